@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The errors that a user can meet. Each is a sentence that says what happened, and a hint that says what to do.
+
+Bugs stay ordinary exceptions; "unsupported" is a result and not an error.
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class ExitCode(enum.IntEnum):
+    """Exit codes of every `quiclab` command (documented in docs/reference/exit-codes.md)."""
+
+    OK = 0
+    """Everything that was asked for was done."""
+    TRIALS_FAILED = 1
+    """The command finished, but some trials failed or a check was not met."""
+    SPEC = 2
+    """The spec or the command line is wrong: the user can mend it."""
+    HOST = 3
+    """This machine cannot do it (namespaces, disk, permissions, a missing program)."""
+    DECODE = 4
+    """A log or a study directory cannot be read."""
+    BUSY = 5
+    """Another run holds this study directory."""
+    INTERRUPTED = 130
+    """Ctrl-C or SIGTERM: finished trials are kept, the same command continues."""
+
+
+class QuiclabError(Exception):
+    """Base of all errors that are told to the user in one sentence, never as a traceback."""
+
+    exit_code: ExitCode = ExitCode.HOST
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class SpecError(QuiclabError):
+    """The spec or the command line is wrong. `problems` holds every offender, each with its place."""
+
+    exit_code = ExitCode.SPEC
+
+    def __init__(self, message: str, hint: str = "", problems: tuple[str, ...] = ()) -> None:
+        super().__init__(message, hint)
+        self.problems = problems
+
+
+class HostError(QuiclabError):
+    """This machine cannot do what was asked."""
+
+    exit_code = ExitCode.HOST
+
+
+class BusyError(HostError):
+    """Another run holds the study directory."""
+
+    exit_code = ExitCode.BUSY
+
+
+class TrialError(QuiclabError):
+    """One trial failed through its endpoints; it is kept, counted, and the study goes on."""
+
+    exit_code = ExitCode.TRIALS_FAILED
+
+
+class DecodeError(QuiclabError):
+    """An artefact or a study directory cannot be used."""
+
+    exit_code = ExitCode.DECODE

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan row: everything that identifies one trial. Its identity comes from its content, never from its position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """One trial of the plan."""
+
+    trial_id: str
+    """16 hex digits: a hash of (study seed, cell, block, arm)."""
+    kind: Literal["main", "aa"]
+    cell_id: str
+    """`workload/path`, or `workload/path/aa-arm`."""
+    workload: str
+    path: str
+    arm: str
+    """Label in the comparison: the arm's name, in A/A cells `arm#1` or `arm#2`."""
+    arm_name: str
+    """The arm of the spec that runs."""
+    baseline_arm: str
+    """Label that the differences of this cell are relative to."""
+    block: int
+    """Number of the block within its cell, from 0."""
+    block_id: str
+    """Hash of (study seed, cell, block): names the block across its attempts."""
+    seed: int
+    """64 bits, from (study seed, cell, block): the same for all trials of a block."""
+    position: int
+    """Place in the order of the whole plan, from 0; a rerun block draws its inner order anew."""

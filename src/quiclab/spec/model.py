@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The resolved spec as frozen dataclasses. The text under each field is its reference: meaning, unit, why this default.
+
+A spec is a matrix: every workload over every path by every arm, `blocks` times. Nothing here reads files or knows a
+program; `quiclab.spec.read` turns TOML into these, and `quiclab.plan` turns these into trials.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from quiclab.units import Bitrate, ByteCount, Duration, Share
+
+Protocol = Literal["h2", "h3"]
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The queue before the bottleneck: droptail; every bound that is given holds at once."""
+
+    bdp: float | None = None
+    """Multiples of the bandwidth-delay product of the base path (rate × base RTT), never below 32 full packets."""
+    packets: int | None = None
+    """Whole IP packets, the one in service not counted."""
+    bytes: ByteCount | None = None
+    """IP packet bytes, the packet in service not counted."""
+    time: Duration | None = None
+    """What the rate carries in that time."""
+
+
+@dataclass(frozen=True)
+class Jitter:
+    """Variation of the delay."""
+
+    distribution: Literal["uniform", "normal", "pareto", "paretonormal"]
+    scale: Duration
+    """Half width of `uniform`, standard deviation of the others."""
+    mode: Literal["inorder", "reorder"] = "inorder"
+    """`inorder` never reorders; `reorder` draws each packet by itself, as netem does without a rate."""
+    half_life: Duration = Duration(0)
+    """`inorder`: how fast the delay forgets itself; 0 draws every packet by itself."""
+
+
+@dataclass(frozen=True)
+class Bernoulli:
+    """Each packet is lost by itself with this probability."""
+
+    probability: Share
+
+
+@dataclass(frozen=True)
+class GilbertElliott:
+    """Two states, one transition draw per packet: bursts are counted in packets."""
+
+    good_to_bad: Share
+    bad_to_good: Share
+    loss_good: Share = Share(0.0)
+    loss_bad: Share = Share(1.0)
+
+
+@dataclass(frozen=True)
+class Bursts:
+    """Gilbert–Elliott in continuous time: both protocols meet the same outages, whatever their packet rates."""
+
+    mean_good: Duration
+    mean_bad: Duration
+    loss_good: Share = Share(0.0)
+    loss_bad: Share = Share(1.0)
+
+
+@dataclass(frozen=True)
+class DropList:
+    """Exactly these packets are lost: numbers of IP packets of the workload in this direction, from 0."""
+
+    packets: tuple[int, ...]
+
+
+Loss = Bernoulli | GilbertElliott | Bursts | DropList
+
+
+@dataclass(frozen=True)
+class Reorder:
+    """This share of packets, by itself, gets `extra_delay` and is overtaken."""
+
+    probability: Share
+    extra_delay: Duration
+
+
+@dataclass(frozen=True)
+class Change:
+    """At `at` (since the first packet reached the link) the fields named in `set` take new values."""
+
+    at: Duration
+    rate: Bitrate | None = None
+    delay: Duration | None = None
+    loss: Loss | None = None
+    queue: Queue | None = None
+    jitter: Jitter | None = None
+    reorder: Reorder | None = None
+    duplicate: Share | None = None
+    corrupt: Share | None = None
+
+
+@dataclass(frozen=True)
+class Direction:
+    """One direction of a link."""
+
+    rate: Bitrate | None = None
+    """Bottleneck rate over IP packet bytes; None is unlimited."""
+    delay: Duration = Duration(0)
+    """One way, constant."""
+    edge: Bitrate | None = None
+    """Access rate before the bottleneck: None means none. Where a rate is set and the spec is silent, the reader
+    puts max(1 Gbit/s, 10 × rate) here, so that bursts arrive as from a real network card."""
+    overhead: ByteCount = ByteCount(0)
+    """Framing added to each packet in the rate and the queue."""
+    queue: Queue = field(default_factory=lambda: Queue(bdp=1.0))
+    """Before the bottleneck. One BDP by default, at least 32 full packets. Without a rate there is no queue."""
+    jitter: Jitter | None = None
+    loss: Loss | None = None
+    loss_at: Literal["entry", "exit"] = "entry"
+    """Whether loss stands before the queue or behind it."""
+    reorder: Reorder | None = None
+    duplicate: Share = Share(0.0)
+    corrupt: Share = Share(0.0)
+    schedule: tuple[Change, ...] = ()
+    trace: str | None = None
+    """Path of a Mahimahi trace, absolute or beside the spec: replaces `rate`."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """A named path of one link. Keys given once hold for both directions; `up` and `down` override."""
+
+    name: str
+    up: Direction = Direction()
+    """Client to server."""
+    down: Direction = Direction()
+    """Server to client."""
+    mtu: int = 1500
+    """Bytes of an IP packet."""
+    ip_version: Literal[4, 6] = 4
+    title: str = ""
+    """What tables and figures call it; the name by default."""
+
+    @property
+    def base_rtt(self) -> Duration:
+        """Round-trip time without queueing or serialisation."""
+        return self.up.delay + self.down.delay
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What one trial transfers: one object, downloaded once."""
+
+    name: str
+    size: ByteCount
+    kind: Literal["object"] = "object"
+
+
+@dataclass(frozen=True)
+class Tcp:
+    """Linux TCP as both ends' namespaces get it: every value is pinned, none is the machine's default."""
+
+    congestion_control: str
+    """`reno`, `cubic` or `bbr`. Has no default: the machine's own differs from host to host."""
+    initial_window: int = 10
+    """Packets (RFC 6928), set on the route at both ends."""
+    receive_buffer: tuple[ByteCount, ByteCount, ByteCount] = (ByteCount(4096), ByteCount(131072), ByteCount(6291456))
+    """tcp_rmem: minimum, default, maximum. Linux's own defaults."""
+    send_buffer: tuple[ByteCount, ByteCount, ByteCount] = (ByteCount(4096), ByteCount(16384), ByteCount(4194304))
+    """tcp_wmem."""
+    sack: bool = True
+    timestamps: bool = True
+    ecn: bool = False
+    slow_start_after_idle: bool = False
+
+
+@dataclass(frozen=True)
+class Program:
+    """Which endpoint plays a role: one of the registry by name, or the user's own by a command template."""
+
+    name: str
+    """Name in `quiclab doctor`, or `command` for the user's own."""
+    argv: tuple[str, ...] = ()
+    """Template of the user's own: `{address} {port} {cert} {key} {ca} {root} {url} {host} {protocol} {qlog_dir} {keylog} {output}`."""
+    env: tuple[tuple[str, str], ...] = ()
+    ready: Literal["udp", "tcp", "both", "none"] = "both"
+    """How to know that a server is ready: its sockets in /proc/net."""
+    congestion_control: str | None = None
+    """For programs that can choose (aioquic: reno, cubic). None is the program's own, which is then named."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What is compared: protocol, client, server, and TCP's settings."""
+
+    name: str
+    protocol: Protocol
+    client: Program
+    server: Program
+    tcp: Tcp
+
+
+@dataclass(frozen=True)
+class AaControl:
+    """The A/A cells: each arm against itself, which measures the noise floor."""
+
+    workload: str
+    path: str
+    blocks: int
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When the laboratory gives up or distrusts itself."""
+
+    trial: Duration = Duration(60 * 10**9)
+    """A client that has not ended by then is stopped; the trial failed and ranks worst."""
+    ready: Duration = Duration(10 * 10**9)
+    """A server must be ready by then."""
+    lateness_p99: Duration = Duration(100_000)
+    """A trial is void if the link's p99 lateness exceeds this and 2 % of the one-way delay."""
+    attempts: int = 4
+    """How often a block that was void is run again."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """The whole resolved spec."""
+
+    name: str
+    seed: int
+    blocks: int
+    """Blocks (pairs, with two arms) per cell."""
+    workloads: tuple[Workload, ...]
+    paths: tuple[Path, ...]
+    arms: tuple[Arm, ...]
+    baseline: str
+    """Name of the arm that the others are compared with; the first H2 arm by default."""
+    aa: AaControl
+    question: str = ""
+    alpha: float = 0.05
+    """Level of the deciding test after correction."""
+    captures: bool = True
+    """Whole packets of both ends as pcapng."""
+    limits: Limits = Limits()

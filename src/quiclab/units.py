@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Typed units: a duration is never a rate, and bits are never bytes.
+
+Each type wraps one integer (or a share), parses what people write, and prints it the same way:
+
+>>> Duration.parse("20 ms").ns
+20000000
+>>> str(Bitrate.parse("10 Mbit/s"))
+'10 Mbit/s'
+>>> ByteCount.parse("1 MB").bytes, ByteCount.parse("1 MiB").bytes
+(1000000, 1048576)
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import ClassVar, Self
+
+_QUANTITY = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-zµ%/]*)\s*")
+
+
+def _split(text: str, units: dict[str, int], kind: str) -> tuple[Decimal, str]:
+    match = _QUANTITY.fullmatch(text)
+    if match is None or match[2] not in units:
+        raise ValueError(f"{text!r} is not a {kind}: write a number and one of {', '.join(u for u in units if u)}")
+    return Decimal(match[1]), match[2]
+
+
+def _whole(number: Decimal, factor: int, text: str) -> int:
+    value = number * factor
+    if value != value.to_integral_value():
+        raise ValueError(f"{text!r} is finer than the smallest unit that is kept")
+    return int(value)
+
+
+def _render(value: int, units: dict[str, int]) -> str:
+    """Print with the largest unit that leaves at most three decimals."""
+    for unit, factor in sorted(units.items(), key=lambda item: -item[1]):
+        if value and abs(value) >= factor and value * 1000 % factor == 0:
+            return f"{(Decimal(value) / factor).normalize():f} {unit}"
+    smallest = min(units, key=lambda unit: units[unit])
+    return f"{value} {smallest}"
+
+
+@dataclass(frozen=True, order=True)
+class Duration:
+    """A length of time in whole nanoseconds."""
+
+    ns: int
+    UNITS: ClassVar[dict[str, int]] = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9}
+    _ALIASES: ClassVar[dict[str, int]] = {**UNITS, "µs": 10**3}
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """`"20 ms"`, `"1.5s"`, `"250 us"`. Raises ValueError with the units that exist."""
+        number, unit = _split(text, cls._ALIASES, "duration")
+        return cls(_whole(number, cls._ALIASES[unit], text))
+
+    @classmethod
+    def from_s(cls, seconds: float) -> Self:
+        """Round a float of seconds to nanoseconds."""
+        return cls(round(seconds * 1e9))
+
+    @property
+    def s(self) -> float:
+        """Seconds."""
+        return self.ns / 1e9
+
+    @property
+    def ms(self) -> float:
+        """Milliseconds."""
+        return self.ns / 1e6
+
+    def __add__(self, other: Duration) -> Duration:
+        return Duration(self.ns + other.ns)
+
+    def __str__(self) -> str:
+        return _render(self.ns, {unit: n for unit, n in self.UNITS.items() if unit != "min"})
+
+
+@dataclass(frozen=True, order=True)
+class Bitrate:
+    """A rate in bits per second, counted over IP packet bytes."""
+
+    bit_per_s: int
+    UNITS: ClassVar[dict[str, int]] = {"bit/s": 1, "kbit/s": 10**3, "Mbit/s": 10**6, "Gbit/s": 10**9}
+    _ALIASES: ClassVar[dict[str, int]] = {
+        **UNITS,
+        **{"bit": 1, "kbit": 10**3, "mbit": 10**6, "Mbit": 10**6, "gbit": 10**9, "Gbit": 10**9},
+        **{"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9},
+    }
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """`"10 Mbit/s"`, `"10mbit"`. Raises ValueError with the units that exist."""
+        number, unit = _split(text, cls._ALIASES, "rate")
+        return cls(_whole(number, cls._ALIASES[unit], text))
+
+    def bytes_in(self, duration: Duration) -> ByteCount:
+        """Bytes that this rate carries in that time, rounded down."""
+        return ByteCount(self.bit_per_s * duration.ns // (8 * 10**9))
+
+    def time_for(self, size: ByteCount) -> Duration:
+        """Time that this rate needs for so many bytes, rounded up to a nanosecond."""
+        return Duration(-(-size.bytes * 8 * 10**9 // self.bit_per_s))
+
+    def __str__(self) -> str:
+        return _render(self.bit_per_s, self.UNITS)
+
+
+@dataclass(frozen=True, order=True)
+class ByteCount:
+    """A size in bytes. kB, KB, MB and GB are powers of 1000 (as in the papers); KiB, MiB, GiB of 1024."""
+
+    bytes: int
+    UNITS: ClassVar[dict[str, int]] = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+    _ALIASES: ClassVar[dict[str, int]] = {**UNITS, "kB": 10**3, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """`"100 KB"`, `"1 MiB"`. Raises ValueError with the units that exist."""
+        number, unit = _split(text, cls._ALIASES, "size")
+        return cls(_whole(number, cls._ALIASES[unit], text))
+
+    def __str__(self) -> str:
+        return _render(self.bytes, self.UNITS)
+
+
+@dataclass(frozen=True, order=True)
+class Share:
+    """A probability or proportion from 0 to 1, written in per cent."""
+
+    value: float
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """`"1 %"`, `"0.1%"`. Raises ValueError outside 0 to 100 %."""
+        number, _ = _split(text, {"%": 1}, "share")
+        if not 0 <= number <= 100:
+            raise ValueError(f"{text!r} is not between 0 % and 100 %")
+        return cls(float(number / 100))
+
+    @property
+    def pct(self) -> float:
+        """Per cent."""
+        return self.value * 100
+
+    def __str__(self) -> str:
+        return f"{self.pct:.6g} %"
