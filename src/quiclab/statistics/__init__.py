@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statistics that survive noise: pure functions of arrays that know nothing of HTTP. One concept a file."""
+
+from quiclab.statistics.attainable import pairs_needed, smallest_p
+from quiclab.statistics.benjamini_hochberg import adjusted_p_values
+from quiclab.statistics.bootstrap import median_interval
+from quiclab.statistics.censoring import censored, median, paired_differences
+from quiclab.statistics.difference import difference_pct
+from quiclab.statistics.hodges_lehmann import Shift, hodges_lehmann
+from quiclab.statistics.interval import Interval
+from quiclab.statistics.mann_whitney import mann_whitney_p
+from quiclab.statistics.proportions import fisher_exact_p
+from quiclab.statistics.signed_rank import SignedRank, signed_rank
+from quiclab.statistics.welch import welch_p
+
+__all__ = [
+    "Interval",
+    "Shift",
+    "SignedRank",
+    "adjusted_p_values",
+    "censored",
+    "difference_pct",
+    "fisher_exact_p",
+    "hodges_lehmann",
+    "mann_whitney_p",
+    "median",
+    "median_interval",
+    "paired_differences",
+    "pairs_needed",
+    "signed_rank",
+    "smallest_p",
+    "welch_p",
+]

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a number of pairs can show at all, before any of them is measured."""
+
+from __future__ import annotations
+
+import math
+
+
+def smallest_p(pairs: int) -> float:
+    """The smallest two-sided p of the signed-rank test: every pair points the same way, without ties. 1 of no pairs."""
+    return min(1.0, 2.0 ** (1 - pairs))
+
+
+def pairs_needed(alpha: float, cells: int) -> int:
+    """Pairs with which a cell can reach `alpha` after Benjamini–Hochberg though no other of the `cells` differs.
+
+    Raises ValueError unless 0 < alpha < 1 and cells ≥ 1.
+    """
+    if not 0 < alpha < 1 or cells < 1:
+        raise ValueError(f"alpha must lie between 0 and 1 and cells be at least 1, not {alpha} and {cells}")
+    return max(1, math.ceil(1 - math.log2(alpha / cells)))
