@@ -177,6 +177,12 @@ class Tcp:
     slow_start_after_idle: bool = False
 
 
+PLACEHOLDERS = (
+    *("address", "port", "host", "url", "protocol", "cert", "key", "ca", "root", "output", "qlog_dir", "keylog"),
+)
+"""What the argv and env of a user's own program may name in braces."""
+
+
 @dataclass(frozen=True)
 class Program:
     """Which endpoint plays a role: one of the registry by name, or the user's own by a command template."""
@@ -184,7 +190,7 @@ class Program:
     name: str
     """Name in `quiclab doctor`, or `command` for the user's own."""
     argv: tuple[str, ...] = ()
-    """Template of the user's own: `{address} {port} {cert} {key} {ca} {root} {url} {host} {protocol} {qlog_dir} {keylog} {output}`."""
+    """Template of the user's own, with placeholders: see `PLACEHOLDERS`; `{{` and `}}` stand for braces."""
     env: tuple[tuple[str, str], ...] = ()
     ready: Literal["udp", "tcp", "both", "none"] = "both"
     """How to know that a server is ready: its sockets in /proc/net."""

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Study → ordered trials. Pure: the same study gives the same plan on every machine.
+
+Identities and seeds are hashes of content, never of position, so a plan can grow: more blocks, workloads or paths
+leave every trial that was planned before as it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from quiclab.plan.rows import PlanRow
+from quiclab.spec.model import Study
+
+FIRST_ATTEMPT = 1
+"""Attempts of a block are counted from one."""
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """One comparison: the arms of each of its blocks, as (label, name of the arm in the spec)."""
+
+    kind: Literal["main", "aa"]
+    cell_id: str
+    workload: str
+    path: str
+    arms: tuple[tuple[str, str], ...]
+    baseline: str
+    blocks: int
+
+
+def make_plan(study: Study) -> tuple[PlanRow, ...]:
+    """All trials in the order in which they run.
+
+    Blocks are dealt in rounds: a round has one block of every cell, in random order, so that a drift of the machine
+    meets all cells alike. Cells with fewer blocks (A/A) are spread evenly over the rounds. Inside a block the arms
+    run back to back in random order.
+    """
+    rounds = max(cell.blocks for cell in _cells(study))
+    blocks = [(cell, block) for cell in _cells(study) for block in range(cell.blocks)]
+
+    def place(item: tuple[_Cell, int]) -> tuple[int, str]:
+        cell, block = item
+        middle_of_share = (2 * block + 1) * rounds // (2 * cell.blocks)
+        return middle_of_share, _digest("place in round", study.seed, cell.cell_id, block)
+
+    rows: list[PlanRow] = []
+    for cell, block in sorted(blocks, key=place):
+        block_id = _digest("block", study.seed, cell.cell_id, block)[:16]
+        seed = int(_digest("seed", study.seed, cell.cell_id, block)[:16], 16)
+        for number in draw_order(block_id, FIRST_ATTEMPT, len(cell.arms)):
+            label, arm_name = cell.arms[number]
+            rows.append(
+                PlanRow(
+                    trial_id=_digest("trial", study.seed, cell.cell_id, block, label)[:16],
+                    kind=cell.kind,
+                    cell_id=cell.cell_id,
+                    workload=cell.workload,
+                    path=cell.path,
+                    arm=label,
+                    arm_name=arm_name,
+                    baseline_arm=cell.baseline,
+                    block=block,
+                    block_id=block_id,
+                    seed=seed,
+                    position=len(rows),
+                )
+            )
+    return tuple(rows)
+
+
+def draw_order(block_id: str, attempt: int, arms: int) -> tuple[int, ...]:
+    """The random order of a block's arms in one attempt: numbers of the arms as the spec lists them.
+
+    A block that was void is run again as the next attempt (they count from 1), in an order that is drawn anew.
+    """
+    return tuple(sorted(range(arms), key=lambda number: _digest("order", block_id, attempt, number)))
+
+
+def _cells(study: Study) -> Iterator[_Cell]:
+    arms = tuple((arm.name, arm.name) for arm in study.arms)
+    for path in study.paths:
+        for workload in study.workloads:
+            cell_id = f"{workload.name}/{path.name}"
+            yield _Cell("main", cell_id, workload.name, path.name, arms, study.baseline, study.blocks)
+    aa = study.aa
+    for arm in study.arms:
+        first, second = f"{arm.name}#1", f"{arm.name}#2"
+        cell_id = f"{aa.workload}/{aa.path}/aa-{arm.name}"
+        twins = ((first, arm.name), (second, arm.name))
+        yield _Cell("aa", cell_id, aa.workload, aa.path, twins, first, aa.blocks)
+
+
+def _digest(purpose: str, *content: str | int) -> str:
+    """SHA-256 of a purpose and a content, in hex. Names cannot hold the separator."""
+    return hashlib.sha256("\0".join([purpose, *map(str, content)]).encode()).hexdigest()

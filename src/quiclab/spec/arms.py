@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`[[arm]]`: a protocol, the programs at both ends, and TCP's settings."""
+
+from __future__ import annotations
+
+import dataclasses
+import string
+from collections.abc import Collection, Mapping
+from typing import Any, get_args
+
+from quiclab.spec import kinds
+from quiclab.spec.model import PLACEHOLDERS, Arm, Program, Protocol, Tcp
+from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, build, closest, read_keys, show
+from quiclab.units import ByteCount
+
+LINUX_CONGESTION_CONTROLS = (
+    *("reno", "cubic", "bbr", "bic", "cdg", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable"),
+    *("vegas", "veno", "westwood", "yeah"),
+)
+"""Modules of Linux (net/ipv4); which of them a machine has is told by `quiclab doctor`."""
+
+_TCP_CONGESTION_CONTROL = kinds.choice(LINUX_CONGESTION_CONTROLS, '"reno", "cubic", "bbr" or another of Linux')
+
+
+def _three_sizes(node: Node) -> tuple[ByteCount, ...]:
+    sizes = _SIZES.read(node)
+    if list(sizes) != sorted(sizes):
+        raise WrongValueError("the three sizes are minimum, default and maximum, so they cannot fall")
+    return sizes
+
+
+_SIZES = kinds.several(kinds.SIZE, 'an array of three sizes such as ["4096 B", "131072 B", "6 MiB"]', least=3, most=3)
+_BUFFER: Kind[tuple[ByteCount, ...]] = Kind(_SIZES.wanted, _three_sizes)
+
+TCP_KEYS: Mapping[str, Kind[Any]] = {
+    "congestion_control": _TCP_CONGESTION_CONTROL,
+    "initial_window": kinds.whole(1, 10_000),
+    "receive_buffer": _BUFFER,
+    "send_buffer": _BUFFER,
+    "sack": kinds.FLAG,
+    "timestamps": kinds.FLAG,
+    "ecn": kinds.FLAG,
+    "slow_start_after_idle": kinds.FLAG,
+}
+TCP: Kind[Tcp] = Kind(
+    'a table such as {congestion_control = "reno", initial_window = 10}', lambda node: build(Tcp, node, TCP_KEYS)
+)
+
+
+def _read_template(node: Node) -> str:
+    template = kinds.text("a text").read(node)
+    try:
+        fields = [name for _, name, _, _ in string.Formatter().parse(template) if name is not None]
+    except ValueError as error:
+        raise WrongValueError(f'"{template}" has an unpaired brace: write {{{{ or }}}} for a brace itself') from error
+    for name in fields:
+        if name not in PLACEHOLDERS:
+            raise WrongValueError(f'"{{{name}}}" is not a placeholder; {closest(name, PLACEHOLDERS, "placeholders")}')
+    return template
+
+
+def _read_env(node: Node) -> tuple[tuple[str, str], ...]:
+    if not isinstance(node.value, dict):
+        raise WrongValueError(f"{show(node.value)}; write {_ENV.wanted}")
+    return tuple(sorted(read_keys(node, dict.fromkeys(node.value, _TEMPLATE)).items()))
+
+
+_TEMPLATE: Kind[str] = Kind("a text", _read_template)
+_ENV: Kind[tuple[tuple[str, str], ...]] = Kind('a table of texts such as {QLOGDIR = "{qlog_dir}"}', _read_env)
+
+PROGRAM_KEYS: Mapping[str, Kind[Any]] = {
+    "name": kinds.NAME,
+    "argv": kinds.several(_TEMPLATE, "an array of texts with at least the program itself", least=1),
+    "env": _ENV,
+    "ready": kinds.choice(("udp", "tcp", "both", "none")),
+    "congestion_control": kinds.NAME,
+}
+
+
+def program(known: Collection[str]) -> Kind[Program]:
+    """A program by name (one of `known`, or any name where that is empty) or by the user's own command."""
+    wanted = 'the name of a program, or a table with "argv" for a program of your own'
+
+    def check_name(node: Node, name: str) -> None:
+        if known and name not in known:
+            node.report(f'no program is called "{name}"; {closest(name, known, "programs")}')
+
+    def read(node: Node) -> Program:
+        if isinstance(node.value, str):
+            check_name(node, node.value)
+            return Program(node.value)
+        if not isinstance(node.value, dict):
+            raise WrongValueError(f"{show(node.value)}; write {wanted}")
+        before = len(node.source.problems)
+        values = read_keys(node, PROGRAM_KEYS)
+        if ("name" in node.value) == ("argv" in node.value):
+            raise WrongValueError('write either "name" (a program that quiclab knows) or "argv" (one of your own)')
+        if "name" in values:
+            check_name(node.child("name"), values["name"])
+        if len(node.source.problems) > before:
+            raise ReportedError
+        return Program(**{"name": "command", **values})
+
+    return Kind(wanted, read)
+
+
+def arm_keys(clients: Collection[str] = (), servers: Collection[str] = ()) -> Mapping[str, Kind[Any]]:
+    """Keys of `[[arm]]`, given the names of the programs there are."""
+    return {
+        "name": kinds.NAME,
+        "protocol": kinds.choice(get_args(Protocol)),
+        "client": program(clients),
+        "server": program(servers),
+        "tcp": TCP,
+    }
+
+
+_NO_TCP = Tcp(congestion_control="")
+
+
+def read_arms(nodes: list[Node], keys: Mapping[str, Kind[Any]], baseline: str | None) -> tuple[Arm, ...]:
+    """Read every `[[arm]]`; an H3 arm without TCP settings takes those of the baseline or of the first arm with some.
+
+    They matter to it too: both ends of every trial run in namespaces that are set up in the same way.
+    """
+    arms = []
+    for node in nodes:
+        before = len(node.source.problems)
+        try:
+            values = read_keys(node, keys, required=("name", "protocol", "client", "server"))
+        except ValueError as error:
+            node.report(str(error))
+            continue
+        if "tcp" not in node.value and values.get("protocol") == "h2":
+            node.report(
+                '"tcp" is missing; write tcp = {congestion_control = "reno"}: the machine\'s default is never used'
+            )
+        if len(node.source.problems) == before:
+            arms.append(Arm(**{"tcp": _NO_TCP, **values}))
+    pinned = sorted((arm for arm in arms if arm.tcp is not _NO_TCP), key=lambda arm: arm.name != baseline)
+    if not pinned:
+        _report_no_tcp(nodes)
+        return tuple(arms)
+    return tuple(arm if arm.tcp is not _NO_TCP else dataclasses.replace(arm, tcp=pinned[0].tcp) for arm in arms)
+
+
+def _report_no_tcp(nodes: list[Node]) -> None:
+    if nodes and not any(isinstance(node.value, dict) and "tcp" in node.value for node in nodes):
+        nodes[0].report(
+            'no arm has "tcp"; write tcp = {congestion_control = "reno"} in one: the others take it from there'
+        )

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kinds of single values: quantities with their ranges, names, choices, numbers, files and lists of these."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from quiclab.spec.nodes import (
+    FAILED,
+    Kind,
+    Node,
+    ReportedError,
+    WrongValueError,
+    closest,
+    is_number,
+    read_or_report,
+    show,
+)
+from quiclab.units import Bitrate, ByteCount, Duration, Share
+
+T = TypeVar("T")
+Quantity = TypeVar("Quantity", Bitrate, ByteCount, Duration)
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
+
+
+def quantity(unit: type[Quantity], what: str, example: str, least: Quantity, most: Quantity) -> Kind[Quantity]:
+    """A number with its unit, in a range that includes both bounds."""
+    bounds = f"from {least} to {most}"
+    wanted = f'{what} {bounds}, such as "{example}"'
+
+    def read(node: Node) -> Quantity:
+        text = _string(node, wanted)
+        value = unit.parse(text)
+        if not least <= value <= most:
+            raise WrongValueError(f'"{text}" is out of range: {what} is {bounds}')
+        return value
+
+    return Kind(wanted, read)
+
+
+def _string(node: Node, wanted: str) -> str:
+    if not isinstance(node.value, str):
+        raise WrongValueError(f"{show(node.value)}; write {wanted}")
+    return node.value
+
+
+def _read_share(node: Node) -> Share:
+    return Share.parse(_string(node, SHARE.wanted))
+
+
+def text(wanted: str) -> Kind[str]:
+    """Free text."""
+    return Kind(wanted, lambda node: _string(node, wanted))
+
+
+def _read_name(node: Node) -> str:
+    value = _string(node, NAME.wanted)
+    if not _NAME.fullmatch(value):
+        raise WrongValueError(f'"{value}" cannot be a name, because it becomes a file name; write {NAME.wanted}')
+    return value
+
+
+def choice(values: Sequence[str | int], wanted: str = "") -> Kind[Any]:
+    """One of a few values."""
+    listed = " or ".join(f'"{value}"' if isinstance(value, str) else str(value) for value in values)
+    wanted = wanted or listed
+
+    def read(node: Node) -> Any:
+        if isinstance(node.value, str) and node.value not in values:
+            raise WrongValueError(
+                f'"{node.value}" is not known here; {closest(node.value, [str(v) for v in values], "values")}'
+            )
+        if isinstance(node.value, bool) or node.value not in values:
+            raise WrongValueError(f"{show(node.value)}; write {wanted}")
+        return node.value
+
+    return Kind(wanted, read)
+
+
+def whole(least: int, most: int) -> Kind[int]:
+    """A whole number in a range that includes both bounds."""
+    wanted = f"a whole number from {least} to {most}"
+
+    def read(node: Node) -> int:
+        if not isinstance(node.value, int) or isinstance(node.value, bool):
+            raise WrongValueError(f"{show(node.value)}; write {wanted}")
+        if not least <= node.value <= most:
+            raise WrongValueError(f"{node.value} is out of range; write {wanted}")
+        return node.value
+
+    return Kind(wanted, read)
+
+
+def fraction() -> Kind[float]:
+    """A number between 0 and 1, both excluded."""
+    wanted = "a number above 0 and below 1"
+
+    def read(node: Node) -> float:
+        if not is_number(node.value):
+            raise WrongValueError(f"{show(node.value)}; write {wanted}")
+        if not 0 < node.value < 1:
+            raise WrongValueError(f"{node.value} is out of range; write {wanted}")
+        return float(node.value)
+
+    return Kind(wanted, read)
+
+
+def _read_flag(node: Node) -> bool:
+    if not isinstance(node.value, bool):
+        raise WrongValueError(f"{show(node.value)}; write {FLAG.wanted}")
+    return node.value
+
+
+def several(kind: Kind[T], wanted: str, least: int = 0, most: int | None = None) -> Kind[tuple[T, ...]]:
+    """An array of one kind."""
+
+    def read(node: Node) -> tuple[T, ...]:
+        if not isinstance(node.value, list):
+            raise WrongValueError(f"{show(node.value)}; write {wanted}")
+        if len(node.value) < least or (most is not None and len(node.value) > most):
+            raise WrongValueError(f"the array has {len(node.value)} elements; write {wanted}")
+        values = [read_or_report(element, kind) for element in node.elements()]
+        if any(value is FAILED for value in values):
+            raise ReportedError
+        return tuple(values)
+
+    return Kind(wanted, read)
+
+
+def _read_file(node: Node) -> pathlib.Path:
+    path = node.source.folder / _string(node, FILE.wanted)
+    if not path.is_file():
+        raise WrongValueError(f'there is no file "{path}"; write {FILE.wanted}')
+    return path.resolve()
+
+
+NAME: Kind[str] = Kind("a name of at most 64 letters, digits, dots, underscores and hyphens", _read_name)
+TITLE = text("a text")
+FLAG: Kind[bool] = Kind("true or false", _read_flag)
+FILE: Kind[pathlib.Path] = Kind("the name of a file, absolute or relative to the spec", _read_file)
+SHARE: Kind[Share] = Kind('a share from 0 % to 100 %, such as "1 %"', _read_share)
+
+_MINUTE = Duration(60 * 10**9)
+_DAY = Duration(24 * 3600 * 10**9)
+RATE = quantity(Bitrate, "a rate", "10 Mbit/s", Bitrate(1), Bitrate(10**12))
+SIZE = quantity(ByteCount, "a size", "100 KB", ByteCount(0), ByteCount(10**12))
+DELAY = quantity(Duration, "a delay", "10 ms", Duration(0), _MINUTE)
+TIME = quantity(Duration, "a time", "20 ms", Duration(1), _MINUTE)
+INSTANT = quantity(Duration, "a time", "2 s", Duration(0), _DAY)
+TIMEOUT = quantity(Duration, "a time", "60 s", Duration(1), _DAY)

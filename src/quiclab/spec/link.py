@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A path as the link emulator's configuration: whole numbers with their unit in the name, nothing left to resolve."""
+
+from __future__ import annotations
+
+import math
+import pathlib
+from typing import Any
+
+from quiclab.spec import traces
+from quiclab.spec.model import (
+    Bernoulli,
+    Bursts,
+    Change,
+    Direction,
+    DropList,
+    GilbertElliott,
+    Jitter,
+    Loss,
+    Path,
+    Queue,
+    Reorder,
+)
+from quiclab.units import Bitrate, Duration, Share
+
+LEAST_BDP_PACKETS = 32
+"""A queue in multiples of the BDP is never below so many full packets: a burst of an initial window must fit."""
+
+
+def link_config(path: Path, seed: int) -> dict[str, Any]:
+    """What the spec knows of the link's configuration: seed and both directions.
+
+    `seed` is the block's, so all trials of a block meet the same draws.
+    """
+    return {
+        "version": 1,
+        "seed": str(seed),
+        "link": "bottleneck",
+        "up": _direction(path.up, path.base_rtt, path.mtu),
+        "down": _direction(path.down, path.base_rtt, path.mtu),
+    }
+
+
+def reference_rate(direction: Direction) -> Bitrate | None:
+    """The rate that a BDP is counted with: the rate, a trace's mean, or the first rate of the schedule."""
+    if direction.rate is not None:
+        return direction.rate
+    if direction.trace is not None:
+        return traces.mean_rate(pathlib.Path(direction.trace))
+    return next((change.rate for change in direction.schedule if change.rate is not None), None)
+
+
+def queue_bytes(direction: Direction, base_rtt: Duration, mtu: int) -> int | None:
+    """The queue's bound in bytes (framing included), multiples of the BDP resolved; None is no bound in bytes."""
+    return _queue_bytes(direction.queue, reference_rate(direction), base_rtt, mtu + direction.overhead.bytes)
+
+
+def _queue_bytes(queue: Queue, rate: Bitrate | None, base_rtt: Duration, full_packet_bytes: int) -> int | None:
+    bounds = [] if queue.bytes is None else [queue.bytes.bytes]
+    if queue.bdp is not None and rate is not None:
+        bdp_bytes = math.ceil(queue.bdp * rate.bytes_in(base_rtt).bytes)
+        bounds.append(max(bdp_bytes, LEAST_BDP_PACKETS * full_packet_bytes))
+    return min(bounds, default=None)
+
+
+def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, Any]:
+    rate, trace = direction.rate, direction.trace
+    return {
+        "rate_bit_per_s": None if rate is None else rate.bit_per_s,
+        "edge_rate_bit_per_s": None if direction.edge is None else direction.edge.bit_per_s,
+        "overhead_bytes": direction.overhead.bytes,
+        "queue": _queue(direction.queue, queue_bytes(direction, base_rtt, mtu)),
+        "delay_ns": direction.delay.ns,
+        "jitter": _jitter(direction.jitter),
+        "loss": _loss(direction.loss),
+        "loss_at": direction.loss_at,
+        "reorder": _reorder(direction.reorder),
+        "duplicate": _probability(direction.duplicate),
+        "corrupt": _probability(direction.corrupt),
+        "schedule": [_change(change, direction, base_rtt, mtu) for change in direction.schedule],
+        "trace": None if trace is None else {"format": "mahimahi", "path": trace, "repeat": True},
+    }
+
+
+def _queue(queue: Queue, bound_bytes: int | None) -> dict[str, int | None]:
+    return {
+        "bytes": bound_bytes,
+        "packets": queue.packets,
+        "time_ns": None if queue.time is None else queue.time.ns,
+    }
+
+
+def _jitter(jitter: Jitter | None) -> dict[str, Any] | None:
+    if jitter is None:
+        return None
+    return {
+        "distribution": jitter.distribution,
+        "scale_ns": jitter.scale.ns,
+        "mode": jitter.mode,
+        "half_life_ns": jitter.half_life.ns,
+    }
+
+
+def _loss(loss: Loss | None) -> dict[str, Any] | None:
+    match loss:
+        case None:
+            return None
+        case Bernoulli():
+            return {"model": "bernoulli", "probability": loss.probability.value}
+        case GilbertElliott():
+            return {
+                "model": "gilbert_elliott",
+                "p": loss.good_to_bad.value,
+                "r": loss.bad_to_good.value,
+                "loss_good": loss.loss_good.value,
+                "loss_bad": loss.loss_bad.value,
+            }
+        case Bursts():
+            return {
+                "model": "gilbert_elliott_time",
+                "mean_good_ns": loss.mean_good.ns,
+                "mean_bad_ns": loss.mean_bad.ns,
+                "loss_good": loss.loss_good.value,
+                "loss_bad": loss.loss_bad.value,
+            }
+        case DropList():
+            return {"model": "list", "indices": list(loss.packets)}
+
+
+def _reorder(reorder: Reorder | None) -> dict[str, Any] | None:
+    if reorder is None:
+        return None
+    return {"probability": reorder.probability.value, "extra_delay_ns": reorder.extra_delay.ns}
+
+
+def _probability(share: Share) -> dict[str, float] | None:
+    return {"probability": share.value} if share.value else None
+
+
+def _change(change: Change, direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, Any]:
+    """A scheduled change. A queue in BDP counts with the rate that the same change sets, else with the first rate."""
+    rate = change.rate or reference_rate(direction)
+    full_packet_bytes = mtu + direction.overhead.bytes
+    new: dict[str, Any] = {}
+    if change.rate is not None:
+        new["rate_bit_per_s"] = change.rate.bit_per_s
+    if change.delay is not None:
+        new["delay_ns"] = change.delay.ns
+    if change.loss is not None:
+        new["loss"] = _loss(change.loss)
+    if change.queue is not None:
+        new["queue"] = _queue(change.queue, _queue_bytes(change.queue, rate, base_rtt, full_packet_bytes))
+    if change.jitter is not None:
+        new["jitter"] = _jitter(change.jitter)
+    if change.reorder is not None:
+        new["reorder"] = _reorder(change.reorder)
+    if change.duplicate is not None:
+        new["duplicate"] = {"probability": change.duplicate.value}
+    if change.corrupt is not None:
+        new["corrupt"] = {"probability": change.corrupt.value}
+    return {"at_ns": change.at.ns, "set": new}

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading tables into dataclasses so that every offender is reported at once.
+
+A `Node` is a value of the document together with its key path. A `Kind` says what may stand behind a key and reads
+it. A reader raises `WrongValueError` with the sentence that says what is wrong with its node (the units' `ValueError`
+serves too), or `ReportedError` where nodes further in have said so already.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+import pathlib
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
+
+from quiclab.spec.lines import KeyPath, line_of
+
+T = TypeVar("T")
+
+
+class WrongValueError(ValueError):
+    """What is wrong with a value, and what may stand there instead."""
+
+
+class ReportedError(Exception):
+    """The node is unusable, and why is in the list of problems already."""
+
+
+@dataclass(frozen=True)
+class Kind(Generic[T]):
+    """What may stand behind a key."""
+
+    wanted: str
+    """Form and valid range, as errors and the reference say it."""
+    read: Callable[[Node], T]
+    """Raises ValueError or ReportedError."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One document, and what is wrong with it so far."""
+
+    document: dict[str, Any]
+    lines: dict[KeyPath, int]
+    folder: pathlib.Path
+    """Relative file names of the document start here."""
+    _problems: dict[tuple[int, str], None] = field(default_factory=dict)
+
+    def report(self, path: KeyPath, text: str) -> None:
+        """Note a problem once, with its line and key path."""
+        line, label = line_of(self.lines, path), self._label(path)
+        self._problems[line, f"line {line}: {label}: {text}" if label else f"line {line}: {text}"] = None
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """All problems in the order of their lines."""
+        return tuple(text for _, text in sorted(self._problems, key=lambda problem: problem[0]))
+
+    def _label(self, path: KeyPath) -> str:
+        """`path[lossy].up.rate`: elements of arrays by their name, or as `#2` where they have none."""
+        label = ""
+        value: Any = self.document
+        for part in path:
+            if isinstance(value, dict):
+                value = value.get(str(part))
+                label += f".{part}" if label else str(part)
+            else:
+                value = value[part] if isinstance(value, list) and isinstance(part, int) else None
+                name = value.get("name") if isinstance(value, dict) else None
+                label += f"[{name}]" if isinstance(name, str) and name else f"[#{int(part) + 1}]"
+        return label
+
+
+@dataclass(frozen=True)
+class Node:
+    """A value and its place."""
+
+    value: Any
+    path: KeyPath
+    source: Source
+
+    def child(self, key: str | int) -> Node:
+        """The value behind a key of this table, or an element of this array."""
+        return Node(self.value[key], (*self.path, key), self.source)
+
+    def elements(self) -> Iterator[Node]:
+        """The elements of this array."""
+        return (self.child(number) for number in range(len(self.value)))
+
+    def report(self, text: str) -> None:
+        """Note what is wrong here."""
+        self.source.report(self.path, text)
+
+
+def show(value: Any) -> str:
+    """A value as people know it from TOML, with its type where that matters."""
+    if isinstance(value, bool):
+        return f"{str(value).lower()} is true or false"
+    if isinstance(value, str):
+        return f'"{value}" is a string'
+    if isinstance(value, int):
+        return f"{value} is a whole number"
+    if isinstance(value, float):
+        return f"{value} is a number"
+    if isinstance(value, dict):
+        return "a table stands here"
+    return "an array stands here" if isinstance(value, list) else f"{value} is a date or time"
+
+
+def closest(name: str, valid: Collection[str], what: str = "names") -> str:
+    """The end of a sentence about a wrong name: the closest valid one, or all of them."""
+    by_lower = {candidate.lower(): candidate for candidate in valid}
+    matches = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    if matches:
+        return f'did you mean "{by_lower[matches[0]]}"?'
+    return f"valid {what}: {', '.join(valid)}" if valid else f"there are no valid {what}"
+
+
+FAILED: Any = object()
+"""Stands for a value that could not be read."""
+
+
+def read_or_report(node: Node, kind: Kind[T]) -> T:
+    """Read a node, or note why that failed and return `FAILED`."""
+    try:
+        return kind.read(node)
+    except ReportedError:
+        pass
+    except (ValueError, ArithmeticError) as error:
+        node.report(str(error))
+    return cast(T, FAILED)
+
+
+def read_keys(node: Node, kinds: Mapping[str, Kind[Any]], required: Collection[str] = ()) -> dict[str, Any]:
+    """Read the keys of a table that can be read; report the wrong, the unknown and the missing ones."""
+    if not isinstance(node.value, dict):
+        raise WrongValueError(f"{show(node.value)}; write a table with {', '.join(kinds)}")
+    for key in node.value:
+        if key not in kinds:
+            node.child(key).report(f"there is no such key here; {closest(key, list(kinds), 'keys')}")
+    values = {}
+    for key, kind in kinds.items():
+        if key in node.value:
+            value = read_or_report(node.child(key), kind)
+            if value is not FAILED:
+                values[key] = value
+        elif key in required:
+            node.report(f'"{key}" is missing; write {kind.wanted}')
+    return values
+
+
+def build(cls: type[T], node: Node, kinds: Mapping[str, Kind[Any]]) -> T:
+    """Read a table into a dataclass whose fields are named as the keys; fields without default are required."""
+    before = len(node.source.problems)
+    values = read_keys(node, kinds, required_keys(cls))
+    if len(node.source.problems) > before:
+        raise ReportedError
+    return cls(**values)
+
+
+def required_keys(cls: type[Any]) -> tuple[str, ...]:
+    """Fields of a dataclass that have no default."""
+    missing = dataclasses.MISSING
+    return tuple(f.name for f in dataclasses.fields(cls) if f.default is missing and f.default_factory is missing)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number (true and false are not)."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A TOML spec → `Study`, with every default resolved; or one `SpecError` that names every offender.
+
+>>> study = read_study(pathlib.Path("experiments/demo/spec.toml"))  # doctest: +SKIP
+>>> study.paths[0].base_rtt  # doctest: +SKIP
+Duration(ns=20000000)
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from quiclab.errors import SpecError
+from quiclab.spec import kinds
+from quiclab.spec.arms import arm_keys, read_arms
+from quiclab.spec.lines import line_index
+from quiclab.spec.model import AaControl, Arm, Limits, Path, Study, Workload
+from quiclab.spec.nodes import FAILED, Kind, Node, Source, build, closest, read_keys, read_or_report, show
+from quiclab.spec.paths import PATH
+
+LEAST_QUIC_MTU = 1228
+"""A path must carry UDP payloads of 1200 bytes (RFC 9000 section 14), with 20 bytes of IPv4 and 8 of UDP."""
+
+_AA_KEYS: Mapping[str, Kind[Any]] = {"workload": kinds.NAME, "path": kinds.NAME, "blocks": kinds.whole(1, 100_000)}
+_AA: Kind[dict[str, Any]] = Kind(
+    'a table such as {workload = "1MB", path = "plain", blocks = 9}', lambda node: read_keys(node, _AA_KEYS)
+)
+STUDY_KEYS: Mapping[str, Kind[Any]] = {
+    "name": kinds.NAME,
+    "question": kinds.TITLE,
+    "seed": kinds.whole(0, 2**63 - 1),
+    "blocks": kinds.whole(1, 100_000),
+    "alpha": kinds.fraction(),
+    "baseline": kinds.NAME,
+    "captures": kinds.FLAG,
+    "aa": _AA,
+}
+LIMITS_KEYS: Mapping[str, Kind[Any]] = {
+    "trial": kinds.TIMEOUT,
+    "ready": kinds.TIMEOUT,
+    "lateness_p99": kinds.TIME,
+    "attempts": kinds.whole(1, 1000),
+}
+WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
+    "name": kinds.NAME,
+    "size": kinds.SIZE,
+    "kind": kinds.choice(("object",)),
+}
+_STUDY: Kind[dict[str, Any]] = Kind("a table", lambda node: read_keys(node, STUDY_KEYS, ("name", "seed", "blocks")))
+_LIMITS: Kind[Limits] = Kind("a table", lambda node: build(Limits, node, LIMITS_KEYS))
+_WORKLOAD: Kind[Workload] = Kind("a table", lambda node: build(Workload, node, WORKLOAD_KEYS))
+_TABLES = ("study", "limits")
+_ARRAYS = ("workload", "path", "arm")
+
+
+def read_study(path: pathlib.Path, clients: Collection[str] = (), servers: Collection[str] = ()) -> Study:
+    """Read a spec. Names of programs are checked against `clients` and `servers` where these are given.
+
+    Raises SpecError; `problems` has one line for each offender, in the order of the file.
+    """
+    source = _load(path)
+    study = _study(Node(source.document, (), source), clients, servers)
+    if study is None or source.problems:
+        count = len(source.problems)
+        raise SpecError(
+            f"{path} has {count} {'problem' if count == 1 else 'problems'}.",
+            "Mend the lines named below; docs/reference/spec.md describes every key.",
+            source.problems,
+        )
+    return study
+
+
+def _load(path: pathlib.Path) -> Source:
+    hint = "Mend this line first; whatever else is wrong is told once the file can be read as TOML."
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        document = tomllib.loads(text)
+    except OSError as error:
+        raise SpecError(f"{path} cannot be read: {error.strerror}.", "Give the path of a spec, a TOML file.") from error
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise SpecError(f"{path} is not TOML.", hint, (f"line {line}: this is not UTF-8 text",)) from error
+    except RecursionError as error:
+        raise SpecError(f"{path} is not a spec: its arrays or tables are nested too deeply.") from error
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(error))
+        line = int(place[1]) if place and place[1] else text.count("\n") + 1
+        what = str(error)[: place.start()] if place else str(error)
+        column = f", column {place[2]}" if place and place[2] else ""
+        raise SpecError(f"{path} is not TOML.", hint, (f"line {line}{column}: {what}",)) from error
+    return Source(document, line_index(text), path.parent)
+
+
+def _study(top: Node, clients: Collection[str], servers: Collection[str]) -> Study | None:
+    for key in top.value:
+        if key not in (*_TABLES, *_ARRAYS):
+            top.child(key).report(f"there is no such table; {closest(key, (*_TABLES, *_ARRAYS), 'tables')}")
+    own = _own_keys(top)
+    nodes = {name: _array(top, name) for name in _ARRAYS}
+    workloads = _all(nodes["workload"], _WORKLOAD)
+    paths = _all(nodes["path"], PATH)
+    baseline = own.get("baseline")
+    arms = read_arms(nodes["arm"], arm_keys(clients, servers), baseline)
+    names = {name: _names(nodes[name]) for name in _ARRAYS}
+    _check_size(top, nodes)
+    _check_quic_mtu(nodes["path"], paths, arms)
+    if baseline is not None:
+        _check_known(top.child("study").child("baseline"), baseline, names["arm"], "arms")
+    for key in ("workload", "path"):
+        if key in own.get("aa", {}):
+            _check_known(top.child("study").child("aa").child(key), own["aa"][key], names[key], f"{key}s")
+    limits = Limits()
+    if "limits" in top.value:
+        limits = read_or_report(top.child("limits"), _LIMITS)
+    if top.source.problems:
+        return None
+    smallest = min(workloads, key=lambda workload: workload.size)
+    aa = {"workload": smallest.name, "path": paths[0].name, "blocks": own["blocks"], **own.get("aa", {})}
+    first_h2 = next((arm for arm in arms if arm.protocol == "h2"), arms[0])
+    resolved = {"baseline": first_h2.name, **own, "aa": AaControl(**aa)}
+    return Study(workloads=tuple(workloads), paths=tuple(paths), arms=arms, limits=limits, **resolved)
+
+
+def _own_keys(top: Node) -> dict[str, Any]:
+    """What the table [study] says for itself."""
+    if "study" not in top.value:
+        top.report("the table [study] is missing; write [study] with name, seed and blocks")
+        return {}
+    values = read_or_report(top.child("study"), _STUDY)
+    return {} if values is FAILED else values
+
+
+def _array(top: Node, name: str) -> list[Node]:
+    if name not in top.value:
+        top.report(f"[[{name}]] is missing; the matrix needs at least {2 if name == 'arm' else 1}")
+        return []
+    node = top.child(name)
+    if not isinstance(node.value, list):
+        node.report(f"{show(node.value)}; write [[{name}]] with two brackets, once for each {name}")
+        return []
+    elements = list(node.elements())
+    _report_duplicates(elements)
+    return elements
+
+
+def _all(nodes: Sequence[Node], kind: Kind[Any]) -> list[Any]:
+    return [value for node in nodes if (value := read_or_report(node, kind)) is not FAILED]
+
+
+def _names(nodes: Sequence[Node]) -> list[str]:
+    """Names as written, also of tables that are wrong elsewhere."""
+    names = [node.value.get("name") for node in nodes if isinstance(node.value, dict)]
+    return [name for name in names if isinstance(name, str)]
+
+
+def _report_duplicates(nodes: Sequence[Node]) -> None:
+    first: dict[str, Node] = {}
+    for node in nodes:
+        name = node.value.get("name") if isinstance(node.value, dict) else None
+        if not isinstance(name, str):
+            continue
+        if name in first:
+            place = first[name].source.lines[first[name].path]
+            node.child("name").report(f'"{name}" is the name of the one in line {place} already; names are unique')
+        first.setdefault(name, node)
+
+
+def _check_known(node: Node, name: str, known: Collection[str], what: str) -> None:
+    if name not in known:
+        node.report(f'"{name}" is not one of the {what}; {closest(name, known, what)}')
+
+
+def _check_size(top: Node, nodes: Mapping[str, Sequence[Node]]) -> None:
+    for name, least in (("workload", 1), ("path", 1), ("arm", 2)):
+        if isinstance(top.value.get(name), list) and len(nodes[name]) < least:
+            top.child(name).report(f"there are {len(nodes[name])}; the matrix needs at least {least} {name}s")
+
+
+def _check_quic_mtu(nodes: Sequence[Node], paths: Sequence[Path], arms: Sequence[Arm]) -> None:
+    too_small = {path.name for path in paths if path.mtu < LEAST_QUIC_MTU}
+    if not any(arm.protocol == "h3" for arm in arms):
+        return
+    for node in nodes:
+        if isinstance(node.value, dict) and node.value.get("name") in too_small:
+            node.child("mtu").report(
+                f"{node.value['mtu']} is too small for h3: QUIC needs at least {LEAST_QUIC_MTU} (RFC 9000 section 14)"
+            )

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mahimahi rate traces: one line for each 1500-byte delivery opportunity, its instant in whole milliseconds.
+
+The trace repeats after its last instant (Netravali et al., "Mahimahi", USENIX ATC 2015, section 3.2).
+"""
+
+from __future__ import annotations
+
+import pathlib
+
+from quiclab.units import Bitrate
+
+OPPORTUNITY_BYTES = 1500
+
+
+def mean_rate(path: pathlib.Path) -> Bitrate:
+    """Bytes of all opportunities over the length of the trace.
+
+    Raises ValueError with the line of the trace where it is not one.
+    """
+    last = count = 0
+    try:
+        with path.open(encoding="ascii") as lines:
+            for number, line in enumerate(lines, start=1):
+                instant = line.strip()
+                if not instant.isdigit() or int(instant) < last:
+                    raise ValueError(f'"{path}" is not a Mahimahi trace: line {number} is not a whole number of '
+                                     "milliseconds that is at least the one before")  # fmt: skip
+                last, count = int(instant), count + 1
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f'"{path}" cannot be read as a Mahimahi trace: {error}') from error
+    if last == 0:
+        raise ValueError(f'"{path}" is not a Mahimahi trace: it ends at 0 ms, so it has no length')
+    return Bitrate(count * OPPORTUNITY_BYTES * 8 * 1000 // last)
