@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Join a study's trials with their metrics and compare every cell."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from quiclab import statistics
+from quiclab.report.compare import arm_result, compare, decide
+from quiclab.report.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
+from quiclab.report.study import Study, read_study
+
+TITLES = {
+    "ttlb_ms": "time to last byte",
+    "ttlb_client_ms": "time to last byte (client's own view)",
+    "to_last_packet_ms": "time to last packet",
+    "ttfb_ms": "time to first byte",
+    "setup_ms": "set-up time",
+    "goodput_bit_per_s": "goodput",
+    "retransmitted_bytes": "bytes retransmitted",
+}
+
+
+def analyse_study(study_dir: Path, metric: str = "ttlb_ms") -> StudyAnalysis:
+    """Compare every cell of the study in `study_dir` by `metric`. Missing files become notes, never errors.
+
+    Raises DecodeError if `study_dir` is no directory.
+    """
+    return analyse(read_study(study_dir), metric)
+
+
+def analyse(study: Study, metric_name: str = "ttlb_ms") -> StudyAnalysis:
+    """The same for a study that has been read."""
+    metric = _metric(study, metric_name)
+    alpha = _alpha(study)
+    compared = _compare_cells(study, metric, alpha)
+    main = [comparison for comparison in compared if comparison.kind == "main"]
+    controls = [decide(comparison, None, alpha) for comparison in compared if comparison.kind == "aa"]
+    adjusted = statistics.adjusted_p_values(np.array([math.nan if c.p is None else c.p for c in main]))
+    main = [decide(c, None if math.isnan(p) else float(p), alpha) for c, p in zip(main, adjusted, strict=True)]
+
+    paths = study.order("paths", {c.path for c in main})
+    workloads = study.order("workloads", {c.workload for c in main})
+    main.sort(key=lambda c: (paths.index(c.path), workloads.index(c.workload)))
+    text, differences = _arms_summary(study, compared)
+    return StudyAnalysis(
+        name=study.name,
+        metric=metric,
+        alpha=alpha,
+        arms_text=text,
+        arms_differences=differences,
+        paths=tuple(paths),
+        workloads=tuple(workloads),
+        path_titles={name: study.titles("paths").get(name, name) for name in paths},
+        workload_titles={name: study.titles("workloads").get(name, name) for name in workloads},
+        comparisons=tuple(main),
+        controls=tuple(controls),
+        notes=(*study.missing, *_limits(main, controls, metric, alpha)),
+    )
+
+
+def _compare_cells(study: Study, metric: Metric, alpha: float) -> list[Comparison]:
+    values = study.metrics.filter(pl.col("name") == metric.name).select("trial_id", "value").unique("trial_id")
+    rows = study.trials.filter(pl.col("trial_id").is_not_null()).join(values, on="trial_id", how="left")
+    arm_order = [arm["name"] for arm in study.items("arms")]
+    comparisons: list[Comparison] = []
+    for (kind, cell_id, workload, path), cell in rows.group_by(
+        "kind", "cell_id", "workload", "path", maintain_order=True
+    ):
+        arms = {str(arm): _arm(str(arm), attempts, metric) for (arm,), attempts in cell.group_by("arm")}
+        baseline = arms.get(str(cell["baseline_arm"][0]))
+        if baseline is None:
+            continue
+        others = sorted(
+            set(arms) - {baseline.arm},
+            key=lambda arm: (arm not in arm_order, arm_order.index(arm) if arm in arm_order else 0, arm),
+        )
+        place = (str(cell_id), str(kind), str(workload), str(path))
+        comparisons += [compare(place, baseline, arms[arm], metric, alpha) for arm in others]
+    return comparisons
+
+
+def _arm(arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
+    """The last attempt of each trial counts, unless it was void: then the trial has no result."""
+    last = attempts.sort("attempt").group_by("trial_id", maintain_order=True).last().filter(pl.col("status") != "void")
+    trials = [
+        TrialResult(
+            row["trial_id"],
+            -1 if row["block"] is None else row["block"],
+            row["status"],
+            _finite(row["value"]) if row["status"] == "verified" else None,
+            row["reason"] or "",
+        )
+        for row in last.iter_rows(named=True)
+    ]
+    return arm_result(arm, trials, attempts.height, attempts.filter(pl.col("status") == "void").height, metric)
+
+
+def _metric(study: Study, name: str) -> Metric:
+    row = study.metrics.filter(pl.col("name") == name).head(1)
+    unit = (row["unit"][0] if row.height else None) or ("ms" if name.endswith("_ms") else "")
+    better = row["better"][0] if row.height else "lower"
+    return Metric(name, TITLES.get(name, name), unit, better != "higher")
+
+
+def _alpha(study: Study) -> float:
+    alpha = study.resolved.get("alpha")
+    return float(alpha) if isinstance(alpha, int | float) and 0 < alpha < 1 else 0.05
+
+
+def _arms_summary(study: Study, compared: list[Comparison]) -> tuple[str, tuple[str, ...]]:
+    summary = study.resolved.get("arms_summary")
+    if isinstance(summary, dict) and summary.get("text"):
+        differences = summary.get("differences")
+        return str(summary["text"]), tuple(map(str, differences)) if isinstance(differences, list) else ()
+    main = [comparison for comparison in compared if comparison.kind == "main"]
+    arms = ", ".join(dict.fromkeys(comparison.other.arm for comparison in main))
+    against = f"{arms} against {main[0].baseline.arm}; " if main else ""
+    return f"{against}the resolved spec does not say how the arms differ.", ()
+
+
+def _limits(main: list[Comparison], controls: list[Comparison], metric: Metric, alpha: float) -> list[str]:
+    """What this study cannot show, and why."""
+    notes: list[str] = []
+    if not main:
+        notes.append("No cell was compared.")
+    if not controls:
+        notes.append("There is no A/A cell, so the noise floor is unknown.")
+    unmeasured = sum(c.baseline.unmeasured + c.other.unmeasured for c in main)
+    if unmeasured:
+        notes.append(f"{unmeasured} verified trials have no {metric.title}: they are left out of the comparison.")
+    pairs = min((comparison.pairs for comparison in main), default=0)
+    needed = statistics.pairs_needed(alpha, len(main)) if main else 0
+    if 0 < pairs < needed:
+        notes.append(
+            f"With {pairs} pairs a cell that alone differs cannot reach {alpha:g} after correction over {len(main)} "
+            f"comparisons: {needed} pairs could."
+        )
+    return notes
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

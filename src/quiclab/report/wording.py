@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How numbers and answers are put into words, the same in the terminal and on the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from quiclab.report.model import ArmResult, Comparison, Metric, Outcome, StudyAnalysis
+from quiclab.statistics import Interval
+
+
+def number(value: float) -> str:
+    """Three significant digits, never in exponent form below a million: 0.0841, 12.3, 4310."""
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "−∞"
+    digits = 0 if value == 0 else max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{min(digits, 6)}f}".replace("-", "−").replace(",", "\u2009")
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """A value with a unit that suits its size; "–" where it is unknown, "failed" where failures own it."""
+    if value is None:
+        return "–"
+    if math.isinf(value):
+        return "failed"
+    if unit == "ms" and abs(value) >= 1000:
+        return f"{value / 1000:.2f} s"
+    if unit == "bit/s" and abs(value) >= 1e6:
+        return f"{number(value / 1e6)} Mbit/s"
+    return f"{number(value)} {unit}".rstrip()
+
+
+def percent(value: float | None, signed: bool = True) -> str:
+    """`+12.3 %`, with a true minus sign; "" where there is none."""
+    if value is None:
+        return ""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:+.1f} %".replace("-", "−") if signed else f"{value:.1f} %"
+
+
+def interval_text(interval: Interval | None) -> str:
+    """`−2.1 … +3.4`, in the unit of the number beside it."""
+    if interval is None:
+        return ""
+    return f"{_bound(interval.low)} … {_bound(interval.high)}"
+
+
+def _bound(value: float) -> str:
+    return percent(value).removesuffix(" %")
+
+
+def p_text(p: float | None) -> str:
+    """Two digits that count; blank where there is none."""
+    if p is None:
+        return ""
+    if p < 0.0001:
+        return "<.0001"
+    return f"{p:.4f}".lstrip("0") if p < 0.01 else (f"{p:.3f}".lstrip("0") if p < 0.9995 else "1")
+
+
+def faster(metric: Metric) -> str:
+    """The word for better: times are faster, other quantities better."""
+    return "faster" if metric.unit in {"ms", "us", "s"} else "better"
+
+
+def winner(comparison: Comparison) -> str:
+    """Name of the better arm; "" where there is none."""
+    if comparison.outcome is Outcome.OTHER_BETTER:
+        return comparison.other.arm
+    return comparison.baseline.arm if comparison.outcome is Outcome.BASELINE_BETTER else ""
+
+
+def difference_text(comparison: Comparison) -> str:
+    """What stands in the cell: the difference if it is significant, else nothing, or why there is no answer."""
+    if comparison.outcome.significant:
+        return percent(comparison.difference_pct) or f"{_failing(comparison)} fails"
+    return {Outcome.UNDECIDED: "undecided", Outcome.NOT_MEASURED: "no data"}.get(comparison.outcome, "")
+
+
+def _failing(comparison: Comparison) -> str:
+    worse = comparison.baseline if winner(comparison) == comparison.other.arm else comparison.other
+    return worse.arm
+
+
+def sign_convention(analysis: StudyAnalysis) -> str:
+    """What positive and negative, red and blue mean, for the study's arms."""
+    arms = " or ".join(dict.fromkeys(c.other.arm for c in analysis.comparisons)) or "the other arm"
+    baseline = analysis.comparisons[0].baseline.arm if analysis.comparisons else "the baseline"
+    word = faster(analysis.metric)
+    return f"Positive, red: {arms} is {word}. Negative, blue: {baseline} is {word}."
+
+
+def answers(analysis: StudyAnalysis) -> list[tuple[str, str]]:
+    """(network, sentence) for each path and each arm that is compared with the baseline."""
+    sentences: list[tuple[str, str]] = []
+    for path in analysis.paths:
+        here = [c for c in analysis.comparisons if c.path == path]
+        for other in dict.fromkeys(c.other.arm for c in here):
+            sentence = _answer([c for c in here if c.other.arm == other], analysis)
+            sentences.append((analysis.path_titles[path], sentence))
+    return sentences
+
+
+def _answer(cells: Sequence[Comparison], analysis: StudyAnalysis) -> str:
+    title = analysis.workload_titles
+    arms = f"{cells[0].baseline.arm} and {cells[0].other.arm}"
+    parts: list[str] = []
+    for arm in (cells[0].other.arm, cells[0].baseline.arm):
+        won = [c for c in cells if winner(c) == arm]
+        if won:
+            where = listed([f"{title[c.workload]} ({difference_text(c)})" for c in won])
+            parts.append(f"{arm} is {faster(analysis.metric)} for {where}")
+    alike = [title[c.workload] for c in cells if c.outcome is Outcome.NOT_SIGNIFICANT]
+    if alike:
+        everywhere = len(alike) == len(cells)
+        parts.append(
+            f"no significant difference between {arms}"
+            if everywhere
+            else f"no significant difference for {listed(alike)}"
+        )
+    for outcome, words in ((Outcome.UNDECIDED, "undecided"), (Outcome.NOT_MEASURED, "not measured")):
+        found = [title[c.workload] for c in cells if c.outcome is outcome]
+        if found:
+            parts.append(f"{words} for {listed(found)}")
+    return "; ".join(parts) + "."
+
+
+def listed(items: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1] if items else ""
+
+
+def place(comparison: Comparison, analysis: StudyAnalysis) -> str:
+    """The cell by the names that the figures use: `1 % loss, 5 MB`."""
+    path = analysis.path_titles.get(comparison.path, comparison.path)
+    return f"{path}, {analysis.workload_titles.get(comparison.workload, comparison.workload)}"
+
+
+def trouble(arm: ArmResult) -> str:
+    """Failures, voids and unknown values of an arm in a cell; "" where there is none."""
+    counts = ((arm.failures, "failed"), (arm.voids, "void"), (arm.unmeasured, "unmeasured"))
+    return ", ".join(f"{count} {word}" for count, word in counts if count)

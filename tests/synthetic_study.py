@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Study directories without a study: every file that the analysing side reads, drawn from a seed.
+
+The times follow a simple model (round trips of set-up plus bytes over rate), so that the figures look like figures.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+SIZES = {"100 KB": 100_000, "1 MB": 1_000_000, "5 MB": 5_000_000}
+RATE_BIT_PER_S = 10_000_000
+# Name: base RTT in ms, loss in per cent of each direction, and how much faster h3 is there (negative: slower).
+PATHS = {
+    "clean": (20.0, 0.0, 0.0),
+    "loss": (20.0, 1.0, 0.22),
+    "far": (120.0, 0.0, 0.08),
+}
+TITLES = {"clean": "nothing added", "loss": "1 % loss", "far": "100 ms more RTT"}
+ARMS = ("h2", "h3")
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What kind of study to write."""
+
+    workloads: tuple[str, ...] = tuple(SIZES)
+    paths: tuple[str, ...] = tuple(PATHS)
+    blocks: int = 9
+    aa_blocks: int = 9
+    failures: frozenset[tuple[str, str, int]] = frozenset({("loss/5 MB", "h2", 3), ("loss/5 MB", "h2", 6)})
+    """(path/workload, arm, block) of trials that failed."""
+    voids: frozenset[tuple[str, str, int]] = frozenset(
+        {("far/1 MB", "h3", 2), ("far/1 MB", "h3", 5), ("clean/1 MB", "h2", 1)}
+    )
+    """Trials whose first attempt was void."""
+    slower: frozenset[str] = frozenset({"far/100 KB"})
+    """Cells in which h3 is slower by its path's effect."""
+    seed: int = 1
+    arms_summary: dict[str, Any] | None = field(
+        default_factory=lambda: {
+            "text": "h2 = Caddy + curl, HTTP/2 on TCP (reno, initial window 32); h3 = Caddy + curl, HTTP/3 on QUIC "
+            "(NewReno, initial window 32). They differ in: loss response (0.5 against 0.7), packet size (1448 against "
+            "1232 bytes).",
+            "differences": [
+                "Window after a loss: h2 keeps 0.5 of it, h3 keeps 0.7",
+                "Largest payload of a packet: h2 1448 bytes, h3 1232 bytes",
+                "Receive window: h2 up to 6 MiB (tcp_rmem), h3 up to 15 MB",
+            ],
+        }
+    )
+
+
+def write_study(directory: Path, shape: Shape = Shape()) -> Path:
+    """Write the study directory and return it."""
+    rng = np.random.default_rng(shape.seed)
+    trials: Rows = []
+    metrics: Rows = []
+    for path in shape.paths:
+        for workload in shape.workloads:
+            _cell(directory, shape, rng, trials, metrics, "main", workload, path, ARMS)
+    for arm in ARMS if shape.aa_blocks else ():
+        _cell(
+            directory, shape, rng, trials, metrics, "aa", shape.workloads[-1], shape.paths[0], (f"{arm}#1", f"{arm}#2")
+        )
+    _write(directory / "tables" / "trials.parquet", trials)
+    _write(directory / "metrics.parquet", metrics)
+    (directory / "resolved.json").write_text(json.dumps(_resolved(shape)), encoding="utf-8")
+    (directory / "host.json").write_text(
+        json.dumps({"kernel": "6.1.0", "cpu": {"model": "Example", "cores": 2}}), encoding="utf-8"
+    )
+    (directory / "spec.toml").write_text('name = "synthetic"\nseed = 1\n# a <comment> & more\n', encoding="utf-8")
+    return directory
+
+
+def _cell(
+    directory: Path, shape: Shape, rng: np.random.Generator, trials: Rows, metrics: Rows, kind: str,
+    workload: str, path: str, arms: tuple[str, ...],
+) -> None:  # fmt: skip
+    cell_id = f"{workload}/{path}" + ("" if kind == "main" else f"/aa-{arms[0].partition('#')[0]}")
+    for block in range(shape.blocks if kind == "main" else shape.aa_blocks):
+        for position, arm in enumerate(rng.permutation(arms)):
+            key = (f"{path}/{workload}", str(arm), block)
+            row = {
+                "trial_id": f"{len(trials):08x}", "attempt": 1, "kind": kind, "cell_id": cell_id, "workload": workload,
+                "path": path, "arm": str(arm), "baseline_arm": arms[0], "block": block, "position": position,
+                "seed": str(block), "status": "verified", "reason": None,
+            }  # fmt: skip
+            if key in shape.voids:
+                trials.append(row | {"status": "void", "reason": "link late: p99 180 us"})
+                row["attempt"] = 2
+            if key in shape.failures:
+                row |= {"status": "failed", "reason": "client reached its time limit of 60 s"}
+            else:
+                _verified(directory, shape, rng, metrics, row)
+            trials.append(row)
+
+
+def _verified(directory: Path, shape: Shape, rng: np.random.Generator, metrics: Rows, row: dict[str, Any]) -> None:
+    rtt_ms, loss_pct, effect = PATHS.get(row["path"], (20.0, 0.0, 0.0))
+    size = SIZES.get(row["workload"], 1_000_000)
+    transfer_ms = size * 8 / RATE_BIT_PER_S * 1000 * 1.04
+    ttlb_ms = transfer_ms * (1 + 0.15 * loss_pct) + 4 * rtt_ms
+    if row["arm"].startswith("h3"):
+        ttlb_ms *= 1 + effect if f"{row['path']}/{row['workload']}" in shape.slower else 1 - effect
+    ttlb_ms *= float(1 + abs(rng.normal(0, 0.01 + 0.05 * loss_pct)))
+    values = {
+        "ttlb_ms": (ttlb_ms, "ms", "lower"), "setup_ms": (2 * rtt_ms + 1, "ms", "lower"),
+        "ttfb_ms": (3 * rtt_ms + 2, "ms", "lower"), "goodput_bit_per_s": (size * 8e3 / ttlb_ms, "bit/s", "higher"),
+        "retransmitted_bytes": (size * loss_pct / 100, "bytes", "lower"),
+        "path_rtt_min_ms": (rtt_ms + 0.08, "ms", "none"),
+        "path_rate_down_bit_per_s": (RATE_BIT_PER_S * 0.9997, "bit/s", "none"),
+        "path_loss_up_pct": (loss_pct * rng.uniform(0.8, 1.2), "%", "none"),
+        "path_loss_down_pct": (loss_pct * rng.uniform(0.8, 1.2), "%", "none"),
+        "lateness_p99_us": (rng.uniform(8, 40), "us", "lower"),
+    }  # fmt: skip
+    for name, (value, unit, better) in values.items():
+        metrics.append(
+            {
+                "trial_id": row["trial_id"],
+                "name": name,
+                "value": float(value),
+                "unit": unit,
+                "better": better,
+                "note": None,
+            }
+        )
+    share = np.linspace(0, 1, max(2, size // 2900))
+    curve = {"x_ms": 3 * rtt_ms + (ttlb_ms - 3 * rtt_ms) * share**0.8, "bytes": (size * share).astype(np.int64)}
+    _write(directory / "tables" / "bytes_acknowledged" / f"{row['trial_id']}.parquet", curve)
+    stats = {
+        "source": ["client.qlog"],
+        "name": ["unknown_event"],
+        "severity": ["notice"],
+        "count": [3],
+        "advice": ["A newer dialect: nothing is lost."],
+    }
+    _write(directory / "tables" / "decode_stats" / f"{row['trial_id']}.parquet", stats)
+    trial = directory / "trials" / row["trial_id"] / "trial.json"
+    trial.parent.mkdir(parents=True)
+    alpn = row["arm"][:2]
+    trial.write_text(json.dumps({
+        "version": 1, "trial_id": row["trial_id"], "row": row, "status": "verified",
+        "proof": {"alpn": alpn, "tls_version": "1.3", "body_sha256": row["trial_id"]},
+        "client": {"versions": {"curl_cffi": "0.16.0", "libcurl": "8.19.0"}}, "host": {"kernel": "6.1.0"},
+    }), encoding="utf-8")  # fmt: skip
+
+
+def _resolved(shape: Shape) -> dict[str, Any]:
+    def direction(rtt_ms: float, loss_pct: float) -> dict[str, Any]:
+        loss = {"probability": {"value": loss_pct / 100}} if loss_pct else None
+        return {"rate": {"bit_per_s": RATE_BIT_PER_S}, "delay": {"ns": int(rtt_ms * 5e5)}, "loss": loss}
+
+    return {
+        "name": "synthetic", "seed": 1, "blocks": shape.blocks, "alpha": 0.05, "baseline": "h2", "question": "",
+        "arms": [{"name": arm, "protocol": arm} for arm in ARMS],
+        "workloads": [{"name": name, "size": {"bytes": SIZES.get(name, 0)}} for name in shape.workloads],
+        "paths": [
+            {"name": name, "title": TITLES.get(name, ""), "up": one_way, "down": one_way}
+            for name, one_way in ((name, direction(*PATHS[name][:2])) for name in shape.paths if name in PATHS)
+        ],
+    } | ({"arms_summary": shape.arms_summary} if shape.arms_summary else {})  # fmt: skip
+
+
+def _write(path: Path, data: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pl.DataFrame(data, infer_schema_length=None).write_parquet(path)
