@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-import string
+import re
 from collections.abc import Collection, Mapping
 from typing import Any, get_args
 
@@ -47,13 +47,12 @@ TCP: Kind[Tcp] = Kind(
 )
 
 
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+
+
 def _read_template(node: Node) -> str:
     template = kinds.text("a text").read(node)
-    try:
-        fields = [name for _, name, _, _ in string.Formatter().parse(template) if name is not None]
-    except ValueError as error:
-        raise WrongValueError(f'"{template}" has an unpaired brace: write {{{{ or }}}} for a brace itself') from error
-    for name in fields:
+    for name in _PLACEHOLDER.findall(template):
         if name not in PLACEHOLDERS:
             raise WrongValueError(f'"{{{name}}}" is not a placeholder; {closest(name, PLACEHOLDERS, "placeholders")}')
     return template

@@ -178,7 +178,8 @@ class Tcp:
 
 
 PLACEHOLDERS = (
-    *("address", "port", "host", "url", "protocol", "cert", "key", "ca", "root", "output", "qlog_dir", "keylog"),
+    *("address", "port", "host", "url", "object", "protocol", "ip_version"),
+    *("cert", "key", "ca", "root", "work", "output", "qlog_dir", "keylog"),
 )
 """What the argv and env of a user's own program may name in braces."""
 
@@ -190,7 +191,7 @@ class Program:
     name: str
     """Name in `quiclab doctor`, or `command` for the user's own."""
     argv: tuple[str, ...] = ()
-    """Template of the user's own, with placeholders: see `PLACEHOLDERS`; `{{` and `}}` stand for braces."""
+    """Template of the user's own, with placeholders such as `{port}`: see `PLACEHOLDERS`."""
     env: tuple[tuple[str, str], ...] = ()
     ready: Literal["udp", "tcp", "both", "none"] = "both"
     """How to know that a server is ready: its sockets in /proc/net."""

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the arms are and where they still differ: the first line of the plan, of the result table and of the report."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TypedDict
+
+from quiclab.spec.model import Arm, Program, Study
+
+NOT_TOLD = "not told"
+"""Stands where an arm's programs say nothing about a point on which another arm's do."""
+_HTTP = {"h2": "HTTP/2", "h3": "HTTP/3"}
+
+
+class ArmsSummary(TypedDict):
+    """For people, as text."""
+
+    text: str
+    differences: list[str]
+
+
+def arms_summary(study: Study, facts: Mapping[str, Mapping[str, str]]) -> ArmsSummary:
+    """Compare the arms on every point that any of their programs tells.
+
+    `facts`: name of the arm → point (`congestion_control`, `initial_window`, `packet_size`, `receive_window`, …) →
+    value in words. The programs themselves are compared too, and the TCP settings of arms that use TCP.
+    """
+    arms = sorted(study.arms, key=lambda arm: arm.name != study.baseline)
+    told = [{**_programs(arm), **facts.get(arm.name, {})} for arm in arms]
+    equal: list[str] = []
+    different: list[tuple[str, list[str]]] = []
+    for point in dict.fromkeys(point for points in told for point in points):
+        values = [points.get(point, NOT_TOLD) for points in told]
+        if len(set(values)) == 1:
+            equal.append(f"{_words(point)} {values[0]}")
+        else:
+            different.append((_words(point), values))
+    different += _tcp_differences(arms)
+    names = " against ".join(f"{arm.name} ({_HTTP[arm.protocol]})" for arm in arms)
+    text = f"{names}. "
+    text += f"Equal: {', '.join(equal)}. " if equal else ""
+    listed = "; ".join(f"{point} ({' / '.join(values)})" for point, values in different)
+    text += f"They differ in {listed}." if different else "They differ in nothing that is known."
+    differences = [
+        f"{point}: {', '.join(f'{arm.name} {value}' for arm, value in zip(arms, values, strict=True))}"
+        for point, values in different
+    ]
+    return {"text": text, "differences": differences}
+
+
+def _programs(arm: Arm) -> dict[str, str]:
+    return {"client": _program(arm.client), "server": _program(arm.server)}
+
+
+def _program(program: Program) -> str:
+    return program.argv[0] if program.argv else program.name
+
+
+def _tcp_differences(arms: list[Arm]) -> list[tuple[str, list[str]]]:
+    """Settings of TCP in which arms that use it differ, beyond what the programs' facts name."""
+    differences = []
+    for field in dataclasses.fields(arms[0].tcp):
+        if field.name in ("congestion_control", "initial_window"):
+            continue
+        values = [_setting(getattr(arm.tcp, field.name)) if arm.protocol == "h2" else "no TCP" for arm in arms]
+        if len(set(values) - {"no TCP"}) > 1:
+            differences.append((f"TCP {_words(field.name)}", values))
+    return differences
+
+
+def _setting(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _words(point: str) -> str:
+    return point.replace("_", " ")

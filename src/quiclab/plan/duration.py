@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long a trial will take, by arithmetic: an estimate for plans and progress bars, never a result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from quiclab.plan.rows import PlanRow
+from quiclab.spec.link import reference_rate
+from quiclab.spec.model import Arm, Bernoulli, Bursts, DropList, GilbertElliott, Loss, Path, Study
+from quiclab.units import Bitrate, ByteCount, Duration
+
+OVERHEAD = Duration(300_000_000)
+"""Namespaces, processes, readiness and warm-up of one trial: what is not the transfer."""
+HEADER_BYTES = 60
+"""IP, transport and framing in a full packet, about the same for both protocols."""
+UNLIMITED = Bitrate(10**9)
+"""What a path without a rate is taken for."""
+HANDSHAKE_RTTS = {"h2": 2, "h3": 1}
+"""Before the request can leave: TCP and then TLS 1.3, or QUIC with TLS inside (RFC 9001 section 4)."""
+
+
+def expected_duration(row: PlanRow, study: Study) -> Duration:
+    """Estimate of one trial: handshakes, request, slow start, all bytes at the rate that loss allows, overhead."""
+    arm = next(arm for arm in study.arms if arm.name == row.arm_name)
+    path = next(path for path in study.paths if path.name == row.path)
+    workload = next(workload for workload in study.workloads if workload.name == row.workload)
+    return min(_transfer(arm, path, workload.size), study.limits.trial) + OVERHEAD
+
+
+def expected_total(rows: Iterable[PlanRow], study: Study) -> Duration:
+    """Estimate of many trials, one after the other."""
+    known: dict[tuple[str, str, str], Duration] = {}
+    total = Duration(0)
+    for row in rows:
+        kind = (row.workload, row.path, row.arm_name)
+        if kind not in known:
+            known[kind] = expected_duration(row, study)
+        total += known[kind]
+    return total
+
+
+def _transfer(arm: Arm, path: Path, size: ByteCount) -> Duration:
+    payload_bytes = path.mtu - HEADER_BYTES
+    remaining = size.bytes * path.mtu / payload_bytes
+    rtt_s = path.base_rtt.s
+    rate = _rate_bit_per_s(path, payload_bytes)
+    window = float(arm.tcp.initial_window * path.mtu)
+    seconds = (HANDSHAKE_RTTS[arm.protocol] + 1) * rtt_s
+    while window < remaining and window * 8 < rate * rtt_s:
+        remaining -= window
+        window *= 2
+        seconds += rtt_s
+    return Duration.from_s(seconds + remaining * 8 / rate)
+
+
+def _rate_bit_per_s(path: Path, payload_bytes: int) -> float:
+    """The bottleneck's rate, or less where loss holds the window down.
+
+    Rate of a Reno under random loss p: payload / RTT × sqrt(3 / 2p) (Mathis et al., CCR 27(3), 1997).
+    """
+    rate = float((reference_rate(path.down) or UNLIMITED).bit_per_s)
+    loss = mean_loss(path.down.loss)
+    if loss and path.base_rtt.ns:
+        rate = min(rate, payload_bytes * 8 / path.base_rtt.s * math.sqrt(1.5 / loss))
+    return rate
+
+
+def mean_loss(loss: Loss | None) -> float:
+    """Share of packets that a loss model drops in the long run; an explicit list counts as none."""
+    match loss:
+        case None | DropList():
+            return 0.0
+        case Bernoulli():
+            return loss.probability.value
+        case GilbertElliott():
+            bad, good = loss.good_to_bad.value, loss.bad_to_good.value
+        case Bursts():
+            bad, good = loss.mean_bad.s, loss.mean_good.s
+    in_bad = bad / (bad + good) if bad else 0.0
+    return (1 - in_bad) * loss.loss_good.value + in_bad * loss.loss_bad.value

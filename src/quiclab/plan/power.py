@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the planned number of blocks can reach significance at all, before anything has run."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from quiclab.spec.model import Study
+
+
+@dataclass(frozen=True)
+class Attainable:
+    """What the deciding test can say at best: each block differs in the same direction."""
+
+    blocks: int
+    comparisons: int
+    """Cells × arms beside the baseline: what Benjamini–Hochberg corrects for (A/A cells are controls)."""
+    alpha: float
+    smallest_p: float
+    """Two-sided, of the exact Wilcoxon signed-rank test: 2 / 2^blocks (all signs equal, of 2^blocks)."""
+    together: int | None
+    """So many comparisons must differ at once before any is significant; None: even all of them are not."""
+    blocks_alone: int
+    """With so many blocks one comparison can be significant by itself."""
+
+    @property
+    def sentence(self) -> str:
+        """For people: what can be significant, and what it takes to do better."""
+        best = f"With {self.blocks} blocks the smallest p is {self.smallest_p:.2g}"
+        test = f"at alpha {self.alpha:g} after correction over {self.comparisons} comparisons"
+        more = f"{self.blocks_alone} blocks would let one be significant by itself"
+        if self.together == 1:
+            return f"{best}: a single comparison can be significant {test}."
+        if self.together is None:
+            return f"{best}: nothing can be significant {test}; {more}."
+        return f"{best}: {self.together} comparisons must differ at once to be significant {test}; {more}."
+
+
+def attainable(study: Study) -> Attainable:
+    """The best that the study's deciding test can reach.
+
+    Benjamini–Hochberg rejects k of m comparisons if their p are at most k × alpha / m (Benjamini and Hochberg, JRSS B
+    57, 1995), so with the smallest p in each of them k must be at least m × p / alpha.
+    """
+    comparisons = len(study.workloads) * len(study.paths) * (len(study.arms) - 1)
+    smallest_p = _smallest_p(study.blocks)
+    together = max(1, math.ceil(comparisons * smallest_p / study.alpha))
+    blocks_alone = next(n for n in range(1, 2000) if _smallest_p(n) <= study.alpha / comparisons)
+    return Attainable(
+        blocks=study.blocks,
+        comparisons=comparisons,
+        alpha=study.alpha,
+        smallest_p=smallest_p,
+        together=together if together <= comparisons else None,
+        blocks_alone=blocks_alone,
+    )
+
+
+def _smallest_p(blocks: int) -> float:
+    return 2.0 ** (1 - blocks)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study as JSON: the spec with every default in it, units in the names, as `resolved.json` keeps it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from quiclab.spec.model import Bernoulli, Bursts, DropList, GilbertElliott, Study
+from quiclab.units import Bitrate, ByteCount, Duration, Share
+
+_MODEL_NAMES = {Bernoulli: "bernoulli", GilbertElliott: "gilbert-elliott", Bursts: "bursts", DropList: "list"}
+_SUFFIXES = {Duration: "_ns", Bitrate: "_bit_per_s", ByteCount: "_bytes", Share: "_pct"}
+
+
+def resolved_json(study: Study) -> dict[str, Any]:
+    """The study with names as in the spec plus a unit (`rate_bit_per_s`, `delay_ns`, `loss.probability_pct`).
+
+    Quantities are whole numbers, shares are per cent. A quantity that is not set keeps its bare name, with null.
+    """
+    return _table(study)
+
+
+def _table(value: Any) -> dict[str, Any]:
+    """A dataclass as a table; a loss model says its name first."""
+    table: dict[str, Any] = {"model": _MODEL_NAMES[type(value)]} if type(value) in _MODEL_NAMES else {}
+    for field in dataclasses.fields(value):
+        content = getattr(value, field.name)
+        table[field.name + _suffix(field.name, content)] = _json(content)
+    return table
+
+
+def _suffix(name: str, content: Any) -> str:
+    unit = type(content[0] if isinstance(content, tuple) and content else content)
+    suffix = _SUFFIXES.get(unit, "")
+    return "" if suffix == f"_{name}" else suffix
+
+
+def _json(content: Any) -> Any:
+    if isinstance(content, Share):
+        return content.pct
+    if type(content) in _SUFFIXES:
+        return dataclasses.astuple(content)[0]
+    if dataclasses.is_dataclass(content):
+        return _table(content)
+    return [_json(element) for element in content] if isinstance(content, tuple) else content
