@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The only place of colours and markers.
+
+Arms take the colour-blind safe set of Okabe and Ito (2008), the baseline first: blue for it and vermilion for the
+other arm, which are also the two ends of the map of differences. Each arm has a marker and a dash of its own, so that
+nothing is told by colour alone.
+"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ArmStyle:
+    """How one arm looks in every figure."""
+
+    colour: str
+    marker: str
+    dash: str
+
+
+_ARMS = (
+    ArmStyle("#2b7bba", "circle", "solid"),
+    ArmStyle("#d55e00", "diamond", "dash"),
+    ArmStyle("#009e73", "square", "dot"),
+    ArmStyle("#cc79a7", "triangle-up", "dashdot"),
+    ArmStyle("#b58900", "star", "longdash"),
+    ArmStyle("#56b4e9", "hexagon", "longdashdot"),
+)
+
+DIFFERENCE_SCALE = [[0.0, "#1f63a0"], [0.35, "#8dbbdd"], [0.5, "#eceae6"], [0.65, "#f2ab7e"], [1.0, "#bf4a00"]]
+"""From the baseline's blue to the other arm's red."""
+BLANK = "rgba(128, 128, 128, 0.13)"
+"""A cell without an answer, on light and on dark paper."""
+FAILED_MARKER = "x-thin-open"
+
+THEMES: dict[str, dict[str, str]] = {
+    "light": {
+        "paper": "#ffffff", "raised": "#f5f5f3", "ink": "#1c1e21", "muted": "#5c6168", "line": "#dcdcd8",
+        "baseline": "#1f63a0", "other": "#b34700", "caution": "#7a5a00",
+    },
+    "dark": {
+        "paper": "#15171a", "raised": "#1e2125", "ink": "#e8e8e6", "muted": "#a3a8ae", "line": "#363b41",
+        "baseline": "#7db8e8", "other": "#ff9a57", "caution": "#e0b94a",
+    },
+}  # fmt: skip
+"""Names of page colours, as CSS variables and for the figures' fonts and grids."""
+
+
+def arm_style(index: int) -> ArmStyle:
+    """Style of the arm at this place, the baseline at 0."""
+    return _ARMS[index % len(_ARMS)]
+
+
+def css_variables(theme: str) -> str:
+    """The theme as CSS declarations."""
+    return " ".join(f"--{name}: {value};" for name, value in THEMES[theme].items())
+
+
+def text(value: object) -> str:
+    """Escape a name for plotly, which reads a subset of HTML in every label."""
+    return html.escape(str(value), quote=False)
+
+
+def base_layout(height_px: int) -> dict[str, Any]:
+    """What all figures share. Labels and titles make their own room, so that a phone's width is enough."""
+    return {
+        "height": height_px,
+        "margin": {"l": 8, "r": 12, "t": 8, "b": 8},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "showlegend": False,
+        "dragmode": "zoom",
+        "template": None,
+    }
+
+
+def title(lines: list[str], size_px: int = 13) -> dict[str, Any]:
+    """A title at the left that pushes the plot down by its own height."""
+    return {
+        "text": "<br>".join(lines), "font": {"size": size_px}, "x": 0, "xref": "container", "xanchor": "left",
+        "pad": {"l": 8, "t": 8, "b": 8}, "automargin": True, "yref": "container", "y": 1, "yanchor": "top",
+    }  # fmt: skip

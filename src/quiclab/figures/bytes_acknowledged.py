@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes acknowledged over time, the trials of one block in one plot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+import polars as pl
+
+from quiclab.figures import _style
+
+
+class BytesAcknowledged:
+    """One curve per trial: where an arm gains and loses its time."""
+
+    name = "bytes_acknowledged"
+    question = "When in the transfer does one arm get ahead of the other?"
+    tables = ("tables/trials.parquet", "tables/bytes_acknowledged/*.parquet")
+    columns = {  # noqa: RUF012 - a constant of the class
+        "arm": "one curve each, the baseline first",
+        "x_ms": "time of an ACK that the client sends, since its first packet, ms",
+        "bytes": "distinct response payload bytes acknowledged by then",
+    }
+
+    def draw(self, data: pl.DataFrame) -> Any:
+        """One row of `data` per ACK, one trial per arm."""
+        figure = go.Figure()
+        for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
+            curve = data.filter(pl.col("arm") == arm)
+            style = _style.arm_style(place)
+            figure.add_scatter(
+                x=curve["x_ms"].to_list(),
+                y=curve["bytes"].to_list(),
+                name=_style.text(arm),
+                mode="lines",
+                # A step, for nothing is acknowledged between two ACKs.
+                line={"color": style.colour, "dash": style.dash, "width": 2, "shape": "hv"},
+                hovertemplate="%{x:.5g} ms: %{y:,} bytes<extra>" + _style.text(arm) + "</extra>",
+            )
+        figure.update_layout(
+            _style.base_layout(380),
+            showlegend=True,
+            legend={"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
+            hovermode="closest",
+        )
+        figure.update_xaxes(
+            title={"text": "time since the client's first packet, ms"}, automargin=True, rangemode="tozero"
+        )
+        figure.update_yaxes(title={"text": "bytes acknowledged"}, automargin=True, rangemode="tozero")
+        return figure

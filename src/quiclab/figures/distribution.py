@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The distribution of one cell: every trial of every arm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+import polars as pl
+
+from quiclab.figures import _style
+
+
+class Distribution:
+    """A box and all points per arm; failed trials stand apart at the right."""
+
+    name = "distributions"
+    question = "How do the trials of one cell spread, and is the median a fair summary of them?"
+    tables = ("tables/trials.parquet", "metrics.parquet")
+    columns = {  # noqa: RUF012 - a constant of the class
+        "cell_title": "network and size, the same in every row",
+        "arm": "rows of the figure; the first that occurs is the baseline",
+        "block": "block number: trials of one block met the same conditions",
+        "trial_id": "trial",
+        "status": "'verified' or 'failed'",
+        "value": "the metric; null where it failed or is unknown",
+        "metric_title": "what the metric is called",
+        "unit": "its unit",
+        "reason": "why it failed",
+    }
+
+    def draw(self, data: pl.DataFrame) -> Any:
+        """One row of `data` per trial of one cell."""
+        figure = go.Figure()
+        arms = data["arm"].unique(maintain_order=True).to_list()
+        highest = data["value"].max()
+        for place, arm in enumerate(arms):
+            style, label = _style.arm_style(place), _style.text(arm)
+            trials = data.filter((pl.col("arm") == arm) & pl.col("value").is_not_null())
+            figure.add_box(
+                x=trials["value"].to_list(),
+                y=[label] * trials.height,
+                name=label,
+                orientation="h",
+                boxpoints="all",
+                pointpos=0,
+                jitter=0.7,
+                width=0.6,
+                line={"color": style.colour, "width": 1.5},
+                fillcolor="rgba(128, 128, 128, 0.12)",
+                marker={"color": style.colour, "symbol": style.marker, "size": 7, "opacity": 0.75},
+                customdata=trials.select("block", "trial_id").rows(),
+                hovertemplate="%{x:.5g} " + _style.text(data["unit"][0]) + ", block %{customdata[0]}"
+                "<br>trial %{customdata[1]}<extra>%{y}</extra>",
+                hoveron="points",
+            )
+            failed = data.filter((pl.col("arm") == arm) & (pl.col("status") == "failed"))
+            if failed.height:
+                edge = 1.0 if not isinstance(highest, float) else highest * 1.04
+                figure.add_scatter(
+                    x=[edge] * failed.height,
+                    y=[label] * failed.height,
+                    mode="markers+text",
+                    text=[f"{failed.height} failed"] + [""] * (failed.height - 1),
+                    textposition="top center",
+                    cliponaxis=False,
+                    marker={"color": style.colour, "symbol": _style.FAILED_MARKER, "size": 11, "line": {"width": 2.5}},
+                    customdata=[(row["block"], _style.text(row["reason"])) for row in failed.iter_rows(named=True)],
+                    hovertemplate="failed, block %{customdata[0]}<br>%{customdata[1]}<extra>%{y}</extra>",
+                )
+        figure.update_layout(
+            _style.base_layout(110 + 52 * len(arms)),
+            title=_style.title([f"<b>{_style.text(data['cell_title'][0])}</b>"]),
+        )
+        unit = data["unit"][0]
+        axis = data["metric_title"][0] + (f", {unit}" if unit else "")
+        figure.update_xaxes(
+            title={"text": _style.text(axis), "font": {"size": 11}}, automargin=True, nticks=6, zeroline=False
+        )
+        figure.update_yaxes(
+            type="category",
+            categoryarray=[_style.text(arm) for arm in reversed(arms)],
+            automargin=True,
+            fixedrange=True,
+        )
+        return figure
