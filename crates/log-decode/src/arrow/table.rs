@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tables: rows of one typed struct go in, chunks of sealed columns come out.
+
+use super::Array;
+use std::sync::Arc;
+
+/// Rows per chunk: bounds both the builders' regrowth and the 32-bit offsets of text columns.
+pub(crate) const CHUNK_ROWS: usize = 1 << 16;
+
+/// One column's name and type.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// The column's name.
+    pub name: &'static str,
+    pub(super) format: &'static str,
+    pub(super) item_format: Option<&'static str>,
+    pub(super) nullable: bool,
+}
+
+impl Field {
+    pub(crate) const fn of<K: super::Kind>(name: &'static str) -> Self {
+        use super::Column;
+        Self {
+            name,
+            format: K::Column::FORMAT,
+            item_format: K::Column::ITEM_FORMAT,
+            nullable: K::NULLABLE,
+        }
+    }
+}
+
+/// Up to [`CHUNK_ROWS`] rows of a table.
+#[derive(Debug)]
+pub struct Chunk {
+    pub(super) rows: usize,
+    pub(super) columns: Vec<Array>,
+}
+
+impl Chunk {
+    pub(crate) fn new(rows: usize, columns: Vec<Array>) -> Arc<Self> {
+        Arc::new(Self { rows, columns })
+    }
+}
+
+/// A finished table; clones share the columns.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The table's name.
+    pub name: &'static str,
+    /// Its columns.
+    pub fields: &'static [Field],
+    pub(super) chunks: Vec<Arc<Chunk>>,
+}
+
+impl Table {
+    pub(crate) fn new(
+        name: &'static str,
+        fields: &'static [Field],
+        chunks: Vec<Arc<Chunk>>,
+    ) -> Self {
+        Self {
+            name,
+            fields,
+            chunks,
+        }
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.rows).sum()
+    }
+
+    /// Memory held by the columns.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.chunks
+            .iter()
+            .flat_map(|chunk| &chunk.columns)
+            .map(Array::bytes)
+            .sum()
+    }
+}
+
+/// Declare a table: the struct of one row, and the builder that rows are pushed to.
+macro_rules! table {
+    (
+        $(#[$meta:meta])* $name:literal => $builder:ident, $row:ident { $($column:ident: $kind:ty),* $(,)? }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug)]
+        pub(crate) struct $row<'a> {
+            $(pub $column: <$kind as $crate::arrow::Kind>::Value<'a>,)*
+        }
+
+        #[doc = concat!("Builds the table `", $name, "`.")]
+        #[derive(Debug, Default)]
+        pub(crate) struct $builder {
+            rows: usize,
+            sealed: Vec<std::sync::Arc<$crate::arrow::Chunk>>,
+            $($column: <$kind as $crate::arrow::Kind>::Column,)*
+        }
+
+        impl $builder {
+            const FIELDS: &'static [$crate::arrow::Field] =
+                &[$($crate::arrow::Field::of::<$kind>(stringify!($column)),)*];
+
+            /// Append one row.
+            pub(crate) fn push(&mut self, row: $row<'_>) {
+                $(<$kind as $crate::arrow::Kind>::push(&mut self.$column, row.$column);)*
+                self.rows += 1;
+                if self.rows == $crate::arrow::CHUNK_ROWS {
+                    self.seal_chunk();
+                }
+            }
+
+            fn seal_chunk(&mut self) {
+                use $crate::arrow::Column;
+                let columns = vec![$(std::mem::take(&mut self.$column).seal(),)*];
+                self.sealed.push($crate::arrow::Chunk::new(std::mem::take(&mut self.rows), columns));
+            }
+
+            /// Seal the table.
+            pub(crate) fn finish(mut self) -> $crate::arrow::Table {
+                if self.rows > 0 {
+                    self.seal_chunk();
+                }
+                $crate::arrow::Table::new($name, Self::FIELDS, self.sealed)
+            }
+        }
+    };
+}
+pub(crate) use table;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What stops a decoder: everything less is counted in [`crate::Stats`].
+
+/// Why a file could not be decoded at all.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// The file could not be read.
+    #[error("the file cannot be read: {0}")]
+    Io(#[from] std::io::Error),
+    /// The file's head is not that of the format.
+    #[error("this is not a {format}: {found}")]
+    Foreign {
+        /// The format that was expected.
+        format: &'static str,
+        /// What stands there instead.
+        found: String,
+    },
+}
+
+impl DecodeError {
+    pub(crate) fn foreign(format: &'static str, found: impl Into<String>) -> Self {
+        Self::Foreign {
+            format,
+            found: found.into(),
+        }
+    }
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The link's packet log, version 1: one 48-byte record for every packet that reached the link.
+
+use crate::arrow::{table, Table, Utf8};
+use crate::{DecodeError, Severity, Stats};
+use std::io::{ErrorKind, Read};
+
+const FORMAT: &str = "packet log";
+const MAGIC: &[u8; 8] = b"QLPKTLOG";
+const HEADER_BYTES: usize = 64;
+const RECORD_BYTES: usize = 48;
+const OUTSIDE_MODEL: u32 = u32::MAX;
+
+table! {
+    /// What the link did with one packet.
+    "link_packets" => LinkPackets, LinkPacket {
+        direction: Utf8,
+        index: Option<u32>,
+        arrival_ns: i64,
+        due_ns: Option<i64>,
+        lateness_ns: Option<i32>,
+        size_bytes: u16,
+        queue_bytes: u32,
+        queue_packets: u16,
+        service_ns: u32,
+        flow: u32,
+        source_burst: u32,
+        action: Utf8,
+        reason: Option<Utf8>,
+        duplicate: bool,
+        corrupted: bool,
+        reordered: bool,
+        ecn_ce: bool,
+        oversized: bool,
+    }
+}
+
+/// A decoded packet log.
+#[derive(Debug)]
+pub struct PacketLog {
+    /// `link_packets`.
+    pub table: Table,
+    /// `CLOCK_MONOTONIC` instant of the model's t = 0; `None` if no packet was counted.
+    pub model_zero_ns: Option<i64>,
+    /// `CLOCK_REALTIME − CLOCK_MONOTONIC` when the link started.
+    pub realtime_minus_monotonic_ns: i64,
+    /// What did not become a row.
+    pub stats: Stats,
+}
+
+/// Decode a packet log.
+///
+/// # Errors
+/// If the input cannot be read, or does not start with the header of version 1.
+pub fn decode(mut input: impl Read) -> Result<PacketLog, DecodeError> {
+    let mut head = [0; HEADER_BYTES];
+    if read_up_to(&mut input, &mut head)? < HEADER_BYTES || head[..8] != *MAGIC {
+        return Err(DecodeError::foreign(FORMAT, "its header is missing"));
+    }
+    let (version, record_bytes) = (u32_at(&head, 8), u32_at(&head, 12));
+    if version != 1 || record_bytes as usize != RECORD_BYTES {
+        return Err(DecodeError::foreign(
+            FORMAT,
+            format!("version {version} with records of {record_bytes} bytes; only version 1 with {RECORD_BYTES} is known"),
+        ));
+    }
+    let mut rows = LinkPackets::default();
+    let mut stats = Stats::default();
+    let mut record = [0; RECORD_BYTES];
+    loop {
+        match read_up_to(&mut input, &mut record)? {
+            RECORD_BYTES => push(&record, &mut rows, &mut stats),
+            0 => break,
+            _ => {
+                stats.count(
+                    "truncated_record",
+                    Severity::DataLoss,
+                    "the log was cut short: the link did not end in order",
+                );
+                break;
+            }
+        }
+    }
+    let zero = i64_at(&head, 16);
+    Ok(PacketLog {
+        table: rows.finish(),
+        model_zero_ns: (zero != 0).then_some(zero),
+        realtime_minus_monotonic_ns: i64_at(&head, 24),
+        stats,
+    })
+}
+
+fn push(record: &[u8; RECORD_BYTES], rows: &mut LinkPackets, stats: &mut Stats) {
+    let direction = match record[40] {
+        0 => "up",
+        1 => "down",
+        _ => return unknown_code(stats),
+    };
+    let action = match record[41] {
+        0 => "delivered",
+        1 => "dropped",
+        2 => "outside_model",
+        3 => "inside_at_end",
+        _ => return unknown_code(stats),
+    };
+    let reason = match record[42] {
+        0 => None,
+        1 => Some("loss_entry"),
+        2 => Some("queue_full"),
+        3 => Some("loss_exit"),
+        4 => Some("listed"),
+        5 => Some("aqm"),
+        6 => Some("outage"),
+        _ => return unknown_code(stats),
+    };
+    let left = action == "delivered" || action == "outside_model";
+    let index = u32_at(record, 24);
+    let flag = |bit: u8| record[43] & bit != 0;
+    rows.push(LinkPacket {
+        direction,
+        index: (index != OUTSIDE_MODEL).then_some(index),
+        arrival_ns: i64_at(record, 0),
+        due_ns: (action != "dropped").then(|| i64_at(record, 8)),
+        lateness_ns: left.then(|| i32::from_le_bytes(bytes_at(record, 16))),
+        size_bytes: u16_at(record, 36),
+        queue_bytes: u32_at(record, 20),
+        queue_packets: u16_at(record, 38),
+        service_ns: u32_at(record, 44),
+        flow: u32_at(record, 32),
+        source_burst: u32_at(record, 28),
+        action,
+        reason,
+        duplicate: flag(1),
+        corrupted: flag(2),
+        reordered: flag(4),
+        ecn_ce: flag(8),
+        oversized: flag(16),
+    });
+}
+
+fn unknown_code(stats: &mut Stats) {
+    stats.count(
+        "unknown_code",
+        Severity::DataLoss,
+        "a record has a direction, action or reason that version 1 does not define",
+    );
+}
+
+/// Fill `buffer` as far as the input reaches.
+fn read_up_to(input: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match input.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+fn bytes_at<const N: usize>(record: &[u8], at: usize) -> [u8; N] {
+    let mut bytes = [0; N];
+    bytes.copy_from_slice(&record[at..at + N]);
+    bytes
+}
+
+fn u16_at(record: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes(bytes_at(record, at))
+}
+
+fn u32_at(record: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes_at(record, at))
+}
+
+fn i64_at(record: &[u8], at: usize) -> i64 {
+    i64::from_le_bytes(bytes_at(record, at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header() -> Vec<u8> {
+        let mut head = MAGIC.to_vec();
+        head.extend(1u32.to_le_bytes());
+        head.extend(48u32.to_le_bytes());
+        head.extend(1_000u64.to_le_bytes());
+        head.extend((-5i64).to_le_bytes());
+        head.resize(HEADER_BYTES, 0);
+        head
+    }
+
+    #[test]
+    fn header_fields_are_read() {
+        let log = decode(header().as_slice()).unwrap();
+        assert_eq!(
+            (
+                log.model_zero_ns,
+                log.realtime_minus_monotonic_ns,
+                log.table.rows()
+            ),
+            (Some(1000), -5, 0)
+        );
+    }
+
+    #[test]
+    fn a_cut_record_is_counted_and_the_rest_kept() {
+        let mut log = header();
+        log.extend([0; RECORD_BYTES + 20]);
+        let log = decode(log.as_slice()).unwrap();
+        assert_eq!(
+            (log.table.rows(), log.stats.get("truncated_record")),
+            (1, 1)
+        );
+    }
+
+    #[test]
+    fn an_undefined_code_is_counted() {
+        let mut log = header();
+        let mut record = [0; RECORD_BYTES];
+        record[41] = 9;
+        log.extend(record);
+        let log = decode(log.as_slice()).unwrap();
+        assert_eq!((log.table.rows(), log.stats.get("unknown_code")), (0, 1));
+    }
+
+    #[test]
+    fn another_version_is_refused() {
+        let mut log = header();
+        log[8] = 2;
+        assert!(matches!(
+            decode(log.as_slice()),
+            Err(DecodeError::Foreign { .. })
+        ));
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Interface descriptions (pcapng section 4.2): link type, resolution of times, and the clock they were taken from.
+
+use super::blocks::Fields;
+use super::OPT_COMMENT;
+use crate::{Severity, Stats};
+
+const IF_TSRESOL: u16 = 9;
+const IF_TSOFFSET: u16 = 14;
+/// How the link says which `CLOCK_REALTIME − CLOCK_MONOTONIC` its capture times contain.
+const CLOCK_OFFSET: &str = "quiclab clock_offset_ns=";
+const OUTSIDE_MODEL: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LinkType {
+    Ethernet,
+    Raw,
+    LinuxCooked,
+    LinuxCooked2,
+    Unknown,
+}
+
+/// What is needed to read the packets of one interface.
+#[derive(Debug)]
+pub(super) struct Interface {
+    link: LinkType,
+    /// Nanoseconds = ticks × `numerator` ÷ `denominator` + `offset_ns`.
+    numerator: u128,
+    denominator: u128,
+    offset_ns: i128,
+    /// Written by the link itself: its packet ids are those of the packet log.
+    ours: bool,
+}
+
+impl Interface {
+    pub(super) fn parse(body: Fields<'_>, stats: &mut Stats) -> Self {
+        let link = match body.u16(0) {
+            Some(1) => LinkType::Ethernet,
+            Some(101 | 228 | 229) => LinkType::Raw,
+            Some(113) => LinkType::LinuxCooked,
+            Some(276) => LinkType::LinuxCooked2,
+            _ => LinkType::Unknown,
+        };
+        let mut interface = Self {
+            link,
+            numerator: 1_000,
+            denominator: 1,
+            offset_ns: 0,
+            ours: false,
+        };
+        let mut clock_offset_ns = None;
+        for (code, value) in body.options(8) {
+            match code {
+                IF_TSRESOL => interface.resolve(value.u8(0).unwrap_or(6), stats),
+                IF_TSOFFSET => {
+                    interface.offset_ns += i128::from(value.i64(0).unwrap_or(0)) * 1_000_000_000;
+                }
+                OPT_COMMENT => {
+                    if let Some(offset) = value.text().strip_prefix(CLOCK_OFFSET) {
+                        clock_offset_ns = offset.trim().parse::<i64>().ok();
+                    }
+                }
+                _ => {}
+            }
+        }
+        if let Some(offset) = clock_offset_ns {
+            interface.ours = true;
+            interface.offset_ns -= i128::from(offset);
+        } else {
+            stats.count(
+                "no_clock_offset",
+                Severity::Notice,
+                "the capture does not say how its clock relates to CLOCK_MONOTONIC: time_ns is CLOCK_REALTIME",
+            );
+        }
+        interface
+    }
+
+    /// `if_tsresol`: 10^−n s, or 2^−n s with the top bit set.
+    fn resolve(&mut self, resolution: u8, stats: &mut Stats) {
+        let base = if resolution & 0x80 == 0 { 10u128 } else { 2 };
+        match base.checked_pow(u32::from(resolution & 0x7f)) {
+            Some(per_second) => (self.numerator, self.denominator) = (1_000_000_000, per_second),
+            None => stats.count(
+                "bad_resolution",
+                Severity::Error,
+                "an impossible if_tsresol: times are read as microseconds",
+            ),
+        }
+    }
+
+    pub(super) fn time_ns(&self, ticks: u64) -> i64 {
+        let ns = u128::from(ticks) * self.numerator / self.denominator;
+        let ns = i128::try_from(ns)
+            .unwrap_or(i128::MAX)
+            .saturating_add(self.offset_ns);
+        i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })
+    }
+
+    /// The packet log's index, which the link writes into the low half of `epb_packetid`.
+    pub(super) fn packet_index(&self, packet_id: Option<u64>) -> Option<u32> {
+        let index = u32::try_from(packet_id.filter(|_| self.ours)? & u64::from(u32::MAX)).ok()?;
+        (index != OUTSIDE_MODEL).then_some(index)
+    }
+
+    /// The IP packet in a frame, and the length of the link-layer header before it; `None` if it holds none.
+    pub(super) fn network_layer<'a>(&self, frame: &'a [u8]) -> Option<(&'a [u8], u32)> {
+        let (header, protocol_at) = match self.link {
+            LinkType::Raw => (0, None),
+            LinkType::Ethernet => {
+                // 802.1Q and 802.1ad tags, at most two.
+                let tagged = |at: usize| matches!(u16_at(frame, at), Some(0x8100 | 0x88a8));
+                let tags = usize::from(tagged(12)) + usize::from(tagged(12) && tagged(16));
+                (14 + 4 * tags, Some(12 + 4 * tags))
+            }
+            LinkType::LinuxCooked => (16, Some(14)),
+            LinkType::LinuxCooked2 => (20, Some(0)),
+            LinkType::Unknown => return None,
+        };
+        let packet = frame.get(header..)?;
+        let ip = match protocol_at {
+            Some(at) => matches!(u16_at(frame, at), Some(0x0800 | 0x86dd)),
+            None => matches!(packet.first()? >> 4, 4 | 6),
+        };
+        ip.then_some((packet, u32::try_from(header).ok()?))
+    }
+}
+
+fn u16_at(frame: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes(frame.get(at..at + 2)?.try_into().ok()?))
+}

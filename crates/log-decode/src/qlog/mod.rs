@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//! qlog: 0.3 as JSON-SEQ and as one JSON document, and the `file_schema` drafts (quic-12 and later) as JSON-SEQ.
+//!
+//! Sources: draft-ietf-quic-qlog-main-schema-02 to -12, draft-ietf-quic-qlog-quic-events-01 to -12, RFC 7464.
+
+mod clock;
+mod data;
+mod document;
+mod events;
+mod header;
+mod records;
+mod rows;
+
+use crate::arrow::Table;
+use crate::{DecodeError, Stats};
+use std::io::{BufRead, Seek, SeekFrom};
+
+const FORMAT: &str = "qlog";
+const RECORD_SEPARATOR: u8 = 0x1e;
+
+/// A decoded qlog file.
+#[derive(Debug)]
+pub struct Qlog {
+    /// `quic_packets`, `quic_frames`, `quic_acks`, `transport_metrics`, `handshake`.
+    pub tables: Vec<Table>,
+    /// What did not become a row.
+    pub stats: Stats,
+}
+
+/// Decode a qlog file. With `realtime_minus_monotonic_ns`, the times of a log with an epoch are mapped to
+/// `CLOCK_MONOTONIC`; without it they stay `CLOCK_REALTIME`. A log without an epoch keeps times relative to its start.
+///
+/// # Errors
+/// If the input cannot be read, or is neither a JSON text sequence nor a JSON document with a qlog header.
+pub fn decode(
+    mut input: impl BufRead + Seek,
+    realtime_minus_monotonic_ns: Option<i64>,
+) -> Result<Qlog, DecodeError> {
+    let mut decoder = events::Decoder::new(realtime_minus_monotonic_ns);
+    let first = input
+        .fill_buf()?
+        .iter()
+        .copied()
+        .find(|byte| !byte.is_ascii_whitespace());
+    match first {
+        Some(RECORD_SEPARATOR) => records::decode(&mut input, &mut decoder)?,
+        Some(b'{') => {
+            // The header may stand behind the events, so it is looked for in a pass of its own.
+            let headers = document::headers(&mut input)?;
+            input.seek(SeekFrom::Start(0))?;
+            document::decode(&mut input, &headers, &mut decoder)?;
+        }
+        _ => {
+            return Err(DecodeError::foreign(
+                FORMAT,
+                "it is neither a JSON text sequence nor a JSON document",
+            ))
+        }
+    }
+    Ok(decoder.finish())
+}
+
+#[cfg(test)]
+mod tests;
