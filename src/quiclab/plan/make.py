@@ -8,8 +8,8 @@ leave every trial that was planned before as it was.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from quiclab.plan.rows import PlanRow
@@ -49,35 +49,42 @@ def make_plan(study: Study) -> tuple[PlanRow, ...]:
 
     rows: list[PlanRow] = []
     for cell, block in sorted(blocks, key=place):
-        block_id = _digest("block", study.seed, cell.cell_id, block)[:16]
-        seed = int(_digest("seed", study.seed, cell.cell_id, block)[:16], 16)
-        for number in draw_order(block_id, FIRST_ATTEMPT, len(cell.arms)):
-            label, arm_name = cell.arms[number]
-            rows.append(
-                PlanRow(
-                    trial_id=_digest("trial", study.seed, cell.cell_id, block, label)[:16],
-                    kind=cell.kind,
-                    cell_id=cell.cell_id,
-                    workload=cell.workload,
-                    path=cell.path,
-                    arm=label,
-                    arm_name=arm_name,
-                    baseline_arm=cell.baseline,
-                    block=block,
-                    block_id=block_id,
-                    seed=seed,
-                    position=len(rows),
-                )
-            )
+        for row in order_block(_block(cell, block, study.seed), FIRST_ATTEMPT):
+            rows.append(replace(row, position=len(rows)))
     return tuple(rows)
 
 
-def draw_order(block_id: str, attempt: int, arms: int) -> tuple[int, ...]:
-    """The random order of a block's arms in one attempt: numbers of the arms as the spec lists them.
+def order_block(rows: Iterable[PlanRow], attempt: int) -> tuple[PlanRow, ...]:
+    """The trials of one block in the random order of one attempt, whatever order they are given in.
 
-    A block that was void is run again as the next attempt (they count from 1), in an order that is drawn anew.
+    Attempts count from 1. A block that was void is run again as the next attempt, in an order that is drawn anew.
     """
+    listed = sorted(rows, key=lambda row: row.arm)
+    return tuple(listed[number] for number in draw_order(listed[0].block_id, attempt, len(listed)))
+
+
+def draw_order(block_id: str, attempt: int, arms: int) -> tuple[int, ...]:
+    """A random order of the numbers 0 to arms - 1; the same for the same block and attempt."""
     return tuple(sorted(range(arms), key=lambda number: _digest("order", block_id, attempt, number)))
+
+
+def _block(cell: _Cell, block: int, study_seed: int) -> Iterator[PlanRow]:
+    """One trial of each arm; their positions are not known yet."""
+    for label, arm_name in cell.arms:
+        yield PlanRow(
+            trial_id=_digest("trial", study_seed, cell.cell_id, block, label)[:16],
+            kind=cell.kind,
+            cell_id=cell.cell_id,
+            workload=cell.workload,
+            path=cell.path,
+            arm=label,
+            arm_name=arm_name,
+            baseline_arm=cell.baseline,
+            block=block,
+            block_id=_digest("block", study_seed, cell.cell_id, block)[:16],
+            seed=int(_digest("seed", study_seed, cell.cell_id, block)[:16], 16),
+            position=0,
+        )
 
 
 def _cells(study: Study) -> Iterator[_Cell]:

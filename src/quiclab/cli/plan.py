@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab plan`: what a spec would run, in which order, for how long, and whether it can decide anything."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from quiclab.cli.plan_text import print_plan
+from quiclab.endpoints import ENDPOINTS, find
+from quiclab.errors import ExitCode
+from quiclab.plan.arms import ArmsSummary, arms_summary
+from quiclab.plan.duration import expected_duration, expected_total
+from quiclab.plan.make import make_plan
+from quiclab.plan.power import attainable
+from quiclab.plan.rows import PlanRow
+from quiclab.spec.link import link_config
+from quiclab.spec.model import Arm, Study
+from quiclab.spec.read import read_study
+from quiclab.spec.resolved import resolved_json
+
+SHOWN_TRIALS = 20
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Teach the command line this verb."""
+    parser = verbs.add_parser(
+        "plan",
+        help="say what a spec would run, and run nothing",
+        description="Read a spec and print what it would run: what the arms are and where they differ, the paths with "
+        "every default, the number of trials, the expected time, whether so many blocks can decide anything, and the "
+        "order of the trials. Runs nothing and writes nothing.",
+    )
+    parser.add_argument("spec", type=Path, help="spec.toml, or a study directory")
+    parser.add_argument("--all", action="store_true", help=f"list every trial, not only the first {SHOWN_TRIALS}")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the plan; raises SpecError where the spec is wrong."""
+    study = load_study(arguments.spec / "spec.toml" if arguments.spec.is_dir() else arguments.spec)
+    rows = make_plan(study)
+    if arguments.json:
+        print(json.dumps(plan_json(study, rows), indent=1))
+        return ExitCode.OK
+    console = Console(highlight=False, soft_wrap=False)
+    print_plan(
+        console, study, rows, describe_arms(study), warnings(study, rows), None if arguments.all else SHOWN_TRIALS
+    )
+    return ExitCode.OK
+
+
+def load_study(spec: Path) -> Study:
+    """Read a spec and check its programs against those that quiclab knows. Raises SpecError."""
+    names = {role: [program.name for program in ENDPOINTS if program.role == role] for role in ("client", "server")}
+    return read_study(spec, clients=names["client"], servers=names["server"])
+
+
+def describe_arms(study: Study) -> ArmsSummary:
+    """What the arms are and where they differ, by what their programs tell."""
+    return arms_summary(study, {arm.name: _facts(arm) for arm in study.arms})
+
+
+def _facts(arm: Arm) -> dict[str, str]:
+    """The server sends the object and the client receives it, so each tells its own half."""
+    server, client = find("server", arm.server.name), find("client", arm.client.name)
+    return {
+        **server.facts(arm.server, arm.protocol, arm.tcp),
+        **client.facts(arm.client, arm.protocol, arm.tcp),
+    }
+
+
+def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:
+    """Why this plan would disappoint, each as a sentence."""
+    found = []
+    power = attainable(study)
+    if power.together != 1:
+        found.append(power.sentence)
+    for arm in study.arms:
+        for role, program in (("server", arm.server), ("client", arm.client)):
+            reason = find("server" if role == "server" else "client", program.name).unsupported(program, arm.protocol)
+            if reason is not None:
+                found.append(f"Arm {arm.name} cannot run: {reason}.")
+    limited = {row.cell_id for row in rows if expected_duration(row, study) > study.limits.trial}
+    if limited:
+        found.append(
+            f"Trials of {', '.join(sorted(limited))} are expected to reach limits.trial = {study.limits.trial}: they "
+            "would fail."
+        )
+    return found
+
+
+def plan_json(study: Study, rows: Sequence[PlanRow]) -> dict[str, Any]:
+    """Everything that `quiclab plan` prints, for programs."""
+    power = attainable(study)
+    return {
+        "version": 1,
+        "study": resolved_json(study),
+        "arms": describe_arms(study),
+        "links": {path.name: {side: link_config(path, 0)[side] for side in ("up", "down")} for path in study.paths},
+        "cells": len({row.cell_id for row in rows}),
+        "blocks": len({row.block_id for row in rows}),
+        "trials": len(rows),
+        "expected_ns": expected_total(rows, study).ns,
+        "power": {**dataclasses.asdict(power), "sentence": power.sentence},
+        "warnings": warnings(study, rows),
+        "order": [{**dataclasses.asdict(row), "expected_ns": expected_duration(row, study).ns} for row in rows],
+    }

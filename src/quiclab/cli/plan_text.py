@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan for people, readable at 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from quiclab.plan.arms import ArmsSummary
+from quiclab.plan.duration import expected_duration, expected_total
+from quiclab.plan.power import attainable
+from quiclab.plan.rows import PlanRow
+from quiclab.spec.link import queue_bytes, reference_rate
+from quiclab.spec.model import Bernoulli, Bursts, Direction, DropList, GilbertElliott, Loss, Path, Study, Workload
+from quiclab.units import ByteCount
+
+
+def print_plan(
+    console: Console,
+    study: Study,
+    rows: Sequence[PlanRow],
+    arms: ArmsSummary,
+    warnings: Sequence[str],
+    shown_trials: int | None,
+) -> None:
+    """Arms first, then matrix, paths, size, power, order; `shown_trials` None lists all of them."""
+    console.print(Text(arms["text"], style="bold"))
+    console.print()
+    console.print(Text(f"Study {study.name}" + (f": {study.question}" if study.question else "")))
+    console.print(_paths(study))
+    for path in study.paths:
+        for extra in _extras(path):
+            console.print(Padding(Text(f"{path.name}: {extra}"), (0, 0, 0, 2)))
+    for line in _size(study, rows):
+        console.print(Text(line))
+    console.print(Text(attainable(study).sentence))
+    for warning in warnings:
+        console.print(Text(f"warning: {warning}", style="yellow"))
+    console.print(_order(study, rows, shown_trials))
+    if shown_trials is not None and len(rows) > shown_trials:
+        console.print(Text(f"… and {len(rows) - shown_trials} more (--all lists them)"))
+
+
+def _paths(study: Study) -> Table:
+    table = _table("Path", "", "Rate", "Delay", "Loss", "Queue", "Access rate")
+    for path in study.paths:
+        if path.up == path.down:
+            table.add_row(path.name, "each way", *_cells(path.up, path))
+        else:
+            table.add_row(path.name, "up", *_cells(path.up, path))
+            table.add_row("", "down", *_cells(path.down, path))
+    return table
+
+
+def _cells(direction: Direction, path: Path) -> tuple[str, ...]:
+    rate = reference_rate(direction)
+    return (
+        "unlimited" if rate is None else f"{rate}{' (mean)' if direction.rate is None else ''}",
+        str(direction.delay),
+        loss_text(direction.loss) + (" behind queue" if direction.loss and direction.loss_at == "exit" else ""),
+        _queue(direction, path),
+        "none" if direction.edge is None else str(direction.edge),
+    )
+
+
+def _queue(direction: Direction, path: Path) -> str:
+    if reference_rate(direction) is None:
+        return "none"
+    bounds = []
+    size = queue_bytes(direction, path.base_rtt, path.mtu)
+    if size is not None:
+        full_packets = size // (path.mtu + direction.overhead.bytes)
+        bounds.append(f"{ByteCount(size)} ({full_packets} packets)")
+    if direction.queue.packets is not None:
+        bounds.append(f"{direction.queue.packets} packets")
+    if direction.queue.time is not None:
+        bounds.append(str(direction.queue.time))
+    return ", ".join(bounds) or "unbounded"
+
+
+def loss_text(loss: Loss | None) -> str:
+    """A loss model in a few words."""
+    match loss:
+        case None:
+            return "none"
+        case Bernoulli():
+            return str(loss.probability)
+        case GilbertElliott():
+            return f"bursts, {loss.good_to_bad} in, {loss.bad_to_good} out per packet"
+        case Bursts():
+            return f"bursts, {loss.mean_bad} every {loss.mean_good}"
+        case DropList():
+            return f"{len(loss.packets)} listed packets"
+
+
+def _extras(path: Path) -> list[str]:
+    """What few paths have, as lines below the table."""
+    lines = []
+    if path.mtu != 1500 or path.ip_version != 4:
+        lines.append(f"IPv{path.ip_version}, MTU {path.mtu} bytes")
+    both = path.up == path.down
+    for side, direction in (("each way", path.up),) if both else (("up", path.up), ("down", path.down)):
+        parts = []
+        if direction.jitter is not None:
+            jitter = direction.jitter
+            parts.append(f"jitter {jitter.distribution} {jitter.scale} ({jitter.mode})")
+        if direction.reorder is not None:
+            parts.append(f"{direction.reorder.probability} overtaken by {direction.reorder.extra_delay}")
+        if direction.duplicate.value:
+            parts.append(f"{direction.duplicate} duplicated")
+        if direction.corrupt.value:
+            parts.append(f"{direction.corrupt} corrupted")
+        if direction.overhead.bytes:
+            parts.append(f"{direction.overhead} of framing per packet")
+        if direction.trace is not None:
+            parts.append(f"rate from {direction.trace}")
+        if direction.schedule:
+            parts.append("changes at " + ", ".join(str(change.at) for change in direction.schedule))
+        if parts:
+            lines.append(f"{side}: {'; '.join(parts)}")
+    return lines
+
+
+def _size(study: Study, rows: Sequence[PlanRow]) -> list[str]:
+    main = sum(row.kind == "main" for row in rows)
+    sizes = ", ".join(_object(workload) for workload in study.workloads)
+    aa, control = study.aa, len(rows) - main
+    return [
+        f"Objects: {sizes}.",
+        f"{len(study.workloads)} objects × {len(study.paths)} paths × {len(study.arms)} arms × {study.blocks} blocks = "
+        f"{main} trials,",
+        f"and {control} trials of A/A control ({aa.workload}/{aa.path}, {aa.blocks} blocks of each arm against itself).",
+        f"Expected time: about {_minutes(expected_total(rows, study).s)} (by arithmetic, one trial after another).",
+    ]
+
+
+def _object(workload: Workload) -> str:
+    size = str(workload.size)
+    return size if workload.name == size.replace(" ", "") else f"{workload.name} ({size})"
+
+
+def _minutes(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
+def _order(study: Study, rows: Sequence[PlanRow], shown_trials: int | None) -> Table:
+    table = _table("#", "Cell", "Block", "Arm", "Expected", "Trial")
+    table.columns[0].justify = table.columns[2].justify = table.columns[4].justify = "right"
+    for row in rows[:shown_trials]:
+        expected = f"{expected_duration(row, study).s:.1f} s"
+        table.add_row(str(row.position + 1), row.cell_id, str(row.block + 1), row.arm, expected, row.trial_id)
+    return table
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in columns:
+        table.add_column(column)
+    return table
