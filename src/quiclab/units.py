@@ -116,7 +116,8 @@ class ByteCount:
 
     bytes: int
     UNITS: ClassVar[dict[str, int]] = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
-    _ALIASES: ClassVar[dict[str, int]] = {**UNITS, "kB": 10**3, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+    _BINARY: ClassVar[dict[str, int]] = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+    _ALIASES: ClassVar[dict[str, int]] = {**UNITS, **_BINARY, "kB": 10**3}
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -125,6 +126,8 @@ class ByteCount:
         return cls(_whole(number, cls._ALIASES[unit], text))
 
     def __str__(self) -> str:
+        if self.bytes % 1024 == 0 and self.bytes % 1000 != 0:
+            return _render(self.bytes, self._BINARY)
         return _render(self.bytes, self.UNITS)
 
 

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+.PHONY: help setup demo test lint docs bench clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+setup: ## make .venv with everything that quiclab needs
+	@tools/setup.sh
+
+demo: setup ## HTTP/3 against HTTP/2 in nine conditions, with a report at the end
+	@.venv/bin/quiclab run experiments/demo/spec.toml --out demo-study
+
+test: ## everything, from lint to real namespaces with real packets
+	@tools/setup.sh dev
+	@tools/test.sh
+
+lint: ## formatting, types, import rules
+	@tools/setup.sh dev
+	@tools/lint.sh
+
+docs: ## write the generated reference pages anew
+	@tools/setup.sh dev
+	@.venv/bin/python tools/generate_reference.py
+
+bench: setup ## speeds and accuracies, as ratios against named alternatives
+	@.venv/bin/python benches/run_all.py
+
+clean: ## remove what was built
+	rm -rf .venv target demo-study

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab doctor`: what this machine can do, as one table, with the one line that adds what is missing."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from quiclab.errors import ExitCode, HostError
+
+if TYPE_CHECKING:
+    from quiclab.testbed.host import Finding
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Teach the command line this verb."""
+    parser = verbs.add_parser(
+        "doctor",
+        help="what this machine can do, and what is missing",
+        description="One table: namespaces, link, congestion controls, programs with versions and abilities, and the one "
+        "line that adds what is missing. Exit code 0 when the demo can run here, 3 when it cannot.",
+    )
+    parser.add_argument("--json", action="store_true", help="the same as JSON (machine, endpoints)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Probe, print, judge."""
+    machine = _machine()
+    endpoints = _endpoints()
+    if arguments.json:
+        print(json.dumps({"machine": [asdict(finding) for finding in machine], "endpoints": endpoints}, indent=1))
+    else:
+        _print(machine, endpoints)
+    needed = {"namespaces", "link emulator"}
+    broken = any(finding.state == "missing" and finding.name in needed for finding in machine)
+    embedded = {("server", "caddy"), ("client", "curl-cffi")}
+    broken |= any(row["status"] != "available" and (row["role"], row["name"]) in embedded for row in endpoints)
+    return ExitCode.HOST if broken else ExitCode.OK
+
+
+def _machine() -> list[Finding]:
+    from quiclab.testbed.host import Finding, inside_findings, outside_findings
+    from quiclab.testbed.sandbox import run_in_sandbox
+
+    reader, writer = os.pipe()
+
+    def inside() -> int:
+        os.write(writer, json.dumps([asdict(finding) for finding in inside_findings()]).encode())
+        return 0
+
+    try:
+        run_in_sandbox(inside)
+    except HostError as error:
+        os.close(writer)
+        return [Finding("namespaces", "missing", error.message, error.hint), *outside_findings()]
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        answer = pipe.read()
+    inner = [Finding(**values) for values in json.loads(answer or "[]")]
+    return [*inner, *outside_findings()]
+
+
+def _endpoints() -> list[dict[str, Any]]:
+    from quiclab.endpoints import ENDPOINTS, Available
+    from quiclab.testbed.host import bounded_run
+
+    rows = []
+    for endpoint in ENDPOINTS:
+        result = endpoint.probe(bounded_run)
+        here = isinstance(result, Available)
+        rows.append(
+            {
+                "name": endpoint.name,
+                "role": endpoint.role,
+                "protocols": sorted(endpoint.protocols),
+                "status": "available" if here else "unsupported",
+                "version": result.version if isinstance(result, Available) else None,
+                "reason": "" if isinstance(result, Available) else result.reason,
+                "install": "" if isinstance(result, Available) else result.install,
+            }
+        )
+    return rows
+
+
+def _print(machine: list[Finding], endpoints: list[dict[str, Any]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    colours = {"ok": "green", "limited": "yellow", "missing": "red", "available": "green", "unsupported": "red"}
+    table = Table(box=box.SIMPLE_HEAD, title="this machine", title_justify="left")
+    for title in ("what", "state", "detail and remedy"):
+        table.add_column(title, overflow="fold")
+    for finding in machine:
+        remedy = f"\n→ {finding.remedy}" if finding.remedy else ""
+        table.add_row(finding.name, Text(finding.state, colours[finding.state]), Text(finding.detail + remedy))
+    console.print(table)
+    table = Table(box=box.SIMPLE_HEAD, title="endpoints", title_justify="left")
+    for title in ("name", "role", "speaks", "state", "version or reason"):
+        table.add_column(title, overflow="fold")
+    for row in endpoints:
+        detail = row["version"] or f"{row['reason']}\n→ {row['install']}"
+        state = Text(row["status"], colours[row["status"]])
+        table.add_row(row["name"], row["role"], " ".join(row["protocols"]), state, Text(detail))
+    console.print(table)

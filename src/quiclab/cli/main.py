@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `quiclab` command: one file per verb, one way to report trouble."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from quiclab.cli import doctor, plan, run
+from quiclab.errors import ExitCode, QuiclabError, SpecError
+
+_VERBS = (plan, run, doctor)
+
+_EPILOG = """\
+the usual way:
+  quiclab plan spec.toml          what would run, in which order, for how long, and whether it can decide anything
+  quiclab run spec.toml           run it (again to continue after an interruption), then write report.html
+
+exit codes:
+  0 all done   1 some trials failed   2 wrong spec or command line   3 this machine cannot
+  4 unreadable log or study   5 another run holds the study   130 interrupted
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    top = argparse.ArgumentParser(
+        prog="quiclab",
+        description="Over this network, for this work: is HTTP/3 on QUIC faster or slower than HTTP/2 on TCP, and by how much?",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    verbs = top.add_subparsers(metavar="VERB", required=True)
+    for verb in _VERBS:
+        verb.add_parser(verbs)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one verb; every trouble of a user's making is one clear message and a documented exit code."""
+    arguments = parser().parse_args(argv)
+    try:
+        return int(arguments.run(arguments))
+    except QuiclabError as error:
+        tell(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return ExitCode.OK
+
+
+def tell(error: QuiclabError) -> None:
+    """Print an error: what happened, every offender, what to do."""
+    print(f"quiclab: {error.message}", file=sys.stderr)
+    if isinstance(error, SpecError):
+        for problem in error.problems:
+            print(f"  {problem}", file=sys.stderr)
+    if error.hint:
+        print(f"  hint: {error.hint}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab run`: run a study, or go on with one that was interrupted, and write its tables and its report."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+
+from quiclab.errors import ExitCode, QuiclabError
+from quiclab.store.layout import StudyDir, disk_errors, write_atomically
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Teach the command line this verb."""
+    parser = verbs.add_parser(
+        "run",
+        help="run a study, or continue one, and write its report",
+        description="Run every trial of a spec that has not been run yet, judge it, decode it, test the differences and "
+        "write STUDY/report.html. After Ctrl-C, a crash or kill -9 the same command continues: finished trials stay.",
+    )
+    parser.add_argument("spec", type=Path, help="spec.toml, or a study directory to continue")
+    parser.add_argument("--out", type=Path, metavar="STUDY", help="study directory (default: studies/NAME)")
+    parser.add_argument("--no-report", action="store_true", help="stop after the last trial")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Enter the sandbox for the trials; decode and report outside it."""
+    # Only light imports before the sandbox: it must be entered before the process has threads.
+    from quiclab.spec.model import Study
+    from quiclab.spec.read import read_study
+    from quiclab.spec.resolved import resolved_json
+    from quiclab.testbed.sandbox import run_in_sandbox
+
+    spec_file: Path = arguments.spec / "spec.toml" if arguments.spec.is_dir() else arguments.spec
+    study: Study = read_study(spec_file)
+    study_dir = StudyDir((arguments.out or (arguments.spec if arguments.spec.is_dir() else Path("studies", study.name))).resolve())
+    study_dir.create()
+    with study_dir.locked():
+        _keep_spec(study_dir, spec_file, json.dumps(resolved_json(study), indent=1))
+
+        def trials() -> int:
+            from quiclab.cli.main import tell
+            from quiclab.cli.trials import run_trials
+
+            try:
+                return run_trials(study, study_dir)
+            except QuiclabError as error:
+                tell(error)
+                return error.exit_code
+            except KeyboardInterrupt:
+                print(f"\ninterrupted: finished trials are kept; continue with: quiclab run {study_dir.root}")
+                return ExitCode.INTERRUPTED
+
+        try:
+            code = run_in_sandbox(trials)
+        finally:
+            with disk_errors(study_dir.root):
+                shutil.rmtree(study_dir.root / ".work", ignore_errors=True)
+        if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED) or arguments.no_report:
+            return code
+        from quiclab.cli.analyse import analyse
+
+        analyse(study_dir)
+        return code
+
+
+def _keep_spec(study_dir: StudyDir, spec_file: Path, resolved: str) -> None:
+    """Keep the spec with the study; a study may grow (more blocks, more cells), its identity may not change."""
+    write_atomically(study_dir.spec, spec_file.read_bytes())
+    write_atomically(study_dir.resolved, resolved)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loop of `quiclab run`, inside the sandbox: run a trial, judge it, keep it, go on.
+
+The only place where the measuring and the analysing side meet: the runner leaves files, `verify` judges them, the
+ledger remembers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from quiclab.errors import ExitCode
+from quiclab.plan.make import draw_order, make_plan
+from quiclab.plan.duration import expected_duration
+from quiclab.plan.rows import PlanRow
+from quiclab.runner.laboratory import Laboratory, open_laboratory
+from quiclab.runner.trial import run_trial
+from quiclab.spec.model import Study
+from quiclab.store.layout import StudyDir, move_in
+from quiclab.store.ledger import Attempt, Ledger, open_ledger
+from quiclab.testbed.backend import choose_backend
+from quiclab.verify.trial import judge
+
+
+def run_trials(study: Study, study_dir: StudyDir) -> int:
+    """Run everything that is not done yet; exit code 0, or 1 when trials failed or blocks stayed void."""
+    console = Console()
+    backend, why = choose_backend()
+    laboratory = open_laboratory(study, study_dir.root, backend)
+    console.print(f"link: {backend} ({why})", highlight=False)
+    rows = make_plan(study)
+    with open_ledger(study_dir) as ledger:
+        ledger.adopt()
+        ledger.plan(rows)
+        with _Bar(study, rows, console) as bar:
+            for block in _blocks(rows):
+                _run_block(laboratory, study_dir, ledger, block, bar)
+        attempts = ledger.attempts()
+    final = [tries[-1] for tries in attempts.values()]
+    failed = sum(attempt.status == "failed" for attempt in final)
+    void = sum(attempt.status == "void" for attempt in final)
+    if failed or void:
+        console.print(f"[yellow]{failed} trials failed and {void} stayed void: the reasons are in the report[/yellow]")
+    return ExitCode.TRIALS_FAILED if failed or void else ExitCode.OK
+
+
+def _blocks(rows: Sequence[PlanRow]) -> Iterator[list[PlanRow]]:
+    """Rows of each block together, in the order of the plan."""
+    blocks: dict[str, list[PlanRow]] = {}
+    for row in rows:
+        blocks.setdefault(row.block_id, []).append(row)
+    yield from blocks.values()
+
+
+def _run_block(laboratory: Laboratory, study_dir: StudyDir, ledger: Ledger, block: list[PlanRow], bar: _Bar) -> None:
+    """Run what this block still lacks; a void trial voids the block, which is run again in a newly drawn order."""
+    limit = laboratory.study.limits.attempts
+    while True:
+        attempts = ledger.attempts()
+        last = {row.trial_id: attempts[row.trial_id][-1] for row in block if row.trial_id in attempts}
+        number = max((attempt.attempt for attempt in last.values()), default=1)
+        if any(attempt.status == "void" and attempt.attempt == number for attempt in last.values()):
+            _void_rest(ledger, last, number)
+            if number >= limit:
+                bar.done(block, "gave up: void")
+                return
+            number += 1
+        missing = [row for row in block if row.trial_id not in last or last[row.trial_id].attempt < number]
+        if not missing:
+            bar.done(block, "done")
+            return
+        order = draw_order(block[0].block_id, number, len(block))
+        for index in order:
+            if block[index] in missing:
+                status = _run_one(laboratory, study_dir, ledger, block[index], number, bar)
+                if status == "void":
+                    break
+
+
+def _void_rest(ledger: Ledger, last: dict[str, Attempt], number: int) -> None:
+    for attempt in last.values():
+        if attempt.attempt == number and attempt.status != "void":
+            ledger.void(attempt.trial_id, "another trial of its block was void")
+
+
+def _run_one(
+    laboratory: Laboratory, study_dir: StudyDir, ledger: Ledger, row: PlanRow, attempt: int, bar: _Bar
+) -> str:
+    bar.show(row)
+    folder = run_trial(laboratory, row, attempt)
+    verdict = judge(folder)
+    target = study_dir.trial(row.trial_id) if verdict.status == "verified" else study_dir.failed(row.trial_id, attempt)
+    move_in(folder, target)
+    ledger.record(Attempt(row.trial_id, attempt, verdict.status, verdict.reason))
+    if verdict.status != "verified":
+        bar.note(f"[yellow]{verdict.status}[/yellow] {row.cell_id} {row.arm} block {row.block}: {verdict.reason}")
+    return verdict.status
+
+
+class _Bar:
+    """Progress in expected seconds, so that the remaining time is right although trials differ in length."""
+
+    def __init__(self, study: Study, rows: Sequence[PlanRow], console: Console) -> None:
+        self._expected = {row.trial_id: expected_duration(row, study).s for row in rows}
+        self._progress = Progress(
+            TextColumn("{task.fields[now]}"),
+            BarColumn(),
+            TextColumn("{task.fields[trials]}"),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}"),
+            console=console,
+        )
+        self._task: TaskID | None = None
+        self._total = len(rows)
+        self._done = 0
+        self._skipped = 0.0
+        self._started = time.monotonic()
+
+    def __enter__(self) -> _Bar:
+        self._progress.start()
+        total = sum(self._expected.values())
+        self._task = self._progress.add_task("", total=total, now="", trials="", left=f"about {total:.0f} s left")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def show(self, row: PlanRow) -> None:
+        """This trial runs now."""
+        assert self._task is not None
+        self._ran = True
+        self._progress.update(self._task, now=f"{row.cell_id} {row.arm}"[:32].ljust(32))
+
+    def note(self, text: str) -> None:
+        """Something to read above the bar."""
+        self._progress.console.print(text, highlight=False)
+
+    def done(self, block: Sequence[PlanRow], _how: str) -> None:
+        """A block is over."""
+        assert self._task is not None
+        expected = sum(self._expected[row.trial_id] for row in block)
+        if not getattr(self, "_ran", False):
+            self._skipped += expected  # done by an earlier run
+        self._ran = False
+        self._done += len(block)
+        self._progress.update(self._task, advance=expected, trials=f"{self._done}/{self._total} trials", left=self._left())
+
+    def _left(self) -> str:
+        assert self._task is not None
+        task = self._progress.tasks[self._task]
+        measured = task.completed - self._skipped
+        pace = (time.monotonic() - self._started) / measured if measured > 0 else 1.0
+        left = max(0.0, (task.total or 0) - task.completed) * pace
+        return f"{int(left // 60)}:{int(left % 60):02d} left"

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an endpoint is: one program in one file that says what it can do and which command plays its role.
+
+An endpoint never starts a process and never reads a log. `probe` is handed a bounded runner; `command` is pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+from quiclab.spec.model import Program, Tcp
+from quiclab.spec.model import Protocol as HttpProtocol
+
+Role = Literal["client", "server"]
+
+BoundedRun = Callable[[Sequence[str]], str | None]
+"""Runs a short command and returns what it printed, or None when it failed or took too long."""
+
+
+@dataclass(frozen=True)
+class Available:
+    """The program is here."""
+
+    version: str
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """The program is not here, or cannot do it; a result and not an error."""
+
+    reason: str
+    install: str
+    """The one line that adds it."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """Everything that a command may be made of. Paths are absolute."""
+
+    program: Program
+    protocols: tuple[HttpProtocol, ...]
+    """One for a measured trial; the warm-up asks once for each that the server speaks."""
+    ip_version: Literal[4, 6]
+    address: str
+    """The server's IP address."""
+    port: int
+    host: str
+    """The server's name, which the certificate carries and every client resolves from this context."""
+    object_name: str
+    """Path of the object below `/` on the server."""
+    work_dir: Path
+    """The trial's directory: HOME, TMPDIR and every file of this endpoint live below it."""
+    root: Path
+    """The server's files."""
+    certificate: Path
+    key: Path
+    ca: Path
+    qlog_dir: Path | None
+    """None switches qlog off."""
+    keylog: Path | None
+    output: Path
+    """Where a client of ours writes its own account (client.json)."""
+
+    @property
+    def protocol(self) -> HttpProtocol:
+        """The protocol under test."""
+        return self.protocols[0]
+
+    @property
+    def url(self) -> str:
+        """The URL of the object; the port is left out where it is 443."""
+        port = "" if self.port == 443 else f":{self.port}"
+        return f"https://{self.host}{port}/{self.object_name}"
+
+    @property
+    def authority(self) -> str:
+        """Address and port as a socket address."""
+        address = f"[{self.address}]" if self.ip_version == 6 else self.address
+        return f"{address}:{self.port}"
+
+
+@dataclass(frozen=True)
+class Command:
+    """How to start the program for one trial."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[Path, str] = field(default_factory=dict)
+    """Files to write before the start."""
+    sockets: tuple[Literal["tcp", "udp"], ...] = ()
+    """Servers: ready when these listen on the port."""
+    waits_for_go: bool = False
+    """Clients: may be started early; begins at a line on stdin, so that its own start-up is not measured."""
+    reports: bool = False
+    """Clients: writes client.json by itself. Without it the laboratory only knows when the program started and ended."""
+
+
+class Endpoint(Protocol):
+    """One program in one role."""
+
+    @property
+    def name(self) -> str:
+        """Name in specs and in `quiclab doctor`."""
+        ...
+
+    @property
+    def role(self) -> Role:
+        """Client or server."""
+        ...
+
+    @property
+    def protocols(self) -> frozenset[HttpProtocol]:
+        """Versions of HTTP that it speaks."""
+        ...
+
+    def probe(self, run: BoundedRun) -> Available | Unsupported:
+        """Whether the program is here, and which version."""
+        ...
+
+    def unsupported(self, program: Program, protocol: HttpProtocol) -> str | None:
+        """Why it cannot do what the spec asks of it, or None."""
+        ...
+
+    def facts(self, program: Program, protocol: HttpProtocol, tcp: Tcp) -> Mapping[str, str]:
+        """What decides its speed, in words: congestion_control, initial_window, packet_size (senders), receive_window (receivers)."""
+        ...
+
+    def command(self, context: Context) -> Command:
+        """The command for one trial; pure."""
+        ...

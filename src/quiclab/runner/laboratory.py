@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all trials of a study share: a folder in memory, certificates, the server's files, the link's backend."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from quiclab.endpoints import find
+from quiclab.errors import SpecError
+from quiclab.spec.model import Study
+from quiclab.testbed import _libc
+from quiclab.testbed.certificates import HOST, Certificates, make_certificates
+from quiclab.testbed.link import SERVER_ADDRESSES, Backend
+from quiclab.workloads import build_site
+
+WARM_UP_OBJECT = "warm-up"
+
+
+@dataclass(frozen=True)
+class Laboratory:
+    """Ready for trials."""
+
+    study: Study
+    backend: Backend
+    work_dir: Path
+    """In memory (tmpfs): a trial's logs never wait for a disk."""
+    certificates: Certificates
+    root: Path
+    expected: dict[str, tuple[int, str]]
+    """Object → bytes and SHA-256."""
+    spin_ns: int | None = None
+
+    def trial_dir(self, trial_id: str) -> Path:
+        """An empty folder in memory for one trial."""
+        folder = self.work_dir / trial_id
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        return folder
+
+
+def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laboratory:
+    """Prepare everything that is made once. Must run inside the sandbox.
+
+    Raises SpecError for what an endpoint cannot do, HostError when there is no memory file system.
+    """
+    check_supported(study)
+    work_dir = study_dir / ".work"
+    work_dir.mkdir(exist_ok=True)
+    _libc.mount("tmpfs", str(work_dir), "tmpfs", _libc.MS_NOSUID | _libc.MS_NODEV, "mode=0755")
+    certificates = make_certificates(work_dir / "tls", tuple(SERVER_ADDRESSES.values()))
+    hosts = work_dir / "hosts"
+    hosts.write_text(f"127.0.0.1 localhost\n::1 localhost\n{SERVER_ADDRESSES[4]} {HOST}\n")
+    _libc.mount(str(hosts), "/etc/hosts", None, _libc.MS_BIND)
+    root = work_dir / "www"
+    root.mkdir()
+    (root / WARM_UP_OBJECT).write_bytes(os.urandom(1024))
+    expected = {}
+    for workload in study.workloads:
+        for name, content in build_site(workload, study.seed).files.items():
+            (root / name).write_bytes(content)
+            expected[name] = (len(content), hashlib.sha256(content).hexdigest())
+    return Laboratory(study, backend, work_dir, certificates, root, expected)
+
+
+def check_supported(study: Study) -> None:
+    """Ask every endpoint about every arm, before anything runs. Raises SpecError with all objections."""
+    objections = []
+    for arm in study.arms:
+        for program, role in ((arm.client, "client"), (arm.server, "server")):
+            endpoint = find(role, program.name)  # type: ignore[arg-type]
+            if arm.protocol not in endpoint.protocols:
+                objections.append(f"arm {arm.name!r}: the {role} {program.name} does not speak {arm.protocol}")
+            elif (why := endpoint.unsupported(program, arm.protocol)) is not None:
+                objections.append(f"arm {arm.name!r}: {why}")
+    if objections:
+        raise SpecError("an arm asks for what its programs cannot do", "`quiclab doctor` lists what each can", tuple(objections))

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The life of one trial: namespaces, link, server, warm-up, the measured client, and back to nothing.
+
+    prepare ─▶ start server, client and warm-up client together ─▶ server ready ─▶ warm up over loopback ─▶ go
+            ─▶ client ends ─▶ link closes ─▶ server ends ─▶ everything that is left is killed
+
+Only the time between "go" and the client's end is the transfer; the rest is overhead and is kept as `time_ns`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from quiclab.endpoints import Command, Context, find
+from quiclab.errors import HostError, TrialError
+from quiclab.plan.rows import PlanRow
+from quiclab.runner.laboratory import WARM_UP_OBJECT, Laboratory
+from quiclab.spec import model
+from quiclab.spec.link import link_config
+from quiclab.testbed import clock
+from quiclab.testbed.certificates import HOST
+from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Link, LinkSettings
+from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
+from quiclab.testbed.process import Process, kill_everything_else
+from quiclab.testbed.sampler import counters, tcp_congestion_control
+from quiclab.testbed.tcp_settings import sysctls
+
+PORT = 443
+_CLIENT_GRACE_S = 0.5
+
+
+@dataclass
+class _Record:
+    """What becomes trial.json."""
+
+    phases: dict[str, int] = field(default_factory=dict)
+    host: dict[str, Any] = field(default_factory=dict)
+    failure: str | None = None
+    client_exit_code: int | None = None
+    mark: int = field(default_factory=time.monotonic_ns)
+
+    def phase(self, name: str) -> None:
+        """Book the time since the last call under `name`."""
+        now = time.monotonic_ns()
+        self.phases[name] = self.phases.get(name, 0) + now - self.mark
+        self.mark = now
+
+
+def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int) -> Path:
+    """Run one trial and return its folder (in memory): trial.json, and everything else under raw/.
+
+    A trial that failed through its endpoints is a result: trial.json holds the reason under `failure`.
+    Raises HostError when the laboratory itself cannot go on.
+    """
+    folder = laboratory.trial_dir(row.trial_id)
+    raw = folder / "raw"
+    raw.mkdir()
+    started = clock.read()
+    record = _Record()
+    summary: dict[str, Any] = {}
+    try:
+        with ExitStack() as stack:
+            summary = _transfer(laboratory, row, raw, record, stack)
+    finally:
+        with contextlib.suppress(HostError):
+            kill_everything_else()
+    record.phase("teardown")
+    ended = clock.read()
+    size, digest = laboratory.expected[row.workload]
+    document = {
+        "version": 1,
+        "trial_id": row.trial_id,
+        "attempt": attempt,
+        "row": asdict(row),
+        "failure": record.failure,
+        "started_utc": started.utc,
+        "started_monotonic_ns": started.monotonic_ns,
+        "clock": {
+            "realtime_minus_monotonic_start_ns": started.realtime_minus_monotonic_ns,
+            "realtime_minus_monotonic_end_ns": ended.realtime_minus_monotonic_ns,
+        },
+        "expected": {"body_bytes": size, "sha256": digest},
+        "protocol": _arm(laboratory.study, row).protocol,
+        "tcp_congestion_control_asked": _arm(laboratory.study, row).tcp.congestion_control,
+        "ip_version": _path(laboratory.study, row).ip_version,
+        "server_address": SERVER_ADDRESSES[_path(laboratory.study, row).ip_version],
+        "client_address": CLIENT_ADDRESSES[_path(laboratory.study, row).ip_version],
+        "server_port": PORT,
+        "client_exit_code": record.client_exit_code,
+        "host": record.host,
+        "link": summary,
+        "client": _read_json(raw / "client.json"),
+        "time_ns": record.phases,
+    }
+    (folder / "trial.json").write_text(json.dumps(document, indent=1))
+    return folder
+
+
+def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, stack: ExitStack) -> dict[str, Any]:
+    """Everything with resources; returns the link's summary."""
+    arm, path = _arm(laboratory.study, row), _path(laboratory.study, row)
+    namespaces = {end: stack.enter_context(NetworkNamespace()) for end in ("client", "server")}
+    record.host["sysctls"] = {end: namespace.write_sysctls(sysctls(arm.tcp)) for end, namespace in namespaces.items()}
+    record.phase("namespaces")
+    commands = {
+        "server": _command(laboratory, row, raw, "server"),
+        "client": _command(laboratory, row, raw, "client"),
+        "warm-up": _command(laboratory, row, raw, "warm-up"),
+    }
+    for command in commands.values():
+        for file, content in command.files.items():
+            file.write_text(content)
+    for folder in ("server-qlog", "client-qlog"):
+        (raw / folder).mkdir()
+
+    def start(name: str, end: str) -> Process:
+        command = commands[name]
+        process = Process(
+            f"the {name} ({command.argv[0].rpartition('/')[2]})",
+            command.argv,
+            command.env,
+            namespaces[end],
+            work_dir=raw,
+            output=raw / f"{name}.out",
+            waits_for_go=command.waits_for_go,
+        )
+        return stack.enter_context(process)
+
+    # Started early, measured later: loading libraries takes longer than most transfers.
+    link = stack.enter_context(_link(laboratory, row, raw, namespaces))
+    record.phase("link")
+    server = start("server", "server")
+    warm_up = start("warm-up", "server")
+    client = start("client", "client") if commands["client"].waits_for_go else None
+    try:
+        server.wait_for_sockets(PORT, commands["server"].sockets, laboratory.study.limits.ready.s)
+        record.phase("server_start")
+        warm_up.go()
+        code = warm_up.wait(laboratory.study.limits.ready.s)
+        if code != 0:
+            raise TrialError(f"the server did not answer the warm-up request: {warm_up.last_words() or 'no answer in time'}")
+        for old in (raw / "server-qlog").iterdir():
+            old.unlink()  # the warm-up's own connection
+        record.phase("warm_up")
+        if client is None:
+            client = start("client", "client")
+        else:
+            client.go()
+        _watch(laboratory.study, arm, path, row, client, server, namespaces, record)
+        record.phase("transfer")
+    except TrialError as error:
+        record.failure = error.message
+        record.phase("transfer")
+    finally:
+        record.host["counters"] = {end: counters(namespace) for end, namespace in namespaces.items()}
+    summary = link.stop()
+    record.phase("link_stop")
+    server.end(grace_s=1.0)
+    record.phase("server_stop")
+    return summary
+
+
+def _watch(
+    study: model.Study,
+    arm: model.Arm,
+    path: model.Path,
+    row: PlanRow,
+    client: Process,
+    server: Process,
+    namespaces: dict[str, NetworkNamespace],
+    record: _Record,
+) -> None:
+    """Wait for the client's end; meanwhile ask the kernel which congestion control the server's socket really has."""
+    deadline = time.monotonic() + study.limits.trial.s
+    first_look = time.monotonic() + 2 * path.base_rtt.s
+    proven = arm.protocol != "h2"
+    while True:
+        code = client.wait(0.02 if not proven else min(0.5, max(0.0, deadline - time.monotonic())))
+        if code is not None:
+            record.client_exit_code = code
+            if code != 0:
+                raise TrialError(f"the client ended with exit code {code}: {client.last_words() or 'it printed nothing'}")
+            return
+        if server.poll() is not None:
+            raise TrialError(f"the server ended during the transfer with exit code {server.poll()}: {server.last_words()}")
+        if time.monotonic() >= deadline:
+            raise TrialError(f"the client did not end within {study.limits.trial} (limits.trial)")
+        if not proven and time.monotonic() >= first_look:
+            name = tcp_congestion_control(namespaces["server"], path.ip_version, PORT)
+            if name is not None:
+                record.host["server_tcp_congestion_control"] = name
+                proven = True
+
+
+def _link(laboratory: Laboratory, row: PlanRow, raw: Path, namespaces: dict[str, NetworkNamespace]) -> Link:
+    study, arm, path = laboratory.study, _arm(laboratory.study, row), _path(laboratory.study, row)
+    settings = LinkSettings(
+        backend=laboratory.backend,
+        mtu=path.mtu,
+        model=link_config(path, row.seed),
+        route=RouteMetrics(arm.tcp.congestion_control, arm.tcp.initial_window),
+        work_dir=raw,
+        captures=study.captures,
+        lateness_p99_ns=study.limits.lateness_p99.ns,
+        spin_ns=laboratory.spin_ns,
+    )
+    return Link(settings, namespaces["client"], namespaces["server"])
+
+
+def _command(laboratory: Laboratory, row: PlanRow, raw: Path, part: str) -> Command:
+    """The command of the server, the client, or the throw-away client that warms the server up."""
+    arm, path = _arm(laboratory.study, row), _path(laboratory.study, row)
+    program = {"server": arm.server, "client": arm.client, "warm-up": model.Program("curl-cffi")}[part]
+    endpoint = find("server" if part == "server" else "client", program.name)
+    server_protocols = find("server", arm.server.name).protocols
+    measured = part != "warm-up"
+    return endpoint.command(
+        Context(
+            program=program,
+            protocols=(arm.protocol,) if measured else _spoken(arm, server_protocols),
+            ip_version=path.ip_version,
+            address=SERVER_ADDRESSES[path.ip_version],
+            port=PORT,
+            host=HOST,
+            object_name=row.workload if measured else WARM_UP_OBJECT,
+            work_dir=raw,
+            root=laboratory.root,
+            certificate=laboratory.certificates.certificate,
+            key=laboratory.certificates.key,
+            ca=laboratory.certificates.ca,
+            qlog_dir=raw / f"{part}-qlog" if measured else None,
+            keylog=raw / "keys.log" if part == "client" else None,
+            output=raw / f"{part}.json",
+        )
+    )
+
+
+def _spoken(arm: model.Arm, protocols: frozenset[model.Protocol]) -> tuple[model.Protocol, ...]:
+    """What the warm-up asks for: every protocol of a known server; of the user's own only the one under test."""
+    return (arm.protocol,) if arm.server.name == "command" else tuple(sorted(protocols))
+
+
+def _arm(study: model.Study, row: PlanRow) -> model.Arm:
+    return next(arm for arm in study.arms if arm.name == row.arm_name)
+
+
+def _path(study: model.Study, row: PlanRow) -> model.Path:
+    return next(path for path in study.paths if path.name == row.path)
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except (OSError, json.JSONDecodeError):
+        return None

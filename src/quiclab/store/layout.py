@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The study directory: which file is where, and how files get there without ever being half written.
+
+    STUDY/spec.toml  resolved.json  host.json  ledger.sqlite  report.html
+    STUDY/trials/ID/{trial.json, raw/…}      STUDY/failed/ID-attemptN/{trial.json, raw/…}
+    STUDY/tables/TABLE/ID.parquet            STUDY/metrics.parquet       STUDY/report/data/…
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from quiclab.errors import BusyError, HostError
+
+
+@dataclass(frozen=True)
+class StudyDir:
+    """Paths of one study directory."""
+
+    root: Path
+
+    @property
+    def ledger(self) -> Path:
+        """SQLite: every trial of the plan and its state."""
+        return self.root / "ledger.sqlite"
+
+    @property
+    def spec(self) -> Path:
+        """The spec as the user wrote it."""
+        return self.root / "spec.toml"
+
+    @property
+    def resolved(self) -> Path:
+        """The resolved spec as JSON."""
+        return self.root / "resolved.json"
+
+    @property
+    def host(self) -> Path:
+        """Facts of the machine."""
+        return self.root / "host.json"
+
+    @property
+    def tables(self) -> Path:
+        """Parquet."""
+        return self.root / "tables"
+
+    @property
+    def metrics(self) -> Path:
+        """All metrics of all trials."""
+        return self.root / "metrics.parquet"
+
+    @property
+    def report(self) -> Path:
+        """The page."""
+        return self.root / "report.html"
+
+    def trial(self, trial_id: str) -> Path:
+        """Folder of a trial that counts."""
+        return self.root / "trials" / trial_id
+
+    def failed(self, trial_id: str, attempt: int) -> Path:
+        """Folder of an attempt that failed or was void."""
+        return self.root / "failed" / f"{trial_id}-attempt{attempt}"
+
+    def create(self) -> None:
+        """Make the folders. Raises HostError where that cannot be."""
+        with disk_errors(self.root):
+            for folder in ("trials", "failed", "tables"):
+                (self.root / folder).mkdir(parents=True, exist_ok=True)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the directory: one run at a time. The kernel lets go when the process ends, however it ends."""
+        with disk_errors(self.root), (self.root / ".lock").open("a+") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise BusyError(
+                    f"another run is working in {self.root}", "wait for it, or choose another directory with --out"
+                ) from None
+            yield
+
+
+@contextmanager
+def disk_errors(place: Path) -> Iterator[None]:
+    """Turn the file system's refusals into a HostError that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        hints = {
+            errno.ENOSPC: "free some room and run the same command again: finished trials are kept",
+            errno.EDQUOT: "your quota is used up: free some room and run the same command again; finished trials are kept",
+            errno.EROFS: "the file system is read-only: choose another directory with --out",
+            errno.EACCES: "you may not write there: choose another directory with --out",
+            errno.EPERM: "you may not write there: choose another directory with --out",
+        }
+        if error.errno not in hints:
+            raise
+        where = error.filename or place
+        raise HostError(f"cannot write {where}: {error.strerror}", hints[error.errno]) from error
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write beside, then rename: readers see the old file or the new one, never half of it."""
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.new")
+        data = content.encode() if isinstance(content, str) else content
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+
+
+def move_in(source: Path, target: Path) -> None:
+    """Bring a finished trial's folder from memory to the disk: `target` appears whole or not at all."""
+    with disk_errors(target):
+        incoming = target.parent / f".incoming-{target.name}"
+        shutil.rmtree(incoming, ignore_errors=True)
+        try:
+            shutil.copytree(source, incoming)
+            shutil.rmtree(target, ignore_errors=True)
+            incoming.replace(target)
+        except shutil.Error as error:
+            shutil.rmtree(incoming, ignore_errors=True)
+            raise OSError(errno.ENOSPC, str(error.args[0][0][2]) if error.args[0] else str(error), str(target)) from error
+        except OSError:
+            shutil.rmtree(incoming, ignore_errors=True)
+            raise
+    shutil.rmtree(source, ignore_errors=True)
+
+
+def read_trial(folder: Path) -> dict[str, Any] | None:
+    """trial.json of a folder, or None when it is not whole."""
+    try:
+        document: dict[str, Any] = json.loads((folder / "trial.json").read_text())
+    except (OSError, json.JSONDecodeError):
+        return None
+    registered = document.get("artefacts", [])
+    whole = all(
+        (folder / item["path"]).is_file() and (folder / item["path"]).stat().st_size == item["bytes"] for item in registered
+    )
+    return document if whole and "status" in document else None

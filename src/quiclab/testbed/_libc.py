@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The few system calls that Python 3.11 does not offer. Every failure says what was attempted."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+from quiclab.errors import HostError
+
+CLONE_NEWNS = 0x0002_0000
+CLONE_NEWIPC = 0x0800_0000
+CLONE_NEWUSER = 0x1000_0000
+CLONE_NEWPID = 0x2000_0000
+CLONE_NEWNET = 0x4000_0000
+
+MS_RDONLY = 0x1
+MS_NOSUID = 0x2
+MS_NODEV = 0x4
+MS_REMOUNT = 0x20
+MS_BIND = 0x1000
+MS_REC = 0x4000
+MS_PRIVATE = 0x4_0000
+
+_PR_SET_PDEATHSIG = 1
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _call(attempt: str, result: int, hint: str = "") -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise HostError(f"{attempt}: {os.strerror(number)}", hint)
+
+
+def unshare(flags: int, what: str, hint: str = "") -> None:
+    """Move the calling thread into new namespaces."""
+    _call(f"cannot make {what}", _libc.unshare(flags), hint)
+
+
+def setns(fd: int, kind: int) -> None:
+    """Move the calling thread into the namespace behind `fd`."""
+    _call("cannot enter a namespace", _libc.setns(fd, kind))
+
+
+def mount(source: str, target: str, fstype: str | None, flags: int = 0, data: str = "") -> None:
+    """mount(2)."""
+    _call(
+        f"cannot mount {fstype or source} on {target}",
+        _libc.mount(
+            source.encode(), target.encode(), fstype.encode() if fstype else None, ctypes.c_ulong(flags), data.encode()
+        ),
+    )
+
+
+def die_with_parent(signal_number: int) -> None:
+    """Ask the kernel for a signal when the parent ends (PR_SET_PDEATHSIG)."""
+    _call("cannot ask for a signal at the parent's end", _libc.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0))

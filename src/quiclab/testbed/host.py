@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What this machine is and can do: facts for `host.json`, and findings for `quiclab doctor`."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from quiclab.errors import HostError
+from quiclab.testbed.backend import tun_problem
+from quiclab.testbed.link import link_binary
+from quiclab.testbed.namespace import NetworkNamespace
+
+State = Literal["ok", "limited", "missing"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One row of the table."""
+
+    name: str
+    state: State
+    detail: str
+    remedy: str = ""
+    """The one line that adds what is missing; empty when nothing is."""
+
+
+def facts() -> dict[str, str | int]:
+    """What the numbers of a study depend on."""
+    return {
+        "kernel": platform.release(),
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "cpus": os.cpu_count() or 0,
+        "cpu_model": _cpu_model(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "clock_source": _read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        "tcp_available_congestion_control": _read("/proc/sys/net/ipv4/tcp_available_congestion_control"),
+        "net_core_rmem_max": _read("/proc/sys/net/core/rmem_max"),
+        "net_core_rmem_default": _read("/proc/sys/net/core/rmem_default"),
+    }
+
+
+def inside_findings() -> list[Finding]:
+    """What only the sandbox can tell. Must run inside it; that it runs at all is the first finding."""
+    found = [Finding("namespaces", "ok", "user, mount, PID, IPC and network namespaces")]
+    problem = tun_problem()
+    if problem is None:
+        found.append(Finding("link on TUN", "ok", "/dev/net/tun opens"))
+    else:
+        remedy = "as root: chmod 0666 /dev/net/tun (or run as root); until then the link uses veth"
+        found.append(Finding("link on TUN", "limited", f"/dev/net/tun: {problem}; veth is used instead", remedy))
+    found.append(_receive_buffer())
+    found += [_congestion_control(name) for name in ("reno", "cubic", "bbr")]
+    found.append(_netem())
+    found.append(_link_binary())
+    return found
+
+
+def outside_findings() -> list[Finding]:
+    """What can be told without namespaces."""
+    cpus = os.cpu_count() or 1
+    if cpus < 2:
+        return [Finding("processors", "limited", "1: endpoints and link disturb each other", "use a machine with 2 or more")]
+    return [Finding("processors", "ok", f"{cpus}, {_cpu_model()}")]
+
+
+def bounded_run(argv: Sequence[str]) -> str | None:
+    """Run a short command for a probe: what it printed, or None when it failed or took longer than 20 s."""
+    environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": "/nonexistent"}
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=20, env=environment, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def _congestion_control(name: str) -> Finding:
+    """Ask for it on a route, as every trial does."""
+
+    def attempt() -> str | None:
+        import socket
+
+        from pyroute2 import IPRoute
+        from pyroute2.netlink.exceptions import NetlinkError
+
+        with IPRoute() as ip:
+            lo = ip.link_lookup(ifname="lo")[0]
+            try:
+                ip.route("add", dst="192.0.2.0/24", oif=lo, metrics={"cc_algo": name})
+            except NetlinkError as error:
+                return str(error.args[1] if len(error.args) > 1 else error)
+            route = ip.get_routes(dst="192.0.2.0/24", family=socket.AF_INET)
+            return None if route else "the route was not kept"
+
+    with NetworkNamespace() as namespace:
+        problem = namespace.run(attempt)
+    if problem is None and name in _read("/proc/sys/net/ipv4/tcp_available_congestion_control").split():
+        return Finding(f"TCP {name}", "ok", "can be pinned per namespace")
+    remedy = f"as root: modprobe tcp_{name}"
+    return Finding(f"TCP {name}", "missing", f"unsupported: {problem or 'not loaded in this kernel'}", remedy)
+
+
+def _netem() -> Finding:
+    def attempt() -> str | None:
+        from pyroute2 import IPRoute
+        from pyroute2.netlink.exceptions import NetlinkError
+
+        with IPRoute() as ip:
+            try:
+                ip.tc("add", "netem", ip.link_lookup(ifname="lo")[0], "1:", delay=1000)
+            except NetlinkError as error:
+                return str(error.args[1] if len(error.args) > 1 else error)
+        return None
+
+    with NetworkNamespace() as namespace:
+        problem = namespace.run(attempt)
+    if problem is None:
+        return Finding("netem", "ok", "present (not used: quiclab has a link of its own)")
+    return Finding("netem", "ok", "not in this kernel (not needed: quiclab has a link of its own)")
+
+
+def _receive_buffer() -> Finding:
+    size = int(_read("/proc/sys/net/core/rmem_max") or 0)
+    if size >= 4 << 20:
+        return Finding("UDP buffers", "ok", f"net.core.rmem_max {size}")
+    remedy = "as root: sysctl -w net.core.rmem_max=8388608"
+    return Finding("UDP buffers", "limited", f"net.core.rmem_max {size}: QUIC may drop above some 100 Mbit/s", remedy)
+
+
+def _link_binary() -> Finding:
+    try:
+        return Finding("link emulator", "ok", link_binary())
+    except HostError as error:
+        return Finding("link emulator", "missing", error.message, "make setup")
+
+
+def _cpu_model() -> str:
+    for line in _read("/proc/cpuinfo").splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return "unknown"
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The emulated link as a process: `quiclab-link` between two namespaces, its devices configured from here."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from quiclab.errors import HostError
+from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
+
+Backend = Literal["tun", "veth"]
+
+CLIENT_ADDRESSES = {4: "10.77.0.1", 6: "fd77::1"}
+SERVER_ADDRESSES = {4: "10.77.0.2", 6: "fd77::2"}
+_PREFIXES = {4: 24, 6: 64}
+_DEVICE = "link0"
+
+
+@dataclass(frozen=True)
+class LinkSettings:
+    """What the link process is told, beside its two directions."""
+
+    backend: Backend
+    mtu: int
+    model: Mapping[str, Any]
+    """What the spec says of the link: seed, `up` and `down` (docs/reference/link-config.md)."""
+    route: RouteMetrics | None
+    work_dir: Path
+    """Where packet log, captures and summary are written."""
+    packet_log: bool = True
+    captures: bool = True
+    lateness_p99_ns: int = 100_000
+    spin_ns: int | None = None
+
+
+class Link:
+    """Context manager: between `with` and its end, packets flow from `client` to `server` and back."""
+
+    def __init__(self, settings: LinkSettings, client: NetworkNamespace, server: NetworkNamespace) -> None:
+        self._settings = settings
+        self._ends = {"client": client, "server": server}
+        self._stack = ExitStack()
+        self._process: subprocess.Popen[str] | None = None
+        self.summary: dict[str, Any] = {}
+        """The link's own account, once `stop` was called."""
+        self.ready: dict[str, Any] = {}
+
+    def __enter__(self) -> Self:
+        try:
+            self._start()
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def _start(self) -> None:
+        settings = self._settings
+        device_ends = self._ends
+        macs = {end: (f"02:00:00:00:{i}:01", f"02:00:00:00:{i}:02") for i, end in ((1, "client"), (2, "server"))}
+        if settings.backend == "veth":
+            middle = self._stack.enter_context(NetworkNamespace())
+            middle.write_sysctls({"net.ipv6.conf.default.disable_ipv6": "1"})
+            for end, namespace in self._ends.items():
+                add_veth(namespace, _DEVICE, middle, f"to-{end}", macs[end])
+                middle.configure(f"to-{end}", mtu=settings.mtu, addresses={}, route=None)
+            device_ends = dict.fromkeys(self._ends, middle)
+        config = {
+            **settings.model,
+            "backend": settings.backend,
+            "ends": {
+                end: {"netns": f"/proc/self/fd/{namespace.fd}", "device": _DEVICE, "mtu": settings.mtu}
+                | ({"device": f"to-{end}", "mac": macs[end][1], "peer_mac": macs[end][0]} if settings.backend == "veth" else {})
+                for end, namespace in device_ends.items()
+            },
+            "log": {
+                "packet_log": str(settings.work_dir / "link.qplog") if settings.packet_log else None,
+                "capture_client": str(settings.work_dir / "client.pcapng") if settings.captures else None,
+                "capture_server": str(settings.work_dir / "server.pcapng") if settings.captures else None,
+                "summary": str(settings.work_dir / "link.json"),
+                "buffer_bytes": 256 << 20,
+            },
+            "void": {"lateness_p99_ns": settings.lateness_p99_ns, "one_way_delay_share": 0.02},
+            "timer": {"spin_ns": settings.spin_ns},
+        }
+        config_file = settings.work_dir / "link-config.json"
+        config_file.write_text(json.dumps(config, indent=1))
+        self._process = subprocess.Popen(
+            [link_binary(), str(config_file)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            pass_fds=tuple({namespace.fd for namespace in device_ends.values()}),
+            start_new_session=True,
+        )
+        self._stack.callback(self._reap)
+        self.ready = self._message("ready")
+        for end, namespace in self._ends.items():
+            own, far = (CLIENT_ADDRESSES, SERVER_ADDRESSES) if end == "client" else (SERVER_ADDRESSES, CLIENT_ADDRESSES)
+            namespace.configure(
+                _DEVICE,
+                mtu=settings.mtu,
+                addresses={own[version]: _PREFIXES[version] for version in _usable_versions(settings.mtu)},
+                route=settings.route,
+            )
+            if settings.backend == "veth":
+                for version in _usable_versions(settings.mtu):
+                    namespace.neighbour(_DEVICE, far[version], macs[end][1])
+
+    def stop(self) -> dict[str, Any]:
+        """Close the link and return its summary; packets still inside are counted there."""
+        process = self._require()
+        if process.stdin is not None and not process.stdin.closed:
+            process.stdin.close()
+            self.summary = self._message("summary")
+            process.wait(timeout=30)
+        return self.summary
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._stack.close()
+
+    def _reap(self) -> None:
+        process = self._require()
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                stream.close()
+
+    def _require(self) -> subprocess.Popen[str]:
+        if self._process is None:
+            raise RuntimeError("the link was not started")
+        return self._process
+
+    def _message(self, event: str) -> dict[str, Any]:
+        """The next line of the link process, which must be `event`."""
+        process = self._require()
+        line = process.stdout.readline() if process.stdout else ""
+        try:
+            message: dict[str, Any] = json.loads(line)
+        except json.JSONDecodeError:
+            raise HostError(f"the link process ended without a word (exit code {process.poll()})") from None
+        if message.get("event") != event:
+            raise HostError(f"the link cannot run: {message.get('message', line)}", message.get("hint", ""))
+        return message
+
+
+def link_binary() -> str:
+    """Path of `quiclab-link`, which is installed beside this Python. Raises HostError."""
+    beside = Path(sys.executable).with_name("quiclab-link")
+    found = str(beside) if beside.exists() else shutil.which("quiclab-link")
+    if found is None:
+        raise HostError("the link emulator quiclab-link is not built", "run: make setup")
+    return found
+
+
+def _usable_versions(mtu: int) -> tuple[int, ...]:
+    """IP versions that a link of this MTU carries and this kernel speaks (RFC 8200 section 5: IPv6 needs 1280)."""
+    has_ipv6 = mtu >= 1280 and Path("/proc/sys/net/ipv6").exists()
+    return (4, 6) if has_ipv6 else (4,)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A network namespace: an open file descriptor, with its interfaces, addresses, routes and sysctls.
+
+It has no name and no mount: it is gone when the descriptor and the last process in it are.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from quiclab.errors import HostError
+from quiclab.testbed import _libc
+
+T = TypeVar("T")
+
+_IFA_F_NODAD = 0x02
+
+
+@dataclass(frozen=True)
+class RouteMetrics:
+    """What the route to the other end says to TCP."""
+
+    congestion_control: str
+    initial_window: int
+    """Packets."""
+
+
+class NetworkNamespace:
+    """A new network namespace with its loopback up. Leave the `with` block to let it go."""
+
+    def __init__(self) -> None:
+        self.fd = -1
+
+    def __enter__(self) -> Self:
+        self.fd = _in_thread(_new_namespace)
+        self.run(lambda: _link("lo", state="up"))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        os.close(self.fd)
+
+    def run(self, work: Callable[[], T]) -> T:
+        """Run `work` inside the namespace, in a thread of its own so that the caller never moves."""
+
+        def inside() -> T:
+            _libc.setns(self.fd, _libc.CLONE_NEWNET)
+            return work()
+
+        return _in_thread(inside)
+
+    def configure(self, device: str, *, mtu: int, addresses: Mapping[str, int], route: RouteMetrics | None) -> None:
+        """Bring `device` up with addresses (address → prefix length) and what its routes say to TCP."""
+
+        def work() -> None:
+            _link(device, mtu=mtu, txqlen=10_000, state="up")
+            with _netlink() as ip:
+                index = ip.link_lookup(ifname=device)[0]
+                for address, prefix in addresses.items():
+                    if route is None:
+                        ip.addr("add", index=index, address=address, prefixlen=prefix, flags=_IFA_F_NODAD)
+                        continue
+                    # A host address and an explicit route: the metrics of a route stand beside no other route.
+                    bits = 128 if ":" in address else 32
+                    ip.addr("add", index=index, address=address, prefixlen=bits, flags=_IFA_F_NODAD)
+                    ip.route(
+                        "add",
+                        dst=f"{_network(address, prefix)}/{prefix}",
+                        oif=index,
+                        prefsrc=address,
+                        metrics={"initcwnd": route.initial_window, "cc_algo": route.congestion_control},
+                    )
+
+        self.run(work)
+
+    def neighbour(self, device: str, address: str, mac: str) -> None:
+        """A permanent neighbour entry: no ARP or neighbour discovery ever crosses the link."""
+
+        def work() -> None:
+            with _netlink() as ip:
+                index = ip.link_lookup(ifname=device)[0]
+                ip.neigh("add", dst=address, lladdr=mac, ifindex=index, state=0x80)
+
+        self.run(work)
+
+    def write_sysctls(self, values: Mapping[str, str]) -> dict[str, str]:
+        """Write each value and read it back; what the kernel now says, with `unsupported: …` where it refused."""
+
+        def work() -> dict[str, str]:
+            result = {}
+            for name, value in values.items():
+                file = Path("/proc/sys", name.replace(".", "/"))
+                try:
+                    file.write_text(value)
+                    result[name] = " ".join(file.read_text().split())
+                except OSError as error:
+                    result[name] = f"unsupported: {error.strerror}"
+            return result
+
+        return self.run(work)
+
+    def read(self, path: str) -> str:
+        """A file of /proc/net as this namespace sees it (`tcp`, `udp6`, `snmp`, …)."""
+        return self.run(lambda: Path("/proc/thread-self/net", path).read_text())
+
+
+def add_veth(outer: NetworkNamespace, name: str, inner: NetworkNamespace, peer: str, macs: tuple[str, str]) -> None:
+    """A veth pair `name` in `outer` and `peer` in `inner`, with fixed MAC addresses, both left down."""
+
+    def work() -> None:
+        with _netlink() as ip:
+            ip.link("add", ifname=name, kind="veth", address=macs[0], peer={"ifname": peer, "address": macs[1]})
+            ip.link("set", index=ip.link_lookup(ifname=peer)[0], net_ns_fd=inner.fd)
+
+    outer.run(work)
+
+
+def _network(address: str, prefix: int) -> str:
+    import ipaddress
+
+    return str(ipaddress.ip_interface(f"{address}/{prefix}").network.network_address)
+
+
+def _new_namespace() -> int:
+    _libc.unshare(_libc.CLONE_NEWNET, "a network namespace")
+    return os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+
+
+def _link(name: str, **settings: Any) -> None:
+    with _netlink() as ip:
+        found = ip.link_lookup(ifname=name)
+        if not found:
+            raise HostError(f"the interface {name} did not appear")
+        ip.link("set", index=found[0], **settings)
+
+
+def _netlink() -> Any:
+    # Imported late: it takes a fifth of a second, which `quiclab --help` need not wait for.
+    from pyroute2 import IPRoute
+
+    return IPRoute()
+
+
+def _in_thread(work: Callable[[], T]) -> T:
+    """Run in a new thread and hand back its result or its exception."""
+    outcome: list[T] = []
+    trouble: list[BaseException] = []
+
+    def body() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:
+            trouble.append(error)
+
+    thread = threading.Thread(target=body)
+    thread.start()
+    thread.join()
+    if trouble:
+        raise trouble[0]
+    return outcome[0]

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An endpoint's process: in a network namespace, as an ordinary user, with an environment of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from quiclab.errors import TrialError
+from quiclab.testbed.namespace import NetworkNamespace
+
+ORDINARY_ID = 1000
+"""Uid and gid that endpoints see: none believes that it is root, and Chromium keeps its sandbox."""
+
+
+class Process:
+    """A program inside `namespace`. Leaving the `with` block ends it: interrupt, grace, kill."""
+
+    def __init__(
+        self,
+        name: str,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        namespace: NetworkNamespace,
+        *,
+        work_dir: Path,
+        output: Path | None,
+        ordinary_user: bool = True,
+        waits_for_go: bool = False,
+    ) -> None:
+        """`output` takes stdout and stderr; None leaves the caller's own. `waits_for_go` gives it a pipe on stdin."""
+        self.name = name
+        self.argv = tuple(argv)
+        self._env = dict(env)
+        self._namespace = namespace
+        self._work_dir = work_dir
+        self._output = output
+        self._ordinary_user = ordinary_user
+        self._waits_for_go = waits_for_go
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        enter = ["nsenter", f"--net=/proc/self/fd/{self._namespace.fd}", "--"]
+        drop = ["unshare", "--user", f"--map-user={ORDINARY_ID}", f"--map-group={ORDINARY_ID}", "--"]
+        stdin = subprocess.PIPE if self._waits_for_go else (subprocess.DEVNULL if self._output else None)
+        with contextlib.ExitStack() as stack:
+            sink = stack.enter_context(self._output.open("ab")) if self._output else None
+            self._process = subprocess.Popen(
+                [*enter, *(drop if self._ordinary_user else []), *self.argv],
+                env=self._env,
+                cwd=self._work_dir,
+                stdin=stdin,
+                stdout=sink,
+                stderr=sink,
+                pass_fds=(self._namespace.fd,),
+                start_new_session=self._output is not None,
+            )
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.end(grace_s=0.0 if kind else 0.5)
+
+    @property
+    def pid(self) -> int:
+        """Process id of the program itself: nsenter and unshare become it."""
+        return self._require().pid
+
+    def go(self) -> None:
+        """Tell a client that was started early to begin."""
+        pipe = self._require().stdin
+        if pipe is None:
+            raise RuntimeError(f"{self.name} does not wait for a word to begin")
+        with contextlib.suppress(BrokenPipeError):
+            pipe.write(b"go\n")
+            pipe.flush()
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Exit code, or None when it still runs after `timeout_s`."""
+        try:
+            return self._require().wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def poll(self) -> int | None:
+        """Exit code if it has ended."""
+        return self._require().poll()
+
+    def end(self, grace_s: float) -> int:
+        """SIGTERM to its process group, then SIGKILL after `grace_s`; the exit code."""
+        process = self._require()
+        for number, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 5.0)):
+            if process.poll() is not None:
+                break
+            if number == signal.SIGTERM and grace_s == 0:
+                continue
+            with contextlib.suppress(ProcessLookupError):
+                if self._output is not None:
+                    os.killpg(process.pid, number)
+                else:
+                    process.send_signal(number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(patience)
+        if process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
+        return process.wait()
+
+    def last_words(self, lines: int = 3) -> str:
+        """The end of what it printed, for error messages."""
+        if self._output is None or not self._output.exists():
+            return ""
+        text = self._output.read_text(errors="replace").strip().splitlines()
+        return " | ".join(line.strip() for line in text[-lines:])[:500]
+
+    def wait_for_sockets(self, port: int, kinds: Sequence[str], timeout_s: float) -> None:
+        """Wait until `port` is listening for each kind (`tcp`, `udp`), as /proc/net says: no packet is sent.
+
+        Raises TrialError when the program ends before, or is not ready in time.
+        """
+        deadline = time.monotonic() + timeout_s
+        missing = set(kinds)
+        while missing:
+            missing = {kind for kind in missing if not self._listens(kind, port)}
+            if not missing:
+                return
+            code = self.poll()
+            if code is not None:
+                raise TrialError(f"{self.name} ended at start with exit code {code}: {self.last_words() or 'it printed nothing'}")
+            if time.monotonic() > deadline:
+                raise TrialError(f"{self.name} did not open {' and '.join(sorted(missing))} port {port} within {timeout_s:g} s")
+            time.sleep(0.002)
+
+    def _listens(self, kind: str, port: int) -> bool:
+        wanted_state = "0A" if kind == "tcp" else "07"
+        for table in (kind, f"{kind}6"):
+            with contextlib.suppress(FileNotFoundError):
+                for line in self._namespace.read(table).splitlines()[1:]:
+                    fields = line.split()
+                    if fields[3] == wanted_state and int(fields[1].rpartition(":")[2], 16) == port:
+                        return True
+        return False
+
+    def _require(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            raise RuntimeError(f"{self.name} was not started")
+        return self._process
+
+
+def kill_everything_else() -> None:
+    """End every other process of the sandbox (this one is its PID 1) and collect what was orphaned."""
+    if os.getpid() != 1:
+        raise RuntimeError("only the first process of a sandbox may do this")
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.waitpid(-1, 0)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sandbox: everything that measures lives in unnamed user, mount, PID, IPC and network namespaces.
+
+One way for root and plain user. The runner itself becomes PID 1 of the sandbox, so that whoever is killed, `kill -9`
+included, the kernel ends every process in it and with them every namespace, device, mount and address.
+
+    caller ─ fork ─▶ keeper (new namespaces) ─ fork ─▶ PID 1: runs `main`, returns an exit code
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+from quiclab.errors import HostError
+from quiclab.testbed import _libc
+
+USER_NAMESPACE_HINT = (
+    "user namespaces are forbidden here. Ask the administrator for: sysctl -w user.max_user_namespaces=10000 "
+    "kernel.unprivileged_userns_clone=1 (Debian), kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu); "
+    "in a container: --security-opt seccomp=unconfined"
+)
+
+
+def run_in_sandbox(main: Callable[[], int]) -> int:
+    """Run `main` as PID 1 of a new sandbox and return its exit code; Ctrl-C and SIGTERM reach it as KeyboardInterrupt.
+
+    Must be called before the process has threads: a thread cannot leave its user namespace.
+    Raises HostError when the machine forbids user namespaces.
+    """
+    if threading.active_count() > 1:
+        raise RuntimeError("the sandbox must be entered before any thread is started")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    unshared_read, unshared_write = os.pipe()
+    mapped_read, mapped_write = os.pipe()
+    keeper = os.fork()
+    if keeper == 0:
+        os.close(unshared_read)
+        os.close(mapped_write)
+        os._exit(_keep(main, unshared_write, mapped_read))
+    os.close(unshared_write)
+    os.close(mapped_read)
+    trouble = os.read(unshared_read, 4096).decode()
+    if trouble != "ok":
+        os.waitpid(keeper, 0)
+        raise HostError(trouble or "the sandbox's first process ended at once", USER_NAMESPACE_HINT)
+    _map_ids(keeper)
+    os.write(mapped_write, b"x")
+    for fd in (unshared_read, mapped_write):
+        os.close(fd)
+    return _wait(keeper, forward_to=keeper)
+
+
+def _keep(main: Callable[[], int], unshared: int, mapped: int) -> int:
+    """The keeper: makes the namespaces, starts PID 1 in them, and hands its exit code on."""
+    flags = _libc.CLONE_NEWUSER | _libc.CLONE_NEWNS | _libc.CLONE_NEWPID | _libc.CLONE_NEWNET | _libc.CLONE_NEWIPC
+    try:
+        _libc.unshare(flags, "user, mount, PID, IPC and network namespaces")
+        _libc.die_with_parent(signal.SIGKILL)
+    except HostError as error:
+        os.write(unshared, error.message.encode())
+        return 1
+    os.write(unshared, b"ok")
+    if os.read(mapped, 1) != b"x":
+        return 1
+    child = os.fork()
+    if child == 0:
+        os._exit(_first_process(main))
+    return _wait(child, forward_to=child)
+
+
+def _first_process(main: Callable[[], int]) -> int:
+    _libc.die_with_parent(signal.SIGKILL)
+    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGINT, _interrupt)
+    _libc.mount("none", "/", None, _libc.MS_REC | _libc.MS_PRIVATE)
+    _libc.mount("proc", "/proc", "proc", _libc.MS_NOSUID | _libc.MS_NODEV)
+    code = 1
+    try:
+        code = main()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return code
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _wait(child: int, forward_to: int) -> int:
+    """Wait for a child, handing SIGINT and SIGTERM on; its exit code, or 128 + signal."""
+
+    def forward(number: int, _frame: FrameType | None) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(forward_to, number)
+
+    # The terminal sends Ctrl-C to the whole foreground group: PID 1 has it already, so only SIGTERM is handed on.
+    before = signal.signal(signal.SIGTERM, forward), signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        _, status = os.waitpid(child, 0)
+    finally:
+        signal.signal(signal.SIGTERM, before[0])
+        signal.signal(signal.SIGINT, before[1])
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def _map_ids(pid: int) -> None:
+    """Map ids into the new user namespace: all of them for root (files of any owner stay usable), else the caller."""
+    proc = Path("/proc", str(pid))
+    if os.geteuid() == 0:
+        for kind in ("uid", "gid"):
+            extents = [line.split() for line in Path(f"/proc/self/{kind}_map").read_text().splitlines()]
+            identity = "".join(f"{inside} {inside} {count}\n" for inside, _, count in extents)
+            (proc / f"{kind}_map").write_text(identity)
+    else:
+        (proc / "setgroups").write_text("deny")
+        (proc / "uid_map").write_text(f"0 {os.geteuid()} 1\n")
+        (proc / "gid_map").write_text(f"0 {os.getegid()} 1\n")

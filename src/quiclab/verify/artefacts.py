@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The artefact register: every file of a trial with its format, what it is worth, and its size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_FORMATS = {
+    ".qplog": ("packet-log", "data"),
+    ".pcapng": ("pcapng", "data"),
+    ".sqlog": ("qlog", "log"),
+    ".qlog": ("qlog", "log"),
+    ".json": ("json", "meta"),
+    ".out": ("text", "log"),
+    ".log": ("key-log", "log"),
+}
+
+
+def register(folder: Path) -> list[dict[str, str | int]]:
+    """One row per file below raw/, in order of path."""
+    rows: list[dict[str, str | int]] = []
+    for path in sorted((folder / "raw").rglob("*")):
+        if path.is_file():
+            form, kind = _FORMATS.get(path.suffix, ("other", "meta"))
+            size = path.stat().st_size
+            rows.append({"path": str(path.relative_to(folder)), "format": form, "kind": kind, "bytes": size})
+    return rows

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict on one attempt: does it count, did it fail, or was the laboratory at fault?
+
+`judge` reads what the runner left, writes proof, status and the artefact register into trial.json, and returns the
+verdict. Only *verified* counts; *failed* ranks worst; *void* is the laboratory's fault and voids the whole block.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from quiclab.store.ledger import Status
+from quiclab.verify.artefacts import register
+from quiclab.verify.proof import prove
+
+HTTP_VERSIONS = {"h2": "HTTP/2", "h3": "HTTP/3"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an attempt is worth, and why."""
+
+    status: Status
+    reason: str
+
+
+def judge(folder: Path) -> Verdict:
+    """Judge the attempt in `folder` and complete its trial.json."""
+    document: dict[str, Any] = json.loads((folder / "trial.json").read_text())
+    document["proof"] = prove(folder, document)
+    verdict = _verdict(document)
+    document["status"], document["reason"] = verdict.status, verdict.reason
+    document["artefacts"] = register(folder)
+    (folder / "trial.json").write_text(json.dumps(document, indent=1))
+    return verdict
+
+
+def _verdict(document: dict[str, Any]) -> Verdict:
+    link = document["link"]
+    if not link:
+        return Verdict("void", "the link left no account of itself")
+    if not link["sound"]:
+        return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
+    if document["failure"] is not None:
+        return Verdict("failed", document["failure"])
+    problem = _transport_problem(document) or _body_problem(document)
+    return Verdict("failed", problem) if problem else Verdict("verified", "")
+
+
+def _transport_problem(document: dict[str, Any]) -> str | None:
+    """A trial that fell back to another protocol is a failure with that reason."""
+    proof, wanted = document["proof"], document["protocol"]
+    expected_transport = "quic" if wanted == "h3" else "tcp"
+    if proof["transport"] not in (expected_transport, "unproven"):
+        return f"asked for {HTTP_VERSIONS[wanted]} over {expected_transport}, but the packets were {proof['transport']}"
+    if proof["http_version"] not in (HTTP_VERSIONS[wanted], "unproven"):
+        return f"asked for {HTTP_VERSIONS[wanted]}, got {proof['http_version']}"
+    asked, got = proof["tcp_congestion_control_asked"], proof["tcp_congestion_control"]
+    if wanted == "h2" and got not in (asked, "unproven"):
+        return f"asked for TCP congestion control {asked}, the server's socket had {got}"
+    return None
+
+
+def _body_problem(document: dict[str, Any]) -> str | None:
+    if document["client"] is None:
+        return None
+    expected = document["expected"]
+    for request in document["client"]["requests"]:
+        if "error" in request:
+            return f"the client: {request['error']}"
+        if request["status"] != 200:
+            return f"the server answered with status {request['status']}"
+        if request["body_bytes"] != expected["body_bytes"]:
+            return f"the body has {request['body_bytes']} bytes instead of {expected['body_bytes']}"
+        if request["sha256"] != expected["sha256"]:
+            return "the body has the right length and the wrong content (SHA-256 differs)"
+    return None

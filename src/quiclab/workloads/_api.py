@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a workload is: files for the server and requests for the client, made from parameters and a seed; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from quiclab.spec.model import Workload
+
+
+@dataclass(frozen=True)
+class Site:
+    """What one workload serves and asks for."""
+
+    files: Mapping[str, bytes]
+    """Name below `/` → content."""
+    requests: tuple[str, ...]
+    """Names in the order in which they are asked for."""
+
+
+class WorkloadKind(Protocol):
+    """One kind of workload."""
+
+    @property
+    def kind(self) -> str:
+        """Its name in specs."""
+        ...
+
+    def build(self, workload: Workload, seed: int) -> Site:
+        """Files and requests; the same for the same parameters and seed."""
+        ...

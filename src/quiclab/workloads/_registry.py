@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every kind of workload, listed by hand."""
+
+from __future__ import annotations
+
+from quiclab.spec.model import Workload
+from quiclab.workloads._api import Site, WorkloadKind
+from quiclab.workloads.object import Object
+
+WORKLOADS: tuple[WorkloadKind, ...] = (Object(),)
+
+
+def build_site(workload: Workload, seed: int) -> Site:
+    """Files and requests of a workload of the spec."""
+    kinds = {kind.kind: kind for kind in WORKLOADS}
+    return kinds[workload.kind].build(workload, seed)

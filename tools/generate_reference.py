@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write docs/reference/spec.md from the dataclasses of the spec: their keys, kinds, defaults and docstrings.
+
+usage: generate_reference.py [--check]      --check writes nothing and fails where the file is out of date
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from quiclab.spec import arms, model, paths, read
+from quiclab.spec.nodes import Kind
+
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "spec.md"
+
+INTRODUCTION = """\
+# The spec
+
+A spec is one TOML file. It says what is compared (`[[arm]]`), for which work (`[[workload]]`) and over which networks
+(`[[path]]`); every combination is a cell, and every cell runs `blocks` times. A wrong spec is refused with every
+offender at once, each with its line.
+
+Quantities are texts with a unit. Rates: `bit/s`, `kbit/s`, `Mbit/s`, `Gbit/s`. Times: `ns`, `us`, `ms`, `s`, `min`.
+Sizes: `B`, `KB`, `MB`, `GB` (powers of 1000), `KiB`, `MiB`, `GiB` (powers of 1024). Shares: `%`. Rates, queues and
+sizes count IP packet bytes. `up` is from client to server, `down` from server to client.
+
+This page is generated from the source by `tools/generate_reference.py`.
+"""
+
+Keys = Mapping[str, Kind[Any]]
+
+
+def page() -> str:
+    """The whole page as Markdown."""
+    parts = [
+        INTRODUCTION,
+        _section("[study]", model.Study, read.STUDY_KEYS),
+        _section("aa (in [study])", model.AaControl, read.AA_KEYS, optional=True),
+        _section("[limits]", model.Limits, read.LIMITS_KEYS),
+        _section("[[workload]]", model.Workload, read.WORKLOAD_KEYS),
+        _section("[[path]]", model.Path, {k: v for k, v in paths.PATH_KEYS.items() if k not in paths.DIRECTION_KEYS}),
+        _section(
+            "Keys of a direction (in [[path]] for both, in [path.up] or [path.down] for one)",
+            model.Direction,
+            paths.DIRECTION_KEYS,
+        ),
+        _queue(),
+        _section("jitter", model.Jitter, paths.JITTER_KEYS),
+        *(_section(f'loss = {{model = "{name}"}}', cls, keys) for name, (cls, keys) in paths.LOSS_MODELS.items()),
+        _section("reorder", model.Reorder, paths.REORDER_KEYS),
+        _section("schedule", model.Change, paths.CHANGE_KEYS, lookup=(model.Change, model.Direction)),
+        _section("[[arm]]", model.Arm, arms.arm_keys()),
+        _section("client, server", model.Program, arms.PROGRAM_KEYS, optional=True),
+        "Placeholders in `argv` and `env`: " + ", ".join(f"`{{{name}}}`" for name in model.PLACEHOLDERS) + ".\n",
+        _section("tcp", model.Tcp, arms.TCP_KEYS),
+    ]
+    return "\n".join(parts)
+
+
+def _section(
+    title: str, cls: type[Any], keys: Keys, *, optional: bool = False, lookup: Iterable[type[Any]] | None = None
+) -> str:
+    docs: dict[str, str] = {}
+    for described in lookup or (cls,):
+        docs = {**field_docs(described), **docs}
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    lines = [f"## `{title}`" if " (" not in title else f"## {title}", "", _first_paragraph(cls), ""]
+    lines += ["| key | value | default | meaning |", "|---|---|---|---|"]
+    for key, kind in keys.items():
+        default = "" if optional and fields[key].default is dataclasses.MISSING else _default(cls, key, fields[key])
+        lines.append(f"| `{key}` | {_cell(kind.wanted)} | {_cell(default)} | {_cell(docs[key])} |")
+    return "\n".join([*lines, ""])
+
+
+def _queue() -> str:
+    lines = ["## `queue`", "", _first_paragraph(model.Queue), "", "| value | meaning |", "|---|---|"]
+    examples = {"bdp": '"1 bdp"', "packets": '"100 packets"', "bytes": '"64 KB"', "time": '"20 ms"'}
+    docs = field_docs(model.Queue)
+    lines += [f"| `{example}` | {_cell(docs[field])} |" for field, example in examples.items()]
+    lines += ['| `["1 bdp", "100 packets"]` | Both bounds. |', '| `"unbounded"` | No packet is dropped here. |', ""]
+    return "\n".join(lines)
+
+
+def field_docs(cls: type[Any]) -> dict[str, str]:
+    """The string under each field of a dataclass."""
+    body = ast.parse(inspect.getsource(cls)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    docs = {}
+    for field, after in zip(body.body, body.body[1:], strict=False):
+        is_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and is_text:
+            docs[field.target.id] = " ".join(str(ast.literal_eval(after.value)).split())
+    return docs
+
+
+def _first_paragraph(cls: type[Any]) -> str:
+    return " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split())
+
+
+def _default(cls: type[Any], key: str, field: dataclasses.Field[Any]) -> str:
+    if (cls, key) in _RESOLVED:
+        return _RESOLVED[cls, key]
+    if field.default is not dataclasses.MISSING:
+        value = field.default
+        if value is None or value in ("", ()):
+            return "none"
+        if isinstance(value, bool):
+            return str(value).lower()
+        return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return "required"
+
+
+_RESOLVED: dict[tuple[type[Any], str], str] = {
+    (model.Study, "baseline"): "first h2 arm, else the first",
+    (model.Study, "aa"): "smallest workload, first path",
+    (model.Path, "title"): "the name",
+    (model.Path, "up"): "as for both",
+    (model.Path, "down"): "as for both",
+    (model.Direction, "edge"): "max(1 Gbit/s, 10 × rate)",
+    (model.Direction, "queue"): "1 bdp",
+    (model.Direction, "rate"): "unlimited",
+    (model.Arm, "tcp"): "see meaning",
+    (model.Program, "congestion_control"): "the program's own",
+}
+"""Defaults that the reader works out, in words."""
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def main() -> int:
+    """Write the page, or check it."""
+    text = page()
+    if "--check" in sys.argv[1:]:
+        if TARGET.read_text(encoding="utf-8") == text:
+            return 0
+        print(f"{TARGET} is out of date: run tools/generate_reference.py", file=sys.stderr)
+        return 1
+    TARGET.parent.mkdir(parents=True, exist_ok=True)
+    TARGET.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Everything that looks at the code without running it.
+set -eu
+cd "$(dirname "$0")/.."
+.venv/bin/ruff check --quiet .
+.venv/bin/ruff format --quiet --check .
+.venv/bin/mypy --no-error-summary
+.venv/bin/lint-imports --no-cache >.venv/lint-imports.out 2>&1 || { cat .venv/lint-imports.out; exit 1; }
+cargo fmt --all --check
+cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
