@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One direction of a link: the stages in their order, and the verdict on each packet.
+
+use crate::bottleneck::{Bottleneck, Service};
+use crate::chance_stage::ChanceStage;
+use crate::delay::{DelayStage, Jitter};
+use crate::loss::{Loss, LossKind, LossStage};
+use crate::queue::{Occupancy, QueueBound};
+use crate::random::{Chance, Stream, StreamKey};
+use crate::timeline::Timeline;
+use crate::units::{BitRate, Bytes, Nanos};
+
+/// What the edge holds at most. Real senders are held back by their network card; here nothing holds them back, and
+/// this bounds the memory.
+const EDGE_QUEUE: Bytes = Bytes(64 << 20);
+
+/// Where random and listed loss stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossAt {
+    /// Before the queue: lost packets take none of the bottleneck's time.
+    Entry,
+    /// Behind it.
+    Exit,
+}
+
+/// Packets that are sent late by themselves, so that others overtake them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reorder {
+    /// The share of packets.
+    pub chance: Chance,
+    /// How much later they come.
+    pub extra_delay: Nanos,
+}
+
+/// Everything that one direction does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DirectionConfig {
+    /// The sender's own interface, before anything else; `None` takes no time.
+    pub edge_rate: Option<BitRate>,
+    /// The bottleneck.
+    pub service: Service,
+    /// Framing that takes time to send besides the IP packet, per packet.
+    pub overhead: Bytes,
+    /// Bounds of the bottleneck's queue.
+    pub queue: Timeline<QueueBound>,
+    /// Propagation delay.
+    pub delay: Timeline<Nanos>,
+    /// Variation of the delay.
+    pub jitter: Timeline<Option<Jitter>>,
+    /// Loss.
+    pub loss: Timeline<Option<Loss>>,
+    /// Where loss stands.
+    pub loss_at: LossAt,
+    /// Reordering of a share of packets by itself.
+    pub reorder: Timeline<Option<Reorder>>,
+    /// The share of packets that come twice.
+    pub duplicate: Timeline<Chance>,
+    /// The share of packets that come with a bit turned over.
+    pub corrupt: Timeline<Chance>,
+}
+
+/// A direction that does nothing.
+impl Default for DirectionConfig {
+    fn default() -> Self {
+        Self {
+            edge_rate: None,
+            service: Service::Rate(Timeline::constant(None)),
+            overhead: Bytes(0),
+            queue: Timeline::constant(QueueBound::default()),
+            delay: Timeline::constant(Nanos::ZERO),
+            jitter: Timeline::constant(None),
+            loss: Timeline::constant(None),
+            loss_at: LossAt::Entry,
+            reorder: Timeline::constant(None),
+            duplicate: Timeline::constant(Chance::NEVER),
+            corrupt: Timeline::constant(Chance::NEVER),
+        }
+    }
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// Random loss before the queue.
+    LossAtEntry,
+    /// No room in the queue.
+    QueueFull,
+    /// Random loss behind the queue.
+    LossAtExit,
+    /// On the explicit list.
+    Listed,
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It comes out at this instant.
+    Delivered(Delivery),
+    /// It does not.
+    Dropped(DropReason),
+}
+
+/// How a packet comes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// When its last bit reaches the far end; [`Nanos::NEVER`] if the link stands still for good.
+    pub due: Nanos,
+    /// Held back on purpose, so that others overtake it.
+    pub reordered: bool,
+    /// Where to turn a bit over, as a number uniform over all of `u64`.
+    pub corrupt: Option<u64>,
+    /// A second copy comes right behind it, perhaps corrupted on its own account.
+    pub copy: Option<Copied>,
+}
+
+/// The second copy of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// As in [`Delivery`].
+    pub corrupt: Option<u64>,
+}
+
+/// The verdict on one packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Its number in this direction, from 0.
+    pub index: u32,
+    /// What becomes of it.
+    pub fate: Fate,
+    /// What stood in the bottleneck's queue just before it came there; nothing if it did not come so far.
+    pub found: Occupancy,
+    /// How long the bottleneck was sending it.
+    pub service: Nanos,
+}
+
+/// The stages of one direction, in this order: edge → loss (entry) → queue and rate → loss (exit) → delay and jitter →
+/// reorder → duplicate → corrupt.
+///
+/// The edge is the sender's own interface, so it comes before anything that the network does; what the network loses
+/// has still passed it.
+///
+/// The verdict on a packet follows from the arrivals up to its own, the configuration and the seed: whoever calls
+/// this late gets the same answer, and a recorded list of arrivals gives the same verdicts again, bit by bit.
+#[derive(Clone, Debug)]
+pub struct Direction {
+    next_index: u32,
+    edge: Option<Bottleneck>,
+    loss: LossStage,
+    loss_at: LossAt,
+    bottleneck: Bottleneck,
+    delay: DelayStage,
+    reorder: ChanceStage<Option<Reorder>>,
+    duplicate: ChanceStage<Chance>,
+    corrupt: CorruptStage,
+    corrupt_copy: CorruptStage,
+}
+
+#[derive(Clone, Debug)]
+struct CorruptStage {
+    strikes: ChanceStage<Chance>,
+    positions: Stream,
+}
+
+impl Direction {
+    /// Builds the stages; `key` names link and direction.
+    #[must_use]
+    pub fn new(config: &DirectionConfig, key: &StreamKey) -> Self {
+        let edge = config.edge_rate.map(|rate| {
+            let bound = QueueBound {
+                bytes: Some(EDGE_QUEUE),
+                ..QueueBound::default()
+            };
+            let service = Service::Rate(Timeline::constant(Some(rate)));
+            Bottleneck::new(service, Timeline::constant(bound), config.overhead)
+        });
+        let reorder_chance =
+            |setting: &Option<Reorder>| setting.map_or(Chance::NEVER, |reorder| reorder.chance);
+        Self {
+            next_index: 0,
+            edge,
+            loss: LossStage::new(&config.loss, key),
+            loss_at: config.loss_at,
+            bottleneck: Bottleneck::new(
+                config.service.clone(),
+                config.queue.clone(),
+                config.overhead,
+            ),
+            delay: DelayStage::new(config.delay.clone(), &config.jitter, key),
+            reorder: ChanceStage::new(config.reorder.clone(), reorder_chance, key, "reorder"),
+            duplicate: ChanceStage::new(
+                config.duplicate.clone(),
+                |chance| *chance,
+                key,
+                "duplicate",
+            ),
+            corrupt: CorruptStage::new(&config.corrupt, key, "corrupt"),
+            corrupt_copy: CorruptStage::new(&config.corrupt, key, "corrupt-copy"),
+        }
+    }
+
+    /// Judges the packet that arrives at `arrival`, which is never before the last one's.
+    pub fn offer(&mut self, arrival: Nanos, size: Bytes) -> Verdict {
+        let index = self.next_index;
+        self.next_index += 1;
+        let mut verdict = Verdict {
+            index,
+            fate: Fate::Dropped(DropReason::QueueFull),
+            found: Occupancy::default(),
+            service: Nanos::ZERO,
+        };
+        let at_queue = match &mut self.edge {
+            None => arrival,
+            Some(edge) => match edge.pass(arrival, size).departure {
+                None => return verdict,
+                Some(departure) => departure,
+            },
+        };
+        if self.loss_at == LossAt::Entry {
+            if let Some(kind) = self.loss.judge(at_queue, index) {
+                verdict.fate = Fate::Dropped(kind.reason(LossAt::Entry));
+                return verdict;
+            }
+        }
+        let passage = self.bottleneck.pass(at_queue, size);
+        verdict.found = passage.found;
+        verdict.service = passage.service;
+        if let Some(departure) = passage.departure {
+            verdict.fate = self.after_queue(departure, index);
+        }
+        verdict
+    }
+
+    fn after_queue(&mut self, departure: Nanos, index: u32) -> Fate {
+        if departure == Nanos::NEVER {
+            return Fate::Delivered(Delivery {
+                due: departure,
+                reordered: false,
+                corrupt: None,
+                copy: None,
+            });
+        }
+        if self.loss_at == LossAt::Exit {
+            if let Some(kind) = self.loss.judge(departure, index) {
+                return Fate::Dropped(kind.reason(LossAt::Exit));
+            }
+        }
+        let due = self.delay.pass(departure, index);
+        let held_back = self.reorder.strike(departure, index).flatten();
+        let copied = self.duplicate.strike(departure, index).is_some();
+        Fate::Delivered(Delivery {
+            due: held_back.map_or(due, |reorder| due + reorder.extra_delay),
+            reordered: held_back.is_some(),
+            corrupt: self.corrupt.strike(departure, index),
+            copy: copied.then(|| Copied {
+                corrupt: self.corrupt_copy.strike(departure, index),
+            }),
+        })
+    }
+}
+
+impl CorruptStage {
+    fn new(chances: &Timeline<Chance>, key: &StreamKey, stage: &str) -> Self {
+        Self {
+            strikes: ChanceStage::new(chances.clone(), |chance| *chance, key, stage),
+            positions: key.stream(&format!("{stage}-position")),
+        }
+    }
+
+    fn strike(&mut self, t: Nanos, index: u32) -> Option<u64> {
+        self.strikes
+            .strike(t, index)
+            .map(|_| self.positions.draw(index.into()))
+    }
+}
+
+impl LossKind {
+    fn reason(self, at: LossAt) -> DropReason {
+        match (self, at) {
+            (Self::Listed, _) => DropReason::Listed,
+            (Self::Random, LossAt::Entry) => DropReason::LossAtEntry,
+            (Self::Random, LossAt::Exit) => DropReason::LossAtExit,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The elements of an emulated link, without I/O and without a clock.
+//!
+//! Time is virtual: whoever drives a [`Direction`] says when each packet arrives, and is told at once what becomes
+//! of it and when it is due. Instants count from the model's t = 0, the arrival of a trial's first packet.
+
+mod bottleneck;
+mod chance_stage;
+mod delay;
+mod direction;
+mod distribution;
+mod loss;
+mod queue;
+mod random;
+mod rate;
+mod timeline;
+mod trace;
+mod units;
+
+pub use bottleneck::{Bottleneck, Passage, Service};
+pub use delay::{DelayStage, Jitter, Order};
+pub use direction::{
+    Copied, Delivery, Direction, DirectionConfig, DropReason, Fate, LossAt, Reorder, Verdict,
+};
+pub use distribution::Distribution;
+pub use loss::{GilbertElliott, GilbertElliottTime, Loss, LossKind, LossStage};
+pub use queue::{Occupancy, QueueBound};
+pub use random::{unit_interval, Chance, Stream, StreamKey};
+pub use rate::RateClock;
+pub use timeline::Timeline;
+pub use trace::{Trace, TraceClock};
+pub use units::{BitRate, Bytes, Nanos};

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Independent loss.
+
+use crate::random::{Chance, Stream, StreamKey};
+
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    chance: Chance,
+    draws: Stream,
+}
+
+impl State {
+    pub(super) fn new(chance: Chance, key: &StreamKey) -> Self {
+        Self {
+            chance,
+            draws: key.stream("loss"),
+        }
+    }
+
+    pub(super) fn loses(&mut self, index: u32) -> bool {
+        self.chance.hit(self.draws.draw(index.into()))
+    }
+}

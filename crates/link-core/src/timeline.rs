@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A setting that changes at given instants.
+
+use crate::units::Nanos;
+
+/// A value for every instant from t = 0 on: constant between changes.
+///
+/// Each element of a link keeps the timeline of its own settings and asks for the instant at which a packet reaches
+/// that element, so a schedule needs no events.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timeline<T> {
+    spans: Vec<(Nanos, T)>,
+    cursor: usize,
+}
+
+impl<T> Timeline<T> {
+    /// One value for ever.
+    pub fn constant(value: T) -> Self {
+        Self {
+            spans: vec![(Nanos::ZERO, value)],
+            cursor: 0,
+        }
+    }
+
+    /// Adds a change. Changes are added in order of time; of two at one instant the later added wins.
+    #[must_use]
+    pub fn then(mut self, at: Nanos, value: T) -> Self {
+        debug_assert!(
+            self.spans.last().is_none_or(|(last, _)| *last <= at),
+            "changes are in order of time"
+        );
+        self.spans.push((at, value));
+        self
+    }
+
+    /// The value in force at `t`. The instants asked for never go back.
+    pub fn at(&mut self, t: Nanos) -> &mut T {
+        self.cursor = self.span_at(self.cursor, t);
+        &mut self.spans[self.cursor].1
+    }
+
+    /// Turns every value into another one; `f` also gets the instant of the change.
+    pub fn map<U>(&self, mut f: impl FnMut(Nanos, &T) -> U) -> Timeline<U> {
+        Timeline {
+            spans: self
+                .spans
+                .iter()
+                .map(|(at, value)| (*at, f(*at, value)))
+                .collect(),
+            cursor: 0,
+        }
+    }
+
+    /// All values, in order of time.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.spans.iter().map(|(_, value)| value)
+    }
+
+    /// The number of the span that holds `t`, looking from span `from` on.
+    pub(crate) fn span_at(&self, mut from: usize, t: Nanos) -> usize {
+        while self.end_of(from).is_some_and(|end| end <= t) {
+            from += 1;
+        }
+        from
+    }
+
+    /// The value of a span.
+    pub(crate) fn value_of(&self, span: usize) -> &T {
+        &self.spans[span].1
+    }
+
+    /// The instant at which a span ends; `None` for the last.
+    pub(crate) fn end_of(&self, span: usize) -> Option<Nanos> {
+        self.spans.get(span + 1).map(|(at, _)| *at)
+    }
+}

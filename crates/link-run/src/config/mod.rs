@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The configuration file: JSON as docs/reference/link-config.md describes it.
+
+mod direction;
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::error::Error;
+pub use direction::Direction;
+
+/// The whole configuration.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Version of this format: 1.
+    pub version: u32,
+    /// Seed of the trial, a decimal u64 as text, since JSON numbers lose bits above 2⁵³ in many readers.
+    pub seed: String,
+    /// Name of the link; enters the keys of all random streams.
+    pub link: String,
+    /// How packets are had.
+    pub backend: Backend,
+    /// The two ends.
+    pub ends: Ends,
+    /// Client to server.
+    pub up: Direction,
+    /// Server to client.
+    pub down: Direction,
+    /// What is written.
+    #[serde(default)]
+    pub log: Log,
+    /// When a run does not count.
+    #[serde(default)]
+    pub void: Void,
+    /// How to wait.
+    #[serde(default)]
+    pub timer: Timer,
+}
+
+/// How packets are had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Backend {
+    /// A TUN device in each end's namespace.
+    Tun,
+    /// A packet socket on the near side of a veth pair to each end.
+    Veth,
+}
+
+/// The two ends of the link.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ends {
+    /// Where `up` starts.
+    pub client: End,
+    /// Where `down` starts.
+    pub server: End,
+}
+
+/// One end.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct End {
+    /// Path of the network namespace that has the device.
+    pub netns: PathBuf,
+    /// Name of the device.
+    pub device: String,
+    /// Largest IP packet in bytes.
+    pub mtu: u16,
+    /// veth: the Ethernet address to send from.
+    pub mac: Option<String>,
+    /// veth: the Ethernet address of this end's own interface, to send to.
+    pub peer_mac: Option<String>,
+}
+
+/// What is written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Log {
+    /// The packet log.
+    pub packet_log: Option<PathBuf>,
+    /// The capture of the client's end.
+    pub capture_client: Option<PathBuf>,
+    /// The capture of the server's end.
+    pub capture_server: Option<PathBuf>,
+    /// A copy of the summary line.
+    pub summary: Option<PathBuf>,
+    /// Most memory between the forwarder and the disk.
+    pub buffer_bytes: usize,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self {
+            packet_log: None,
+            capture_client: None,
+            capture_server: None,
+            summary: None,
+            buffer_bytes: 256 << 20,
+        }
+    }
+}
+
+/// When a run does not count: p99 of the lateness above the larger of the two bounds.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Void {
+    /// Bound in nanoseconds.
+    pub lateness_p99_ns: u64,
+    /// Bound as a share of the one-way delay (of the direction with the smaller one).
+    pub one_way_delay_share: f64,
+}
+
+impl Default for Void {
+    fn default() -> Self {
+        Self {
+            lateness_p99_ns: 100_000,
+            one_way_delay_share: 0.02,
+        }
+    }
+}
+
+/// How to wait.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Timer {
+    /// How long before a packet is due to stop sleeping; `None`: as the machine's own wake-ups ask for.
+    pub spin_ns: Option<u64>,
+}
+
+impl Config {
+    /// Reads and checks a configuration file.
+    ///
+    /// # Errors
+    /// [`Error::Config`] with one sentence on what is wrong and where.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Error::config(format!("{}: {error}", path.display())))?;
+        Self::parse(&text)
+    }
+
+    /// Reads and checks a configuration.
+    ///
+    /// # Errors
+    /// As [`Config::read`].
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let config: Self =
+            serde_json::from_str(text).map_err(|error| Error::config(error.to_string()))?;
+        if config.version != 1 {
+            return Err(Error::config(format!(
+                "version {} is not known, only 1",
+                config.version
+            )));
+        }
+        config.seed()?;
+        for (name, end) in [
+            ("client", &config.ends.client),
+            ("server", &config.ends.server),
+        ] {
+            if end.mtu < 576 {
+                return Err(Error::config(format!(
+                    "ends.{name}.mtu: {} is below 576",
+                    end.mtu
+                )));
+            }
+        }
+        Ok(config)
+    }
+
+    /// The seed as a number.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if it is none.
+    pub fn seed(&self) -> Result<u64, Error> {
+        self.seed.parse().map_err(|_| {
+            Error::config(format!(
+                "seed: '{}' is not a decimal number below 2^64",
+                self.seed
+            ))
+        })
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What happened to the packets of one direction.
+
+use link_core::DropReason;
+use serde_json::{json, Map, Value};
+
+/// The reasons in the order of their numbers in the packet log, which start at 1.
+const REASONS: [&str; 4] = ["loss", "queue", "loss_exit", "listed"];
+
+/// The number of a reason in the packet log.
+#[must_use]
+pub fn reason_number(reason: DropReason) -> u8 {
+    match reason {
+        DropReason::LossAtEntry => 1,
+        DropReason::QueueFull => 2,
+        DropReason::LossAtExit => 3,
+        DropReason::Listed => 4,
+    }
+}
+
+/// The remark on a dropped packet in a capture.
+#[must_use]
+pub fn reason_comment(reason: DropReason) -> &'static str {
+    match reason {
+        DropReason::LossAtEntry => "dropped: loss at entry",
+        DropReason::QueueFull => "dropped: queue full",
+        DropReason::LossAtExit => "dropped: loss at exit",
+        DropReason::Listed => "dropped: listed",
+    }
+}
+
+/// Counts of one direction: `packets_in + duplicated = delivered + dropped + inside_at_end`.
+#[derive(Clone, Debug, Default)]
+pub struct Counters {
+    /// Packets of the workload that were read.
+    pub packets_in: u64,
+    /// Their bytes.
+    pub bytes_in: u64,
+    /// Packets written to the far end, copies included.
+    pub delivered: u64,
+    /// Their bytes.
+    pub delivered_bytes: u64,
+    /// Copies made.
+    pub duplicated: u64,
+    /// Packets and copies with a bit turned over.
+    pub corrupted: u64,
+    /// Packets held back on purpose.
+    pub reordered: u64,
+    /// Dropped packets by reason.
+    pub dropped: [u64; REASONS.len()],
+    /// Still in the link at the end.
+    pub inside_at_end: u64,
+    /// Passed on outside the model.
+    pub outside_model: u64,
+    /// Larger than the MTU.
+    pub oversized: u64,
+}
+
+impl Counters {
+    /// Counts a dropped packet.
+    pub fn drop(&mut self, reason: DropReason) {
+        self.dropped[usize::from(reason_number(reason)) - 1] += 1;
+    }
+
+    /// The direction's part of the summary; reasons that did not occur are left out.
+    #[must_use]
+    pub fn summary(&self) -> Value {
+        let dropped: Map<String, Value> = REASONS
+            .iter()
+            .zip(self.dropped)
+            .filter(|(_, count)| *count > 0)
+            .map(|(reason, count)| ((*reason).to_owned(), count.into()))
+            .collect();
+        json!({
+            "packets_in": self.packets_in,
+            "bytes_in": self.bytes_in,
+            "delivered": self.delivered,
+            "delivered_bytes": self.delivered_bytes,
+            "duplicated": self.duplicated,
+            "corrupted": self.corrupted,
+            "reordered": self.reordered,
+            "dropped": dropped,
+            "inside_at_end": self.inside_at_end,
+            "outside_model": self.outside_model,
+            "oversized": self.oversized,
+        })
+    }
+}

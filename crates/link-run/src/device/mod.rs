@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The two ways to have packets of an end.
+
+pub mod netns;
+pub mod tun;
+pub mod veth;
+
+use std::io;
+use std::os::fd::RawFd;
+
+use crate::checksum::PartialChecksum;
+use crate::vnet::Offload;
+
+/// Largest thing that a device hands over: a super-packet and what stands before it.
+pub const FRAME: usize = 65_536 + 64;
+
+/// A packet that was read.
+#[derive(Clone, Copy, Debug)]
+pub struct Received {
+    /// Where the IP packet starts in the buffer.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// What is left to do on it; `None` if it cannot be understood.
+    pub offload: Option<Offload>,
+}
+
+/// The packets of one end. Neither reading nor writing ever waits.
+pub trait Port {
+    /// For `ppoll`.
+    fn fd(&self) -> RawFd;
+
+    /// Reads what the end sends. `None`: nothing there, or not IP.
+    ///
+    /// # Errors
+    /// What the system says, other than that there is nothing.
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<Received>>;
+
+    /// Writes one IP packet, which follows [`crate::pool::HEADROOM`] free bytes, to the end.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn send(&mut self, frame: &mut [u8], checksum: Option<PartialChecksum>) -> io::Result<()>;
+
+    /// Packets that the end's devices have lost since the port was opened.
+    ///
+    /// # Errors
+    /// If the counters cannot be read.
+    fn drops(&self) -> io::Result<u64>;
+
+    /// What the kernel leaves to us, by name.
+    fn offloads(&self) -> &[&'static str];
+
+    /// The receive buffer in force, where there is one.
+    fn receive_buffer_bytes(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// Turns the result of a system call into a length, and "would block" into `None`.
+fn length(result: isize) -> io::Result<Option<usize>> {
+    if let Ok(length) = usize::try_from(result) {
+        return Ok(Some(length));
+    }
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        // An interface that is down has nothing for us, now.
+        Some(libc::EAGAIN | libc::EINTR | libc::ENETDOWN) => Ok(None),
+        _ => Err(error),
+    }
+}

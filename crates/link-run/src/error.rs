@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What can go wrong, told to the user as a sentence and a hint.
+
+use std::io;
+
+/// Why the link cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The configuration is wrong.
+    #[error("configuration: {0}")]
+    Config(String),
+    /// The system refused something.
+    #[error("{what}: {source}")]
+    System {
+        /// What was being done.
+        what: String,
+        /// What the system said.
+        source: io::Error,
+        /// What the user can do.
+        hint: &'static str,
+    },
+}
+
+impl Error {
+    /// A fault of the configuration.
+    pub fn config(message: impl Into<String>) -> Self {
+        Self::Config(message.into())
+    }
+
+    /// For `map_err`: names what was being done.
+    pub fn system(what: impl Into<String>, hint: &'static str) -> impl FnOnce(io::Error) -> Self {
+        let what = what.into();
+        move |source| Self::System { what, source, hint }
+    }
+
+    /// What the user can do.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Config(_) => "docs/reference/link-config.md describes every field",
+            Self::System { hint, .. } => hint,
+        }
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `quiclab-link CONFIG.json`: an emulated link between two network namespaces.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use link_run::error::Error;
+use link_run::link;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    let result = match (arguments.next(), arguments.next()) {
+        (Some(config), None) => link::run(Path::new(&config)),
+        _ => Err(Error::config("give one argument: quiclab-link CONFIG.json")),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            link::tell(
+                &serde_json::json!({"event": "error", "message": error.to_string(), "hint": error.hint()}),
+            );
+            ExitCode::FAILURE
+        }
+    }
+}

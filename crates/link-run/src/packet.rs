@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the forwarder has to know of an IP packet: whose it is, and whether it belongs to the workload.
+
+const ICMPV6: u8 = 58;
+const IGMP: u8 = 2;
+const HOP_BY_HOP: u8 = 0;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+/// The addresses and ports of a packet, as bytes within it.
+struct Headers<'a> {
+    source: &'a [u8],
+    destination: &'a [u8],
+    protocol: u8,
+    rest: &'a [u8],
+}
+
+/// Finds the headers; `None` if this is no IP packet.
+fn headers(packet: &[u8]) -> Option<Headers<'_>> {
+    match packet.first()? >> 4 {
+        4 => Some(Headers {
+            source: packet.get(12..16)?,
+            destination: packet.get(16..20)?,
+            protocol: *packet.get(9)?,
+            rest: packet.get(usize::from(packet[0] & 15) * 4..)?,
+        }),
+        6 => Some(Headers {
+            source: packet.get(8..24)?,
+            destination: packet.get(24..40)?,
+            protocol: *packet.get(6)?,
+            rest: packet.get(40..)?,
+        }),
+        _ => None,
+    }
+}
+
+/// Whether this is an IP packet at all.
+#[must_use]
+pub fn is_ip(packet: &[u8]) -> bool {
+    headers(packet).is_some()
+}
+
+/// Whether a packet is the hosts' own housekeeping (neighbour discovery, router solicitation, multicast listeners,
+/// IGMP), which passes outside the model: it must neither start the model's clock nor shift the packets' numbers.
+#[must_use]
+pub fn is_housekeeping(packet: &[u8]) -> bool {
+    let Some(Headers { protocol, rest, .. }) = headers(packet) else {
+        return true;
+    };
+    let icmp_type = match protocol {
+        IGMP => return true,
+        ICMPV6 if packet[0] >> 4 == 6 => rest.first(),
+        HOP_BY_HOP if rest.first() == Some(&ICMPV6) => {
+            rest.get(8 + usize::from(rest.get(1).copied().unwrap_or(0)) * 8)
+        }
+        _ => None,
+    };
+    // RFC 2710 and 3810: 130 to 132, 143; RFC 4861: 133 to 137.
+    icmp_type.is_some_and(|icmp_type| matches!(icmp_type, 130..=137 | 143))
+}
+
+/// A hash of addresses, ports and protocol, the same in both directions (FNV-1a, 32 bits, the smaller end first).
+#[must_use]
+pub fn flow(packet: &[u8]) -> u32 {
+    let Some(Headers {
+        source,
+        destination,
+        protocol,
+        rest,
+    }) = headers(packet)
+    else {
+        return 0;
+    };
+    let ports: &[u8] = match protocol {
+        TCP | UDP => rest.get(..4).unwrap_or_default(),
+        _ => &[],
+    };
+    let (source_port, destination_port) = ports.split_at(ports.len() / 2);
+    let (first, second) = if (source, source_port) <= (destination, destination_port) {
+        ([source, source_port], [destination, destination_port])
+    } else {
+        ([destination, destination_port], [source, source_port])
+    };
+    first
+        .into_iter()
+        .chain(second)
+        .flatten()
+        .chain([&protocol])
+        .fold(0x811c_9dc5, |hash: u32, byte| {
+            (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+        })
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Memory for the packets that are in the link.
+
+use crate::checksum::PartialChecksum;
+use crate::log::record::Record;
+
+/// Room before the IP header for what a device puts there.
+pub const HEADROOM: usize = 24;
+/// What is made ready at the start.
+const READY: usize = 256;
+
+/// One packet in the link.
+#[derive(Debug, Default)]
+pub struct Slot {
+    /// [`HEADROOM`] bytes, then the IP packet.
+    pub bytes: Vec<u8>,
+    /// What is left to do on it.
+    pub checksum: Option<PartialChecksum>,
+    /// What the packet log will say of it.
+    pub record: Record,
+}
+
+impl Slot {
+    /// The IP packet.
+    #[must_use]
+    pub fn packet(&self) -> &[u8] {
+        &self.bytes[HEADROOM..]
+    }
+}
+
+/// Slots that are used again: the last one freed first, as it is still in the cache.
+#[derive(Debug)]
+pub struct Pool {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+}
+
+impl Pool {
+    /// A pool for packets of mostly up to `mtu` bytes.
+    #[must_use]
+    pub fn new(mtu: usize) -> Self {
+        let mut pool = Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+        };
+        for _ in 0..READY {
+            let slot = pool.take();
+            pool.get_mut(slot).bytes.resize(HEADROOM + mtu, 0);
+        }
+        pool.free = (0..pool.slots.len())
+            .rev()
+            .filter_map(|slot| u32::try_from(slot).ok())
+            .collect();
+        pool
+    }
+
+    /// An unused slot, whose bytes are what it last held.
+    ///
+    /// # Panics
+    /// If 2³² packets are in the link, which no memory holds.
+    pub fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot::default());
+            u32::try_from(self.slots.len() - 1).expect("fewer than 2³² packets are in the link")
+        })
+    }
+
+    /// Gives a slot back.
+    pub fn give_back(&mut self, slot: u32) {
+        self.free.push(slot);
+    }
+
+    /// A slot in use.
+    #[must_use]
+    pub fn get(&self, slot: u32) -> &Slot {
+        &self.slots[slot as usize]
+    }
+
+    /// A slot in use.
+    pub fn get_mut(&mut self, slot: u32) -> &mut Slot {
+        &mut self.slots[slot as usize]
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `struct virtio_net_hdr`: what the kernel left undone on a packet that it hands over, and what we leave undone.
+
+use crate::checksum::PartialChecksum;
+
+/// Length of the header.
+pub const LENGTH: usize = 10;
+
+const NEEDS_CSUM: u8 = 1;
+const GSO_NONE: u8 = 0;
+const GSO_TCPV4: u8 = 1;
+const GSO_TCPV6: u8 = 4;
+const GSO_UDP_L4: u8 = 5;
+const GSO_ECN: u8 = 0x80;
+
+/// What a super-packet is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// One TCP segment that is to be cut up.
+    Tcp,
+    /// Several UDP datagrams behind one header.
+    Udp,
+}
+
+/// What is left to do on a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offload {
+    /// Its checksum.
+    pub checksum: Option<PartialChecksum>,
+    /// Its segmentation, into payloads of so many bytes.
+    pub segments: Option<(Transport, u16)>,
+}
+
+impl Offload {
+    /// Reads the header before a packet whose IP header starts `link_header` bytes into the frame. `None` if it asks
+    /// for what we never offered.
+    #[must_use]
+    pub fn decode(header: [u8; LENGTH], link_header: u16) -> Option<Self> {
+        let [flags, gso, _, _, size_low, size_high, start_low, start_high, offset_low, offset_high] =
+            header;
+        let checksum = if flags & NEEDS_CSUM == 0 {
+            None
+        } else {
+            Some(PartialChecksum {
+                start: u16::from_ne_bytes([start_low, start_high]).checked_sub(link_header)?,
+                offset: u16::from_ne_bytes([offset_low, offset_high]),
+            })
+        };
+        let transport = match gso & !GSO_ECN {
+            GSO_NONE => None,
+            GSO_TCPV4 | GSO_TCPV6 => Some(Transport::Tcp),
+            GSO_UDP_L4 => Some(Transport::Udp),
+            _ => return None,
+        };
+        let size = u16::from_ne_bytes([size_low, size_high]);
+        Some(Self {
+            checksum,
+            segments: transport.map(|transport| (transport, size)),
+        })
+    }
+}
+
+/// The header before a single packet.
+#[must_use]
+pub fn encode(checksum: Option<PartialChecksum>, link_header: u16) -> [u8; LENGTH] {
+    let mut header = [0; LENGTH];
+    if let Some(PartialChecksum { start, offset }) = checksum {
+        header[0] = NEEDS_CSUM;
+        header[6..8].copy_from_slice(&(start + link_header).to_ne_bytes());
+        header[8..10].copy_from_slice(&offset.to_ne_bytes());
+    }
+    header
+}
