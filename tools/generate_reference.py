@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from quiclab.spec import arms, model, paths, read
+from quiclab.spec import arms, impairments, model, paths, read
 from quiclab.spec.nodes import Kind
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "spec.md"
@@ -51,10 +51,10 @@ def page() -> str:
             paths.DIRECTION_KEYS,
         ),
         _queue(),
-        _section("jitter", model.Jitter, paths.JITTER_KEYS),
-        *(_section(f'loss = {{model = "{name}"}}', cls, keys) for name, (cls, keys) in paths.LOSS_MODELS.items()),
-        _section("reorder", model.Reorder, paths.REORDER_KEYS),
-        _section("schedule", model.Change, paths.CHANGE_KEYS, lookup=(model.Change, model.Direction)),
+        _section("jitter", model.Jitter, impairments.JITTER_KEYS),
+        *(_section(f'loss = {{model = "{name}"}}', cls, keys) for name, (cls, keys) in impairments.LOSS_MODELS.items()),
+        _section("reorder", model.Reorder, impairments.REORDER_KEYS),
+        _section("schedule", model.Change, impairments.CHANGE_KEYS, lookup=(model.Change, model.Direction)),
         _section("[[arm]]", model.Arm, arms.arm_keys()),
         _section("client, server", model.Program, arms.PROGRAM_KEYS, optional=True),
         "Placeholders in `argv` and `env`: " + ", ".join(f"`{{{name}}}`" for name in model.PLACEHOLDERS) + ".\n",
@@ -93,8 +93,7 @@ def field_docs(cls: type[Any]) -> dict[str, str]:
     assert isinstance(body, ast.ClassDef)
     docs = {}
     for field, after in zip(body.body, body.body[1:], strict=False):
-        is_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and is_text:
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(after, ast.Expr):
             docs[field.target.id] = " ".join(str(ast.literal_eval(after.value)).split())
     return docs
 

@@ -134,7 +134,7 @@ def _size(study: Study, rows: Sequence[PlanRow]) -> list[str]:
         f"Objects: {sizes}.",
         f"{len(study.workloads)} objects × {len(study.paths)} paths × {len(study.arms)} arms × {study.blocks} blocks = "
         f"{main} trials,",
-        f"and {control} trials of A/A control ({aa.workload}/{aa.path}, {aa.blocks} blocks of each arm against itself).",
+        f"and {control} trials of A/A control ({aa.workload}/{aa.path}, {aa.blocks} blocks, each arm against itself).",
         f"Expected time: about {_minutes(expected_total(rows, study).s)} (by arithmetic, one trial after another).",
     ]
 

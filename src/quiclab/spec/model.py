@@ -22,11 +22,11 @@ class Queue:
     bdp: float | None = None
     """Multiples of the bandwidth-delay product of the base path (rate × base RTT), never below 32 full packets."""
     packets: int | None = None
-    """Whole IP packets, the one in service not counted."""
+    """Whole IP packets, the one in service included."""
     bytes: ByteCount | None = None
-    """IP packet bytes, the packet in service not counted."""
+    """IP packet bytes, all of the packet in service included."""
     time: Duration | None = None
-    """What the rate carries in that time."""
+    """Longest time from the arrival of a packet to the departure of its last bit."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,9 @@ class Jitter:
     """Variation of the delay."""
 
     distribution: Literal["uniform", "normal", "pareto", "paretonormal"]
+    """Shape of the variation. `pareto` and `paretonormal` are netem's: rare, long delays."""
     scale: Duration
-    """Half width of `uniform`, standard deviation of the others."""
+    """Half width of `uniform`, standard deviation of `normal`; `pareto` and `paretonormal` scale as in netem."""
     mode: Literal["inorder", "reorder"] = "inorder"
     """`inorder` never reorders; `reorder` draws each packet by itself, as netem does without a rate."""
     half_life: Duration = Duration(0)
@@ -47,6 +48,7 @@ class Bernoulli:
     """Each packet is lost by itself with this probability."""
 
     probability: Share
+    """Of each packet."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,13 @@ class GilbertElliott:
     """Two states, one transition draw per packet: bursts are counted in packets."""
 
     good_to_bad: Share
+    """Probability, per packet, of leaving the good state."""
     bad_to_good: Share
+    """Probability, per packet, of leaving the bad state: its inverse is the mean burst in packets."""
     loss_good: Share = Share(0.0)
+    """Probability of loss in the good state."""
     loss_bad: Share = Share(1.0)
+    """Probability of loss in the bad state."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +70,13 @@ class Bursts:
     """Gilbert–Elliott in continuous time: both protocols meet the same outages, whatever their packet rates."""
 
     mean_good: Duration
+    """Mean length of a good period; lengths are exponential."""
     mean_bad: Duration
+    """Mean length of a bad period; lengths are exponential."""
     loss_good: Share = Share(0.0)
+    """Probability of loss in the good state."""
     loss_bad: Share = Share(1.0)
+    """Probability of loss in the bad state."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +84,7 @@ class DropList:
     """Exactly these packets are lost: numbers of IP packets of the workload in this direction, from 0."""
 
     packets: tuple[int, ...]
+    """Numbers of the packets."""
 
 
 Loss = Bernoulli | GilbertElliott | Bursts | DropList
@@ -84,14 +95,17 @@ class Reorder:
     """This share of packets, by itself, gets `extra_delay` and is overtaken."""
 
     probability: Share
+    """Of each packet."""
     extra_delay: Duration
+    """How much later such a packet arrives."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """At `at` (since the first packet reached the link) the fields named in `set` take new values."""
+    """At `at` (since the first packet reached the link) the settings that are given take new values."""
 
     at: Duration
+    """When, counted from the first packet that reached the link."""
     rate: Bitrate | None = None
     delay: Duration | None = None
     loss: Loss | None = None
@@ -118,13 +132,19 @@ class Direction:
     queue: Queue = field(default_factory=lambda: Queue(bdp=1.0))
     """Before the bottleneck. One BDP by default, at least 32 full packets. Without a rate there is no queue."""
     jitter: Jitter | None = None
+    """Variation of the delay. None by default."""
     loss: Loss | None = None
+    """Random or listed loss. None by default; a full queue drops as well."""
     loss_at: Literal["entry", "exit"] = "entry"
     """Whether loss stands before the queue or behind it."""
     reorder: Reorder | None = None
+    """Packets that are overtaken on purpose. None by default."""
     duplicate: Share = Share(0.0)
+    """Share of packets that arrive twice."""
     corrupt: Share = Share(0.0)
+    """Share of packets in which one bit is flipped."""
     schedule: tuple[Change, ...] = ()
+    """Changes while the trial runs; whatever a change does not name stays."""
     trace: str | None = None
     """Path of a Mahimahi trace, absolute or beside the spec: replaces `rate`."""
 
@@ -134,6 +154,7 @@ class Path:
     """A named path of one link. Keys given once hold for both directions; `up` and `down` override."""
 
     name: str
+    """Name in cells, files and commands."""
     up: Direction = Direction()
     """Client to server."""
     down: Direction = Direction()
@@ -141,6 +162,7 @@ class Path:
     mtu: int = 1500
     """Bytes of an IP packet."""
     ip_version: Literal[4, 6] = 4
+    """IPv4 or IPv6; IPv6 needs an MTU of at least 1280."""
     title: str = ""
     """What tables and figures call it; the name by default."""
 
@@ -155,8 +177,11 @@ class Workload:
     """What one trial transfers: one object, downloaded once."""
 
     name: str
+    """Name in cells, files and commands."""
     size: ByteCount
+    """Bytes of the object; 0 is an empty body."""
     kind: Literal["object"] = "object"
+    """One object over one new connection."""
 
 
 @dataclass(frozen=True)
@@ -172,9 +197,13 @@ class Tcp:
     send_buffer: tuple[ByteCount, ByteCount, ByteCount] = (ByteCount(4096), ByteCount(16384), ByteCount(4194304))
     """tcp_wmem."""
     sack: bool = True
+    """Selective acknowledgements (RFC 2018)."""
     timestamps: bool = True
+    """RFC 7323."""
     ecn: bool = False
+    """Negotiate ECN (RFC 3168)."""
     slow_start_after_idle: bool = False
+    """Forget the window after an idle time (RFC 2861)."""
 
 
 PLACEHOLDERS = (
@@ -193,6 +222,7 @@ class Program:
     argv: tuple[str, ...] = ()
     """Template of the user's own, with placeholders such as `{port}`: see `PLACEHOLDERS`."""
     env: tuple[tuple[str, str], ...] = ()
+    """Environment of the user's own, beside HOME and TMPDIR; values are templates too."""
     ready: Literal["udp", "tcp", "both", "none"] = "both"
     """How to know that a server is ready: its sockets in /proc/net."""
     congestion_control: str | None = None
@@ -204,10 +234,15 @@ class Arm:
     """What is compared: protocol, client, server, and TCP's settings."""
 
     name: str
+    """Name in tables and figures."""
     protocol: Protocol
+    """HTTP/2 over TCP, or HTTP/3 over QUIC. A trial that negotiated anything else fails."""
     client: Program
+    """Who downloads."""
     server: Program
+    """Who serves."""
     tcp: Tcp
+    """Required for h2; an h3 arm takes it from the baseline, or from the first arm that has it."""
 
 
 @dataclass(frozen=True)
@@ -215,8 +250,11 @@ class AaControl:
     """The A/A cells: each arm against itself, which measures the noise floor."""
 
     workload: str
+    """The smallest by default."""
     path: str
+    """The first by default."""
     blocks: int
+    """As many as in the other cells by default."""
 
 
 @dataclass(frozen=True)
@@ -238,18 +276,26 @@ class Study:
     """The whole resolved spec."""
 
     name: str
+    """Name of the study directory."""
     seed: int
+    """All randomness follows from it: order, loss, jitter."""
     blocks: int
     """Blocks (pairs, with two arms) per cell."""
     workloads: tuple[Workload, ...]
+    """Rows of the matrix."""
     paths: tuple[Path, ...]
+    """Networks of the matrix."""
     arms: tuple[Arm, ...]
+    """What is compared, two or more."""
     baseline: str
     """Name of the arm that the others are compared with; the first H2 arm by default."""
     aa: AaControl
+    """Where the A/A control runs."""
     question: str = ""
+    """What the study is to answer, in a sentence."""
     alpha: float = 0.05
     """Level of the deciding test after correction."""
     captures: bool = True
     """Whole packets of both ends as pcapng."""
     limits: Limits = Limits()
+    """Time limits and void rules."""

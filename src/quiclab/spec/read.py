@@ -25,9 +25,9 @@ from quiclab.spec.paths import PATH
 LEAST_QUIC_MTU = 1228
 """A path must carry UDP payloads of 1200 bytes (RFC 9000 section 14), with 20 bytes of IPv4 and 8 of UDP."""
 
-_AA_KEYS: Mapping[str, Kind[Any]] = {"workload": kinds.NAME, "path": kinds.NAME, "blocks": kinds.whole(1, 100_000)}
+AA_KEYS: Mapping[str, Kind[Any]] = {"workload": kinds.NAME, "path": kinds.NAME, "blocks": kinds.whole(1, 100_000)}
 _AA: Kind[dict[str, Any]] = Kind(
-    'a table such as {workload = "1MB", path = "plain", blocks = 9}', lambda node: read_keys(node, _AA_KEYS)
+    'a table such as {workload = "1MB", path = "plain", blocks = 9}', lambda node: read_keys(node, AA_KEYS)
 )
 STUDY_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,

@@ -23,6 +23,8 @@ def mean_rate(path: pathlib.Path) -> Bitrate:
         with path.open(encoding="ascii") as lines:
             for number, line in enumerate(lines, start=1):
                 instant = line.strip()
+                if not instant:
+                    continue
                 if not instant.isdigit() or int(instant) < last:
                     raise ValueError(f'"{path}" is not a Mahimahi trace: line {number} is not a whole number of '
                                      "milliseconds that is at least the one before")  # fmt: skip
@@ -30,5 +32,5 @@ def mean_rate(path: pathlib.Path) -> Bitrate:
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f'"{path}" cannot be read as a Mahimahi trace: {error}') from error
     if last == 0:
-        raise ValueError(f'"{path}" is not a Mahimahi trace: it ends at 0 ms, so it has no length')
+        raise ValueError(f'"{path}" is not a Mahimahi trace: it is empty or ends at 0 ms')
     return Bitrate(count * OPPORTUNITY_BYTES * 8 * 1000 // last)

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a link does to packets, as the spec writes it: queue, jitter, loss, reordering, and changes of these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from quiclab.spec import kinds
+from quiclab.spec.model import (
+    Bernoulli,
+    Bursts,
+    Change,
+    DropList,
+    GilbertElliott,
+    Jitter,
+    Loss,
+    Queue,
+    Reorder,
+)
+from quiclab.spec.nodes import (
+    Kind,
+    Node,
+    ReportedError,
+    WrongValueError,
+    build,
+    closest,
+    read_keys,
+    required_keys,
+    show,
+)
+from quiclab.units import ByteCount, Duration, Share
+
+_MULTIPLE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(bdp|packets?)\s*")
+
+
+def _queue_bound(node: Node) -> tuple[str, Any]:
+    """One bound of a queue: the field of `Queue` and its value."""
+    if not isinstance(node.value, str):
+        raise WrongValueError(f"{show(node.value)}; write {QUEUE.wanted}")
+    match = _MULTIPLE.fullmatch(node.value)
+    if match is not None:
+        number, bdp = float(match[1]), match[2] == "bdp"
+        if not (0 < number <= 10**6 and (bdp or number.is_integer())):
+            raise WrongValueError(f'"{node.value}" is out of range: a queue is above 0 and at most 1000000 '
+                             f"{'BDP' if bdp else 'whole packets'}")  # fmt: skip
+        return ("bdp", number) if bdp else ("packets", int(number))
+    text = node.value.rstrip()
+    if text.endswith("B"):
+        return "bytes", _QUEUE_SIZE.read(node)
+    if text.endswith(("s", "min")):
+        return "time", kinds.TIME.read(node)
+    raise WrongValueError(f'"{text}" is not a queue; write {QUEUE.wanted}')
+
+
+_QUEUE_SIZE = kinds.quantity(ByteCount, "a queue", "64 KB", ByteCount(1), ByteCount(10**12))
+_BOUND: Kind[tuple[str, Any]] = Kind('"1 bdp", "100 packets", "64 KB" or "20 ms"', _queue_bound)
+
+
+def _read_queue(node: Node) -> Queue:
+    if node.value == "unbounded":
+        return Queue()
+    if not isinstance(node.value, list):
+        return Queue(**dict([_queue_bound(node)]))
+    bounds = kinds.several(_BOUND, QUEUE.wanted, least=1).read(node)
+    if len(dict(bounds)) < len(bounds):
+        raise WrongValueError("two bounds of the same unit; write each unit at most once")
+    return Queue(**dict(bounds))
+
+
+QUEUE: Kind[Queue] = Kind(
+    '"1 bdp", "100 packets", "64 KB", "20 ms", an array of several of these, or "unbounded"', _read_queue
+)
+
+JITTER_KEYS: Mapping[str, Kind[Any]] = {
+    "distribution": kinds.choice(("uniform", "normal", "pareto", "paretonormal")),
+    "scale": kinds.TIME,
+    "mode": kinds.choice(("inorder", "reorder")),
+    "half_life": kinds.DELAY,
+}
+
+
+def _read_jitter(node: Node) -> Jitter:
+    jitter = build(Jitter, node, JITTER_KEYS)
+    if jitter.mode == "reorder" and jitter.half_life.ns:
+        raise WrongValueError('"half_life" belongs to mode "inorder": in mode "reorder" each packet is drawn by itself')
+    return jitter
+
+
+JITTER: Kind[Jitter] = Kind('a table such as {distribution = "normal", scale = "5 ms"}', _read_jitter)
+
+REORDER_KEYS: Mapping[str, Kind[Any]] = {"probability": kinds.SHARE, "extra_delay": kinds.TIME}
+REORDER: Kind[Reorder] = Kind(
+    'a table such as {probability = "1 %", extra_delay = "5 ms"}', lambda node: build(Reorder, node, REORDER_KEYS)
+)
+
+_PACKET_NUMBERS: Kind[tuple[int, ...]] = kinds.several(kinds.whole(0, 2**32 - 2), "an array of packet numbers from 0")
+_PERIOD = kinds.quantity(Duration, "a mean time", "20 ms", Duration(10_000), Duration(60 * 10**9))
+LOSS_MODELS: Mapping[str, tuple[type[Loss], Mapping[str, Kind[Any]]]] = {
+    "bernoulli": (Bernoulli, {"probability": kinds.SHARE}),
+    "gilbert-elliott": (
+        GilbertElliott,
+        dict.fromkeys(("good_to_bad", "bad_to_good", "loss_good", "loss_bad"), kinds.SHARE),
+    ),
+    "bursts": (
+        Bursts,
+        {"mean_good": _PERIOD, "mean_bad": _PERIOD, "loss_good": kinds.SHARE, "loss_bad": kinds.SHARE},
+    ),
+    "list": (DropList, {"packets": _PACKET_NUMBERS}),
+}
+
+
+def _read_loss(node: Node) -> Loss:
+    if isinstance(node.value, str):
+        return Bernoulli(Share.parse(node.value))
+    if isinstance(node.value, list):
+        return DropList(tuple(sorted(set(_PACKET_NUMBERS.read(node)))))
+    if not isinstance(node.value, dict):
+        raise WrongValueError(f"{show(node.value)}; write {LOSS.wanted}")
+    name = str(node.value.get("model", ""))
+    if name not in LOSS_MODELS:
+        raise WrongValueError(f'the table needs a "model"; {closest(name, list(LOSS_MODELS), "models")}')
+    cls, keys = LOSS_MODELS[name]
+    before = len(node.source.problems)
+    values = read_keys(node, {"model": kinds.TITLE, **keys}, required_keys(cls))
+    if len(node.source.problems) > before:
+        raise ReportedError
+    del values["model"]
+    return cls(**values)
+
+
+LOSS: Kind[Loss] = Kind(
+    '"1 %" (each packet by itself), a table with a model (bernoulli, gilbert-elliott, bursts, list), or an array of '
+    "packet numbers",
+    _read_loss,
+)
+
+CHANGEABLE_KEYS: Mapping[str, Kind[Any]] = {
+    "rate": kinds.RATE,
+    "delay": kinds.DELAY,
+    "loss": LOSS,
+    "queue": QUEUE,
+    "jitter": JITTER,
+    "reorder": REORDER,
+    "duplicate": kinds.SHARE,
+    "corrupt": kinds.SHARE,
+}
+CHANGE_KEYS: Mapping[str, Kind[Any]] = {"at": kinds.INSTANT, **CHANGEABLE_KEYS}
+
+
+def _read_change(node: Node) -> Change:
+    change = build(Change, node, CHANGE_KEYS)
+    if len(node.value) == 1:
+        raise WrongValueError(f'nothing changes here; write one of {", ".join(CHANGEABLE_KEYS)} beside "at"')
+    return change
+
+
+_CHANGES = kinds.several(Kind("a table", _read_change), 'an array of tables such as {at = "2 s", rate = "5 Mbit/s"}')
+SCHEDULE: Kind[tuple[Change, ...]] = Kind(
+    _CHANGES.wanted, lambda node: tuple(sorted(_CHANGES.read(node), key=lambda change: change.at))
+)
