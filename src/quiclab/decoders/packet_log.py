@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The packet log of the emulated link (docs/reference/packet-log.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from quiclab.decoders import _core
+from quiclab.decoders._api import Context, FileTables
+
+
+class PacketLog:
+    """`link.qplog`."""
+
+    format = "packet_log"
+    versions = ("1",)
+    tables = ("link_packets",)
+    clock = "CLOCK_MONOTONIC of the machine that ran the link."
+
+    def sniff(self, head: bytes) -> bool:
+        """The magic number of the header."""
+        return head.startswith(b"QLPKTLOG")
+
+    def decode(self, path: Path, context: Context) -> FileTables:
+        """One row per record."""
+        return _core.packet_log(path, context)

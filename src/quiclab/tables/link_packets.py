@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the emulated link did to every packet: the ground truth of a trial."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from quiclab.tables._api import NEVER, Column, Table
+
+LINK_PACKETS = Table(
+    "link_packets",
+    "One packet that reached the link, and one more for every duplicate that the link made; in the order of decision.",
+    (
+        Column("direction", pl.String, "", NEVER, "`up` from client to server, `down` from server to client."),
+        Column("index", pl.UInt32, "", "outside the model", "Counts the packets of one direction from 0."),
+        Column("arrival_ns", pl.Int64, "ns", NEVER, "CLOCK_MONOTONIC instant at which the packet reached the link."),
+        Column("due_ns", pl.Int64, "ns", "dropped", "Instant at which the model lets its last bit reach the far end."),
+        Column("lateness_ns", pl.Int32, "ns", "not written", "When it was really written, less `due_ns`."),
+        Column("size_bytes", pl.UInt16, "bytes", NEVER, "Length of the IP packet."),
+        Column("queue_bytes", pl.UInt32, "bytes", NEVER, "Bottleneck queue just before it, in service included."),
+        Column("queue_packets", pl.UInt16, "packets", NEVER, "The same queue in packets."),
+        Column("service_ns", pl.UInt32, "ns", NEVER, "Time to serialise it at the bottleneck; 0 where no rate is set."),
+        Column("flow", pl.UInt32, "", NEVER, "Hash of addresses, ports and protocol."),
+        Column("source_burst", pl.UInt32, "", NEVER, "Number of the super-packet it was split from, per direction."),
+        Column(
+            "action", pl.String, "", NEVER,
+            "`delivered`, `dropped`, `outside_model` (neighbour discovery and the like), or `inside_at_end`.",
+        ),
+        Column(
+            "reason", pl.String, "", "not dropped",
+            "`loss_entry`, `queue_full`, `loss_exit`, `listed`, `aqm` or `outage`.",
+        ),
+        Column("duplicate", pl.Boolean, "", NEVER, "A copy that the link made."),
+        Column("corrupted", pl.Boolean, "", NEVER, "The link flipped bits of it."),
+        Column("reordered", pl.Boolean, "", NEVER, "The link let others overtake it on purpose."),
+        Column("ecn_ce", pl.Boolean, "", NEVER, "The link marked it Congestion Experienced (RFC 3168)."),
+        Column("oversized", pl.Boolean, "", NEVER, "Longer than the MTU."),
+    ),
+)  # fmt: skip

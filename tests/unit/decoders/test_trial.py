@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All logs of a trial together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from decoders import writers
+
+from quiclab.decoders import decode_trial
+from quiclab.decoders.trial import end_of
+
+
+def lay_out(trial: Path, files: dict[str, bytes]) -> None:
+    """Write a trial's artefacts."""
+    for name, data in files.items():
+        path = trial / "raw" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def test_both_ends_and_both_logs_become_one_set_of_tables(tmp_path: Path) -> None:
+    """Rows of both captures and both qlogs stand in one table each, told apart by end and vantage."""
+    client, server = writers.Capture("client"), writers.Capture("server")
+    client.add("up", 100, writers.udp("up", 30))
+    server.add("up", 200, writers.udp("up", 30))
+    lay_out(
+        tmp_path,
+        {
+            "link.qplog": writers.packet_log([writers.record("up", 0, 100, 200)]),
+            "client.pcapng": client.bytes(),
+            "server.pcapng": server.bytes(),
+            "client-qlog/a.sqlog": writers.Qlog("client").bytes(),
+            "client.json": b"{}",
+        },
+    )
+    decoded = decode_trial(tmp_path)
+    packets = decoded.tables["packets"].select("end", "direction", "time_ns", "packet_index", "payload_bytes").rows()
+    assert packets == [("client", "up", 100, 0, 30), ("server", "up", 200, 0, 30)]
+    assert decoded.tables["link_packets"].select("direction", "index", "arrival_ns", "due_ns").rows() == [
+        ("up", 0, 100, 200)
+    ]
+    assert decoded.stats.select("source", "name").rows() == [("raw/client-qlog/a.sqlog", "no_epoch")]
+
+
+def test_a_damaged_file_is_counted_and_the_rest_decoded(tmp_path: Path) -> None:
+    """An unreadable log is a row of decode_stats, not an exception."""
+    lay_out(tmp_path, {"link.qplog": b"QLPKTLOG\2", "client.pcapng": writers.Capture("client").bytes()})
+    decoded = decode_trial(tmp_path)
+    assert decoded.stats.select("source", "name", "severity").rows() == [("raw/link.qplog", "unreadable", "error")]
+    assert decoded.tables["link_packets"].height == 0
+
+
+def test_a_trial_without_logs_gives_empty_tables(tmp_path: Path) -> None:
+    """Every table exists even if no log does."""
+    decoded = decode_trial(tmp_path)
+    assert all(frame.height == 0 and frame.width > 0 for frame in decoded.tables.values())
+
+
+def test_the_end_is_read_from_the_path() -> None:
+    """A folder or a file name that starts with client or server says whose log it is."""
+    assert [end_of(Path(path)) for path in ("client.pcapng", "server-qlog/client.sqlog", "x.pcapng")] == [
+        "client",
+        "server",
+        None,
+    ]
