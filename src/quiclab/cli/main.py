@@ -7,15 +7,18 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from quiclab.cli import doctor, plan, run
+from quiclab.cli import doctor, execute, plan, run
 from quiclab.errors import ExitCode, QuiclabError, SpecError
 
-_VERBS = (plan, run, doctor)
+_VERBS = (plan, run, execute, doctor)
 
 _EPILOG = """\
 the usual way:
   quiclab plan spec.toml          what would run, in which order, for how long, and whether it can decide anything
   quiclab run spec.toml           run it (again to continue after an interruption), then write report.html
+
+to meet the link by itself:
+  quiclab exec --rate 10mbit --delay 50ms --loss 1% -- COMMAND
 
 exit codes:
   0 all done   1 some trials failed   2 wrong spec or command line   3 this machine cannot

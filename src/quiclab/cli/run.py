@@ -29,13 +29,12 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Enter the sandbox for the trials; decode and report outside it."""
     # Only light imports before the sandbox: it must be entered before the process has threads.
-    from quiclab.spec.model import Study
-    from quiclab.spec.read import read_study
+    from quiclab.cli.plan import describe_arms, load_study
     from quiclab.spec.resolved import resolved_json
     from quiclab.testbed.sandbox import run_in_sandbox
 
     spec_file: Path = arguments.spec / "spec.toml" if arguments.spec.is_dir() else arguments.spec
-    study: Study = read_study(spec_file)
+    study = load_study(spec_file)
     study_dir = StudyDir((arguments.out or (arguments.spec if arguments.spec.is_dir() else Path("studies", study.name))).resolve())
     study_dir.create()
     with study_dir.locked():

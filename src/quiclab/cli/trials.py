@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from quiclab.errors import ExitCode
-from quiclab.plan.make import draw_order, make_plan
 from quiclab.plan.duration import expected_duration
+from quiclab.plan.make import make_plan, order_block
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.laboratory import Laboratory, open_laboratory
 from quiclab.runner.trial import run_trial
@@ -73,12 +73,9 @@ def _run_block(laboratory: Laboratory, study_dir: StudyDir, ledger: Ledger, bloc
         if not missing:
             bar.done(block, "done")
             return
-        order = draw_order(block[0].block_id, number, len(block))
-        for index in order:
-            if block[index] in missing:
-                status = _run_one(laboratory, study_dir, ledger, block[index], number, bar)
-                if status == "void":
-                    break
+        for row in order_block(block, number):
+            if row in missing and _run_one(laboratory, study_dir, ledger, row, number, bar) == "void":
+                break
 
 
 def _void_rest(ledger: Ledger, last: dict[str, Attempt], number: int) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import time
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -59,8 +60,9 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int) -> Path:
     Raises HostError when the laboratory itself cannot go on.
     """
     folder = laboratory.trial_dir(row.trial_id)
-    raw = folder / "raw"
+    raw, home = folder / "raw", folder / "home"
     raw.mkdir()
+    home.mkdir()
     started = clock.read()
     record = _Record()
     summary: dict[str, Any] = {}
@@ -70,6 +72,7 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int) -> Path:
     finally:
         with contextlib.suppress(HostError):
             kill_everything_else()
+    shutil.rmtree(home, ignore_errors=True)  # what programs left beside their logs
     record.phase("teardown")
     ended = clock.read()
     size, digest = laboratory.expected[row.workload]
@@ -126,7 +129,7 @@ def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, 
             command.argv,
             command.env,
             namespaces[end],
-            work_dir=raw,
+            work_dir=raw.parent / "home",
             output=raw / f"{name}.out",
             waits_for_go=command.waits_for_go,
         )
@@ -229,7 +232,7 @@ def _command(laboratory: Laboratory, row: PlanRow, raw: Path, part: str) -> Comm
             port=PORT,
             host=HOST,
             object_name=row.workload if measured else WARM_UP_OBJECT,
-            work_dir=raw,
+            work_dir=raw.parent / "home",
             root=laboratory.root,
             certificate=laboratory.certificates.certificate,
             key=laboratory.certificates.key,

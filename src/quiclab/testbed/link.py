@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -34,8 +35,8 @@ class LinkSettings:
     model: Mapping[str, Any]
     """What the spec says of the link: seed, `up` and `down` (docs/reference/link-config.md)."""
     route: RouteMetrics | None
-    work_dir: Path
-    """Where packet log, captures and summary are written."""
+    work_dir: Path | None
+    """Where configuration, packet log, captures and summary are written; None keeps nothing."""
     packet_log: bool = True
     captures: bool = True
     lateness_p99_ns: int = 100_000
@@ -81,26 +82,26 @@ class Link:
                 | ({"device": f"to-{end}", "mac": macs[end][1], "peer_mac": macs[end][0]} if settings.backend == "veth" else {})
                 for end, namespace in device_ends.items()
             },
-            "log": {
-                "packet_log": str(settings.work_dir / "link.qplog") if settings.packet_log else None,
-                "capture_client": str(settings.work_dir / "client.pcapng") if settings.captures else None,
-                "capture_server": str(settings.work_dir / "server.pcapng") if settings.captures else None,
-                "summary": str(settings.work_dir / "link.json"),
-                "buffer_bytes": 256 << 20,
-            },
+            "log": {**self._log_files(), "buffer_bytes": 256 << 20},
             "void": {"lateness_p99_ns": settings.lateness_p99_ns, "one_way_delay_share": 0.02},
             "timer": {"spin_ns": settings.spin_ns},
         }
-        config_file = settings.work_dir / "link-config.json"
-        config_file.write_text(json.dumps(config, indent=1))
-        self._process = subprocess.Popen(
-            [link_binary(), str(config_file)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            pass_fds=tuple({namespace.fd for namespace in device_ends.values()}),
-            start_new_session=True,
-        )
+        text = json.dumps(config, indent=1)
+        if settings.work_dir is not None:
+            (settings.work_dir / "link-config.json").write_text(text)
+        config_fd = os.memfd_create("link-config")
+        try:
+            os.write(config_fd, text.encode())
+            self._process = subprocess.Popen(
+                [link_binary(), f"/proc/self/fd/{config_fd}"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                pass_fds=(config_fd, *{namespace.fd for namespace in device_ends.values()}),
+                start_new_session=True,
+            )
+        finally:
+            os.close(config_fd)
         self._stack.callback(self._reap)
         self.ready = self._message("ready")
         for end, namespace in self._ends.items():
@@ -114,6 +115,16 @@ class Link:
             if settings.backend == "veth":
                 for version in _usable_versions(settings.mtu):
                     namespace.neighbour(_DEVICE, far[version], macs[end][1])
+
+    def _log_files(self) -> dict[str, str | None]:
+        folder, settings = self._settings.work_dir, self._settings
+        files = {
+            "packet_log": ("link.qplog", settings.packet_log),
+            "capture_client": ("client.pcapng", settings.captures),
+            "capture_server": ("server.pcapng", settings.captures),
+            "summary": ("link.json", True),
+        }
+        return {key: str(folder / name) if folder and wanted else None for key, (name, wanted) in files.items()}
 
     def stop(self) -> dict[str, Any]:
         """Close the link and return its summary; packets still inside are counted there."""

@@ -32,28 +32,29 @@ class Process:
         *,
         work_dir: Path,
         output: Path | None,
-        ordinary_user: bool = True,
+        ordinary_id: int | None = ORDINARY_ID,
         waits_for_go: bool = False,
     ) -> None:
-        """`output` takes stdout and stderr; None leaves the caller's own. `waits_for_go` gives it a pipe on stdin."""
+        """`output` takes stdout and stderr; None leaves the caller's own. `ordinary_id` is the uid and gid that it
+        sees; None leaves it root of the sandbox. `waits_for_go` gives it a pipe on stdin."""
         self.name = name
         self.argv = tuple(argv)
         self._env = dict(env)
         self._namespace = namespace
         self._work_dir = work_dir
         self._output = output
-        self._ordinary_user = ordinary_user
+        self._ordinary_id = ordinary_id
         self._waits_for_go = waits_for_go
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
         enter = ["nsenter", f"--net=/proc/self/fd/{self._namespace.fd}", "--"]
-        drop = ["unshare", "--user", f"--map-user={ORDINARY_ID}", f"--map-group={ORDINARY_ID}", "--"]
+        drop = ["unshare", "--user", f"--map-user={self._ordinary_id}", f"--map-group={self._ordinary_id}", "--"]
         stdin = subprocess.PIPE if self._waits_for_go else (subprocess.DEVNULL if self._output else None)
         with contextlib.ExitStack() as stack:
             sink = stack.enter_context(self._output.open("ab")) if self._output else None
             self._process = subprocess.Popen(
-                [*enter, *(drop if self._ordinary_user else []), *self.argv],
+                [*enter, *(drop if self._ordinary_id is not None else []), *self.argv],
                 env=self._env,
                 cwd=self._work_dir,
                 stdin=stdin,
@@ -81,8 +82,8 @@ class Process:
             pipe.write(b"go\n")
             pipe.flush()
 
-    def wait(self, timeout_s: float) -> int | None:
-        """Exit code, or None when it still runs after `timeout_s`."""
+    def wait(self, timeout_s: float | None) -> int | None:
+        """Exit code, or None when it still runs after `timeout_s`; None waits for ever."""
         try:
             return self._require().wait(timeout_s)
         except subprocess.TimeoutExpired:

@@ -107,6 +107,5 @@ def _config(context: Context) -> dict[str, object]:
         "apps": {
             "http": {"servers": {"study": server}, "grace_period": "200ms"},
             "tls": {"certificates": {"load_files": [certificate]}},
-            "pki": {"certificate_authorities": {"local": {"install_trust": False}}},
         },
     }

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A link described by command-line options, in the words of the spec and checked by the spec's own reader."""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+from typing import Any
+
+from quiclab.errors import SpecError
+from quiclab.spec.lines import KeyPath
+from quiclab.spec.model import Path
+from quiclab.spec.nodes import Node, Source
+from quiclab.spec.paths import read_path
+
+_EFFECTS = {
+    "rate": ("RATE", 'bottleneck rate, "10mbit"'),
+    "delay": ("TIME", 'one-way delay, "50ms": without up- or down- it applies to both directions'),
+    "loss": ("SHARE", 'random loss, "1%%"'),
+    "queue": ("BOUND", 'queue before the bottleneck: "1 bdp", "100 packets", "64 KB" or "20 ms"'),
+    "jitter": ("TIME", "standard deviation of a normal jitter that does not reorder"),
+    "duplicate": ("SHARE", 'duplicated packets, "0.1%%"'),
+    "corrupt": ("SHARE", 'corrupted packets, "0.1%%"'),
+    "trace": ("FILE", "Mahimahi trace in place of a rate"),
+}
+
+
+def add_link_options(parser: argparse.ArgumentParser) -> None:
+    """`--rate`, `--up-rate`, `--down-rate` and so on."""
+    group = parser.add_argument_group("the link", "each option also as --up-… (client to server) and --down-…")
+    for effect, (unit, text) in _EFFECTS.items():
+        group.add_argument(f"--{effect}", metavar=unit, help=text)
+        for side in ("up", "down"):
+            group.add_argument(f"--{side}-{effect}", metavar=unit, help=argparse.SUPPRESS)
+    group.add_argument("--mtu", type=int, default=1500, metavar="BYTES", help="IP packet bytes (default 1500)")
+    group.add_argument("--seed", type=int, default=1, help="seed of everything random on the link (default 1)")
+
+
+def read_link_options(arguments: argparse.Namespace) -> Path:
+    """The path that the options describe. Raises SpecError with every wrong option at once."""
+    table: dict[str, Any] = {"name": "link", "mtu": arguments.mtu}
+    for side in ("", "up", "down"):
+        values = {}
+        for effect in _EFFECTS:
+            value = getattr(arguments, f"{side}_{effect}" if side else effect)
+            if value is not None:
+                values[effect] = {"distribution": "normal", "scale": value} if effect == "jitter" else value
+        table |= {side: values} if side else values
+    table = {key: value for key, value in table.items() if value != {}}
+    source = _CommandLine(table, {}, pathlib.Path.cwd())
+    try:
+        path = read_path(Node(table, (), source))
+    except Exception:
+        if not source.problems:
+            raise
+        path = Path(name="link")
+    if source.problems:
+        raise SpecError("the link cannot be made as asked", "quiclab exec --help shows every option", source.problems)
+    return path
+
+
+class _CommandLine(Source):
+    """Reports problems by option instead of by line."""
+
+    def report(self, path: KeyPath, text: str) -> None:
+        option = "--" + "-".join(str(part) for part in path if part != "scale")
+        self._problems[0, f"{option}: {text}"] = None
