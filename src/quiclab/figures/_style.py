@@ -35,6 +35,8 @@ DIFFERENCE_SCALE = [[0.0, "#1f63a0"], [0.35, "#8dbbdd"], [0.5, "#eceae6"], [0.65
 """From the baseline's blue to the other arm's red."""
 BLANK = "rgba(128, 128, 128, 0.13)"
 """A cell without an answer, on light and on dark paper."""
+BLANK_TEXT = "#7f848a"
+"""Readable on both papers."""
 FAILED_MARKER = "x-thin-open"
 
 THEMES: dict[str, dict[str, str]] = {
@@ -78,9 +80,13 @@ def base_layout(height_px: int) -> dict[str, Any]:
     }
 
 
-def title(lines: list[str], size_px: int = 13) -> dict[str, Any]:
-    """A title at the left that pushes the plot down by its own height."""
-    return {
-        "text": "<br>".join(lines), "font": {"size": size_px}, "x": 0, "xref": "container", "xanchor": "left",
-        "pad": {"l": 8, "t": 8, "b": 8}, "automargin": True, "yref": "container", "y": 1, "yanchor": "top",
+def titled(height_px: int, lines: list[str]) -> dict[str, Any]:
+    """`base_layout` with a title of short lines above the plot: plotly breaks no lines and makes no room by itself."""
+    title_px = 18 * len(lines)
+    layout = base_layout(height_px + title_px)
+    layout["margin"] |= {"t": title_px + 14}
+    layout["title"] = {
+        "text": "<br>".join(lines), "font": {"size": 13}, "x": 0, "xref": "container", "xanchor": "left",
+        "y": 1 - 16 / layout["height"], "yref": "container", "yanchor": "middle", "pad": {"l": 8},  # of the first line
     }  # fmt: skip
+    return layout

@@ -55,12 +55,14 @@ class DifferenceMap:
                     blank,
                     grid(lambda cell: _style.text(cell["cell_text"])),
                     colorscale=[[0, _style.BLANK], [1, _style.BLANK]],
+                    textfont={"size": 12, "color": _style.BLANK_TEXT},
                     hoverinfo="skip",
                 ),
                 place(
                     grid(lambda cell: cell["difference_pct"] if cell["significant"] else None),
                     grid(lambda cell: f"<b>{_style.text(cell['cell_text'])}</b>" if cell["significant"] else ""),
                     colorscale=_style.DIFFERENCE_SCALE,
+                    textfont={"size": 13},
                     zmid=0,
                     zmin=-reach,
                     zmax=reach,
@@ -69,12 +71,24 @@ class DifferenceMap:
                 ),
             ]
         )
-        figure.update_layout(_style.base_layout(120 + 58 * len(rows)), title=_style.title(self._convention(data)))
+        figure.update_layout(_style.titled(60 + 58 * len(rows), self._convention(data)))
         figure.update_xaxes(
-            type="category", side="top", showgrid=False, zeroline=False, fixedrange=True, automargin=True
+            type="category",
+            side="top",
+            tickfont={"size": 13},
+            showgrid=False,
+            zeroline=False,
+            fixedrange=True,
+            automargin=True,
         )
         figure.update_yaxes(
-            type="category", autorange="reversed", showgrid=False, zeroline=False, fixedrange=True, automargin=True
+            type="category",
+            autorange="reversed",
+            tickfont={"size": 13},
+            showgrid=False,
+            zeroline=False,
+            fixedrange=True,
+            automargin=True,
         )
         return figure
 

@@ -68,10 +68,7 @@ class Distribution:
                     customdata=[(row["block"], _style.text(row["reason"])) for row in failed.iter_rows(named=True)],
                     hovertemplate="failed, block %{customdata[0]}<br>%{customdata[1]}<extra>%{y}</extra>",
                 )
-        figure.update_layout(
-            _style.base_layout(110 + 52 * len(arms)),
-            title=_style.title([f"<b>{_style.text(data['cell_title'][0])}</b>"]),
-        )
+        figure.update_layout(_style.titled(92 + 52 * len(arms), [f"<b>{_style.text(data['cell_title'][0])}</b>"]))
         unit = data["unit"][0]
         axis = data["metric_title"][0] + (f", {unit}" if unit else "")
         figure.update_xaxes(

@@ -1,2 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a study directory to an answer: the analysis, the terminal's table, one offline HTML page."""
+
+from quiclab.report.analyse import analyse_study
+from quiclab.report.model import StudyAnalysis
+from quiclab.report.terminal import render
+from quiclab.report.write import write_report
+
+__all__ = ["StudyAnalysis", "analyse_study", "render", "write_report"]

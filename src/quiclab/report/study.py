@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ DECODE_STATS = {
 }
 BYTES_ACKNOWLEDGED = {"x_ms": pl.Float64, "bytes": pl.Float64}
 
-Columns = dict[str, type[pl.DataType]]
+Columns = Mapping[str, type[pl.DataType]]
 
 
 @dataclass(frozen=True)

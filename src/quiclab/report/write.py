@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write a study's report: one HTML page that needs no network, and the data of its figures beside it."""
+
+from __future__ import annotations
+
+import json
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from plotly.offline import get_plotlyjs
+
+from quiclab import figures
+from quiclab.report import curves, figure_data, wording
+from quiclab.report.analyse import analyse
+from quiclab.report.model import Comparison, StudyAnalysis
+from quiclab.report.study import Study, read_study
+from quiclab.report.trust import trust_tables
+
+RESULT_HEADINGS = (
+    "network", "size", "baseline", "median", "failed", "void", "other", "median", "failed", "void",
+    "pairs", "difference", "interval, %", "p", "adjusted p", "Mann–Whitney p", "Welch p",
+)  # fmt: skip
+
+
+def write_report(study_dir: Path) -> Path:
+    """Write `report.html` and `report/data/` in `study_dir`; return the page's path.
+
+    Whatever is missing in the study is said on the page. Raises DecodeError if `study_dir` is no directory.
+    """
+    study = read_study(study_dir)
+    analysis = analyse(study)
+    differences, trials = figure_data.differences(analysis), figure_data.distributions(analysis)
+    acknowledged = figure_data.bytes_acknowledged(study_dir, trials)
+    data = study_dir / "report" / "data"
+    data.mkdir(parents=True, exist_ok=True)
+    differences.write_csv(data / "differences.csv")
+    trials.write_csv(data / "distributions.csv")
+    acknowledged.write_parquet(data / "bytes_acknowledged.parquet")
+    page = study_dir / "report.html"
+    draft = page.with_suffix(".partial")
+    html = _page(study, analysis, differences, trials, acknowledged)
+    draft.write_text(html, encoding="utf-8", errors="xmlcharrefreplace")
+    draft.replace(page)
+    return page
+
+
+def _page(
+    study: Study, analysis: StudyAnalysis, differences: pl.DataFrame, trials: pl.DataFrame, acknowledged: pl.DataFrame
+) -> str:
+    environment = Environment(
+        loader=PackageLoader("quiclab.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    selector = curves.selector(analysis, acknowledged)
+    return environment.get_template("report.html.j2").render(
+        analysis=analysis,
+        answers=wording.answers(analysis),
+        noise_floor=wording.percent(analysis.noise_floor_pct, signed=False),
+        pairs=" to ".join(str(n) for n in sorted(_least_and_most(analysis))) or "no",
+        question=study.resolved.get("question"),
+        figures={figure.name: figure for figure in figures.FIGURES},
+        maps=_maps(differences),
+        cells=_cells(analysis, trials, [cell["cell_id"] for cell in selector.get("cells", [])]),
+        selector=selector,
+        curve_spec=_curve_styles(selector),
+        result_headings=RESULT_HEADINGS,
+        results=[_result(comparison, analysis) for comparison in (*analysis.comparisons, *analysis.controls)],
+        method=_method(analysis),
+        trust=trust_tables(study, analysis),
+        spec_text=_read(study.directory / "spec.toml"),
+        program=_program(),
+        themes=figures.THEMES,
+        light=figures.css_variables("light"),
+        dark=figures.css_variables("dark"),
+        plotly=get_plotlyjs(),
+    )
+
+
+def _maps(differences: pl.DataFrame) -> list[dict[str, Any]]:
+    """One map of differences for each arm that is compared with the baseline."""
+    if not differences.height:
+        return []
+    main = differences.filter(pl.col("kind") == "main")
+    return [_spec(figures.DifferenceMap().draw(arm)) for _, arm in main.group_by("other_arm", maintain_order=True)]
+
+
+def _cells(analysis: StudyAnalysis, trials: pl.DataFrame, selectable: list[str]) -> list[dict[str, Any]]:
+    """The distribution of every main cell; a click on a mark opens its place in the pair selector."""
+    specs = []
+    for cell_id in dict.fromkeys(comparison.cell_id for comparison in analysis.comparisons):
+        cell = trials.filter((pl.col("cell_id") == cell_id) & (pl.col("kind") == "main"))
+        if cell.height:
+            spec = _spec(figures.Distribution().draw(cell))
+            for trace in spec["data"]:
+                trace["meta"] = {"cell": selectable.index(cell_id) if cell_id in selectable else -1}
+            specs.append(spec)
+    return specs
+
+
+def _curve_styles(selector: dict[str, Any]) -> dict[str, Any]:
+    """The figure of bytes acknowledged with an empty curve per arm: the page fills in the pair that is chosen."""
+    arms = selector.get("arms", [])
+    empty = pl.DataFrame(
+        {"arm": arms, "x_ms": [0.0] * len(arms), "bytes": [0.0] * len(arms)}, schema_overrides={"arm": pl.String}
+    )
+    return _spec(figures.BytesAcknowledged().draw(empty))
+
+
+def _spec(figure: Any) -> dict[str, Any]:
+    spec: dict[str, Any] = json.loads(figure.to_json())
+    return spec
+
+
+def _result(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
+    sides: list[str] = []
+    for arm in (comparison.baseline, comparison.other):
+        sides += [arm.arm, wording.quantity(arm.median, analysis.metric.unit), str(arm.failures), str(arm.voids)]
+    path, size = comparison.path, comparison.workload
+    return (
+        analysis.path_titles.get(path, path),
+        analysis.workload_titles.get(size, size),
+        *sides,
+        str(comparison.pairs),
+        wording.difference_text(comparison),
+        wording.interval_text(comparison.interval_pct),
+        *map(wording.p_text, (comparison.p, comparison.adjusted_p, comparison.mann_whitney_p, comparison.welch_p)),
+    )
+
+
+def _method(analysis: StudyAnalysis) -> str:
+    return (
+        "Difference: (median of the baseline − median of the other arm) / median of the baseline × 100. The exact "
+        f"signed-rank test of the pairs decides, at {analysis.alpha:g} after Benjamini–Hochberg over "
+        f"{len(analysis.comparisons)} comparisons; blank where it does not. Interval: Hodges–Lehmann, of the shift "
+        "within pairs, in per cent of the baseline's median, not corrected. Failed trials rank worst and "
+        "leave Welch blank."
+    )
+
+
+def _least_and_most(analysis: StudyAnalysis) -> set[int]:
+    pairs = [comparison.pairs for comparison in analysis.comparisons]
+    return {min(pairs), max(pairs)} if pairs else set()
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _program() -> str:
+    try:
+        return f"quiclab {metadata.version('quiclab')}"
+    except metadata.PackageNotFoundError:  # run from its source tree
+        return "quiclab"
