@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     study_dir = StudyDir((arguments.out or (arguments.spec if arguments.spec.is_dir() else Path("studies", study.name))).resolve())
     study_dir.create()
     with study_dir.locked():
-        _keep_spec(study_dir, spec_file, json.dumps(resolved_json(study), indent=1))
+        _keep_spec(study_dir, spec_file, json.dumps(resolved_json(study) | {"arms_summary": describe_arms(study)}, indent=1))
 
         def trials() -> int:
             from quiclab.cli.main import tell

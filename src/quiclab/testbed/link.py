@@ -132,7 +132,6 @@ class Link:
         if process.stdin is not None and not process.stdin.closed:
             process.stdin.close()
             self.summary = self._message("summary")
-            process.wait(timeout=30)
         return self.summary
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -140,9 +139,9 @@ class Link:
 
     def _reap(self) -> None:
         process = self._require()
-        if process.poll() is None:
+        if not self.summary:
             process.kill()
-            process.wait()
+        process.wait()
         for stream in (process.stdin, process.stdout):
             if stream is not None:
                 stream.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import time
@@ -84,10 +85,16 @@ class Process:
 
     def wait(self, timeout_s: float | None) -> int | None:
         """Exit code, or None when it still runs after `timeout_s`; None waits for ever."""
+        # Popen.wait(timeout) looks every 50 ms; a pidfd says at once.
+        process = self._require()
+        pidfd = os.pidfd_open(process.pid) if process.returncode is None else -1
         try:
-            return self._require().wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            return None
+            if pidfd >= 0 and not select.select([pidfd], [], [], timeout_s)[0]:
+                return None
+        finally:
+            if pidfd >= 0:
+                os.close(pidfd)
+        return process.wait()
 
     def poll(self) -> int | None:
         """Exit code if it has ended."""
@@ -106,8 +113,7 @@ class Process:
                     os.killpg(process.pid, number)
                 else:
                     process.send_signal(number)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(patience)
+            self.wait(patience)
         if process.stdin is not None:
             with contextlib.suppress(BrokenPipeError):
                 process.stdin.close()

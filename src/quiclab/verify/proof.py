@@ -23,10 +23,13 @@ def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
         "tls_version": _known(handshake and handshake.tls_version),
         "tls_cipher": _known(handshake and handshake.cipher_suite),
         "tls_group": _known(handshake and handshake.group),
-        "hello_retry_request": handshake.hello_retry_request if handshake else UNPROVEN,
-        "resumed": handshake.resumed if handshake else UNPROVEN,
+        "hello_retry_request": _known(handshake and handshake.hello_retry_request),
+        "resumed": _known(handshake and handshake.resumed),
+        "early_data_offered": _known(handshake and handshake.early_data_offered),
         "quic_version": _known(handshake and handshake.quic_version),
+        "quic_parameters_client": handshake.quic_parameters_client if handshake else UNPROVEN,
         "alpn_offered": list(handshake.alpn_offered) if handshake else UNPROVEN,
+        "handshake_problems": list(handshake.problems) if handshake else [],
         "tcp_congestion_control_asked": document["tcp_congestion_control_asked"],
         "tcp_congestion_control": host.get("server_tcp_congestion_control", UNPROVEN),
         "versions": (document["client"] or {}).get("versions", {}),
@@ -34,4 +37,5 @@ def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _known(value: Any) -> Any:
+    """`handshake and …` gives None both without a capture and where the packets do not tell."""
     return UNPROVEN if value is None else value

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that are missing, die, hang or lie: a reason in the trial, the study goes on, nothing is left."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from small_study import lab_processes, quiclab, trials, write_spec
+
+pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+
+_HTTP_SERVER = """
+import http.server, ssl, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = b"short"
+        self.send_response(200); self.send_header("Content-Length", str(len(body))); self.end_headers(); self.wfile.write(body)
+server = http.server.HTTPServer((sys.argv[1], 443), Handler)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(sys.argv[2], sys.argv[3])
+server.socket = context.wrap_socket(server.socket, server_side=True)
+server.serve_forever()
+"""
+
+
+def _own(argv: list[str], ready: str = "tcp") -> str:
+    return f"{{ argv = {argv!r}, ready = {ready!r} }}".replace("'", '"')
+
+
+def _h2_reason(tmp_path: Path, **changes: str) -> str:
+    """Run with a changed H2 arm; its trials fail for one reason, the H3 arm's are verified."""
+    study = tmp_path / "study"
+    done = quiclab("run", write_spec(tmp_path, **changes), "--out", study)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    found = trials(study)
+    assert {trial["status"] for trial in found if trial["row"]["arm_name"] == "h3"} == {"verified"}
+    failed = [trial for trial in found if trial["row"]["arm_name"] == "h2"]
+    assert {trial["status"] for trial in failed} == {"failed"}
+    assert lab_processes(study) == []
+    assert (study / "report.html").exists()
+    reasons = {trial["reason"] for trial in failed}
+    assert reasons
+    return sorted(reasons)[0]
+
+
+def test_server_binary_missing(tmp_path: Path) -> None:
+    """The name of the program is in the reason."""
+    assert "no-such-server" in _h2_reason(tmp_path, server=_own(["/no-such-server"]))
+
+
+def test_server_dies_at_start(tmp_path: Path) -> None:
+    """Its exit code and its last words are in the reason."""
+    reason = _h2_reason(tmp_path, server=_own(["sh", "-c", "echo cannot open the map; exit 7"]))
+    assert "exit code 7" in reason
+    assert "cannot open the map" in reason
+
+
+def test_server_never_ready(tmp_path: Path) -> None:
+    """The laboratory says what it waited for and how long."""
+    reason = _h2_reason(tmp_path, server=_own(["sleep", "100"]), ready_limit="1 s")
+    assert "did not open tcp port 443 within 1 s" in reason
+
+
+def test_client_hangs(tmp_path: Path) -> None:
+    """The limit that ended it is named."""
+    reason = _h2_reason(tmp_path, client=_own(["sleep", "100"]), trial_limit="2 s")
+    assert "did not end within 2 s" in reason
+
+
+def test_client_fails(tmp_path: Path) -> None:
+    """Exit code and last words."""
+    reason = _h2_reason(tmp_path, client=_own(["sh", "-c", "echo no route; exit 9"]))
+    assert "exit code 9" in reason
+    assert "no route" in reason
+
+
+def test_server_that_speaks_only_http11(tmp_path: Path) -> None:
+    """A trial that fell back is a failure with that reason, not a slow success."""
+    script = tmp_path / "server.py"
+    script.write_text(_HTTP_SERVER)
+    reason = _h2_reason(tmp_path, server=_own([sys.executable, str(script), "{address}", "{cert}", "{key}"]))
+    assert "asked for HTTP/2, got HTTP/1.1" in reason or "HTTP/1.1" in reason
+
+
+def test_unsupported_knob_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    """What an endpoint cannot do is said when the plan is made."""
+    study = tmp_path / "study"
+    spec = write_spec(tmp_path, server_h3='{ name = "caddy", congestion_control = "bbr" }')
+    done = quiclab("run", spec, "--out", study)
+    assert done.returncode == 2, done.stdout
+    assert "New Reno only" in done.stderr
+    assert trials(study) == []

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever ends a run, finished trials are kept, nothing is left behind, and the same command goes on."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from small_study import lab_processes, quiclab, start_quiclab, trials, write_spec
+
+pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+
+
+def _wait_for_trials(study: Path, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while len(list(study.glob("trials/[!.]*"))) < count:
+        assert time.monotonic() < deadline, "the study does not get on"
+        time.sleep(0.01)
+
+
+def _wait_until_gone(study: Path) -> None:
+    deadline = time.monotonic() + 5
+    while lab_processes(study):
+        assert time.monotonic() < deadline, lab_processes(study)
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_in_mid_trial(tmp_path: Path, number: signal.Signals) -> None:
+    """Ctrl-C and SIGTERM end with code 130 and a sentence; no process is left."""
+    study = tmp_path / "study"
+    process = start_quiclab("run", write_spec(tmp_path, blocks=4, size="500 KB"), "--out", study)
+    _wait_for_trials(study, 1)
+    time.sleep(0.3)
+    # Ctrl-C reaches the whole foreground group, `kill` one process.
+    (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+    output, _ = process.communicate(timeout=10)
+    assert process.returncode == 130, output
+    assert "finished trials are kept" in output
+    _wait_until_gone(study)
+    assert len(trials(study)) >= 1
+
+
+def test_killed_at_any_instant_and_continued(tmp_path: Path) -> None:
+    """After `kill -9` at random instants no finished trial is lost, repeated or half counted."""
+    study = tmp_path / "study"
+    spec = write_spec(tmp_path, blocks=3)
+    rng = random.Random(20)
+    finished: dict[str, str] = {}
+    for _ in range(4):
+        process = start_quiclab("run", spec, "--out", study, "--no-report")
+        time.sleep(rng.uniform(0.6, 2.2))
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate(timeout=10)
+        _wait_until_gone(study)
+        now = {trial["trial_id"]: trial["started_utc"] for trial in trials(study)}
+        assert finished.items() <= now.items(), "a finished trial was lost or repeated"
+        finished = now
+    done = quiclab("run", spec, "--out", study)
+    assert done.returncode == 0, done.stdout + done.stderr
+    last = {trial["trial_id"]: trial["started_utc"] for trial in trials(study)}
+    assert finished.items() <= last.items()
+    assert len(last) == 3 * 2 + 2 * 2
+    assert len(trials(study)) == len(last)
+
+
+def test_two_runs_on_one_study(tmp_path: Path) -> None:
+    """The second run is told that the first holds the directory, and has its own exit code."""
+    study = tmp_path / "study"
+    spec = write_spec(tmp_path, blocks=3)
+    first = start_quiclab("run", spec, "--out", study, "--no-report")
+    _wait_for_trials(study, 1)
+    second = quiclab("run", spec, "--out", study)
+    first.kill()
+    first.communicate(timeout=10)
+    assert second.returncode == 5
+    assert "another run" in second.stderr

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A whole study: real Caddy, real libcurl, real packets, from the spec to the report."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import polars
+import pytest
+from small_study import lab_processes, quiclab, trials, write_spec
+
+pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished study of two blocks with loss."""
+    folder = tmp_path_factory.mktemp("study")
+    spec = write_spec(folder, blocks=2, size="100 KB", path='loss = "1 %"')
+    done = quiclab("run", spec, "--out", folder / "study")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (folder / "study" / "stdout.txt").write_text(done.stdout)
+    return folder / "study"
+
+
+def test_every_trial_is_verified_and_proves_what_it_ran(study: Path) -> None:
+    """Protocol, TLS, QUIC version and the congestion control of the server's own socket are in trial.json."""
+    found = trials(study)
+    assert len(found) == 2 * 2 + 2 * 2
+    for trial in found:
+        assert trial["status"] == "verified", trial["reason"]
+        proof = trial["proof"]
+        h3 = trial["row"]["arm_name"] == "h3"
+        assert proof["http_version"] == ("HTTP/3" if h3 else "HTTP/2")
+        assert proof["transport"] == ("quic" if h3 else "tcp")
+        assert proof["tls_version"] == "TLS 1.3"
+        assert proof["tls_group"] not in ("unproven", "")
+        assert proof["quic_version"] == ("v1" if h3 else "unproven")
+        assert proof["tcp_congestion_control"] == ("unproven" if h3 else "reno")
+
+
+def test_trials_of_a_block_share_seed_and_differ_in_arm(study: Path) -> None:
+    """The unit is the block: same seed, one trial of each arm, back to back."""
+    blocks: dict[str, list[dict[str, object]]] = {}
+    for trial in trials(study):
+        blocks.setdefault(trial["row"]["block_id"], []).append(trial["row"])
+    for rows in blocks.values():
+        assert len({row["seed"] for row in rows}) == 1
+        assert len({row["arm"] for row in rows}) == 2
+        assert abs(int(str(rows[0]["position"])) - int(str(rows[1]["position"]))) == 1
+
+
+def test_the_link_kept_its_books(study: Path) -> None:
+    """sent + duplicated = delivered + dropped + still inside, and nothing was lost outside the model."""
+    for trial in trials(study):
+        assert sum(trial["link"]["outside_drops"].values()) == 0
+        for side in ("up", "down"):
+            books = trial["link"][side]
+            given = books["delivered"] + sum(books["dropped"].values()) + books["inside_at_end"]
+            assert books["packets_in"] + books["duplicated"] == given
+
+
+def test_metrics_are_there_and_plausible(study: Path) -> None:
+    """Time to last byte is never below what the rate allows, and the path was as asked."""
+    metrics = polars.read_parquet(study / "metrics.parquet")
+    ttlb = metrics.filter(polars.col("name") == "ttlb_ms")["value"]
+    assert ttlb.null_count() == 0
+    least = 100_000 * 8 / 20e6 * 1000 + 2 * 10
+    assert float(ttlb.min()) > least  # type: ignore[arg-type]
+    rtt = metrics.filter(polars.col("name") == "path_rtt_min_ms")["value"]
+    assert all(10 <= value < 11 for value in rtt)
+
+
+def test_the_table_says_the_arms_first(study: Path) -> None:
+    """No verdict appears without what the arms are."""
+    text = (study / "stdout.txt").read_text()
+    assert "HTTP/2" in text
+    assert text.index("reno") < text.index("plain")
+
+
+def test_the_report_is_one_offline_file(study: Path) -> None:
+    """No address outside the file is asked for."""
+    page = (study / "report.html").read_text()
+    assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=.https?:", page)
+    assert list((study / "report" / "data").glob("*.csv"))
+
+
+def test_running_again_repeats_nothing(study: Path) -> None:
+    """A finished study has nothing left to do, and its trials stay as they are."""
+    before = {trial["trial_id"]: trial["started_utc"] for trial in trials(study)}
+    done = quiclab("run", study, "--no-report")
+    assert done.returncode == 0, done.stderr
+    assert {trial["trial_id"]: trial["started_utc"] for trial in trials(study)} == before
+
+
+def test_a_study_can_grow(study: Path) -> None:
+    """More blocks in the spec add trials and keep the old ones."""
+    before = {trial["trial_id"] for trial in trials(study)}
+    spec = study / "spec.toml"
+    spec.write_text(spec.read_text().replace("blocks = 2", "blocks = 3"))
+    done = quiclab("run", study, "--no-report")
+    assert done.returncode == 0, done.stderr
+    after = {trial["trial_id"] for trial in trials(study)}
+    assert before < after
+    assert len(after - before) == 2
+
+
+def test_nothing_is_left_behind(study: Path) -> None:
+    """No process, no folder in memory."""
+    assert lab_processes(study) == []
+    assert not (study / ".work").exists()
+    assert json.loads((study / "resolved.json").read_text())["arms_summary"]["text"]

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small real studies for end-to-end tests: a spec in TOML, and the installed `quiclab` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+QUICLAB = Path(sys.executable).with_name("quiclab")
+
+_SPEC = """\
+[study]
+name = "small"
+seed = {seed}
+blocks = {blocks}
+aa = {{ workload = "object", path = "plain", blocks = 1 }}
+
+# A loaded machine must not void what is tested here; how late the link is has tests and benchmarks of its own.
+[limits]
+lateness_p99 = "500 ms"
+trial = "{trial_limit}"
+ready = "{ready_limit}"
+
+[[workload]]
+name = "object"
+size = "{size}"
+
+[[path]]
+name = "plain"
+rate = "20 Mbit/s"
+delay = "5 ms"
+{path}
+
+[[arm]]
+name = "h2"
+protocol = "h2"
+client = {client}
+server = {server}
+tcp = {{ congestion_control = "{congestion_control}", initial_window = 32 }}
+
+[[arm]]
+name = "h3"
+protocol = "h3"
+client = "curl-cffi"
+server = {server_h3}
+"""
+
+
+def write_spec(folder: Path, **changes: str | int) -> Path:
+    """A spec of two arms, one object and one path; `changes` replace values."""
+    values: dict[str, str | int] = {
+        "seed": 1,
+        "blocks": 1,
+        "size": "30 KB",
+        "path": "",
+        "client": '"curl-cffi"',
+        "server": '"caddy"',
+        "server_h3": '"caddy"',
+        "congestion_control": "reno",
+        "trial_limit": "20 s",
+        "ready_limit": "10 s",
+    }
+    file = folder / "spec.toml"
+    file.write_text(_SPEC.format(**(values | changes)))
+    return file
+
+
+def quiclab(*arguments: str | Path, timeout: float = 120, before: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+    """Run `quiclab` to its end."""
+    environment = os.environ | {"COLUMNS": "100"}
+    return subprocess.run(
+        [*before, str(QUICLAB), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env=environment,
+        check=False,
+    )
+
+
+def start_quiclab(*arguments: str | Path) -> subprocess.Popen[str]:
+    """Run `quiclab` and go on."""
+    return subprocess.Popen(
+        [str(QUICLAB), *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
+
+
+def trials(study: Path) -> list[dict[str, Any]]:
+    """trial.json of every kept attempt, failed and void ones included."""
+    files = [*study.glob("trials/*/trial.json"), *study.glob("failed/*/trial.json")]
+    return [json.loads(file.read_text()) for file in sorted(files)]
+
+
+def lab_processes(study: Path) -> list[str]:
+    """Command lines of processes on this machine that belong to a study."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:
+                continue
+            if str(study) in line and int(entry.name) != os.getpid():
+                found.append(line)
+    return found

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sandbox: what is started in it never outlives it, and the host does not change."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.netns
+
+
+def _python(code: str) -> list[str]:
+    return [sys.executable, "-c", f"from quiclab.testbed.sandbox import run_in_sandbox\n{code}"]
+
+
+def _run(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(_python(code), capture_output=True, text=True, timeout=30, check=False)
+
+
+def test_exit_code_and_output_come_out() -> None:
+    """The function's result is the exit code; its output is the caller's."""
+    done = _run("def main():\n    print('inside')\n    return 7\nraise SystemExit(run_in_sandbox(main))")
+    assert (done.returncode, done.stdout) == (7, "inside\n")
+
+
+def test_it_is_first_process_and_root_of_namespaces_of_its_own() -> None:
+    """PID 1, root, and a network with nothing but a loopback that is down."""
+    code = (
+        "import os\ndef main():\n    print(os.getpid(), os.geteuid(), sorted(os.listdir('/sys/class/net')) and "
+        "open('/proc/net/dev').read().count(':'))\n    return 0\nrun_in_sandbox(main)"
+    )
+    assert _run(code).stdout == "1 0 1\n"
+
+
+@pytest.mark.parametrize("victim", ["caller", "keeper", "first"])
+def test_killed_anywhere_nothing_is_left(victim: str, tmp_path: Path) -> None:
+    """`kill -9` of any of its processes ends all of them, grandchildren in sessions of their own included."""
+    mark = f"86400.{os.getpid()}{victim}".replace("caller", "1").replace("keeper", "2").replace("first", "3")
+    code = (
+        "import subprocess, time\ndef main():\n"
+        f"    subprocess.Popen(['sleep', '{mark}'], start_new_session=True)\n    time.sleep(60)\n    return 0\n"
+        "run_in_sandbox(main)"
+    )
+    caller = subprocess.Popen(_python(code), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _wait_for(lambda: len(_with(mark)) >= 1)
+    family = [caller.pid]
+    for _ in range(2):
+        family.append(int(Path(f"/proc/{family[-1]}/task/{family[-1]}/children").read_text().split()[0]))
+    os.kill(family[{"caller": 0, "keeper": 1, "first": 2}[victim]], signal.SIGKILL)
+    caller.wait(timeout=10)
+    _wait_for(lambda: not _with(mark))
+
+
+def test_a_thread_forbids_entering() -> None:
+    """A mistake of the program is not a user's error."""
+    code = (
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(1,), daemon=True).start()\n"
+        "run_in_sandbox(lambda: 0)"
+    )
+    assert "before any thread" in _run(code).stderr
+
+
+def test_forbidden_user_namespaces_are_explained() -> None:
+    """Where the machine forbids them, the hint says what to ask for."""
+    code = (
+        "from pathlib import Path\nfrom quiclab.errors import HostError\n"
+        "def inner():\n    return 0\n"
+        "def main():\n"
+        "    Path('/proc/sys/user/max_user_namespaces').write_text('0')\n"
+        "    try:\n        return run_in_sandbox(inner)\n"
+        "    except HostError as error:\n        print(error.message, '|', error.hint)\n        return 3\n"
+        "raise SystemExit(run_in_sandbox(main))"
+    )
+    done = _run(code)
+    assert done.returncode == 3, done.stderr
+    assert "cannot make user" in done.stdout
+    assert "max_user_namespaces" in done.stdout
+
+
+def _with(mark: str) -> list[str]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                line = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if line.startswith(b"sleep") and mark.encode() in line:
+                found.append(entry.name)
+    return found
+
+
+def _wait_for(condition: object) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
