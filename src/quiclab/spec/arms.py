@@ -47,11 +47,14 @@ TCP: Kind[Tcp] = Kind(
 )
 
 
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 
 def _read_template(node: Node) -> str:
     template = kinds.text("a text").read(node)
+    if "\0" in template:
+        raise WrongValueError("a NUL character cannot be handed to a program")
     for name in _PLACEHOLDER.findall(template):
         if name not in PLACEHOLDERS:
             raise WrongValueError(f'"{{{name}}}" is not a placeholder; {closest(name, PLACEHOLDERS, "placeholders")}')
@@ -61,6 +64,9 @@ def _read_template(node: Node) -> str:
 def _read_env(node: Node) -> tuple[tuple[str, str], ...]:
     if not isinstance(node.value, dict):
         raise WrongValueError(f"{show(node.value)}; write {_ENV.wanted}")
+    for name in node.value:
+        if not _ENV_NAME.fullmatch(name):
+            node.child(name).report("an environment variable has letters, digits and underscores")
     return tuple(sorted(read_keys(node, dict.fromkeys(node.value, _TEMPLATE)).items()))
 
 
@@ -86,8 +92,9 @@ def program(known: Collection[str]) -> Kind[Program]:
 
     def read(node: Node) -> Program:
         if isinstance(node.value, str):
-            check_name(node, node.value)
-            return Program(node.value)
+            name = kinds.NAME.read(node)
+            check_name(node, name)
+            return Program(name)
         if not isinstance(node.value, dict):
             raise WrongValueError(f"{show(node.value)}; write {wanted}")
         before = len(node.source.problems)
@@ -137,14 +144,10 @@ def read_arms(nodes: list[Node], keys: Mapping[str, Kind[Any]], baseline: str | 
         if len(node.source.problems) == before:
             arms.append(Arm(**{"tcp": _NO_TCP, **values}))
     pinned = sorted((arm for arm in arms if arm.tcp is not _NO_TCP), key=lambda arm: arm.name != baseline)
-    if not pinned:
-        _report_no_tcp(nodes)
-        return tuple(arms)
-    return tuple(arm if arm.tcp is not _NO_TCP else dataclasses.replace(arm, tcp=pinned[0].tcp) for arm in arms)
-
-
-def _report_no_tcp(nodes: list[Node]) -> None:
-    if nodes and not any(isinstance(node.value, dict) and "tcp" in node.value for node in nodes):
+    if pinned:
+        return tuple(arm if arm.tcp is not _NO_TCP else dataclasses.replace(arm, tcp=pinned[0].tcp) for arm in arms)
+    if arms and all(arm.protocol == "h3" for arm in arms) and len(arms) == len(nodes):
         nodes[0].report(
             'no arm has "tcp"; write tcp = {congestion_control = "reno"} in one: the others take it from there'
         )
+    return tuple(arms)

@@ -46,12 +46,12 @@ def _queue_bound(node: Node) -> tuple[str, Any]:
             raise WrongValueError(f'"{node.value}" is out of range: a queue is above 0 and at most 1000000 '
                              f"{'BDP' if bdp else 'whole packets'}")  # fmt: skip
         return ("bdp", number) if bdp else ("packets", int(number))
-    text = node.value.rstrip()
-    if text.endswith("B"):
+    unit = node.value.strip(" 0123456789.+-")
+    if unit.endswith("B"):
         return "bytes", _QUEUE_SIZE.read(node)
-    if text.endswith(("s", "min")):
+    if unit in (*Duration.UNITS, "µs"):
         return "time", kinds.TIME.read(node)
-    raise WrongValueError(f'"{text}" is not a queue; write {QUEUE.wanted}')
+    raise WrongValueError(f'"{node.value}" is not a queue; write {QUEUE.wanted}')
 
 
 _QUEUE_SIZE = kinds.quantity(ByteCount, "a queue", "64 KB", ByteCount(1), ByteCount(10**12))

@@ -68,7 +68,7 @@ def read_study(path: pathlib.Path, clients: Collection[str] = (), servers: Colle
         count = len(source.problems)
         raise SpecError(
             f"{path} has {count} {'problem' if count == 1 else 'problems'}.",
-            "Mend the lines named below; docs/reference/spec.md describes every key.",
+            "Mend these lines; docs/reference/spec.md describes every key.",
             source.problems,
         )
     return study

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Specs for tests: a small right one, and a way to write and read variations of it."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+from quiclab.errors import SpecError
+from quiclab.spec.model import Study
+from quiclab.spec.read import read_study
+
+SMALL = """\
+[study]
+name = "small"
+seed = 7
+blocks = 4
+
+[[workload]]
+name = "100KB"
+size = "100 KB"
+
+[[path]]
+name = "plain"
+rate = "10 Mbit/s"
+delay = "10 ms"
+
+[[arm]]
+name = "h2"
+protocol = "h2"
+client = "curl-cffi"
+server = "caddy"
+tcp = {congestion_control = "reno"}
+
+[[arm]]
+name = "h3"
+protocol = "h3"
+client = "curl-cffi"
+server = "caddy"
+"""
+
+
+def written(folder: pathlib.Path, text: str) -> pathlib.Path:
+    """A file spec.toml with this text."""
+    spec = folder / "spec.toml"
+    spec.write_text(text, encoding="utf-8")
+    return spec
+
+
+def changed(*replacements: tuple[str, str]) -> str:
+    """The small spec with parts replaced; each part must be there."""
+    text = SMALL
+    for old, new in replacements:
+        assert old in text, old
+        text = text.replace(old, new, 1)
+    return text
+
+
+def with_path(lines: str) -> str:
+    """The small spec with more keys in its path."""
+    return changed(('delay = "10 ms"\n', f'delay = "10 ms"\n{lines}\n'))
+
+
+def study_of(folder: pathlib.Path, text: str = SMALL) -> Study:
+    """The study of a right spec."""
+    return read_study(written(folder, text))
+
+
+def problems_of(folder: pathlib.Path, text: str) -> tuple[str, ...]:
+    """What is said about a wrong spec."""
+    with pytest.raises(SpecError) as caught:
+        read_study(written(folder, text))
+    assert caught.value.problems
+    return caught.value.problems
+
+
+def only_problem(folder: pathlib.Path, text: str) -> str:
+    """What is said about a spec with one offender."""
+    problems = problems_of(folder, text)
+    assert len(problems) == 1, problems
+    return problems[0]

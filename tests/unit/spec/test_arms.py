@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arms: programs by name or by command, and TCP's settings, which are never the machine's."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+from specs import SMALL, changed, only_problem, study_of
+
+from quiclab.spec.model import Program, Tcp
+from quiclab.units import ByteCount
+
+TCP_LINE = 'tcp = {congestion_control = "reno"}'
+
+
+def test_tcp_has_pinned_defaults(tmp_path: pathlib.Path) -> None:
+    """Only the algorithm must be named."""
+    assert study_of(tmp_path).arms[0].tcp == Tcp("reno")
+
+
+def test_an_h3_arm_takes_tcp_from_the_baseline(tmp_path: pathlib.Path) -> None:
+    """Not from the first arm that has it, if that is another."""
+    other = '[[arm]]\nname = "other"\nprotocol = "h2"\nclient = "a"\nserver = "b"\ntcp = {congestion_control = "cubic"}\n\n'
+    text = changed(("[[arm]]\n", other + "[[arm]]\n"), ("blocks = 4\n", 'blocks = 4\nbaseline = "h2"\n'))
+    arms = {arm.name: arm.tcp.congestion_control for arm in study_of(tmp_path, text).arms}
+    assert arms == {"other": "cubic", "h2": "reno", "h3": "reno"}
+
+
+def test_an_h3_baseline_takes_tcp_from_the_first_that_has_it(tmp_path: pathlib.Path) -> None:
+    """Every trial runs in namespaces whose TCP is pinned."""
+    arms = study_of(tmp_path, changed(("blocks = 4\n", 'blocks = 4\nbaseline = "h3"\n'))).arms
+    assert [arm.tcp for arm in arms] == [Tcp("reno")] * 2
+
+
+def test_tcp_is_missing_where_no_arm_names_it(tmp_path: pathlib.Path) -> None:
+    """Of two h3 arms one must; an h2 arm always must."""
+    h3 = changed((f"{TCP_LINE}\n", ""), ('protocol = "h2"', 'protocol = "h3"'))
+    assert 'no arm has "tcp"' in only_problem(tmp_path, h3)
+    assert "the machine's default is never used" in only_problem(tmp_path, changed((f"{TCP_LINE}\n", "")))
+
+
+@pytest.mark.parametrize(
+    ("tcp", "words"),
+    [
+        ('{congestion_control = "cubik"}', 'did you mean "cubic"?'),
+        ('{congestion_control = "reno", initial_window = 0}', "from 1 to 10000"),
+        ('{congestion_control = "reno", sack = "on"}', "true or false"),
+        ('{congestion_control = "reno", receive_buffer = ["4 KiB", "1 MB"]}', "2 elements"),
+        ('{congestion_control = "reno", receive_buffer = ["4 KiB", "1 MB", "1 KB"]}', "cannot fall"),
+        ('{congestion_control = "reno", cwnd = 10}', "no such key"),
+        ('"reno"', "is a string"),
+    ],
+)
+def test_a_wrong_setting_of_tcp_is_refused(tmp_path: pathlib.Path, tcp: str, words: str) -> None:
+    """Names, ranges and forms."""
+    assert words in only_problem(tmp_path, changed((TCP_LINE, f"tcp = {tcp}")))
+
+
+def test_buffers_are_three_sizes(tmp_path: pathlib.Path) -> None:
+    """Minimum, default and maximum."""
+    text = changed((TCP_LINE, 'tcp = {congestion_control = "bbr", send_buffer = ["4096 B", "16 KiB", "1 MiB"]}'))
+    expected = (ByteCount(4096), ByteCount(2**14), ByteCount(2**20))
+    assert study_of(tmp_path, text).arms[0].tcp.send_buffer == expected
+
+
+def test_a_program_of_ones_own_is_a_command(tmp_path: pathlib.Path) -> None:
+    """Templates, environment and how it becomes ready; braces around other things stay."""
+    own = '{argv = ["hq", "--port={port}", "{\\"a\\": 1}"], env = {X = "1", Q = "{qlog_dir}"}, ready = "udp"}'
+    server = study_of(tmp_path, changed(('server = "caddy"', f"server = {own}"))).arms[0].server
+    argv = ("hq", "--port={port}", '{"a": 1}')
+    assert server == Program("command", argv, (("Q", "{qlog_dir}"), ("X", "1")), "udp")
+
+
+def test_a_program_by_name_may_choose_its_congestion_control(tmp_path: pathlib.Path) -> None:
+    """As a table with the name."""
+    text = changed(('server = "caddy"', 'server = {name = "aioquic", congestion_control = "cubic"}'))
+    assert study_of(tmp_path, text).arms[0].server == Program("aioquic", congestion_control="cubic")
+
+
+@pytest.mark.parametrize(
+    ("server", "words"),
+    [
+        ("5", "the name of a program"),
+        ('"my server"', "cannot be a name"),
+        ("{}", 'either "name"'),
+        ('{name = "caddy", argv = ["x"]}', 'either "name"'),
+        ("{argv = []}", "at least the program itself"),
+        ('{argv = ["x", "{prt}"]}', 'did you mean "port"?'),
+        ('{argv = ["x\\u0000"]}', "NUL"),
+        ('{argv = ["x"], env = {"A=B" = "1"}}', "letters, digits and underscores"),
+        ('{argv = ["x"], env = {A = 1}}', "env.A"),
+        ('{argv = ["x"], env = ["A=1"]}', "table of texts"),
+        ('{argv = ["x"], ready = "now"}', "valid values: udp, tcp, both, none"),
+    ],
+)
+def test_a_wrong_program_is_refused(tmp_path: pathlib.Path, server: str, words: str) -> None:
+    """Either a name or a command, with placeholders that exist."""
+    text = changed(('server = "caddy"', f"server = {server}"))
+    assert words in only_problem(tmp_path, text)
+
+
+@pytest.mark.parametrize("key", ["name", "protocol", "client", "server"])
+def test_an_arm_is_complete(tmp_path: pathlib.Path, key: str) -> None:
+    """Every part of an arm is said."""
+    last = SMALL.rindex("[[arm]]")
+    lines = [line for line in SMALL[last:].splitlines() if not line.startswith(f"{key} =")]
+    assert f'"{key}" is missing' in only_problem(tmp_path, SMALL[:last] + "\n".join(lines))

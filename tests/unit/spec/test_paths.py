@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A path's two directions: keys for both, overrides for one, defaults, and what does not fit together."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+from specs import changed, only_problem, problems_of, study_of, with_path
+
+from quiclab.spec.model import Bernoulli, Path
+from quiclab.units import Bitrate, ByteCount, Duration, Share
+
+
+def path_of(folder: pathlib.Path, lines: str) -> Path:
+    """The small spec's path with more keys."""
+    return study_of(folder, with_path(lines)).paths[0]
+
+
+def test_keys_hold_for_both_directions(tmp_path: pathlib.Path) -> None:
+    """Rate, delay and loss apply to each direction, so ACKs are lost too."""
+    path = path_of(tmp_path, 'loss = "1 %"')
+    assert path.up == path.down
+    assert path.up.loss == Bernoulli(Share(0.01))
+    assert path.base_rtt == Duration(20_000_000)
+
+
+def test_a_direction_overrides_key_by_key(tmp_path: pathlib.Path) -> None:
+    """What [path.up] does not name stays as it is for both."""
+    path = path_of(tmp_path, 'loss = "1 %"\n[path.up]\nrate = "1 Mbit/s"\nloss = "0 %"\n')
+    assert (path.up.rate, path.down.rate) == (Bitrate(10**6), Bitrate(10**7))
+    assert (path.up.loss, path.down.loss) == (Bernoulli(Share(0.0)), Bernoulli(Share(0.01)))
+    assert path.up.delay == path.down.delay
+
+
+@pytest.mark.parametrize(
+    ("lines", "edge"),
+    [
+        ("", Bitrate(10**9)),
+        ('edge = "none"', None),
+        ('edge = "100 Mbit/s"', Bitrate(10**8)),
+        ('schedule = [{at = "1 s", rate = "1 Gbit/s"}]', Bitrate(10**10)),
+    ],
+)
+def test_the_access_rate_is_at_least_ten_times_the_bottleneck(
+    tmp_path: pathlib.Path, lines: str, edge: Bitrate | None
+) -> None:
+    """1 Gbit/s, or ten times the fastest rate; the spec may set it or take it away."""
+    assert path_of(tmp_path, lines).down.edge == edge
+
+
+def test_without_a_rate_there_is_no_access_rate(tmp_path: pathlib.Path) -> None:
+    """Nothing is limited that the spec does not limit."""
+    path = study_of(tmp_path, changed(('rate = "10 Mbit/s"\n', ""))).paths[0]
+    assert (path.down.rate, path.down.edge) == (None, None)
+
+
+def test_a_queue_without_a_rate_is_told(tmp_path: pathlib.Path) -> None:
+    """It would never hold a packet."""
+    text = changed(('rate = "10 Mbit/s"\n', 'queue = "64 KB"\n'))
+    assert 'needs a "rate"' in only_problem(tmp_path, text)
+
+
+def test_a_trace_is_found_beside_the_spec_and_stands_for_the_rate(tmp_path: pathlib.Path) -> None:
+    """In a direction of its own it replaces the path's rate; the access rate follows its mean."""
+    (tmp_path / "lte.trace").write_text("".join(f"{ms}\n" for ms in range(1, 101)))
+    path = path_of(tmp_path, '[path.down]\ntrace = "lte.trace"')
+    assert path.down.trace == str(tmp_path / "lte.trace")
+    assert (path.down.rate, path.up.rate) == (None, Bitrate(10**7))
+    assert path.down.edge == Bitrate(10**9)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ('trace = "lte.trace"', '"trace" stands for "rate"'),
+        ('[path.up]\ntrace = "lte.trace"\nrate = "1 Mbit/s"', '"trace" stands for "rate"'),
+        ('[path.up]\ntrace = "bad.trace"', "line 2 is not a whole number"),
+        (
+            '[path.up]\ntrace = "lte.trace"\nschedule = [{at = "1 s", rate = "1 Mbit/s"}]',
+            '"rate" cannot change where a "trace" gives it',
+        ),
+    ],
+)
+def test_a_trace_does_not_go_with_a_rate(tmp_path: pathlib.Path, lines: str, words: str) -> None:
+    """Two rates in one place are one too many, and a broken trace is told with its line."""
+    (tmp_path / "lte.trace").write_text("1\n2\n")
+    (tmp_path / "bad.trace").write_text("1\nx\n")
+    assert words in only_problem(tmp_path, with_path(lines))
+
+
+def test_a_problem_of_both_directions_is_told_once(tmp_path: pathlib.Path) -> None:
+    """The key stands in one line, so there is one thing to mend."""
+    assert "no room" in only_problem(tmp_path, with_path('queue = "100 B"'))
+
+
+def test_problems_of_a_direction_name_it(tmp_path: pathlib.Path) -> None:
+    """`path[plain].up.rate` is not `path[plain].rate`."""
+    problems = problems_of(tmp_path, with_path('[path.up]\nrate = "x"\n[path.down]\ndelay = 5'))
+    assert "line 15: path[plain].up.rate:" in problems[0]
+    assert "line 17: path[plain].down.delay:" in problems[1]
+
+
+def test_framing_and_mtu_count_for_a_full_packet(tmp_path: pathlib.Path) -> None:
+    """A queue must hold one packet with its framing."""
+    assert path_of(tmp_path, 'queue = "1500 B"').down.queue.bytes == ByteCount(1500)
+    assert "1.538 KB" in only_problem(tmp_path, with_path('queue = "1500 B"\noverhead = "38 B"'))
+    assert path_of(tmp_path, 'queue = "1400 B"\nmtu = 1400').mtu == 1400
+
+
+def test_ipv6_is_a_choice(tmp_path: pathlib.Path) -> None:
+    """4 by default; 5 does not exist."""
+    assert path_of(tmp_path, "ip_version = 6").ip_version == 6
+    assert path_of(tmp_path, "").ip_version == 4
+    assert "4 or 6" in only_problem(tmp_path, with_path("ip_version = 5"))
+    assert "4 or 6" in only_problem(tmp_path, with_path("ip_version = true"))
