@@ -7,10 +7,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from quiclab.cli import doctor, execute, plan, run
+from quiclab.cli import clean, doctor, execute, plan, report, run
 from quiclab.errors import ExitCode, QuiclabError, SpecError
 
-_VERBS = (plan, run, execute, doctor)
+_VERBS = (plan, run, report, execute, doctor, clean)
 
 _EPILOG = """\
 the usual way:

@@ -66,12 +66,12 @@ def _run_block(laboratory: Laboratory, study_dir: StudyDir, ledger: Ledger, bloc
         if any(attempt.status == "void" and attempt.attempt == number for attempt in last.values()):
             _void_rest(ledger, last, number)
             if number >= limit:
-                bar.done(block, "gave up: void")
+                bar.done(block)
                 return
             number += 1
         missing = [row for row in block if row.trial_id not in last or last[row.trial_id].attempt < number]
         if not missing:
-            bar.done(block, "done")
+            bar.done(block)
             return
         for row in order_block(block, number):
             if row in missing and _run_one(laboratory, study_dir, ledger, row, number, bar) == "void":
@@ -116,6 +116,7 @@ class _Bar:
         self._done = 0
         self._skipped = 0.0
         self._started = time.monotonic()
+        self._ran = False
 
     def __enter__(self) -> _Bar:
         self._progress.start()
@@ -136,15 +137,17 @@ class _Bar:
         """Something to read above the bar."""
         self._progress.console.print(text, highlight=False)
 
-    def done(self, block: Sequence[PlanRow], _how: str) -> None:
+    def done(self, block: Sequence[PlanRow]) -> None:
         """A block is over."""
         assert self._task is not None
         expected = sum(self._expected[row.trial_id] for row in block)
-        if not getattr(self, "_ran", False):
+        if not self._ran:
             self._skipped += expected  # done by an earlier run
         self._ran = False
         self._done += len(block)
-        self._progress.update(self._task, advance=expected, trials=f"{self._done}/{self._total} trials", left=self._left())
+        self._progress.update(self._task, advance=expected, trials=f"{self._done}/{self._total} trials")
+        left = self._left() if self._done < self._total else "done"
+        self._progress.update(self._task, left=left, **({} if self._done < self._total else {"now": "all trials".ljust(32)}))
 
     def _left(self) -> str:
         assert self._task is not None
