@@ -7,7 +7,7 @@ use std::collections::{BinaryHeap, VecDeque};
 /// A packet that is due at an instant; of two at one instant the one that came first goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
-    /// CLOCK_MONOTONIC nanoseconds.
+    /// `CLOCK_MONOTONIC` nanoseconds.
     pub due_ns: u64,
     number: u64,
     /// Where the packet is kept.

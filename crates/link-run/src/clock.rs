@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! CLOCK_MONOTONIC, the one clock of every time that is written, and its distance from CLOCK_REALTIME.
+//! `CLOCK_MONOTONIC`, the one clock of every time that is written, and its distance from `CLOCK_REALTIME`.
 
 /// Nanoseconds of a clock.
 fn read(clock: libc::clockid_t) -> u64 {
@@ -12,7 +12,7 @@ fn read(clock: libc::clockid_t) -> u64 {
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }
 
-/// Nanoseconds of CLOCK_MONOTONIC.
+/// Nanoseconds of `CLOCK_MONOTONIC`.
 #[must_use]
 pub fn monotonic_ns() -> u64 {
     read(libc::CLOCK_MONOTONIC)
@@ -24,7 +24,7 @@ pub fn process_cpu_ns() -> u64 {
     read(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// CLOCK_REALTIME minus CLOCK_MONOTONIC: the best of a few tries, each taken between two readings of the other.
+/// `CLOCK_REALTIME` minus `CLOCK_MONOTONIC`: the best of a few tries, each taken between two readings of the other.
 #[must_use]
 pub fn realtime_minus_monotonic_ns() -> i64 {
     (0..8)

@@ -7,14 +7,13 @@ use std::time::Duration;
 use link_core::{Bytes, Delivery, Direction, Fate, Nanos};
 
 use crate::calendar::Calendar;
-use crate::checksum;
 use crate::clock::monotonic_ns;
 use crate::control::Control;
 use crate::counters::{reason_comment, reason_number, Counters};
 use crate::device::{Port, FRAME};
 use crate::histogram::Histogram;
 use crate::log::pcapng::{self, Way};
-use crate::log::record::{Action, Record, CORRUPTED, DUPLICATE, NO_INDEX, OVERSIZED, REORDERED};
+use crate::log::record::{Action, Record, NO_INDEX, OVERSIZED, REORDERED};
 use crate::log::Logs;
 use crate::packet;
 use crate::pool::{Pool, HEADROOM};
@@ -40,12 +39,12 @@ pub struct OutsideDrops {
     pub read_errors: u64,
     /// Packets that a device did not take.
     pub write_errors: u64,
+    /// Packets that were lost between an end and the link, since the model's t = 0.
+    pub device_drops: u64,
 }
 
 /// What a run leaves behind.
 pub struct Outcome {
-    /// The ports, for their last counters.
-    pub ports: [Box<dyn Port>; 2],
     /// Counts of up and down.
     pub counters: [Counters; 2],
     /// How late packets were written.
@@ -54,7 +53,7 @@ pub struct Outcome {
     pub outside: OutsideDrops,
     /// The logs, not yet closed.
     pub logs: Logs,
-    /// CLOCK_MONOTONIC at the model's t = 0; `None` if no packet came.
+    /// `CLOCK_MONOTONIC` at the model's t = 0; `None` if no packet came.
     pub model_zero_ns: Option<u64>,
 }
 
@@ -70,6 +69,8 @@ pub struct Forwarder {
     model_zero_ns: Option<u64>,
     lateness: Histogram,
     outside: OutsideDrops,
+    /// What the devices had lost at the model's t = 0.
+    drops_before: u64,
     /// Taken out while its content is being worked on.
     buffer: Vec<u8>,
 }
@@ -94,7 +95,7 @@ impl Forwarder {
         };
         Self {
             ports,
-            lanes: [lane(up, mtus[0]), lane(down, mtus[1])],
+            lanes: [lane(up, mtus[1]), lane(down, mtus[0])],
             pool: Pool::new(mtus[0].max(mtus[1]).into()),
             calendar: Calendar::default(),
             logs,
@@ -103,6 +104,7 @@ impl Forwarder {
             model_zero_ns: None,
             lateness: Histogram::default(),
             outside: OutsideDrops::default(),
+            drops_before: 0,
             buffer: vec![0; FRAME],
         }
     }
@@ -129,7 +131,7 @@ impl Forwarder {
                 control.wait(fds, pause)
             };
             if stop {
-                return Ok(self.finish());
+                return self.finish();
             }
         }
     }
@@ -149,15 +151,20 @@ impl Forwarder {
         let received = self.ports[lane].receive(&mut buffer);
         if let Ok(Some(received)) = received {
             let arrival_ns = monotonic_ns();
+            let first = self.model_zero_ns.is_none();
             let packet = &buffer[received.start..received.end];
             let segments = received
                 .offload
                 .and_then(|offload| Segments::new(packet, offload));
             match segments {
                 Some(segments) if packet::is_ip(packet) => {
-                    self.accept(lane, packet, &segments, arrival_ns)
+                    self.accept(lane, packet, &segments, arrival_ns);
                 }
                 _ => self.outside.read_errors += 1,
+            }
+            if first && self.model_zero_ns.is_some() {
+                // What was lost while addresses and routes were being set up is no part of the run.
+                self.drops_before = self.device_drops()?;
             }
         }
         self.buffer = buffer;
@@ -259,7 +266,7 @@ impl Forwarder {
         if delivery.reordered {
             self.pool.get_mut(slot).record.flags |= REORDERED;
         }
-        let copy = delivery.copy.map(|copied| (self.copy(slot), copied));
+        let copy = delivery.copy.map(|copied| (self.pool.copy(slot), copied));
         let due_ns = self.pool.get(slot).record.due_ns;
         for (slot, corrupt) in [(slot, delivery.corrupt)]
             .into_iter()
@@ -267,39 +274,10 @@ impl Forwarder {
         {
             if let Some(draw) = corrupt {
                 self.lanes[lane].counters.corrupted += 1;
-                self.corrupt(slot, draw);
+                self.pool.get_mut(slot).corrupt(draw);
             }
             self.calendar.push(due_ns, slot);
         }
-    }
-
-    fn copy(&mut self, slot: u32) -> u32 {
-        let copy = self.pool.take();
-        let mut bytes = std::mem::take(&mut self.pool.get_mut(copy).bytes);
-        let original = self.pool.get(slot);
-        bytes.clear();
-        bytes.extend_from_slice(&original.bytes);
-        let (checksum, mut record) = (original.checksum, original.record);
-        record.flags |= DUPLICATE;
-        let entry = self.pool.get_mut(copy);
-        entry.bytes = bytes;
-        entry.checksum = checksum;
-        entry.record = record;
-        copy
-    }
-
-    /// Turns one bit over, after the first byte: the IP version in it says what the far end is handed at all. The real
-    /// checksum is completed before, so that the far end notices.
-    fn corrupt(&mut self, slot: u32, draw: u64) {
-        let entry = self.pool.get_mut(slot);
-        entry.record.flags |= CORRUPTED;
-        let packet = &mut entry.bytes[HEADROOM..];
-        if let Some(partial) = entry.checksum.take() {
-            checksum::complete(packet, partial);
-        }
-        let bits = (packet.len() as u128 - 1) * 8;
-        let bit = usize::try_from((u128::from(draw) * bits) >> 64).unwrap_or(0);
-        packet[1 + bit / 8] ^= 1 << (bit % 8);
     }
 
     /// Writes what is due. False: nothing was.
@@ -357,8 +335,15 @@ impl Forwarder {
         self.logs.capture(end, &packet);
     }
 
+    fn device_drops(&mut self) -> io::Result<u64> {
+        Ok(self.ports[0].drops()? + self.ports[1].drops()?)
+    }
+
     /// Counts and logs what is still in the link.
-    fn finish(mut self) -> Outcome {
+    fn finish(mut self) -> io::Result<Outcome> {
+        if self.model_zero_ns.is_some() {
+            self.outside.device_drops = self.device_drops()?.saturating_sub(self.drops_before);
+        }
         while let Some(entry) = self.calendar.pop() {
             let mut record = self.pool.get(entry.slot).record;
             if record.action == Action::Delivered {
@@ -369,13 +354,12 @@ impl Forwarder {
             }
             self.logs.record(&record);
         }
-        Outcome {
-            ports: self.ports,
+        Ok(Outcome {
             counters: self.lanes.map(|lane| lane.counters),
             lateness: self.lateness,
             outside: self.outside,
             logs: self.logs,
             model_zero_ns: self.model_zero_ns,
-        }
+        })
     }
 }

@@ -16,5 +16,6 @@ pub mod log;
 pub mod packet;
 pub mod pool;
 pub mod segment;
+pub mod summary;
 pub mod timer;
 pub mod vnet;

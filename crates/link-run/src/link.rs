@@ -7,14 +7,16 @@ use std::path::Path;
 use link_core::{Direction, StreamKey};
 use serde_json::{json, Value};
 
-use crate::clock::{monotonic_ns, process_cpu_ns, realtime_minus_monotonic_ns};
+use crate::clock::{monotonic_ns, realtime_minus_monotonic_ns};
 use crate::config::{Backend, Config};
 use crate::control::Control;
 use crate::device::tun::Tun;
+use crate::device::veth::{Veth, WANTED_BUFFER};
 use crate::device::Port;
 use crate::error::Error;
-use crate::forwarder::{Forwarder, Outcome};
+use crate::forwarder::Forwarder;
 use crate::log::Logs;
+use crate::summary::{self, Start};
 use crate::timer;
 
 /// Runs the link that the file describes until it is told to stop; tells its events on standard output.
@@ -41,20 +43,23 @@ pub fn run(config: &Path) -> Result<(), Error> {
     };
     let logs = Logs::create(&config.log, start.offset_ns)?;
     let ports = open_ports(&config)?;
-    let drops_before = device_drops(&ports)?;
     let scheduling = timer::ask_for_punctuality();
     let spin_ns = config
         .timer
         .spin_ns
         .unwrap_or_else(timer::calibrate_spin_ns);
+    let receive_buffer = ports[0]
+        .receive_buffer_bytes()
+        .min(ports[1].receive_buffer_bytes());
     let facts = json!({
         "version": 1,
         "backend": match config.backend { Backend::Tun => "tun", Backend::Veth => "veth" },
         "offload": ports[0].offloads(),
-        "receive_buffer_bytes": ports[0].receive_buffer_bytes().min(ports[1].receive_buffer_bytes()),
+        "receive_buffer_bytes": receive_buffer,
         "spin_ns": spin_ns,
         "real_time": scheduling.real_time,
         "memory_locked": scheduling.memory_locked,
+        "warnings": warnings(receive_buffer),
     });
     let mtus = [config.ends.client.mtu, config.ends.server.mtu];
     let forwarder = Forwarder::new(ports, models, mtus, logs, start.offset_ns, spin_ns);
@@ -63,7 +68,7 @@ pub fn run(config: &Path) -> Result<(), Error> {
         "lost a device",
         "its namespace must outlive the link",
     ))?;
-    let summary = summarise(&config, &start, &facts, drops_before, outcome)?;
+    let summary = event("summary", &facts, summary::of(&config, &start, outcome));
     if let Some(path) = &config.log.summary {
         std::fs::write(path, format!("{summary}\n")).map_err(Error::system(
             format!("cannot write {}", path.display()),
@@ -74,124 +79,28 @@ pub fn run(config: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// When the run started, and the distance of CLOCK_REALTIME at that moment.
-struct Start {
-    ns: u64,
-    offset_ns: i64,
+/// What may spoil a run, told before it.
+fn warnings(receive_buffer: Option<usize>) -> Vec<String> {
+    receive_buffer
+        .filter(|&bytes| bytes < WANTED_BUFFER)
+        .map(|bytes| {
+            format!(
+                "the receive buffer has {bytes} bytes, not {WANTED_BUFFER}: bursts may be lost outside the model; raise \
+                 net.core.rmem_max on the host, or use the tun backend"
+            )
+        })
+        .into_iter()
+        .collect()
 }
 
 fn open_ports(config: &Config) -> Result<[Box<dyn Port>; 2], Error> {
     let open = |end| -> Result<Box<dyn Port>, Error> {
         match config.backend {
             Backend::Tun => Ok(Box::new(Tun::open(end)?)),
-            Backend::Veth => Err(Error::config("backend: veth is not there yet")),
+            Backend::Veth => Ok(Box::new(Veth::open(end)?)),
         }
     };
     Ok([open(&config.ends.client)?, open(&config.ends.server)?])
-}
-
-fn device_drops(ports: &[Box<dyn Port>; 2]) -> Result<u64, Error> {
-    let read = |port: &dyn Port| {
-        port.drops().map_err(Error::system(
-            "cannot read the device's counters",
-            "its namespace must outlive the link",
-        ))
-    };
-    Ok(read(&*ports[0])? + read(&*ports[1])?)
-}
-
-/// Closes the logs and gives the account of the run.
-fn summarise(
-    config: &Config,
-    start: &Start,
-    facts: &Value,
-    drops_before: u64,
-    outcome: Outcome,
-) -> Result<Value, Error> {
-    let Outcome {
-        ports,
-        counters,
-        lateness,
-        outside,
-        logs,
-        model_zero_ns,
-    } = outcome;
-    let stopped_ns = monotonic_ns();
-    let device_drops = device_drops(&ports)?.saturating_sub(drops_before);
-    let counts = logs.counts;
-    let written = logs.finish(model_zero_ns.unwrap_or(0));
-    let complete = written.is_ok() && counts.records_lost == 0 && counts.capture_packets_lost == 0;
-    let mut reasons = Vec::new();
-    let bound_ns = lateness_bound_ns(config);
-    let p99_ns = lateness.quantile(990);
-    if p99_ns > bound_ns {
-        reasons.push(format!(
-            "late: p99 {} us > {} us",
-            p99_ns / 1000,
-            bound_ns / 1000
-        ));
-    }
-    let lost = outside.read_errors + outside.write_errors + device_drops;
-    if lost > 0 {
-        reasons.push(format!("{lost} packets lost outside the model"));
-    }
-    match written {
-        Err(error) => reasons.push(format!("log incomplete: {error}")),
-        Ok(_) if !complete => reasons.push(format!(
-            "log incomplete: {} records and {} captured packets found the buffer full",
-            counts.records_lost, counts.capture_packets_lost
-        )),
-        Ok(_) => {}
-    }
-    Ok(event(
-        "summary",
-        facts,
-        json!({
-            "model_zero_ns": model_zero_ns.unwrap_or(0),
-            "duration_ns": stopped_ns - start.ns,
-            "clock": {
-                "realtime_minus_monotonic_start_ns": start.offset_ns,
-                "realtime_minus_monotonic_end_ns": realtime_minus_monotonic_ns(),
-            },
-            "up": counters[0].summary(),
-            "down": counters[1].summary(),
-            "lateness": {
-                "count": lateness.count(),
-                "p50_ns": lateness.quantile(500),
-                "p90_ns": lateness.quantile(900),
-                "p99_ns": p99_ns,
-                "p999_ns": lateness.quantile(999),
-                "max_ns": lateness.max(),
-            },
-            "outside_drops": {
-                "read_errors": outside.read_errors,
-                "write_errors": outside.write_errors,
-                "device_drops": device_drops,
-            },
-            "log": {
-                "records": counts.records,
-                "records_lost": counts.records_lost,
-                "capture_packets_lost": counts.capture_packets_lost,
-                "complete": complete,
-            },
-            "cpu_ns": process_cpu_ns(),
-            "sound": reasons.is_empty(),
-            "unsound_reasons": reasons,
-        }),
-    ))
-}
-
-/// What p99 of the lateness must not exceed: the larger of a fixed bound and a share of the smaller one-way delay.
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a bound, not a measurement"
-)]
-fn lateness_bound_ns(config: &Config) -> u64 {
-    let delay = config.up.delay().min(config.down.delay());
-    let share = (delay.0 as f64 * config.void.one_way_delay_share) as u64;
-    config.void.lateness_p99_ns.max(share)
 }
 
 /// One line: the event's name, the facts of the run, and more.

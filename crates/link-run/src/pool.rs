@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Memory for the packets that are in the link.
 
-use crate::checksum::PartialChecksum;
-use crate::log::record::Record;
+use crate::checksum::{self, PartialChecksum};
+use crate::log::record::{Record, CORRUPTED, DUPLICATE};
 
 /// Room before the IP header for what a device puts there.
 pub const HEADROOM: usize = 24;
@@ -25,6 +25,19 @@ impl Slot {
     #[must_use]
     pub fn packet(&self) -> &[u8] {
         &self.bytes[HEADROOM..]
+    }
+
+    /// Turns one bit over, somewhere after the first byte: the IP version in that one says what the far end is handed
+    /// at all. The real checksum is completed before, so that the far end notices. `draw` is uniform over all of `u64`.
+    pub fn corrupt(&mut self, draw: u64) {
+        self.record.flags |= CORRUPTED;
+        let packet = &mut self.bytes[HEADROOM..];
+        if let Some(partial) = self.checksum.take() {
+            checksum::complete(packet, partial);
+        }
+        let bits = (packet.len() as u128 - 1) * 8;
+        let bit = usize::try_from((u128::from(draw) * bits) >> 64).unwrap_or(0);
+        packet[1 + bit / 8] ^= 1 << (bit % 8);
     }
 }
 
@@ -63,6 +76,25 @@ impl Pool {
             self.slots.push(Slot::default());
             u32::try_from(self.slots.len() - 1).expect("fewer than 2³² packets are in the link")
         })
+    }
+
+    /// A second slot with the same packet, marked as a duplicate.
+    ///
+    /// # Panics
+    /// As [`Pool::take`].
+    pub fn copy(&mut self, slot: u32) -> u32 {
+        let number = self.take();
+        let mut copy = std::mem::take(self.get_mut(number));
+        let original = self.get(slot);
+        copy.bytes.clear();
+        copy.bytes.extend_from_slice(&original.bytes);
+        copy.checksum = original.checksum;
+        copy.record = Record {
+            flags: original.record.flags | DUPLICATE,
+            ..original.record
+        };
+        *self.get_mut(number) = copy;
+        number
     }
 
     /// Gives a slot back.

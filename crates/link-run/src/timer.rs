@@ -25,6 +25,7 @@ pub struct Scheduling {
 }
 
 /// Asks for what makes this thread punctual; nothing of it is required.
+#[must_use]
 pub fn ask_for_punctuality() -> Scheduling {
     let parameters = libc::sched_param {
         sched_priority: PRIORITY,

@@ -1,67 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One direction in the configuration file, and its translation into the link's elements.
+//! One direction in the configuration file.
 
 use std::path::PathBuf;
 
-use link_core as core;
-use link_core::{BitRate, Bytes, Chance, Nanos, Timeline};
 use serde::Deserialize;
-
-use crate::error::Error;
 
 /// One direction as it is written.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Direction {
     #[serde(default)]
-    rate_bit_per_s: Option<u64>,
+    pub(super) rate_bit_per_s: Option<u64>,
     #[serde(default)]
-    edge_rate_bit_per_s: Option<u64>,
+    pub(super) edge_rate_bit_per_s: Option<u64>,
     #[serde(default)]
-    overhead_bytes: u64,
+    pub(super) overhead_bytes: u64,
     #[serde(default)]
-    queue: Queue,
+    pub(super) queue: Queue,
     #[serde(default)]
-    delay_ns: u64,
+    pub(super) delay_ns: u64,
     #[serde(default)]
-    jitter: Option<Jitter>,
+    pub(super) jitter: Option<Jitter>,
     #[serde(default)]
-    loss: Option<Loss>,
+    pub(super) loss: Option<Loss>,
     #[serde(default)]
-    loss_at: LossAt,
+    pub(super) loss_at: LossAt,
     #[serde(default)]
-    reorder: Option<Reorder>,
+    pub(super) reorder: Option<Reorder>,
     #[serde(default)]
-    duplicate: Option<Probability>,
+    pub(super) duplicate: Option<Probability>,
     #[serde(default)]
-    corrupt: Option<Probability>,
+    pub(super) corrupt: Option<Probability>,
     #[serde(default)]
-    schedule: Vec<Change>,
+    pub(super) schedule: Vec<Change>,
     #[serde(default)]
-    trace: Option<Trace>,
+    pub(super) trace: Option<Trace>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Queue {
-    bytes: Option<u64>,
-    packets: Option<u32>,
-    time_ns: Option<u64>,
+pub(super) struct Queue {
+    pub(super) bytes: Option<u64>,
+    pub(super) packets: Option<u32>,
+    pub(super) time_ns: Option<u64>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Jitter {
-    distribution: Distribution,
-    scale_ns: u64,
-    mode: JitterMode,
+pub(super) struct Jitter {
+    pub(super) distribution: Distribution,
+    pub(super) scale_ns: u64,
+    pub(super) mode: JitterMode,
     #[serde(default)]
-    half_life_ns: u64,
+    pub(super) half_life_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Distribution {
+pub(super) enum Distribution {
     Uniform,
     Normal,
     Pareto,
@@ -70,14 +66,14 @@ enum Distribution {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum JitterMode {
+pub(super) enum JitterMode {
     InOrder,
     Reorder,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "model", rename_all = "snake_case", deny_unknown_fields)]
-enum Loss {
+pub(super) enum Loss {
     Bernoulli {
         probability: f64,
     },
@@ -100,7 +96,7 @@ enum Loss {
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum LossAt {
+pub(super) enum LossAt {
     #[default]
     Entry,
     Exit,
@@ -108,310 +104,65 @@ enum LossAt {
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reorder {
-    probability: f64,
-    extra_delay_ns: u64,
+pub(super) struct Reorder {
+    pub(super) probability: f64,
+    pub(super) extra_delay_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Probability {
-    probability: f64,
+pub(super) struct Probability {
+    pub(super) probability: f64,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Trace {
-    format: TraceFormat,
-    path: PathBuf,
+pub(super) struct Trace {
+    pub(super) format: TraceFormat,
+    pub(super) path: PathBuf,
     #[serde(default)]
-    repeat: bool,
+    pub(super) repeat: bool,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum TraceFormat {
+pub(super) enum TraceFormat {
     Mahimahi,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Change {
-    at_ns: u64,
-    set: Settings,
+pub(super) struct Change {
+    pub(super) at_ns: u64,
+    pub(super) set: Settings,
 }
 
 /// What a change sets: what is absent stays, what is null is switched off.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Settings {
-    #[serde(deserialize_with = "given")]
-    rate_bit_per_s: Option<Option<u64>>,
-    delay_ns: Option<u64>,
-    #[serde(deserialize_with = "given")]
-    jitter: Option<Option<Jitter>>,
-    #[serde(deserialize_with = "given")]
-    loss: Option<Option<Loss>>,
-    queue: Option<Queue>,
-    #[serde(deserialize_with = "given")]
-    reorder: Option<Option<Reorder>>,
-    #[serde(deserialize_with = "given")]
-    duplicate: Option<Option<Probability>>,
-    #[serde(deserialize_with = "given")]
-    corrupt: Option<Option<Probability>>,
+pub(super) struct Settings {
+    pub(super) rate_bit_per_s: Setting<Option<u64>>,
+    pub(super) delay_ns: Setting<u64>,
+    pub(super) jitter: Setting<Option<Jitter>>,
+    pub(super) loss: Setting<Option<Loss>>,
+    pub(super) queue: Setting<Queue>,
+    pub(super) reorder: Setting<Option<Reorder>>,
+    pub(super) duplicate: Setting<Option<Probability>>,
+    pub(super) corrupt: Setting<Option<Probability>>,
 }
 
-/// Tells null (`Some(None)`) from absent (`None`, by the default).
-fn given<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
+/// A field of a change.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Setting<T> {
+    /// Absent.
+    #[default]
+    Kept,
+    /// Given.
+    To(T),
 }
 
-impl Direction {
-    /// The constant delay at the start.
-    #[must_use]
-    pub fn delay(&self) -> Nanos {
-        Nanos(self.delay_ns)
-    }
-
-    /// The elements' configuration; `name` is `up` or `down` and is used in messages.
-    ///
-    /// # Errors
-    /// [`Error::Config`] if a value is out of its range or the trace cannot be read.
-    pub fn elements(&self, name: &str) -> Result<core::DirectionConfig, Error> {
-        self.build()
-            .map_err(|message| Error::config(format!("{name}.{message}")))
-    }
-
-    fn build(&self) -> Result<core::DirectionConfig, String> {
-        if self.edge_rate_bit_per_s == Some(0) {
-            return Err("edge_rate_bit_per_s: must be above 0".to_owned());
-        }
-        if self
-            .schedule
-            .windows(2)
-            .any(|pair| pair[0].at_ns > pair[1].at_ns)
-        {
-            return Err("schedule: at_ns must not decrease".to_owned());
-        }
-        Ok(core::DirectionConfig {
-            edge_rate: self.edge_rate_bit_per_s.map(BitRate),
-            service: self.service()?,
-            overhead: Bytes(self.overhead_bytes),
-            queue: self.timeline(
-                "queue",
-                &self.queue,
-                |set| &set.queue,
-                |queue| Ok(queue.bound()),
-            )?,
-            delay: self.timeline(
-                "delay_ns",
-                &self.delay_ns,
-                |set| &set.delay_ns,
-                |ns| Ok(Nanos(*ns)),
-            )?,
-            jitter: self.timeline(
-                "jitter",
-                &self.jitter,
-                |set| &set.jitter,
-                |jitter| optional(jitter, Jitter::element),
-            )?,
-            loss: self.timeline(
-                "loss",
-                &self.loss,
-                |set| &set.loss,
-                |loss| optional(loss, Loss::element),
-            )?,
-            loss_at: match self.loss_at {
-                LossAt::Entry => core::LossAt::Entry,
-                LossAt::Exit => core::LossAt::Exit,
-            },
-            reorder: self.timeline(
-                "reorder",
-                &self.reorder,
-                |set| &set.reorder,
-                |it| optional(it, Reorder::element),
-            )?,
-            duplicate: self.timeline(
-                "duplicate",
-                &self.duplicate,
-                |set| &set.duplicate,
-                Probability::element,
-            )?,
-            corrupt: self.timeline(
-                "corrupt",
-                &self.corrupt,
-                |set| &set.corrupt,
-                Probability::element,
-            )?,
-        })
-    }
-
-    fn service(&self) -> Result<core::Service, String> {
-        let Some(trace) = &self.trace else {
-            return self
-                .timeline(
-                    "rate_bit_per_s",
-                    &self.rate_bit_per_s,
-                    |set| &set.rate_bit_per_s,
-                    |rate| Ok(rate.map(BitRate)),
-                )
-                .map(core::Service::Rate);
-        };
-        if self.rate_bit_per_s.is_some()
-            || self
-                .schedule
-                .iter()
-                .any(|change| change.set.rate_bit_per_s.is_some())
-        {
-            return Err(
-                "trace: stands in the place of rate_bit_per_s; give one of them".to_owned(),
-            );
-        }
-        let TraceFormat::Mahimahi = trace.format;
-        let text = std::fs::read_to_string(&trace.path)
-            .map_err(|error| format!("trace.path: {}: {error}", trace.path.display()))?;
-        core::Trace::parse(&text, trace.repeat)
-            .map(core::Service::Trace)
-            .map_err(|message| format!("trace.path: {}: {message}", trace.path.display()))
-    }
-
-    /// One setting over time: its first value and what the schedule sets it to.
-    fn timeline<T, U>(
-        &self,
-        field: &str,
-        first: &T,
-        set: impl Fn(&Settings) -> &Option<T>,
-        element: impl Fn(&T) -> Result<U, String>,
-    ) -> Result<Timeline<U>, String> {
-        let mut timeline =
-            Timeline::constant(element(first).map_err(|message| format!("{field}{message}"))?);
-        for (number, change) in self.schedule.iter().enumerate() {
-            if let Some(value) = set(&change.set) {
-                let value = element(value)
-                    .map_err(|message| format!("schedule[{number}].set.{field}{message}"))?;
-                timeline = timeline.then(Nanos(change.at_ns), value);
-            }
-        }
-        Ok(timeline)
-    }
-}
-
-/// Turns an optional setting; messages start with the field's dot or colon.
-fn optional<T, U>(
-    setting: &Option<T>,
-    element: impl Fn(&T) -> Result<U, String>,
-) -> Result<Option<U>, String> {
-    setting.as_ref().map(element).transpose()
-}
-
-fn chance(field: &str, probability: f64) -> Result<Chance, String> {
-    Chance::new(probability).ok_or_else(|| format!(".{field}: {probability} is not within 0 and 1"))
-}
-
-impl Queue {
-    fn bound(&self) -> core::QueueBound {
-        core::QueueBound {
-            bytes: self.bytes.map(Bytes),
-            packets: self.packets,
-            time: self.time_ns.map(Nanos),
-        }
-    }
-}
-
-impl Jitter {
-    fn element(&self) -> Result<core::Jitter, String> {
-        if self.scale_ns >= 1 << 60 {
-            return Err(format!(".scale_ns: {} is beyond 2^60", self.scale_ns));
-        }
-        let order = match self.mode {
-            JitterMode::InOrder => core::Order::InOrder {
-                half_life: Nanos(self.half_life_ns),
-            },
-            JitterMode::Reorder if self.half_life_ns != 0 => {
-                return Err(".half_life_ns: goes with mode inorder only".to_owned());
-            }
-            JitterMode::Reorder => core::Order::Reorder,
-        };
-        let distribution = match self.distribution {
-            Distribution::Uniform => core::Distribution::Uniform,
-            Distribution::Normal => core::Distribution::Normal,
-            Distribution::Pareto => core::Distribution::Pareto,
-            Distribution::ParetoNormal => core::Distribution::ParetoNormal,
-        };
-        Ok(core::Jitter {
-            distribution,
-            scale: Nanos(self.scale_ns),
-            order,
-        })
-    }
-}
-
-impl Loss {
-    fn element(&self) -> Result<core::Loss, String> {
-        Ok(match self {
-            Self::Bernoulli { probability } => {
-                core::Loss::Bernoulli(chance("probability", *probability)?)
-            }
-            Self::GilbertElliott {
-                p,
-                r,
-                loss_good,
-                loss_bad,
-            } => {
-                let bad_at_start = if p + r > 0.0 { p / (p + r) } else { 0.0 };
-                core::Loss::GilbertElliott(core::GilbertElliott {
-                    p: chance("p", *p)?,
-                    r: chance("r", *r)?,
-                    loss_good: chance("loss_good", *loss_good)?,
-                    loss_bad: chance("loss_bad", *loss_bad)?,
-                    bad_at_start: chance("p", bad_at_start)?,
-                })
-            }
-            Self::GilbertElliottTime {
-                mean_good_ns,
-                mean_bad_ns,
-                loss_good,
-                loss_bad,
-            } => {
-                for (field, mean) in [
-                    ("mean_good_ns", *mean_good_ns),
-                    ("mean_bad_ns", *mean_bad_ns),
-                ] {
-                    if mean < 10_000 {
-                        return Err(format!(".{field}: {mean} is below 10000 (10 us)"));
-                    }
-                }
-                core::Loss::GilbertElliottTime(core::GilbertElliottTime {
-                    mean_good: Nanos(*mean_good_ns),
-                    mean_bad: Nanos(*mean_bad_ns),
-                    loss_good: chance("loss_good", *loss_good)?,
-                    loss_bad: chance("loss_bad", *loss_bad)?,
-                })
-            }
-            Self::List { indices } => {
-                let mut indices = indices.clone();
-                indices.sort_unstable();
-                core::Loss::List(indices)
-            }
-        })
-    }
-}
-
-impl Reorder {
-    fn element(&self) -> Result<core::Reorder, String> {
-        Ok(core::Reorder {
-            chance: chance("probability", self.probability)?,
-            extra_delay: Nanos(self.extra_delay_ns),
-        })
-    }
-}
-
-impl Probability {
-    fn element(setting: &Option<Self>) -> Result<Chance, String> {
-        setting.map_or(Ok(Chance::NEVER), |it| {
-            chance("probability", it.probability)
-        })
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Setting<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer).map(Self::To)
     }
 }

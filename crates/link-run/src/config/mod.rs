@@ -2,6 +2,7 @@
 //! The configuration file: JSON as docs/reference/link-config.md describes it.
 
 mod direction;
+mod elements;
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The two ways to have packets of an end.
 
+pub mod counters;
 pub mod netns;
+pub mod socket;
 pub mod tun;
 pub mod veth;
 
@@ -42,11 +44,11 @@ pub trait Port {
     /// What the system says.
     fn send(&mut self, frame: &mut [u8], checksum: Option<PartialChecksum>) -> io::Result<()>;
 
-    /// Packets that the end's devices have lost since the port was opened.
+    /// Packets that were lost between the end and this port so far; only differences mean anything.
     ///
     /// # Errors
     /// If the counters cannot be read.
-    fn drops(&self) -> io::Result<u64>;
+    fn drops(&mut self) -> io::Result<u64>;
 
     /// What the kernel leaves to us, by name.
     fn offloads(&self) -> &[&'static str];
@@ -54,18 +56,5 @@ pub trait Port {
     /// The receive buffer in force, where there is one.
     fn receive_buffer_bytes(&self) -> Option<usize> {
         None
-    }
-}
-
-/// Turns the result of a system call into a length, and "would block" into `None`.
-fn length(result: isize) -> io::Result<Option<usize>> {
-    if let Ok(length) = usize::try_from(result) {
-        return Ok(Some(length));
-    }
-    let error = io::Error::last_os_error();
-    match error.raw_os_error() {
-        // An interface that is down has nothing for us, now.
-        Some(libc::EAGAIN | libc::EINTR | libc::ENETDOWN) => Ok(None),
-        _ => Err(error),
     }
 }

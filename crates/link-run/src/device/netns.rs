@@ -43,26 +43,4 @@ impl Netns {
                 .unwrap_or_else(|_| Err(io::Error::other("the thread in the namespace crashed")))
         })
     }
-
-    /// Packets lost by a device, receiving and sending together, as `/proc/net/dev` counts them.
-    ///
-    /// # Errors
-    /// If the device is gone.
-    pub fn device_drops(&self, device: &str) -> io::Result<u64> {
-        let table = self.run(|| std::fs::read_to_string("/proc/thread-self/net/dev"))?;
-        drops_in(&table, device)
-            .ok_or_else(|| io::Error::other(format!("no counters for device {device}")))
-    }
-}
-
-/// Columns: 8 numbers of receiving, the fourth of them drops, then the same of sending.
-fn drops_in(table: &str, device: &str) -> Option<u64> {
-    let numbers = table.lines().find_map(|line| {
-        let (name, numbers) = line.split_once(':')?;
-        (name.trim() == device).then_some(numbers)
-    })?;
-    let mut numbers = numbers.split_whitespace();
-    let received: u64 = numbers.nth(3)?.parse().ok()?;
-    let sent: u64 = numbers.nth(7)?.parse().ok()?;
-    Some(received + sent)
 }

@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 
+use super::counters::DeviceCounters;
 use super::netns::Netns;
 use super::{Port, Received};
 use crate::checksum::PartialChecksum;
@@ -22,8 +23,7 @@ const TUN_F_USO: libc::c_uint = 0x20 | 0x40;
 #[derive(Debug)]
 pub struct Tun {
     file: File,
-    netns: Netns,
-    device: String,
+    counters: DeviceCounters,
     offloads: &'static [&'static str],
 }
 
@@ -37,7 +37,8 @@ impl Tun {
             format!("cannot open the network namespace {}", end.netns.display()),
             "it must exist as long as the link runs",
         ))?;
-        let (file, offloads) = netns.run(|| create(&end.device)).map_err(Error::system(
+        let created = netns.run(|| Ok((create(&end.device)?, DeviceCounters::open(&end.device)?)));
+        let ((file, offloads), counters) = created.map_err(Error::system(
             format!(
                 "cannot create the TUN device {} in {}",
                 end.device,
@@ -47,8 +48,7 @@ impl Tun {
         ))?;
         Ok(Self {
             file,
-            netns,
-            device: end.device.clone(),
+            counters,
             offloads,
         })
     }
@@ -62,9 +62,9 @@ fn create(name: &str) -> io::Result<(File, &'static [&'static str])> {
         .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
         .open("/dev/net/tun")?;
     let mut request = interface_request(name)?;
-    // The flags are defined as int and stored as short.
     request.ifr_ifru.ifru_flags =
-        (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
+        libc::c_short::try_from(libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR)
+            .map_err(io::Error::other)?;
     // SAFETY: `request` is a valid ifreq that outlives the call.
     check(unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
     let set = |flags: libc::c_uint| {
@@ -95,7 +95,8 @@ fn interface_request(name: &str) -> io::Result<libc::ifreq> {
         ));
     }
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
-        *to = from as libc::c_char;
+        *to =
+            libc::c_char::try_from(from).map_err(|_| io::Error::other("a device name is ASCII"))?;
     }
     Ok(request)
 }
@@ -136,8 +137,8 @@ impl Port for Tun {
         self.file.write(frame).map(|_| ())
     }
 
-    fn drops(&self) -> io::Result<u64> {
-        self.netns.device_drops(&self.device)
+    fn drops(&mut self) -> io::Result<u64> {
+        self.counters.transmit_drops()
     }
 
     fn offloads(&self) -> &[&'static str] {

@@ -39,7 +39,7 @@ pub struct Counts {
 }
 
 impl Logs {
-    /// Creates the files. `offset_ns` is CLOCK_REALTIME − CLOCK_MONOTONIC.
+    /// Creates the files. `offset_ns` is `CLOCK_REALTIME` − `CLOCK_MONOTONIC`.
     ///
     /// # Errors
     /// If a file cannot be created.
@@ -90,7 +90,7 @@ impl Logs {
     pub fn record(&mut self, record: &Record) {
         let Some(file) = self.packet_log else { return };
         if self.buffer.append(file, record::LENGTH, |out| {
-            out.extend_from_slice(&record.to_bytes())
+            out.extend_from_slice(&record.to_bytes());
         }) {
             self.counts.records += 1;
         } else {
@@ -111,15 +111,15 @@ impl Logs {
         }
     }
 
-    /// Writes out what is left, and the model's t = 0 (CLOCK_MONOTONIC; 0 if no packet came).
+    /// Writes out what is left, and the model's t = 0 (`CLOCK_MONOTONIC`; 0 if no packet came).
     ///
     /// # Errors
     /// The first error of any file.
-    pub fn finish(self, model_zero_ns: u64) -> std::io::Result<Counts> {
+    pub fn finish(self, model_zero_ns: u64) -> std::io::Result<()> {
         let files = self.buffer.finish()?;
         if let Some(file) = self.packet_log {
             files[file].write_all_at(&model_zero_ns.to_le_bytes(), record::MODEL_ZERO_AT)?;
         }
-        Ok(self.counts)
+        Ok(())
     }
 }

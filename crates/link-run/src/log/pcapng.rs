@@ -28,7 +28,7 @@ pub enum Way {
 /// One packet of a capture.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<'a> {
-    /// CLOCK_REALTIME nanoseconds.
+    /// `CLOCK_REALTIME` nanoseconds.
     pub time_ns: u64,
     /// Which way it went.
     pub way: Way,
@@ -40,7 +40,7 @@ pub struct Packet<'a> {
     pub data: &'a [u8],
 }
 
-/// The start of a file: section header and the one interface. `offset_ns` is CLOCK_REALTIME − CLOCK_MONOTONIC.
+/// The start of a file: section header and the one interface. `offset_ns` is `CLOCK_REALTIME` − `CLOCK_MONOTONIC`.
 #[must_use]
 pub fn file_header(interface: &str, offset_ns: i64) -> Vec<u8> {
     let mut out = Vec::with_capacity(256);

@@ -34,7 +34,7 @@ pub const REORDERED: u8 = 4;
 /// Larger than the end's MTU.
 pub const OVERSIZED: u8 = 16;
 
-/// One packet. Instants are CLOCK_MONOTONIC nanoseconds.
+/// One packet. Instants are `CLOCK_MONOTONIC` nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// When the packet was read.
