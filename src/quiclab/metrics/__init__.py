@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of one trial to its metrics: (trial, name, value, unit, better), null with a note where it cannot be told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from quiclab.metrics._api import Metric, MetricRow
+from quiclab.metrics._registry import METRICS
+from quiclab.metrics.bytes_acknowledged import bytes_acknowledged
+from quiclab.metrics.evidence import Evidence, Unknown
+
+__all__ = ["METRICS", "Metric", "MetricRow", "bytes_acknowledged", "compute_trial"]
+
+
+def compute_trial(trial_dir: Path, tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> list[MetricRow]:
+    """Every metric of one trial, in the order of `METRICS`.
+
+    `tables` are those of `quiclab.decoders.decode_trial`, `trial` is the content of `trial.json`.
+    """
+    evidence = Evidence(tables, trial)
+    trial_id = str(trial.get("trial_id", trial_dir.name))
+    return [_row(trial_id, metric, evidence) for metric in METRICS]
+
+
+def _row(trial_id: str, metric: Metric, evidence: Evidence) -> MetricRow:
+    value, note = None, None
+    try:
+        value = float(metric.compute(evidence))
+    except Unknown as unknown:
+        note = str(unknown)
+    return MetricRow(trial_id, metric.name, value, metric.unit, metric.better, note)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table bytes_acknowledged: how the response came in, as the client's acknowledgments tell it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from quiclab.metrics import quic, tcp
+from quiclab.metrics.evidence import Evidence, Unknown
+from quiclab.metrics.intervals import IntervalSet
+from quiclab.tables import TABLES
+
+
+def bytes_acknowledged(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> pl.DataFrame:
+    """One row per ACK that the client sends, in order; without rows where the trial's tables cannot tell."""
+    evidence = Evidence(tables, trial)
+    try:
+        points = _quic(evidence) if evidence.quic else _tcp(evidence)
+        rows = sorted((evidence.since_zero_ms(time_ns), total) for time_ns, total in points)
+    except Unknown:
+        rows = []
+    return pl.DataFrame(rows, schema=TABLES["bytes_acknowledged"].schema(), orient="row")
+
+
+def _tcp(evidence: Evidence) -> Iterator[tuple[int, int]]:
+    for segments in tcp.response_segments(evidence, "client"):
+        if not segments.end.size:
+            continue
+        # Payload starts behind the SYN and ends before the FIN, which are acknowledged too.
+        first, last = int(segments.start.min()), int(segments.end.max())
+        acknowledged = IntervalSet()
+        total = 0
+        for time_ns, ranges in tcp.acknowledgments(evidence, segments):
+            total += sum(acknowledged.add_length(max(start, first), min(end, last)) for start, end in ranges)
+            yield time_ns, total
+
+
+def _quic(evidence: Evidence) -> Iterator[tuple[int, int]]:
+    carried: defaultdict[int, list[quic.StreamFrame]] = defaultdict(list)
+    for frame in quic.stream_frames(evidence, "client", "received"):
+        if frame.packet[0] == "1RTT" and quic.is_request_stream(frame.stream_id):
+            carried[frame.packet[1]].append(frame)
+    numbers = IntervalSet()
+    data: defaultdict[int, IntervalSet] = defaultdict(IntervalSet)
+    total = 0
+    for time_ns, ranges in _acks(evidence):
+        for first, last in ranges:
+            for start, end in numbers.add(first, last + 1):
+                frames = (frame for number in range(start, end) for frame in carried.get(number, ()))
+                total += sum(data[frame.stream_id].add_length(frame.start, frame.end) for frame in frames)
+        yield time_ns, total
+
+
+def _acks(evidence: Evidence) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    """(time_ns, ranges) of each 1-RTT packet with an ACK frame that the client sends."""
+    departures = quic.departures(evidence, "client")
+    rows = quic.logged(evidence, "client", "sent", "quic_acks").filter(pl.col("packet_type") == "1RTT")
+    ranges: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    for number, logged_ns, first, last in rows.select("packet_number", "time_ns", "first", "last").iter_rows():
+        ranges[number, logged_ns].append((first, last))
+    # A packet that is not found in the capture is placed by the log's clock, set by the packet before it.
+    capture_minus_log_ns = None
+    for (number, logged_ns), acked in ranges.items():
+        if departure := departures.get(("1RTT", number)):
+            capture_minus_log_ns = departure[0] - logged_ns
+        if capture_minus_log_ns is not None:
+            yield logged_ns + capture_minus_log_ns, acked

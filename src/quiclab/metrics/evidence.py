@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of one trial as the metrics see them: which packets are the workload's, and when t = 0 is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import polars as pl
+
+from quiclab.tables import TABLES
+
+End = Literal["client", "server"]
+Direction = Literal["up", "down"]
+
+
+class Unknown(Exception):  # noqa: N818 - a result that metrics report, not an error
+    """A metric cannot be told from what was recorded; the message says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """One trial: its tables, and what `trial.json` says. Compared by identity, so that joins can be remembered."""
+
+    tables: Mapping[str, pl.DataFrame]
+    trial: Mapping[str, Any]
+
+    def table(self, name: str) -> pl.DataFrame:
+        """One table; without rows if the trial has none."""
+        return self.tables[name] if name in self.tables else TABLES[name].empty()
+
+    @property
+    def quic(self) -> bool:
+        """Whether the workload ran over QUIC; else over TCP."""
+        return bool(self.trial.get("protocol") == "h3")
+
+    @property
+    def requests(self) -> list[Mapping[str, Any]]:
+        """The client program's own account of its requests. Raises Unknown if it left none."""
+        requests: list[Mapping[str, Any]] = (self.trial.get("client") or {}).get("requests") or []
+        if not requests:
+            raise Unknown("the client left no account of its requests")
+        return requests
+
+    def client_instant(self, name: str) -> list[int]:
+        """One instant of every request in CLOCK_MONOTONIC ns. Raises Unknown if a request has none."""
+        instants = [request.get(name) for request in self.requests]
+        if any(instant is None for instant in instants):
+            raise Unknown(f"a request has no {name}: it did not finish")
+        return [int(instant) for instant in instants if instant is not None]
+
+    @cached_property
+    def _transport(self) -> pl.DataFrame:
+        return self.table("packets").filter(pl.col("protocol").is_in(["tcp", "udp"]))
+
+    def packets(self, end: End, direction: Direction) -> pl.DataFrame:
+        """The workload's packets that one end's capture holds for one direction, in order.
+
+        The capture of the end that sends also holds what the link dropped.
+        """
+        protocol = "udp" if self.quic else "tcp"
+        return self._transport.filter(
+            pl.col("end") == end, pl.col("direction") == direction, pl.col("protocol") == protocol
+        )
+
+    @cached_property
+    def zero_ns(self) -> int:
+        """Departure of the first packet that the client sends, lost or not. Raises Unknown without a capture."""
+        sent = self._transport.filter(pl.col("end") == "client", pl.col("direction") == "up")
+        if sent.is_empty():
+            raise Unknown("the client's capture holds no packet that the client sent")
+        return int(sent["time_ns"].min())  # type: ignore[arg-type]
+
+    def since_zero_ms(self, time_ns: int) -> float:
+        """An instant in ms since the client's first packet."""
+        return (time_ns - self.zero_ns) / 1e6

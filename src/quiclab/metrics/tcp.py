@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TCP connections in captures: sequence numbers without wrap-around, and when the response moved on (RFC 9293)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from quiclab.metrics.evidence import Direction, End, Evidence
+from quiclab.metrics.intervals import IntervalSet
+
+Int64s = npt.NDArray[np.int64]
+
+_SYN = 0x02
+
+
+@dataclass(frozen=True)
+class Segments:
+    """The segments with payload that the server sent on one connection, in the order of a capture."""
+
+    time_ns: Int64s
+    start: Int64s
+    """Offset of the first payload byte from the initial sequence number."""
+    end: Int64s
+    isn: int
+    client_port: int
+
+    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+        """(time_ns, start, end) of each segment."""
+        return zip(self.time_ns.tolist(), self.start.tolist(), self.end.tolist(), strict=True)
+
+    def in_order(self) -> Iterator[tuple[int, int]]:
+        """(time_ns, offset) at each segment that moves on the offset up to which all bytes have arrived."""
+        seen = IntervalSet()
+        origin = int(self.start.min(initial=np.iinfo(np.int64).max))
+        reached = origin
+        for time_ns, start, end in self:
+            seen.add(start, end)
+            if seen.reach(origin) > reached:
+                reached = seen.reach(origin)
+                yield time_ns, reached
+
+
+def unwrap(numbers: Int64s, origin: int) -> Int64s:
+    """32-bit sequence numbers as offsets from `origin`; each is within 2^31 of the one before."""
+    steps = np.diff(numbers, prepend=origin)
+    steps = (steps + 2**31) % 2**32 - 2**31
+    return np.cumsum(steps)
+
+
+def response_segments(evidence: Evidence, end: End) -> list[Segments]:
+    """The server's segments with payload as one end's capture shows them, one entry per connection."""
+    packets = evidence.packets(end, "down")
+    if end == "client":
+        packets = packets.filter(pl.col("dropped").is_null())
+    connections = []
+    for (port,), flow in packets.drop_nulls("tcp_seq").group_by("dst_port", maintain_order=True):
+        isn = _initial_sequence_number(flow)
+        start = unwrap(_integers(flow, "tcp_seq"), isn)
+        length = _integers(flow, "payload_bytes")
+        full = length > 0
+        time_ns = _integers(flow, "time_ns")
+        connections.append(Segments(time_ns[full], start[full], (start + length)[full], isn, int(port)))
+    return connections
+
+
+def acknowledgments(evidence: Evidence, segments: Segments) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    """(time_ns, ranges) of every ACK that the client sends on a connection, dropped by the link or not.
+
+    Ranges are offsets from the server's initial sequence number: the cumulative one first, then the SACK blocks.
+    """
+    sent = evidence.packets("client", "up").drop_nulls("tcp_ack").filter(pl.col("src_port") == segments.client_port)
+    acks = unwrap(_integers(sent, "tcp_ack"), segments.isn).tolist()
+    for time_ns, ack, edges in zip(sent["time_ns"].to_list(), acks, sent["tcp_sack"].to_list(), strict=True):
+        # An edge is within 2^31 of the cumulative acknowledgment.
+        offsets = [ack + ((edge - segments.isn - ack + 2**31) % 2**32 - 2**31) for edge in edges or ()]
+        yield time_ns, [(0, ack), *zip(offsets[::2], offsets[1::2], strict=False)]
+
+
+def application_data(evidence: Evidence, direction: Direction) -> pl.DataFrame:
+    """The packets with TLS application data that one side sends, in the capture of that side."""
+    end: End = "client" if direction == "up" else "server"
+    return evidence.packets(end, direction).filter(pl.col("tls_application_data"))
+
+
+def _initial_sequence_number(flow: pl.DataFrame) -> int:
+    """The SYN's, else (a capture that starts late) one before the first byte seen."""
+    syn = flow.filter((pl.col("tcp_flags") & _SYN) != 0)
+    return int(syn["tcp_seq"][0]) if syn.height else int(flow["tcp_seq"][0]) - 1
+
+
+def _integers(frame: pl.DataFrame, column: str) -> Int64s:
+    return frame[column].fill_null(0).cast(pl.Int64).to_numpy()

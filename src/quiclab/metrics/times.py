@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long it took: from the client's first packet, lost or not, to set-up, first byte and last byte."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from quiclab.metrics import quic, tcp
+from quiclab.metrics._api import Metric
+from quiclab.metrics.evidence import Evidence, Unknown
+
+
+def setup_ms(evidence: Evidence) -> float:
+    """Departure of the first packet with which the client can send application data."""
+    if evidence.quic:
+        sent = quic.stream_frames(evidence, "client", "sent")
+        packet = next((frame.packet for frame in sent if frame.packet[0] in ("1RTT", "0RTT")), None)
+        departure = quic.departures(evidence, "client").get(packet) if packet else None
+        if departure is None:
+            raise Unknown("no packet with a STREAM frame that the client sent is found in its capture")
+        return evidence.since_zero_ms(departure[0])
+    packets = tcp.application_data(evidence, "up")
+    if packets.is_empty():
+        raise Unknown("the client's capture shows no TLS application data")
+    return evidence.since_zero_ms(int(packets["time_ns"][0]))
+
+
+def ttfb_ms(evidence: Evidence) -> float:
+    """Arrival of the packet that let the client program have the first byte of a body."""
+    first_byte_ns = min(evidence.client_instant("first_byte_ns"))
+    if not evidence.quic:
+        return evidence.since_zero_ms(_last_in_order(evidence, first_byte_ns))
+    before = [time_ns for time_ns, _ in quic.in_order(evidence) if time_ns <= first_byte_ns]
+    if not before:
+        raise Unknown("no packet of the response is found in the client's capture before the client saw its first byte")
+    return evidence.since_zero_ms(max(before))
+
+
+def ttlb_ms(evidence: Evidence) -> float:
+    """Arrival of the packet that completes the (last) response."""
+    if evidence.quic:
+        arrivals = quic.arrivals(evidence)
+        return evidence.since_zero_ms(max(_arrival(arrivals, packet) for packet in quic.completing_packets(evidence)))
+    return evidence.since_zero_ms(_last_in_order(evidence, max(evidence.client_instant("last_byte_ns"))))
+
+
+def ttlb_client_ms(evidence: Evidence) -> float:
+    """The client program's own view: first request's start to last request's last byte."""
+    return (max(evidence.client_instant("last_byte_ns")) - min(evidence.client_instant("start_ns"))) / 1e6
+
+
+def to_last_packet_ms(evidence: Evidence) -> float:
+    """Arrival of the last packet before the client closes."""
+    close_ns = (evidence.trial.get("client") or {}).get("close_ns")
+    if close_ns is None:
+        raise Unknown("the client did not say when it closed")
+    before = evidence.packets("client", "down").filter(pl.col("time_ns") <= close_ns)
+    if before.is_empty():
+        raise Unknown("the client's capture holds no packet from the server")
+    return evidence.since_zero_ms(int(before["time_ns"].max()))  # type: ignore[arg-type]
+
+
+def goodput_bit_per_s(evidence: Evidence) -> float:
+    """Body bits over the time to last byte."""
+    return sum(evidence.client_instant("body_bytes")) * 8 / (ttlb_ms(evidence) / 1e3)
+
+
+def _arrival(arrivals: dict[quic.PacketKey, int], packet: quic.PacketKey) -> int:
+    if packet not in arrivals:
+        raise Unknown("a packet of the client's qlog is not found in its capture")
+    return arrivals[packet]
+
+
+def _last_in_order(evidence: Evidence, until_ns: int) -> int:
+    """Arrival of the last segment up to an instant that moved on what the client could read."""
+    moves = (move for each in tcp.response_segments(evidence, "client") for move in each.in_order())
+    time_ns = max((time_ns for time_ns, _ in moves if time_ns <= until_ns), default=None)
+    if time_ns is None:
+        raise Unknown("the client's capture holds no payload from the server before the client saw it")
+    return time_ns
+
+
+TIMES = (
+    Metric(
+        "setup_ms",
+        "ms",
+        "lower",
+        "First packet of the client to its first packet that can carry application data. QUIC: the first 1-RTT or "
+        "0-RTT packet with a STREAM frame. TCP: the first segment with a TLS application_data record, which in TLS 1.3 "
+        "is the client's Finished, behind which data can follow at once, and in TLS 1.2 the request itself.",
+        setup_ms,
+    ),
+    Metric(
+        "ttfb_ms",
+        "ms",
+        "lower",
+        "First packet of the client to the arrival of the packet that let the client program have the first byte of a "
+        "body: the last one before that instant that moved on the in-order end of the response (QUIC: of a request "
+        "stream). Over TCP a whole TLS record must be there, so this says more than when the first bytes came.",
+        ttfb_ms,
+    ),
+    Metric(
+        "ttlb_ms",
+        "ms",
+        "lower",
+        "First packet of the client, lost or not, to the arrival at the client's end of the packet that completes the "
+        "response. QUIC: the packet that completes the stream, its end included, by the client's qlog. TCP: the "
+        "segment that brings the in-order sequence number to its highest before the client program has its last byte.",
+        ttlb_ms,
+    ),
+    Metric(
+        "ttlb_client_ms",
+        "ms",
+        "lower",
+        "Start of the request to the last byte of the body, both as the client program saw them.",
+        ttlb_client_ms,
+    ),
+    Metric(
+        "to_last_packet_ms",
+        "ms",
+        "lower",
+        "First packet of the client to the arrival of the last packet from the server before the client closes "
+        "(Yu and Benson 2021, section 3).",
+        to_last_packet_ms,
+    ),
+    Metric("goodput_bit_per_s", "bit/s", "higher", "Body bits of all responses over ttlb_ms.", goodput_bit_per_s),
+)
