@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from quiclab.endpoints.servers import aioquic
 from small_study import lab_processes, quiclab, trials, write_spec
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
@@ -23,6 +24,22 @@ context.load_cert_chain(sys.argv[2], sys.argv[3])
 server.socket = context.wrap_socket(server.socket, server_side=True)
 server.serve_forever()
 """
+
+_HALF_A_FILE = """
+import json, pathlib, runpy, sys
+address, cert, key, root, work = sys.argv[1:]
+files = pathlib.Path(work, "half")
+files.mkdir()
+for file in pathlib.Path(root).iterdir():
+    content = file.read_bytes()
+    (files / file.name).write_bytes(content if file.name == "warm-up" else content[: len(content) // 2])
+job = pathlib.Path(work, "job.json")
+job.write_text(json.dumps({{"address": address, "port": 443, "root": str(files), "certificate": cert, "key": key,
+                            "congestion_control": "reno", "qlog_dir": None}}))
+sys.argv = ["server", str(job)]
+runpy.run_path({program!r}, run_name="__main__")
+"""
+AIOQUIC_SERVER = str(Path(aioquic.__file__).with_name("_aioquic_program.py"))
 
 
 def _own(argv: list[str], ready: str = "tcp") -> str:
@@ -82,7 +99,19 @@ def test_server_that_speaks_only_http11(tmp_path: Path) -> None:
     script = tmp_path / "server.py"
     script.write_text(_HTTP_SERVER)
     reason = _h2_reason(tmp_path, server=_own([sys.executable, str(script), "{address}", "{cert}", "{key}"]))
-    assert "asked for HTTP/2, got HTTP/1.1" in reason or "HTTP/1.1" in reason
+    assert reason == "asked for HTTP/2, got HTTP/1.0"
+
+
+def test_body_of_the_wrong_length(tmp_path: Path) -> None:
+    """A server that sends half of the object is found out, although HTTP was satisfied."""
+    script = tmp_path / "half.py"
+    script.write_text(_HALF_A_FILE.format(program=AIOQUIC_SERVER))
+    own = _own([sys.executable, str(script), "{address}", "{cert}", "{key}", "{root}", "{work}"], ready="udp")
+    study = tmp_path / "study"
+    done = quiclab("run", write_spec(tmp_path, server_h3=own), "--out", study)
+    assert done.returncode == 1, done.stdout + done.stderr
+    reasons = {trial["reason"] for trial in trials(study) if trial["row"]["arm_name"] == "h3"}
+    assert reasons == {"the body has 15000 bytes instead of 30000"}
 
 
 def test_unsupported_knob_is_refused_before_anything_runs(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from curl_cffi.const import CurlHttpVersion, CurlInfo, CurlOpt  # noqa: E402
 from curl_cffi.curl import Curl, CurlError  # noqa: E402
 
 _VERSIONS = {"h2": CurlHttpVersion.V2TLS, "h3": CurlHttpVersion.V3ONLY}
-_NAMES = {2: "HTTP/1.1", 3: "HTTP/2", 30: "HTTP/3"}
+_NAMES = {1: "HTTP/1.0", 2: "HTTP/1.1", 3: "HTTP/2", 30: "HTTP/3"}
 
 
 def download(job: dict[str, Any], url: str, protocol: str) -> dict[str, Any]:
