@@ -78,6 +78,8 @@ def decide(comparison: Comparison, adjusted_p: float | None, alpha: float) -> Co
 def _outcome(comparison: Comparison, p: float | None, alpha: float) -> tuple[Outcome, str]:
     if comparison.pairs == 0 or p is None:
         return Outcome.NOT_MEASURED, "No pair has both values."
+    if all(trial.status == "failed" for arm in (comparison.baseline, comparison.other) for trial in arm.trials):
+        return Outcome.NOT_MEASURED, "Every trial of both arms failed."
     too_slow = _too_slow(comparison.baseline, comparison.other)
     if too_slow:
         return Outcome.UNDECIDED, too_slow

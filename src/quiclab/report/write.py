@@ -67,6 +67,7 @@ def _page(
         curve_spec=_curve_styles(selector),
         result_headings=RESULT_HEADINGS,
         results=[_result(comparison, analysis) for comparison in (*analysis.comparisons, *analysis.controls)],
+        place=wording.place,
         method=_method(analysis),
         trust=trust_tables(study, analysis),
         spec_text=_read(study.directory / "spec.toml"),

@@ -20,7 +20,7 @@ from quiclab.statistics import Interval
         (164.4, "ms", "164 ms"),
         (4312.0, "ms", "4.31 s"),
         (0.08414, "ms", "0.0841 ms"),
-        (9_997_000.0, "bit/s", "10.00 Mbit/s"),
+        (9_997_000.0, "bit/s", "10.0 Mbit/s"),
         (0.0, "bytes", "0 bytes"),
         (-2.5, "%", "−2.50 %"),
         (math.inf, "ms", "failed"),

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report in a real Chromium, at desktop and phone width, light and dark."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from synthetic_study import Shape, write_study
+
+from quiclab.report import write_report
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip install playwright)")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium (apt-get install chromium)")
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]  # fmt: skip
+DESKTOP, PHONE = (1280, 900), (375, 812)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """One Chromium for all tests of this file."""
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a study with failures, voids and every table."""
+    return write_report(write_study(tmp_path_factory.mktemp("study")))
+
+
+@contextmanager
+def opened(browser: Any, report: Path, size: tuple[int, int], scheme: str = "light") -> Iterator[Any]:
+    """The page with all figures drawn; leaving it asserts that the console is clean and nothing else was requested."""
+    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)
+    page = context.new_page()
+    console: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: console.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: console.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(report.as_uri())
+    for figure in page.query_selector_all("[data-figure]"):
+        figure.scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelectorAll('[data-figure]:not([data-drawn])').length === 0")
+    yield page
+    assert console == []
+    assert [url for url in requests if not url.startswith(("data:", "blob:"))] == [report.as_uri()]
+    context.close()
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_draws_every_figure_within_the_screen(browser: Any, report: Path, size: tuple[int, int], scheme: str) -> None:
+    """Eleven figures with marks in them; the page itself never scrolls sideways."""
+    with opened(browser, report, size, scheme) as page:
+        assert page.locator("[data-drawn] .main-svg").count() >= 11
+        assert page.locator("#map .heatmaplayer image").count() >= 1
+        assert page.locator("#distributions .boxlayer .point").count() == 160
+        assert page.locator("#bytes .scatterlayer .js-line").count() == 2
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+@pytest.mark.parametrize(("scheme", "dark"), [("light", False), ("dark", True)])
+def test_follows_the_theme(browser: Any, report: Path, scheme: str, dark: bool) -> None:
+    """Page and figures take the reader's scheme: light ink on dark paper, or the reverse."""
+    with opened(browser, report, DESKTOP, scheme) as page:
+        ink = page.evaluate("getComputedStyle(document.querySelector('#map .xtick text')).fill")
+        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        brightness = [
+            sum(map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))) for colour in (ink, paper)
+        ]
+        assert (brightness[0] > brightness[1]) == dark
+
+
+def test_the_pair_selector_changes_the_curves(browser: Any, report: Path) -> None:
+    """Another block shows other curves, and a block whose h2 failed says that it has no curve."""
+    with opened(browser, report, DESKTOP) as page:
+        page.select_option("#choose-cell", label="1 % loss, 5 MB")
+        before = page.locator("#bytes .scatterlayer").inner_html()
+        page.select_option("#choose-view", label="block 2")
+        page.wait_for_function(
+            "before => document.querySelector('#bytes .scatterlayer').innerHTML !== before", arg=before
+        )
+        page.select_option("#choose-view", label="block 3")
+        page.wait_for_function("document.getElementById('chosen').textContent.includes('no curve of h2')")
+        assert page.locator("#bytes .scatterlayer .js-line").count() == 1
+
+
+def test_a_click_on_a_mark_opens_its_block(browser: Any, report: Path) -> None:
+    """The distribution leads to the bytes of the same trial."""
+    with opened(browser, report, DESKTOP) as page:
+        mark = page.locator('[data-figure="cell-9"] .boxlayer .point').first
+        mark.scroll_into_view_if_needed()
+        box = mark.bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_function("document.querySelector('[data-figure=cell-9] .hoverlayer .hovertext')")
+        page.mouse.down()
+        page.mouse.up()
+        page.wait_for_function("document.getElementById('choose-view').value !== '0'")
+        assert page.locator("#choose-cell option:checked").inner_text() == "100 ms more RTT, 5 MB"
+
+
+def test_hovering_a_blank_cell_shows_its_numbers(browser: Any, report: Path) -> None:
+    """A cell without a number still tells everything when pointed at."""
+    with opened(browser, report, DESKTOP) as page:
+        page.locator("#map").scroll_into_view_if_needed()
+        box = page.locator("#map .heatmaplayer image").first.bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 6, box["y"] + box["height"] / 6)
+        page.wait_for_selector("#map .hoverlayer .hovertext")
+        assert "Mann–Whitney" in page.locator("#map .hoverlayer").text_content()
+
+
+def test_prints_all_figures_on_paper(browser: Any, tmp_path: Path) -> None:
+    """Printing from the dark theme draws what was not yet on the screen and gives a PDF of a few pages."""
+    shape = replace(Shape(), workloads=("100 KB",), paths=("clean", "loss"), voids=frozenset(), failures=frozenset())
+    with opened(browser, write_report(write_study(tmp_path, shape)), DESKTOP, "dark") as page:
+        assert page.pdf(format="A4").count(b"/Type /Page\n") >= 2
+
+
+@pytest.mark.parametrize("gone", ["metrics.parquet", "tables/trials.parquet", "tables/bytes_acknowledged"])
+def test_a_damaged_study_opens_without_an_error(browser: Any, tmp_path: Path, gone: str) -> None:
+    """What is missing is said; the rest is drawn with a clean console."""
+    path = write_study(tmp_path, replace(Shape(), workloads=("100 KB",), paths=("loss",))) / gone
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    with opened(browser, write_report(tmp_path), PHONE) as page:
+        assert page.locator("body .caution").count() >= 1
+
+
+def test_markup_in_names_runs_nowhere(browser: Any, tmp_path: Path) -> None:
+    """A name that is a script tag appears as text in headings and figures and never runs."""
+    nasty = "<img src=x onerror=document.title='hit'><script>document.title='hit'</script>"
+    shape = replace(Shape(), workloads=(nasty,), paths=(nasty,), failures=frozenset(), voids=frozenset())
+    with opened(browser, write_report(write_study(tmp_path, shape)), DESKTOP) as page:
+        assert page.title() == "synthetic – quiclab"
+        assert "<img src=x" in page.locator("#distributions").text_content()

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The path as the spec asks for it."""
+
+from __future__ import annotations
+
+from quiclab.report.path_asked import asked
+
+
+def test_both_directions_add_to_the_rtt_and_loss_stays_apart() -> None:
+    """10 ms up and 15 ms down are 25 ms of RTT; loss is told for each direction."""
+    path = {
+        "up": {"delay": {"ns": 10_000_000}, "loss": None},
+        "down": {
+            "delay": {"ns": 15_000_000},
+            "rate": {"bit_per_s": 10_000_000},
+            "loss": {"probability": {"value": 0.01}},
+        },
+    }
+    assert asked(path) == {
+        "path_rtt_min_ms": "25.0 ms",
+        "path_rate_down_bit_per_s": "10.0 Mbit/s",
+        "path_loss_up_pct": "0 %",
+        "path_loss_down_pct": "1.00 %",
+    }
+
+
+def test_what_has_no_single_number_points_to_the_spec() -> None:
+    """Bursts and lists are not one probability; no rate is unlimited."""
+    told = asked({"down": {"loss": {"packets": [1, 2]}}})
+    assert told["path_loss_down_pct"] == "see the spec"
+    assert told["path_rate_down_bit_per_s"] == "unlimited"

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the laboratory says about itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from synthetic_study import Shape, write_study
+
+from quiclab.report.analyse import analyse
+from quiclab.report.study import read_study
+from quiclab.report.trust import TextTable, trust_tables
+
+SHAPE = replace(
+    Shape(),
+    workloads=("100 KB",),
+    paths=("loss",),
+    failures=frozenset({("loss/100 KB", "h2", 3)}),
+    voids=frozenset({("loss/100 KB", "h3", 1)}),
+)
+
+
+def tables(directory: Path) -> dict[str, TextTable]:
+    """The tables of a study by their titles."""
+    study = read_study(directory)
+    return {table.title: table for table in trust_tables(study, analyse(study))}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One small study for the tests that only read."""
+    return write_study(tmp_path_factory.mktemp("study"), SHAPE)
+
+
+def test_trials_are_counted_per_arm_with_reasons(written: Path) -> None:
+    """Verified, failed and void, and why."""
+    h2, h3 = tables(written)["Trials"].rows[:2]
+    assert h2 == ("h2", "main", "8", "1", "0", "client reached its time limit of 60 s (1)")
+    assert h3 == ("h3", "main", "9", "0", "1", "link late: p99 180 us (1)")
+
+
+def test_the_path_as_asked_stands_above_the_path_as_measured(written: Path) -> None:
+    """For each network one row of the spec and one of each arm."""
+    asked, h2, h3 = tables(written)["The path as asked and as measured"].rows
+    assert asked == ("1 % loss", "as asked", "20.0 ms", "10.0 Mbit/s", "1.00 %", "1.00 %")
+    assert (h2[1], h2[2]) == ("h2", "20.1 ms")
+    assert h3[1] == "h3"
+
+
+def test_what_every_trial_proved_is_told_once(written: Path) -> None:
+    """Facts that are the same in all trials of an arm are shown; what changes with every trial is not."""
+    rows = {row[0]: row[1:] for row in tables(written)["What ran"].rows}
+    assert rows["alpn"] == ("h2", "h3")
+    assert rows["versions.libcurl"] == ("8.19.0", "8.19.0")
+    assert "body_sha256" not in rows
+
+
+def test_decode_statistics_are_summed_over_trials(written: Path) -> None:
+    """17 main and 36 A/A trials with three lines each."""
+    assert tables(written)["What the decoders met"].rows == (
+        ("notice", "client.qlog", "unknown_event", "159", "53", "A newer dialect: nothing is lost."),
+    )
+
+
+def test_lateness_is_told_per_network_and_arm(written: Path) -> None:
+    """The median and the worst trial, in microseconds."""
+    rows = tables(written)["Lateness of the emulated link"].rows
+    assert [row[:2] for row in rows] == [("1 % loss", "h2"), ("1 % loss", "h3")]
+    assert all(value.endswith(" µs") for row in rows for value in row[2:])
+
+
+def test_arms_against_themselves_are_told_apart(written: Path) -> None:
+    """One row per A/A cell, by the arm's own name."""
+    assert [row[0] for row in tables(written)["Each arm against itself (A/A)"].rows] == ["h2", "h3"]
+
+
+def test_an_empty_study_has_only_empty_tables(tmp_path: Path) -> None:
+    """Each table says by itself what is not there."""
+    assert all(table.rows == () and table.empty for table in tables(tmp_path).values())
+
+
+def test_an_unknown_severity_is_shown_last(tmp_path: Path) -> None:
+    """A severity that this version does not know does not hide the line."""
+    write_study(tmp_path, SHAPE)
+    row = {"source": ["x"], "name": ["y"], "severity": ["odd"], "count": [1], "advice": ["z"]}
+    pl.DataFrame(row).write_parquet(tmp_path / "tables" / "decode_stats" / "extra.parquet")
+    assert tables(tmp_path)["What the decoders met"].rows[-1][0] == "odd"
