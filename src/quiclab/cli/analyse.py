@@ -3,56 +3,71 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.progress import track
 
+from quiclab.errors import DecodeError
 from quiclab.store.layout import StudyDir, disk_errors, read_trial
 from quiclab.store.ledger import open_ledger
 
 
-def analyse(study_dir: StudyDir) -> Path:
-    """Decode what is not decoded yet, compute metrics, print the result table, write the report; its path."""
-    # Imported late: these take over a second, which the measuring side never needs.
+def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
+    """Decode what is not decoded yet (everything, with `again`), test, print the result table; the report's path."""
+    # Imported late: these take a while, which the measuring side never needs.
     import polars
 
-    from quiclab.decoders import decode_trial
-    from quiclab.metrics import compute_trial
-    from quiclab.report import write_report
-    from quiclab.report.analyse import analyse_study
-    from quiclab.report.terminal import render
+    from quiclab.report import analyse_study, render, write_report
 
     console = Console()
     rows: list[dict[str, Any]] = []
-    metric_rows: list[Any] = []
+    metrics: list[polars.DataFrame] = []
     with open_ledger(study_dir) as ledger:
         ledger.adopt()
-        attempts = ledger.attempts()
-    for trial_id, tries in attempts.items():
-        for attempt in tries:
-            verified = attempt.status == "verified"
-            folder = study_dir.trial(trial_id) if verified else study_dir.failed(trial_id, attempt.attempt)
+        attempts = [attempt for tries in ledger.attempts().values() for attempt in tries]
+    with disk_errors(study_dir.tables):
+        for attempt in track(attempts, "decoding", console=console, transient=True):
+            folder = study_dir.folder(attempt)
             document = read_trial(folder)
             if document is None:
                 continue
             rows.append(_trial_row(document, attempt.status, attempt.reason))
-            if not verified:
-                continue
-            decoded = decode_trial(folder)
-            with disk_errors(study_dir.tables):
-                for name, table in decoded.tables.items():
-                    (study_dir.tables / name).mkdir(exist_ok=True)
-                    table.write_parquet(study_dir.tables / name / f"{trial_id}.parquet")
-            metric_rows += compute_trial(folder, decoded.tables, document)
-    with disk_errors(study_dir.tables):
+            if attempt.status == "verified":
+                kept = study_dir.tables / "metrics" / f"{attempt.trial_id}.parquet"
+                if again or not kept.exists():
+                    _decode(study_dir, attempt.trial_id, folder, document)
+                metrics.append(polars.read_parquet(kept))
+        if not rows:
+            raise DecodeError(f"{study_dir.root} holds no trial yet", "run it first: quiclab run")
         polars.DataFrame(rows, infer_schema_length=None).write_parquet(study_dir.tables / "trials.parquet")
-        polars.DataFrame(metric_rows, infer_schema_length=None).write_parquet(study_dir.metrics)
-    render(analyse_study(study_dir.root), console)
-    report = write_report(study_dir.root)
+        schema = {"trial_id": str, "name": str, "value": float, "unit": str, "better": str, "note": str}
+        polars.concat([polars.DataFrame(schema=schema), *metrics]).write_parquet(study_dir.metrics)
+        render(analyse_study(study_dir.root), console)
+        report = write_report(study_dir.root)
     console.print(f"report: {report}", highlight=False, soft_wrap=True)
     return report
+
+
+def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str, Any]) -> None:
+    """All tables of one trial; its metrics last, so that their file says that the trial is decoded."""
+    import polars
+
+    from quiclab.decoders import decode_trial
+    from quiclab.metrics import bytes_acknowledged, compute_trial
+
+    decoded = decode_trial(folder)
+    schema = {"trial_id": str, "name": str, "value": float, "unit": str, "better": str, "note": str}
+    tables = {
+        **decoded.tables,
+        "decode_stats": decoded.stats,
+        "bytes_acknowledged": bytes_acknowledged(decoded.tables, document),
+        "metrics": polars.DataFrame(compute_trial(folder, decoded.tables, document), schema=schema, orient="row"),
+    }
+    for name, table in tables.items():
+        (study_dir.tables / name).mkdir(exist_ok=True)
+        table.write_parquet(study_dir.tables / name / f"{trial_id}.parquet")
 
 
 def _trial_row(document: dict[str, Any], status: str, reason: str) -> dict[str, Any]:
@@ -64,8 +79,3 @@ def _trial_row(document: dict[str, Any], status: str, reason: str) -> dict[str, 
         "status": status,
         "reason": reason,
     }
-
-
-def load_json(path: Path) -> Any:
-    """A JSON file of the study."""
-    return json.loads(path.read_text())

@@ -32,15 +32,20 @@ def print_plan(
     console.print(Text(arms["text"], style="bold"))
     console.print()
     console.print(Text(f"Study {study.name}" + (f": {study.question}" if study.question else "")))
+    console.print()
     console.print(_paths(study))
     for path in study.paths:
         for extra in _extras(path):
             console.print(Padding(Text(f"{path.name}: {extra}"), (0, 0, 0, 2)))
+    console.print()
     for line in _size(study, rows):
         console.print(Text(line))
-    console.print(Text(attainable(study).sentence))
+    power = attainable(study)
+    if power.together == 1:  # else it is among the warnings
+        console.print(Text(power.sentence))
     for warning in warnings:
         console.print(Text(f"warning: {warning}", style="yellow"))
+    console.print()
     console.print(_order(study, rows, shown_trials))
     if shown_trials is not None and len(rows) > shown_trials:
         console.print(Text(f"… and {len(rows) - shown_trials} more (--all lists them)"))
@@ -60,9 +65,9 @@ def _paths(study: Study) -> Table:
 def _cells(direction: Direction, path: Path) -> tuple[str, ...]:
     rate = reference_rate(direction)
     return (
-        "unlimited" if rate is None else f"{rate}{' (mean)' if direction.rate is None else ''}",
+        "unlimited" if rate is None else str(rate),
         str(direction.delay),
-        loss_text(direction.loss) + (" behind queue" if direction.loss and direction.loss_at == "exit" else ""),
+        loss_text(direction.loss),
         _queue(direction, path),
         "none" if direction.edge is None else str(direction.edge),
     )
@@ -106,6 +111,8 @@ def _extras(path: Path) -> list[str]:
     both = path.up == path.down
     for side, direction in (("each way", path.up),) if both else (("up", path.up), ("down", path.down)):
         parts = []
+        if direction.loss is not None and direction.loss_at == "exit":
+            parts.append("loss behind the queue")
         if direction.jitter is not None:
             jitter = direction.jitter
             parts.append(f"jitter {jitter.distribution} {jitter.scale} ({jitter.mode})")
@@ -118,7 +125,7 @@ def _extras(path: Path) -> list[str]:
         if direction.overhead.bytes:
             parts.append(f"{direction.overhead} of framing per packet")
         if direction.trace is not None:
-            parts.append(f"rate from {direction.trace}")
+            parts.append(f"rate varies with {direction.trace} (the mean is shown)")
         if direction.schedule:
             parts.append("changes at " + ", ".join(str(change.at) for change in direction.schedule))
         if parts:

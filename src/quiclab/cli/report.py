@@ -30,5 +30,5 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.cli.analyse import analyse
 
     with study_dir.locked():
-        analyse(study_dir)
+        analyse(study_dir, again=True)
     return ExitCode.OK

@@ -7,12 +7,16 @@ ledger remembers.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from quiclab import __version__
+from quiclab.endpoints import Available, find
 from quiclab.errors import ExitCode
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import make_plan, order_block
@@ -20,9 +24,10 @@ from quiclab.plan.rows import PlanRow
 from quiclab.runner.laboratory import Laboratory, open_laboratory
 from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Study
-from quiclab.store.layout import StudyDir, move_in
-from quiclab.store.ledger import Attempt, Ledger, open_ledger
+from quiclab.store.layout import Attempt, StudyDir, move_in, write_atomically
+from quiclab.store.ledger import Ledger, open_ledger
 from quiclab.testbed.backend import choose_backend
+from quiclab.testbed.host import bounded_run, facts
 from quiclab.verify.trial import judge
 
 
@@ -32,6 +37,7 @@ def run_trials(study: Study, study_dir: StudyDir) -> int:
     backend, why = choose_backend()
     laboratory = open_laboratory(study, study_dir.root, backend)
     console.print(f"link: {backend} ({why})", highlight=False)
+    write_atomically(study_dir.host, json.dumps(_host(study), indent=1))
     rows = make_plan(study)
     with open_ledger(study_dir) as ledger:
         ledger.adopt()
@@ -46,6 +52,16 @@ def run_trials(study: Study, study_dir: StudyDir) -> int:
     if failed or void:
         console.print(f"[yellow]{failed} trials failed and {void} stayed void: the reasons are in the report[/yellow]")
     return ExitCode.TRIALS_FAILED if failed or void else ExitCode.OK
+
+
+def _host(study: Study) -> dict[str, Any]:
+    """The machine and the programs, as they are when the study is run."""
+    programs = {}
+    for arm in study.arms:
+        for role, program in (("client", arm.client), ("server", arm.server)):
+            found = find(role, program.name).probe(bounded_run)  # type: ignore[arg-type]
+            programs[f"{role} {program.name}"] = found.version if isinstance(found, Available) else found.reason
+    return {**facts(), "quiclab": __version__, "programs": programs}
 
 
 def _blocks(rows: Sequence[PlanRow]) -> Iterator[list[PlanRow]]:
@@ -90,9 +106,9 @@ def _run_one(
     bar.show(row)
     folder = run_trial(laboratory, row, attempt)
     verdict = judge(folder)
-    target = study_dir.trial(row.trial_id) if verdict.status == "verified" else study_dir.failed(row.trial_id, attempt)
-    move_in(folder, target)
-    ledger.record(Attempt(row.trial_id, attempt, verdict.status, verdict.reason))
+    ended = Attempt(row.trial_id, attempt, verdict.status, verdict.reason)
+    move_in(folder, study_dir.folder(ended))
+    ledger.record(ended)
     if verdict.status != "verified":
         bar.note(f"[yellow]{verdict.status}[/yellow] {row.cell_id} {row.arm} block {row.block}: {verdict.reason}")
     return verdict.status

@@ -17,9 +17,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from quiclab.errors import BusyError, HostError
+
+
+Status = Literal["verified", "failed", "void"]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What became of one attempt at a trial."""
+
+    trial_id: str
+    attempt: int
+    status: Status
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -70,6 +83,12 @@ class StudyDir:
     def failed(self, trial_id: str, attempt: int) -> Path:
         """Folder of an attempt that failed or was void."""
         return self.root / "failed" / f"{trial_id}-attempt{attempt}"
+
+    def folder(self, attempt: Attempt) -> Path:
+        """Folder of an attempt: only what counts stands under trials/."""
+        if attempt.status == "verified":
+            return self.trial(attempt.trial_id)
+        return self.failed(attempt.trial_id, attempt.attempt)
 
     def create(self) -> None:
         """Make the folders. Raises HostError where that cannot be."""

@@ -11,13 +11,11 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import asdict
+from typing import Any
 
 from quiclab.errors import DecodeError, HostError
-from quiclab.store.layout import StudyDir, disk_errors, read_trial
-
-Status = Literal["verified", "failed", "void"]
+from quiclab.store.layout import Attempt, StudyDir, disk_errors, read_trial
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS trials (trial_id TEXT PRIMARY KEY, block_id TEXT NOT NULL, row TEXT NOT NULL);
@@ -27,16 +25,6 @@ CREATE TABLE IF NOT EXISTS attempts (
 );
 PRAGMA user_version = 1;
 """
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """What became of one attempt at a trial."""
-
-    trial_id: str
-    attempt: int
-    status: Status
-    reason: str
 
 
 class Ledger:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quiclab.store.ledger import Status
+from quiclab.store.layout import Status
 from quiclab.verify.artefacts import register
 from quiclab.verify.proof import prove
 
