@@ -21,7 +21,9 @@ def test_tcp_has_pinned_defaults(tmp_path: pathlib.Path) -> None:
 
 def test_an_h3_arm_takes_tcp_from_the_baseline(tmp_path: pathlib.Path) -> None:
     """Not from the first arm that has it, if that is another."""
-    other = '[[arm]]\nname = "other"\nprotocol = "h2"\nclient = "a"\nserver = "b"\ntcp = {congestion_control = "cubic"}\n\n'
+    other = (
+        '[[arm]]\nname = "other"\nprotocol = "h2"\nclient = "a"\nserver = "b"\ntcp = {congestion_control = "cubic"}\n\n'
+    )
     text = changed(("[[arm]]\n", other + "[[arm]]\n"), ("blocks = 4\n", 'blocks = 4\nbaseline = "h2"\n'))
     arms = {arm.name: arm.tcp.congestion_control for arm in study_of(tmp_path, text).arms}
     assert arms == {"other": "cubic", "h2": "reno", "h3": "reno"}

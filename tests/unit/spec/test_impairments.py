@@ -74,7 +74,10 @@ def test_a_queue_that_is_none_is_refused(tmp_path: pathlib.Path, text: str, word
     [
         ('"1 %"', Bernoulli(Share(0.01))),
         ('{model = "bernoulli", probability = "1 %"}', Bernoulli(Share(0.01))),
-        ('{model = "gilbert-elliott", good_to_bad = "1 %", bad_to_good = "20 %"}', GilbertElliott(Share(0.01), Share(0.2))),
+        (
+            '{model = "gilbert-elliott", good_to_bad = "1 %", bad_to_good = "20 %"}',
+            GilbertElliott(Share(0.01), Share(0.2)),
+        ),
         (
             '{model = "bursts", mean_good = "1 s", mean_bad = "20 ms", loss_bad = "50 %"}',
             Bursts(Duration(10**9), Duration(20_000_000), loss_bad=Share(0.5)),

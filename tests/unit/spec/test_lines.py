@@ -136,8 +136,8 @@ class Writer:
     def blank(self) -> str:
         return self.draw.choice(["", " ", "\t"])
 
-    def lines(self) -> str:
-        return self.draw.choice(["", " ", "\n", " # ] } = [[x]]\n", "\n\n  "])
+    def lines(self, inline: bool) -> str:
+        return "" if inline else self.draw.choice(["", " ", "\n", " # ] } = [[x]]\n", "\n\n  "])
 
     def value(self, depth: int, *, inline: bool = False) -> str:
         kind = self.draw.randrange(8 if depth < 3 else 3)
@@ -149,11 +149,14 @@ class Writer:
         if kind == 4 and not inline:
             return self.draw.choice(['"""\n[x]\ny = 1\n\\""" """', "'''\n[[x]]\n# \"\n'''", '"""a""""', "''''''"])
         if kind < 7:
-            space = (lambda: "") if inline else self.lines
-            inner = [space() + self.value(depth + 1, inline=inline) + space() for _ in range(self.draw.randrange(4))]
-            comma = "," + space() if inner and self.draw.random() < 0.5 else space()
+            inner = [
+                f"{self.lines(inline)}{self.value(depth + 1, inline=inline)}" for _ in range(self.draw.randrange(4))
+            ]
+            comma = "," + self.lines(inline) if inner and self.draw.random() < 0.5 else self.lines(inline)
             return "[" + ",".join(inner) + comma + "]"
-        pairs = [f"{self.blank()}{self.key()} = {self.value(depth + 1, inline=True)}" for _ in range(self.draw.randrange(3))]
+        pairs = [
+            f"{self.blank()}{self.key()} = {self.value(depth + 1, inline=True)}" for _ in range(self.draw.randrange(3))
+        ]
         return "{" + ",".join(pairs) + " }"
 
     def pairs(self) -> None:

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab plan`: what it prints, that it runs nothing, and what a wrong spec gets."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+from specs import SMALL, changed, study_of, with_path, written
+
+from quiclab.cli import plan
+from quiclab.errors import ExitCode, SpecError
+
+DEMO = pathlib.Path(__file__).resolve().parents[3] / "experiments" / "demo" / "spec.toml"
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str | pathlib.Path) -> str:
+    """What the verb prints when it succeeds."""
+    parser = argparse.ArgumentParser()
+    plan.add_parser(parser.add_subparsers())
+    arguments = parser.parse_args(["plan", *map(str, words)])
+    assert arguments.run(arguments) == ExitCode.OK
+    return capsys.readouterr().out
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def test_the_arms_and_their_differences_come_first(capsys: pytest.CaptureFixture[str]) -> None:
+    """Before any number."""
+    text = " ".join(run(capsys, DEMO).split())
+    assert text.startswith("h2 (HTTP/2) against h3 (HTTP/3).")
+    assert "beta 0.7" in text
+    assert "receive window" in text[: text.index("Study demo")]
+
+
+def test_the_demo_is_described_in_full(capsys: pytest.CaptureFixture[str]) -> None:
+    """Paths with every default, number of trials, time, power, order."""
+    text = " ".join(run(capsys, DEMO).split())
+    for words in (
+        "plain each way 10 Mbit/s 10 ms none 48 KB (32 packets) 1 Gbit/s",
+        "loss each way 10 Mbit/s 10 ms 1 % 48 KB (32 packets) 1 Gbit/s",
+        "long each way 10 Mbit/s 60 ms none 150 KB (100 packets) 1 Gbit/s",
+        "3 objects × 3 paths × 2 arms",
+        "trials of A/A control (100KB/plain",
+        "Expected time: about",
+        "significant at alpha 0.05 after correction over 9 comparisons",
+    ):
+        assert words in text
+
+
+def test_the_demo_has_no_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    """It has blocks enough and its programs can do what it asks."""
+    assert "warning" not in run(capsys, DEMO)
+
+
+def test_it_fits_80_columns(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
+    """No line is wider, also with long paths."""
+    lines = 'queue = ["2 bdp", "20 ms"]\nloss = {model = "gilbert-elliott", good_to_bad = "1 %", bad_to_good = "9 %"}\n'
+    for spec in (DEMO, written(tmp_path, with_path(lines + '[path.up]\nrate = "1 Mbit/s"'))):
+        assert max(len(line) for line in run(capsys, spec, "--all").splitlines()) <= 80
+
+
+def test_only_the_first_trials_are_listed_unless_all_are_asked_for(
+    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
+) -> None:
+    """The order is a sample by default; the rest is counted."""
+    spec = written(tmp_path, changed(("blocks = 4", "blocks = 10")))
+    ids = [row["trial_id"] for row in json.loads(run(capsys, spec, "--json"))["order"]]
+    shown, everything = run(capsys, spec), run(capsys, spec, "--all")
+    assert [trial in shown for trial in ids] == [True] * 20 + [False] * 40
+    assert "and 40 more" in shown
+    assert all(trial in everything for trial in ids)
+    assert "more (--all" not in everything
+
+
+def test_json_holds_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same plan for programs."""
+    document = json.loads(run(capsys, DEMO, "--json"))
+    assert document["trials"] == len(document["order"]) == document["blocks"] * 2
+    assert document["cells"] == 11
+    assert document["expected_ns"] == sum(row["expected_ns"] for row in document["order"])
+    assert document["links"]["long"]["down"]["queue"]["bytes"] == 150_000
+    assert document["study"]["arms"][1]["tcp"]["congestion_control"] == "reno"
+    assert document["power"]["comparisons"] == 9
+    assert document["arms"]["differences"]
+    assert [row["position"] for row in document["order"]] == list(range(document["trials"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (SMALL, "With 4 blocks the smallest p is 0.12: nothing can be significant"),
+        (
+            changed(("blocks = 4", "blocks = 7"), ('"100 KB"', '"1 GB"')),
+            "Trials of 100KB/plain, 100KB/plain/aa-h2, 100KB/plain/aa-h3 are expected to reach limits.trial",
+        ),
+        (
+            changed(("blocks = 4", "blocks = 7")).replace(
+                'protocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"',
+                'protocol = "h3"\nclient = "curl-cffi"\nserver = {name = "caddy", congestion_control = "cubic"}',
+            ),
+            "Arm h3 cannot run:",
+        ),
+    ],
+)
+def test_it_warns_of_a_plan_that_would_disappoint(
+    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path, text: str, words: str
+) -> None:
+    """Too few blocks, too slow a path, a program that cannot."""
+    assert f"warning: {words}" in " ".join(run(capsys, written(tmp_path, text)).split())
+
+
+def test_what_few_paths_have_is_listed_below_the_table(
+    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
+) -> None:
+    """Nothing that the spec asks for is left out."""
+    (tmp_path / "lte.trace").write_text("1\n")
+    lines = (
+        'mtu = 1400\njitter = {distribution = "normal", scale = "5 ms"}\nduplicate = "1 %"\ncorrupt = "2 %"\n'
+        'overhead = "38 B"\nreorder = {probability = "3 %", extra_delay = "4 ms"}\nloss = [1, 2]\nloss_at = "exit"\n'
+        'schedule = [{at = "9 s", delay = "1 ms"}]\n[path.up]\ntrace = "lte.trace"\n'
+    )
+    text = " ".join(run(capsys, written(tmp_path, with_path(lines))).split())
+    for words in (
+        "IPv4, MTU 1400 bytes",
+        "jitter normal 5 ms (inorder)",
+        "3 % overtaken by 4 ms",
+        "1 % duplicated",
+        "2 % corrupted",
+        "38 B of framing",
+        "changes at 9 s",
+        "12 Mbit/s",
+        "loss behind the queue",
+        "the mean is shown",
+    ):
+        assert words in text
+    assert "lte.trace" in text.replace(" ", "")
+
+
+def test_a_study_directory_is_as_good_as_its_spec(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
+    """The spec lies in it."""
+    spec = written(tmp_path, SMALL)
+    assert run(capsys, tmp_path) == run(capsys, spec)
+
+
+def test_names_of_programs_are_checked(tmp_path: pathlib.Path) -> None:
+    """Against those that quiclab has, with the closest offered."""
+    with pytest.raises(SpecError) as caught:
+        plan.load_study(written(tmp_path, changed(('server = "caddy"', 'server = "cady"'))))
+    assert 'did you mean "caddy"?' in caught.value.problems[0]
+
+
+def test_both_ends_tell_their_facts(tmp_path: pathlib.Path) -> None:
+    """The server the sender's half, the client the receiver's."""
+    text = plan.describe_arms(study_of(tmp_path))["text"]
+    assert "congestion control" in text
+    assert "receive window" in text
+
+
+def test_a_wrong_spec_ends_with_its_exit_code_and_nothing_is_written(tmp_path: pathlib.Path) -> None:
+    """As a program: every problem on stderr, nothing on stdout, no file, no traceback."""
+    spec = written(tmp_path, changed(("seed = 7", "seed = -7"), ('"100 KB"', '"-1 KB"')))
+    command = [sys.executable, "-m", "quiclab.cli.main", "plan", str(spec)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=os.environ)
+    assert (done.returncode, done.stdout) == (ExitCode.SPEC, "")
+    assert "line 3: study.seed" in done.stderr
+    assert "line 8: workload[100KB].size" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == [spec]

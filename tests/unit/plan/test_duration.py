@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The estimate of a trial's time, against arithmetic by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+
+import pytest
+from specs import SMALL, changed, study_of
+
+from quiclab.plan.duration import OVERHEAD, expected_duration, expected_total, mean_loss
+from quiclab.plan.make import make_plan
+from quiclab.spec.model import Bernoulli, Bursts, DropList, GilbertElliott, Loss, Study
+from quiclab.units import Duration, Share
+
+
+def seconds(study: Study, arm: str = "h2") -> float:
+    """The expected time of one trial, without the overhead."""
+    row = next(row for row in make_plan(study) if row.arm == arm)
+    return expected_duration(row, study).s - OVERHEAD.s
+
+
+def test_a_large_object_takes_its_bytes_at_the_rate(tmp_path: pathlib.Path) -> None:
+    """5 MB at 10 Mbit/s: 4.17 s with headers, three round trips, less than a tenth more for slow start."""
+    expected = 5e6 * 8 / 1e7 * 1500 / 1440 + 3 * 0.02
+    assert expected <= seconds(study_of(tmp_path, changed(('"100 KB"', '"5 MB"')))) < expected + 0.1
+
+
+def test_quic_saves_a_round_trip(tmp_path: pathlib.Path) -> None:
+    """Everything else is equal."""
+    study = study_of(tmp_path)
+    assert seconds(study, "h2") - seconds(study, "h3") == pytest.approx(0.02)
+
+
+def test_an_empty_object_takes_the_round_trips(tmp_path: pathlib.Path) -> None:
+    """TCP, TLS, request."""
+    assert seconds(study_of(tmp_path, changed(('"100 KB"', '"0 B"')))) == pytest.approx(0.06)
+
+
+def test_slow_start_counts_on_a_long_path(tmp_path: pathlib.Path) -> None:
+    """100 KB at 1 s of round trip: windows of 10, 20 and 40 packets, so two round trips more than an open window."""
+    long = changed(('delay = "10 ms"', 'delay = "500 ms"'))
+    wide = long.replace('"reno"}', '"reno", initial_window = 100}')
+    assert seconds(study_of(tmp_path, long)) - seconds(study_of(tmp_path, wide)) == pytest.approx(2, abs=0.1)
+
+
+def test_loss_limits_the_rate(tmp_path: pathlib.Path) -> None:
+    """1440 bytes / 20 ms × sqrt(1.5 / 0.04) is 3.5 Mbit/s."""
+    text = changed(('"100 KB"', '"5 MB"'), ('delay = "10 ms"', 'delay = "10 ms"\nloss = "4 %"'))
+    assert seconds(study_of(tmp_path, text)) == pytest.approx(5e6 * 1500 / 1440 * 8 / 3.527e6, rel=0.03)
+
+
+def test_a_path_without_limit_is_quick(tmp_path: pathlib.Path) -> None:
+    """It is finite and positive, also with no delay at all."""
+    text = SMALL.replace('rate = "10 Mbit/s"\ndelay = "10 ms"\n', "")
+    assert 0 < seconds(study_of(tmp_path, text)) < 0.01
+
+
+def test_a_trial_never_takes_longer_than_its_limit(tmp_path: pathlib.Path) -> None:
+    """The laboratory stops it."""
+    text = changed(('"100 KB"', '"5 GB"')) + '[limits]\ntrial = "7 s"\n'
+    assert seconds(study_of(tmp_path, text)) == pytest.approx(7)
+
+
+def test_the_total_is_the_sum(tmp_path: pathlib.Path) -> None:
+    """One trial after another."""
+    study = study_of(tmp_path)
+    rows = make_plan(study)
+    assert expected_total(rows, study).ns == sum(expected_duration(row, study).ns for row in rows)
+    assert expected_total((), study) == Duration(0)
+    assert expected_total(rows, dataclasses.replace(study, arms=study.arms)) > Duration(0)
+
+
+@pytest.mark.parametrize(
+    ("loss", "share"),
+    [
+        (None, 0.0),
+        (DropList((1, 2)), 0.0),
+        (Bernoulli(Share(0.02)), 0.02),
+        (GilbertElliott(Share(0.01), Share(0.19)), 0.05),
+        (GilbertElliott(Share(0.0), Share(0.0)), 0.0),
+        (Bursts(Duration(980_000_000), Duration(20_000_000)), 0.02),
+        (Bursts(Duration(10**9), Duration(10**9), Share(0.1), Share(0.5)), 0.3),
+    ],
+)
+def test_the_mean_of_a_loss_model(loss: Loss | None, share: float) -> None:
+    """Time in the bad state times its loss, plus the rest."""
+    assert mean_loss(loss) == pytest.approx(share)

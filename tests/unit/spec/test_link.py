@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A path as the emulator's configuration, key by key."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+import pytest
+from specs import changed, study_of, with_path
+
+from quiclab.spec.link import link_config, queue_bytes, reference_rate
+from quiclab.spec.model import Bernoulli, Change, Direction, Queue
+from quiclab.units import Bitrate, ByteCount, Duration, Share
+
+RTT = Duration(20_000_000)
+
+
+def down(folder: pathlib.Path, lines: str) -> dict[str, Any]:
+    """The configuration of the direction to the client."""
+    config: dict[str, Any] = link_config(study_of(folder, with_path(lines)).paths[0], 1)["down"]
+    return config
+
+
+def test_a_plain_path_in_full(tmp_path: pathlib.Path) -> None:
+    """Whole numbers with units in their names; what is not asked for is null."""
+    assert link_config(study_of(tmp_path).paths[0], 2**64 - 1)["down"] == {
+        "rate_bit_per_s": 10_000_000,
+        "edge_rate_bit_per_s": 1_000_000_000,
+        "overhead_bytes": 0,
+        "queue": {"bytes": 48_000, "packets": None, "time_ns": None},
+        "delay_ns": 10_000_000,
+        "jitter": None,
+        "loss": None,
+        "loss_at": "entry",
+        "reorder": None,
+        "duplicate": None,
+        "corrupt": None,
+        "schedule": [],
+        "trace": None,
+    }
+
+
+def test_the_seed_is_text_so_that_no_reader_rounds_it(tmp_path: pathlib.Path) -> None:
+    """64 bits do not fit a double."""
+    config = link_config(study_of(tmp_path).paths[0], 2**64 - 1)
+    assert config["seed"] == "18446744073709551615"
+    assert json.loads(json.dumps(config)) == config
+
+
+@pytest.mark.parametrize(
+    ("queue", "rate", "rtt_ms", "mtu", "overhead", "expected"),
+    [
+        (Queue(bdp=1.0), 10**7, 20, 1500, 0, 48_000),
+        (Queue(bdp=1.0), 10**7, 120, 1500, 0, 150_000),
+        (Queue(bdp=2.0), 10**7, 120, 1500, 0, 300_000),
+        (Queue(bdp=0.5), 10**7, 120, 1500, 0, 75_000),
+        (Queue(bdp=1.0), 10**7, 20, 1400, 0, 44_800),
+        (Queue(bdp=1.0), 10**7, 20, 1500, 38, 49_216),
+        (Queue(bdp=1.0, bytes=ByteCount(10_000)), 10**7, 20, 1500, 0, 10_000),
+        (Queue(bytes=ByteCount(10_000)), 10**7, 20, 1500, 0, 10_000),
+        (Queue(packets=5), 10**7, 20, 1500, 0, None),
+        (Queue(bdp=1.0), None, 20, 1500, 0, None),
+    ],
+)
+def test_a_bdp_is_bytes_and_never_below_32_full_packets(
+    queue: Queue, rate: int | None, rtt_ms: int, mtu: int, overhead: int, expected: int | None
+) -> None:
+    """10 Mbit/s × 120 ms is 150,000 bytes; × 20 ms is below 32 × 1500."""
+    direction = Direction(rate=None if rate is None else Bitrate(rate), queue=queue, overhead=ByteCount(overhead))
+    assert queue_bytes(direction, Duration(rtt_ms * 10**6), mtu) == expected
+
+
+def test_every_effect_has_its_form(tmp_path: pathlib.Path) -> None:
+    """Each as the emulator reads it."""
+    config = down(
+        tmp_path,
+        'queue = ["100 packets", "20 ms"]\nloss_at = "exit"\nduplicate = "1 %"\ncorrupt = "2 %"\noverhead = "38 B"\n'
+        'jitter = {distribution = "pareto", scale = "1 ms", half_life = "5 ms"}\n'
+        'reorder = {probability = "3 %", extra_delay = "4 ms"}\n',
+    )
+    assert config["queue"] == {"bytes": None, "packets": 100, "time_ns": 20_000_000}
+    assert config["loss_at"] == "exit"
+    assert (config["duplicate"], config["corrupt"]) == ({"probability": 0.01}, {"probability": 0.02})
+    assert config["overhead_bytes"] == 38
+    jitter = {"distribution": "pareto", "scale_ns": 1_000_000, "mode": "inorder", "half_life_ns": 5_000_000}
+    assert config["jitter"] == jitter
+    assert config["reorder"] == {"probability": 0.03, "extra_delay_ns": 4_000_000}
+
+
+@pytest.mark.parametrize(
+    ("loss", "expected"),
+    [
+        ('"1 %"', {"model": "bernoulli", "probability": 0.01}),
+        (
+            '{model = "gilbert-elliott", good_to_bad = "1 %", bad_to_good = "20 %", loss_good = "0.1 %"}',
+            {"model": "gilbert_elliott", "p": 0.01, "r": 0.2, "loss_good": 0.001, "loss_bad": 1.0},
+        ),
+        (
+            '{model = "bursts", mean_good = "1 s", mean_bad = "20 ms"}',
+            {
+                "model": "gilbert_elliott_time",
+                "mean_good_ns": 10**9,
+                "mean_bad_ns": 20_000_000,
+                "loss_good": 0.0,
+                "loss_bad": 1.0,
+            },
+        ),
+        ("[9, 4]", {"model": "list", "indices": [4, 9]}),
+    ],
+)
+def test_loss_models_have_the_emulators_names(tmp_path: pathlib.Path, loss: str, expected: dict[str, Any]) -> None:
+    """Probabilities are proportions there."""
+    assert down(tmp_path, f"loss = {loss}")["loss"] == expected
+
+
+def test_a_change_sets_only_what_it_names(tmp_path: pathlib.Path) -> None:
+    """A queue in BDP counts with the rate of the same change."""
+    schedule = down(
+        tmp_path,
+        'schedule = [{at = "1 s", rate = "100 Mbit/s", queue = "1 bdp"}, '
+        '{at = "2 s", loss = "0 %", duplicate = "0 %"}]',
+    )["schedule"]
+    assert schedule == [
+        {
+            "at_ns": 10**9,
+            "set": {"rate_bit_per_s": 10**8, "queue": {"bytes": 250_000, "packets": None, "time_ns": None}},
+        },
+        {
+            "at_ns": 2 * 10**9,
+            "set": {"loss": {"model": "bernoulli", "probability": 0.0}, "duplicate": {"probability": 0.0}},
+        },
+    ]
+
+
+def test_every_setting_that_can_change_reaches_the_emulator(tmp_path: pathlib.Path) -> None:
+    """None is forgotten on the way."""
+    (change,) = down(
+        tmp_path,
+        'schedule = [{at = "1 s", rate = "1 Mbit/s", delay = "1 ms", loss = [1], queue = "64 KB", corrupt = "1 %", '
+        'duplicate = "1 %", reorder = {probability = "1 %", extra_delay = "1 ms"}, '
+        'jitter = {distribution = "uniform", scale = "1 ms"}}]',
+    )["schedule"]
+    names = {"rate_bit_per_s", "delay_ns", "loss", "queue", "jitter", "reorder", "duplicate", "corrupt"}
+    assert set(change["set"]) == names
+
+
+def test_a_trace_replaces_the_rate(tmp_path: pathlib.Path) -> None:
+    """Its mean is what a BDP is counted with."""
+    (tmp_path / "lte.trace").write_text("1\n")
+    text = changed(('rate = "10 Mbit/s"', 'trace = "lte.trace"'), ('"10 ms"', '"50 ms"'))
+    path = study_of(tmp_path, text).paths[0]
+    config = link_config(path, 1)["up"]
+    assert config["rate_bit_per_s"] is None
+    assert config["trace"] == {"format": "mahimahi", "path": str(tmp_path / "lte.trace"), "repeat": True}
+    assert config["queue"]["bytes"] == 150_000
+    assert reference_rate(path.up) == Bitrate(12_000_000)
+
+
+def test_the_reference_rate_may_come_from_the_schedule() -> None:
+    """A path that starts without a limit and gets one later."""
+    later = Direction(schedule=(Change(RTT, loss=Bernoulli(Share(0.1))), Change(RTT, rate=Bitrate(7))))
+    assert reference_rate(later) == Bitrate(7)
+    assert reference_rate(Direction()) is None
+
+
+def test_directions_are_told_apart(tmp_path: pathlib.Path) -> None:
+    """Up is up."""
+    config = link_config(study_of(tmp_path, with_path('[path.up]\nrate = "1 Mbit/s"')).paths[0], 1)
+    assert (config["up"]["rate_bit_per_s"], config["down"]["rate_bit_per_s"]) == (10**6, 10**7)

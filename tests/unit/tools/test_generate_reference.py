@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reference of the spec is generated, complete and up to date."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+from quiclab.spec import arms, impairments, paths, read
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+PAGE = ROOT / "docs" / "reference" / "spec.md"
+
+
+def test_the_page_is_up_to_date() -> None:
+    """Whoever changes a key or its docstring runs the generator."""
+    command = [sys.executable, str(ROOT / "tools" / "generate_reference.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_key_has_a_row_with_a_meaning() -> None:
+    """Nothing can be written in a spec that the page does not explain."""
+    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| ([^|]+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
+    tables = (
+        *(read.STUDY_KEYS, read.AA_KEYS, read.LIMITS_KEYS, read.WORKLOAD_KEYS, paths.PATH_KEYS, paths.DIRECTION_KEYS),
+        *(impairments.JITTER_KEYS, impairments.REORDER_KEYS, impairments.CHANGE_KEYS),
+        *(keys for _, keys in impairments.LOSS_MODELS.values()),
+        *(arms.arm_keys(), arms.PROGRAM_KEYS, arms.TCP_KEYS),
+    )
+    missing = {key for keys in tables for key in keys if not rows.get(key, "").strip()}
+    assert not missing
