@@ -70,7 +70,9 @@ def write_spec(folder: Path, **changes: str | int) -> Path:
     return file
 
 
-def quiclab(*arguments: str | Path, timeout: float = 120, before: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+def quiclab(
+    *arguments: str | Path, timeout: float = 120, before: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
     """Run `quiclab` to its end."""
     environment = os.environ | {"COLUMNS": "100"}
     return subprocess.run(
@@ -86,7 +88,11 @@ def quiclab(*arguments: str | Path, timeout: float = 120, before: Sequence[str] 
 def start_quiclab(*arguments: str | Path) -> subprocess.Popen[str]:
     """Run `quiclab` and go on."""
     return subprocess.Popen(
-        [str(QUICLAB), *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        [str(QUICLAB), *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
     )
 
 

@@ -88,8 +88,16 @@ class Bitrate:
     UNITS: ClassVar[dict[str, int]] = {"bit/s": 1, "kbit/s": 10**3, "Mbit/s": 10**6, "Gbit/s": 10**9}
     _ALIASES: ClassVar[dict[str, int]] = {
         **UNITS,
-        **{"bit": 1, "kbit": 10**3, "mbit": 10**6, "Mbit": 10**6, "gbit": 10**9, "Gbit": 10**9},
-        **{"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9},
+        "bit": 1,
+        "kbit": 10**3,
+        "mbit": 10**6,
+        "Mbit": 10**6,
+        "gbit": 10**9,
+        "Gbit": 10**9,
+        "bps": 1,
+        "kbps": 10**3,
+        "Mbps": 10**6,
+        "Gbps": 10**9,
     }
 
     @classmethod

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from quiclab.endpoints.servers import aioquic
 from small_study import lab_processes, quiclab, trials, write_spec
+
+from quiclab.endpoints.servers import aioquic
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
@@ -17,7 +18,10 @@ import http.server, ssl, sys
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         body = b"short"
-        self.send_response(200); self.send_header("Content-Length", str(len(body))); self.end_headers(); self.wfile.write(body)
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 server = http.server.HTTPServer((sys.argv[1], 443), Handler)
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain(sys.argv[2], sys.argv[3])
@@ -60,7 +64,7 @@ def _h2_reason(tmp_path: Path, **changes: str) -> str:
     assert (study / "report.html").exists()
     reasons = {trial["reason"] for trial in failed}
     assert reasons
-    return sorted(reasons)[0]
+    return min(reasons)
 
 
 def test_server_binary_missing(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser = verbs.add_parser(
         "doctor",
         help="what this machine can do, and what is missing",
-        description="One table: namespaces, link, congestion controls, programs with versions and abilities, and the one "
-        "line that adds what is missing. Exit code 0 when the demo can run here, 3 when it cannot.",
+        description="One table: namespaces, link, congestion controls, programs with versions and abilities, and the "
+        "one line that adds what is missing. Exit code 0 when the demo can run here, 3 when it cannot.",
     )
     parser.add_argument("--json", action="store_true", help="the same as JSON (machine, endpoints)")
     parser.set_defaults(run=run)

@@ -41,9 +41,15 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     add_link_options(parser)
     parser.add_argument("--server", metavar="CMD", help="shell command at the server's end, started first")
     parser.add_argument("--client", metavar="CMD", help="shell command at the client's end, in place of COMMAND")
-    parser.add_argument("--tcp", metavar="NAME", help="TCP congestion control at both ends (default: this machine's own)")
-    parser.add_argument("--log", type=Path, metavar="DIR", help="keep packet log, captures and the link's summary there")
-    parser.add_argument("--backend", choices=("tun", "veth"), help="how packets reach the link (default: tun if it opens)")
+    parser.add_argument(
+        "--tcp", metavar="NAME", help="TCP congestion control at both ends (default: this machine's own)"
+    )
+    parser.add_argument(
+        "--log", type=Path, metavar="DIR", help="keep packet log, captures and the link's summary there"
+    )
+    parser.add_argument(
+        "--backend", choices=("tun", "veth"), help="how packets reach the link (default: tun if it opens)"
+    )
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND")
     parser.set_defaults(run=run)
 
@@ -62,7 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             arguments.log.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise HostError(f"cannot write {arguments.log}: {error.strerror}", "choose another folder for --log") from error
+            raise HostError(
+                f"cannot write {arguments.log}: {error.strerror}", "choose another folder for --log"
+            ) from error
     caller = os.geteuid()
 
     def inside() -> int:
@@ -128,7 +136,7 @@ def _run(arguments: argparse.Namespace, path: model.Path, argv: list[str], conge
 
 
 def _wait_until_listening(process: object, namespace: NetworkNamespace, patience_s: float = 5.0) -> None:
-    """Until anything listens at the server's end; a server that listens to nothing is given the patience and no more."""
+    """Until anything listens at the server's end; one that listens to nothing is given the patience, no more."""
     from quiclab.testbed.process import Process
 
     assert isinstance(process, Process)
@@ -138,6 +146,10 @@ def _wait_until_listening(process: object, namespace: NetworkNamespace, patience
         if code is not None:
             raise HostError(f"the server ended at start with exit code {code}: {shlex.join(process.argv)}")
         tables = {kind: namespace.read(kind).splitlines()[1:] for kind in ("tcp", "tcp6", "udp", "udp6")}
-        if any(line.split()[3] == ("0A" if kind.startswith("tcp") else "07") for kind, lines in tables.items() for line in lines):
+        if any(
+            line.split()[3] == ("0A" if kind.startswith("tcp") else "07")
+            for kind, lines in tables.items()
+            for line in lines
+        ):
             return
         time.sleep(0.01)

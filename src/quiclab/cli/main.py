@@ -30,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     """The whole command line."""
     top = argparse.ArgumentParser(
         prog="quiclab",
-        description="Over this network, for this work: is HTTP/3 on QUIC faster or slower than HTTP/2 on TCP, and by how much?",
+        description="Over this network, for this work: is HTTP/3 on QUIC faster or slower than HTTP/2 on TCP?",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

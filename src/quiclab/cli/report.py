@@ -15,8 +15,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser = verbs.add_parser(
         "report",
         help="decode a study again and write its report again",
-        description="Decode the logs of a study, compute metrics, test the differences, print the result table and write "
-        "STUDY/report.html. Runs no trial and needs no namespaces.",
+        description="Decode the logs of a study, compute metrics, test the differences, print the result table and "
+        "write STUDY/report.html. Runs no trial and needs no namespaces.",
     )
     parser.add_argument("study", type=Path, metavar="STUDY", help="study directory")
     parser.set_defaults(run=run)
@@ -26,7 +26,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Raises DecodeError for a folder that holds no study."""
     study_dir = StudyDir(arguments.study.resolve())
     if not study_dir.ledger.exists():
-        raise DecodeError(f"{arguments.study} is no study directory: it has no ledger.sqlite", "give the folder that `quiclab run` made")
+        raise DecodeError(
+            f"{arguments.study} is no study directory: it has no ledger.sqlite",
+            "give the folder that `quiclab run` made",
+        )
     from quiclab.cli.analyse import analyse
 
     with study_dir.locked():

@@ -17,8 +17,9 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser = verbs.add_parser(
         "run",
         help="run a study, or continue one, and write its report",
-        description="Run every trial of a spec that has not been run yet, judge it, decode it, test the differences and "
-        "write STUDY/report.html. After Ctrl-C, a crash or kill -9 the same command continues: finished trials stay.",
+        description="Run every trial of a spec that has not been run yet, judge it, decode it, test the differences "
+        "and write STUDY/report.html. After Ctrl-C, a crash or kill -9 the same command continues; finished trials "
+        "stay.",
     )
     parser.add_argument("spec", type=Path, help="spec.toml, or a study directory to continue")
     parser.add_argument("--out", type=Path, metavar="STUDY", help="study directory (default: studies/NAME)")
@@ -35,10 +36,14 @@ def run(arguments: argparse.Namespace) -> int:
 
     spec_file: Path = arguments.spec / "spec.toml" if arguments.spec.is_dir() else arguments.spec
     study = load_study(spec_file)
-    study_dir = StudyDir((arguments.out or (arguments.spec if arguments.spec.is_dir() else Path("studies", study.name))).resolve())
+    study_dir = StudyDir(
+        (arguments.out or (arguments.spec if arguments.spec.is_dir() else Path("studies", study.name))).resolve()
+    )
     study_dir.create()
     with study_dir.locked():
-        _keep_spec(study_dir, spec_file, json.dumps(resolved_json(study) | {"arms_summary": describe_arms(study)}, indent=1))
+        _keep_spec(
+            study_dir, spec_file, json.dumps(resolved_json(study) | {"arms_summary": describe_arms(study)}, indent=1)
+        )
 
         def trials() -> int:
             from quiclab.cli.main import tell

@@ -100,9 +100,7 @@ def _void_rest(ledger: Ledger, last: dict[str, Attempt], number: int) -> None:
             ledger.void(attempt.trial_id, "another trial of its block was void")
 
 
-def _run_one(
-    laboratory: Laboratory, study_dir: StudyDir, ledger: Ledger, row: PlanRow, attempt: int, bar: _Bar
-) -> str:
+def _run_one(laboratory: Laboratory, study_dir: StudyDir, ledger: Ledger, row: PlanRow, attempt: int, bar: _Bar) -> str:
     bar.show(row)
     folder = run_trial(laboratory, row, attempt)
     verdict = judge(folder)
@@ -162,8 +160,10 @@ class _Bar:
         self._ran = False
         self._done += len(block)
         self._progress.update(self._task, advance=expected, trials=f"{self._done}/{self._total} trials")
-        left = self._left() if self._done < self._total else "done"
-        self._progress.update(self._task, left=left, **({} if self._done < self._total else {"now": "all trials".ljust(32)}))
+        if self._done < self._total:
+            self._progress.update(self._task, left=self._left())
+        else:
+            self._progress.update(self._task, now="all trials".ljust(32), left="done")
 
     def _left(self) -> str:
         assert self._task is not None

@@ -24,5 +24,6 @@ def unsupported_by_aioquic(program: Program, protocol: Protocol) -> str | None:
     if protocol != "h3":
         return f"aioquic speaks HTTP/3 only, not {protocol}"
     if program.congestion_control not in (None, *CONGESTION_CONTROLS):
-        return f"aioquic's congestion control is one of {', '.join(CONGESTION_CONTROLS)}, not {program.congestion_control!r}"
+        known = ", ".join(CONGESTION_CONTROLS)
+        return f"aioquic's congestion control is one of {known}, not {program.congestion_control!r}"
     return None

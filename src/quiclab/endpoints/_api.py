@@ -96,7 +96,7 @@ class Command:
     waits_for_go: bool = False
     """Clients: may be started early; begins at a line on stdin, so that its own start-up is not measured."""
     reports: bool = False
-    """Clients: writes client.json by itself. Without it the laboratory only knows when the program started and ended."""
+    """Clients: writes client.json by itself. Without it only the start and the end of the program are known."""
 
 
 class Endpoint(Protocol):
@@ -126,7 +126,10 @@ class Endpoint(Protocol):
         ...
 
     def facts(self, program: Program, protocol: HttpProtocol, tcp: Tcp) -> Mapping[str, str]:
-        """What decides its speed, in words: congestion_control, initial_window, packet_size (senders), receive_window (receivers)."""
+        """What decides its speed, in words.
+
+        Servers: congestion_control, initial_window, packet_size, pacing. Clients: receive_window.
+        """
         ...
 
     def command(self, context: Context) -> Command:

@@ -36,7 +36,11 @@ class _OwnProgram:
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """The laboratory cannot know."""
-        return {"congestion_control": program.congestion_control or "not known (own program)"} if self.role == "server" else {}
+        return (
+            {"congestion_control": program.congestion_control or "not known (own program)"}
+            if self.role == "server"
+            else {}
+        )
 
     def command(self, context: Context) -> Command:
         """Fill the words in. Raises SpecError for a word that does not exist."""
@@ -67,7 +71,11 @@ class _OwnProgram:
 
             return _WORD.sub(word, text)
 
-        environment = {"HOME": str(context.work_dir), "TMPDIR": str(context.work_dir), "PATH": "/usr/local/bin:/usr/bin:/bin"}
+        environment = {
+            "HOME": str(context.work_dir),
+            "TMPDIR": str(context.work_dir),
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+        }
         environment |= {name: fill(value) for name, value in context.program.env}
         sockets = {"udp": ("udp",), "tcp": ("tcp",), "both": ("tcp", "udp"), "none": ()}[context.program.ready]
         return Command(

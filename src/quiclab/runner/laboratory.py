@@ -77,4 +77,6 @@ def check_supported(study: Study) -> None:
             elif (why := endpoint.unsupported(program, arm.protocol)) is not None:
                 objections.append(f"arm {arm.name!r}: {why}")
     if objections:
-        raise SpecError("an arm asks for what its programs cannot do", "`quiclab doctor` lists what each can", tuple(objections))
+        raise SpecError(
+            "an arm asks for what its programs cannot do", "`quiclab doctor` lists what each can", tuple(objections)
+        )

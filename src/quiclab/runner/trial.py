@@ -147,7 +147,9 @@ def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, 
         warm_up.go()
         code = warm_up.wait(laboratory.study.limits.ready.s)
         if code != 0:
-            raise TrialError(f"the server did not answer the warm-up request: {warm_up.last_words() or 'no answer in time'}")
+            raise TrialError(
+                f"the server did not answer the warm-up request: {warm_up.last_words() or 'no answer in time'}"
+            )
         for old in (raw / "server-qlog").iterdir():
             old.unlink()  # the warm-up's own connection
         record.phase("warm_up")
@@ -155,7 +157,7 @@ def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, 
             client = start("client", "client")
         else:
             client.go()
-        _watch(laboratory.study, arm, path, row, client, server, namespaces, record)
+        _watch(laboratory.study, arm, path, client, server, namespaces, record)
         record.phase("transfer")
     except TrialError as error:
         record.failure = error.message
@@ -173,7 +175,6 @@ def _watch(
     study: model.Study,
     arm: model.Arm,
     path: model.Path,
-    row: PlanRow,
     client: Process,
     server: Process,
     namespaces: dict[str, NetworkNamespace],
@@ -188,10 +189,14 @@ def _watch(
         if code is not None:
             record.client_exit_code = code
             if code != 0:
-                raise TrialError(f"the client ended with exit code {code}: {client.last_words() or 'it printed nothing'}")
+                raise TrialError(
+                    f"the client ended with exit code {code}: {client.last_words() or 'it printed nothing'}"
+                )
             return
         if server.poll() is not None:
-            raise TrialError(f"the server ended during the transfer with exit code {server.poll()}: {server.last_words()}")
+            raise TrialError(
+                f"the server ended during the transfer with exit code {server.poll()}: {server.last_words()}"
+            )
         if time.monotonic() >= deadline:
             raise TrialError(f"the client did not end within {study.limits.trial} (limits.trial)")
         if not proven and time.monotonic() >= first_look:

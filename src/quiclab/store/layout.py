@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The study directory: which file is where, and how files get there without ever being half written.
 
-    STUDY/spec.toml  resolved.json  host.json  ledger.sqlite  report.html
-    STUDY/trials/ID/{trial.json, raw/…}      STUDY/failed/ID-attemptN/{trial.json, raw/…}
-    STUDY/tables/TABLE/ID.parquet            STUDY/metrics.parquet       STUDY/report/data/…
+STUDY/spec.toml  resolved.json  host.json  ledger.sqlite  report.html
+STUDY/trials/ID/{trial.json, raw/…}      STUDY/failed/ID-attemptN/{trial.json, raw/…}
+STUDY/tables/TABLE/ID.parquet            STUDY/metrics.parquet       STUDY/report/data/…
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from quiclab.errors import BusyError, HostError
-
 
 Status = Literal["verified", "failed", "void"]
 
@@ -117,7 +116,7 @@ def disk_errors(place: Path) -> Iterator[None]:
     except OSError as error:
         hints = {
             errno.ENOSPC: "free some room and run the same command again: finished trials are kept",
-            errno.EDQUOT: "your quota is used up: free some room and run the same command again; finished trials are kept",
+            errno.EDQUOT: "your quota is used up: free some room and run again; finished trials are kept",
             errno.EROFS: "the file system is read-only: choose another directory with --out",
             errno.EACCES: "you may not write there: choose another directory with --out",
             errno.EPERM: "you may not write there: choose another directory with --out",
@@ -152,7 +151,9 @@ def move_in(source: Path, target: Path) -> None:
             incoming.replace(target)
         except shutil.Error as error:
             shutil.rmtree(incoming, ignore_errors=True)
-            raise OSError(errno.ENOSPC, str(error.args[0][0][2]) if error.args[0] else str(error), str(target)) from error
+            raise OSError(
+                errno.ENOSPC, str(error.args[0][0][2]) if error.args[0] else str(error), str(target)
+            ) from error
         except OSError:
             shutil.rmtree(incoming, ignore_errors=True)
             raise
@@ -167,6 +168,7 @@ def read_trial(folder: Path) -> dict[str, Any] | None:
         return None
     registered = document.get("artefacts", [])
     whole = all(
-        (folder / item["path"]).is_file() and (folder / item["path"]).stat().st_size == item["bytes"] for item in registered
+        (folder / item["path"]).is_file() and (folder / item["path"]).stat().st_size == item["bytes"]
+        for item in registered
     )
     return document if whole and "status" in document else None

@@ -90,9 +90,15 @@ def open_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
         yield Ledger(connection, study_dir)
     except sqlite3.DatabaseError as error:
         if "full" in str(error):
-            raise HostError(f"cannot write {study_dir.ledger}: {error}", "free some room and run the same command again") from error
+            raise HostError(
+                f"cannot write {study_dir.ledger}: {error}", "free some room and run the same command again"
+            ) from error
         if "readonly" in str(error):
-            raise HostError(f"cannot write {study_dir.ledger}: {error}", "choose another directory with --out") from error
-        raise DecodeError(f"{study_dir.ledger} is damaged: {error}", "move it away; the trials in trials/ are adopted again") from error
+            raise HostError(
+                f"cannot write {study_dir.ledger}: {error}", "choose another directory with --out"
+            ) from error
+        raise DecodeError(
+            f"{study_dir.ledger} is damaged: {error}", "move it away; the trials in trials/ are adopted again"
+        ) from error
     finally:
         connection.close()

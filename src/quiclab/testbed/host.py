@@ -66,7 +66,9 @@ def outside_findings() -> list[Finding]:
     """What can be told without namespaces."""
     cpus = os.cpu_count() or 1
     if cpus < 2:
-        return [Finding("processors", "limited", "1: endpoints and link disturb each other", "use a machine with 2 or more")]
+        return [
+            Finding("processors", "limited", "1: endpoints and link disturb each other", "use a machine with 2 or more")
+        ]
     return [Finding("processors", "ok", f"{cpus}, {_cpu_model()}")]
 
 

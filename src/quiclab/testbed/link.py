@@ -79,7 +79,11 @@ class Link:
             "backend": settings.backend,
             "ends": {
                 end: {"netns": f"/proc/self/fd/{namespace.fd}", "device": _DEVICE, "mtu": settings.mtu}
-                | ({"device": f"to-{end}", "mac": macs[end][1], "peer_mac": macs[end][0]} if settings.backend == "veth" else {})
+                | (
+                    {"device": f"to-{end}", "mac": macs[end][1], "peer_mac": macs[end][0]}
+                    if settings.backend == "veth"
+                    else {}
+                )
                 for end, namespace in device_ends.items()
             },
             "log": {**self._log_files(), "buffer_bytes": 256 << 20},
@@ -134,7 +138,9 @@ class Link:
             self.summary = self._message("summary")
         return self.summary
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._stack.close()
 
     def _reap(self) -> None:

@@ -42,7 +42,9 @@ class NetworkNamespace:
         self.run(lambda: _link("lo", state="up"))
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         os.close(self.fd)
 
     def run(self, work: Callable[[], T]) -> T:

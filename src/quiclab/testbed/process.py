@@ -66,7 +66,9 @@ class Process:
             )
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.end(grace_s=0.0 if kind else 0.5)
 
     @property
@@ -139,9 +141,13 @@ class Process:
                 return
             code = self.poll()
             if code is not None:
-                raise TrialError(f"{self.name} ended at start with exit code {code}: {self.last_words() or 'it printed nothing'}")
+                raise TrialError(
+                    f"{self.name} ended at start with exit code {code}: {self.last_words() or 'it printed nothing'}"
+                )
             if time.monotonic() > deadline:
-                raise TrialError(f"{self.name} did not open {' and '.join(sorted(missing))} port {port} within {timeout_s:g} s")
+                raise TrialError(
+                    f"{self.name} did not open {' and '.join(sorted(missing))} port {port} within {timeout_s:g} s"
+                )
             time.sleep(0.002)
 
     def _listens(self, kind: str, port: int) -> bool:

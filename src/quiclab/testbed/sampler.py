@@ -31,7 +31,10 @@ def tcp_congestion_control(namespace: NetworkNamespace, ip_version: int, local_p
 
 def counters(namespace: NetworkNamespace) -> dict[str, int]:
     """The namespace's counters that tell of losses inside a host (/proc/net/snmp, RFC 4113 and RFC 4022 names)."""
-    wanted = {"Udp": ("RcvbufErrors", "SndbufErrors", "InErrors", "InCsumErrors"), "Tcp": ("RetransSegs", "InErrs", "InCsumErrors")}
+    wanted = {
+        "Udp": ("RcvbufErrors", "SndbufErrors", "InErrors", "InCsumErrors"),
+        "Tcp": ("RetransSegs", "InErrs", "InCsumErrors"),
+    }
     found = {}
     lines = namespace.read("snmp").splitlines()
     for header, values in zip(lines[::2], lines[1::2], strict=True):

@@ -38,7 +38,12 @@ class Download(QuicConnectionProtocol):
     def get(self, authority: str, path: str) -> None:
         """Send the request."""
         stream = self._quic.get_next_available_stream_id()
-        headers = [(b":method", b"GET"), (b":scheme", b"https"), (b":authority", authority.encode()), (b":path", path.encode())]
+        headers = [
+            (b":method", b"GET"),
+            (b":scheme", b"https"),
+            (b":authority", authority.encode()),
+            (b":path", path.encode()),
+        ]
         self._http.send_headers(stream, headers, end_stream=True)
         self.transmit()
 
@@ -74,14 +79,16 @@ async def run(job: dict[str, Any]) -> dict[str, Any]:
         max_data=16 << 20,
         max_stream_data=8 << 20,
         quic_logger=QuicFileLogger(job["qlog_dir"]) if job["qlog_dir"] else None,
-        secrets_log_file=Path(job["keylog"]).open("a") if job["keylog"] else None,  # noqa: ASYNC230 SIM115
+        secrets_log_file=Path(job["keylog"]).open("a") if job["keylog"] else None,  # noqa: SIM115
     )
     configuration.load_verify_locations(job["ca"])
     result: dict[str, Any] = {"url": job["url"], "protocol": "h3", "start_ns": time.monotonic_ns()}
     body = b""
     try:
         # aioquic connects to an address and checks the certificate against server_name.
-        async with connect(job["address"], url.port or 443, configuration=configuration, create_protocol=Download) as client:
+        async with connect(
+            job["address"], url.port or 443, configuration=configuration, create_protocol=Download
+        ) as client:
             download = cast("Download", client)
             download.get(url.netloc, url.path)
             try:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Downloads with libcurl and writes down when. Started as a program of its own: `python -I THIS job.json`.
 
-It loads libcurl, waits for a line on stdin, downloads the URL once with each protocol asked for, each on a new connection,
-keeps bodies in memory, and hashes them after the last byte. All instants are CLOCK_MONOTONIC in nanoseconds.
+It loads libcurl, waits for a line on stdin, downloads the URL once with each protocol asked for, each on a new
+connection, keeps bodies in memory, and hashes them after the last byte. All instants are
+CLOCK_MONOTONIC in nanoseconds.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import time
 import types
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 # The package's own __init__ loads a whole HTTP library (50 ms of CPU, twice in every trial); only its binding is used.
 _package = types.ModuleType("curl_cffi")
@@ -57,7 +58,7 @@ def download(job: dict[str, Any], url: str, protocol: str) -> dict[str, Any]:
     result["last_byte_ns"] = time.monotonic_ns()
     result["first_byte_ns"] = instants[0] if instants else None
     result["status"] = curl.getinfo(CurlInfo.RESPONSE_CODE)
-    result["http_version"] = _NAMES.get(int(curl.getinfo(CurlInfo.HTTP_VERSION)), "unknown")
+    result["http_version"] = _NAMES.get(cast("int", curl.getinfo(CurlInfo.HTTP_VERSION)), "unknown")
     result["congestion_control"] = _congestion_control(curl)
     curl.close()
     result["close_ns"] = time.monotonic_ns()
@@ -70,7 +71,7 @@ def download(job: dict[str, Any], url: str, protocol: str) -> dict[str, Any]:
 def _congestion_control(curl: Curl) -> str | None:
     """What the kernel says of the client's own TCP socket; None for UDP."""
     try:
-        number = int(curl.getinfo(CurlInfo.ACTIVESOCKET))
+        number = cast("int", curl.getinfo(CurlInfo.ACTIVESOCKET))
         with socket.socket(fileno=socket.dup(number)) as own:
             if own.type != socket.SOCK_STREAM:
                 return None

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
+from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.spec.model import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_curl_cffi_program.py")
@@ -25,7 +25,7 @@ class CurlCffi:
     """A small program of ours around libcurl's easy interface."""
 
     name = "curl-cffi"
-    role = "client"
+    role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
 
     def probe(self, run: BoundedRun) -> Available | Unsupported:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from quiclab.endpoints._aioquic import probe_aioquic, unsupported_by_aioquic
-from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
+from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.spec.model import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_aioquic_program.py")
@@ -19,7 +19,7 @@ class AioquicServer:
     """A small program of ours around the aioquic library."""
 
     name = "aioquic"
-    role = "server"
+    role: Role = "server"
     protocols: frozenset[Protocol] = frozenset({"h3"})
 
     def probe(self, run: BoundedRun) -> Available | Unsupported:

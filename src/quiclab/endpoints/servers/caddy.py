@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
+from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.spec.model import Program, Protocol, Tcp
 
 
@@ -20,7 +20,7 @@ class Caddy:
     """One process that serves both protocols on one port."""
 
     name = "caddy"
-    role = "server"
+    role: Role = "server"
     protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
 
     def probe(self, run: BoundedRun) -> Available | Unsupported:
@@ -47,7 +47,8 @@ class Caddy:
                 "pacing": "paced",
             }
         return {
-            "congestion_control": f"Linux {tcp.congestion_control}" + (" with beta 0.5" if tcp.congestion_control == "reno" else ""),
+            "congestion_control": f"Linux {tcp.congestion_control}"
+            + (" with beta 0.5" if tcp.congestion_control == "reno" else ""),
             "initial_window": f"{tcp.initial_window} packets",
             "packet_size": f"TCP payload {1448 if tcp.timestamps else 1460} bytes",
             "pacing": "paced" if tcp.congestion_control == "bbr" else "not paced",
