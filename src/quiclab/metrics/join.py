@@ -11,12 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_RUN = 6
-"""Datagrams in a row that must fit before the sequences count as aligned again."""
-_REACH = 256
-"""How many datagrams and packets together may be skipped at one place."""
-_MAX_GAPS = 64
-"""Places at which the sequences may part; more of them mean that they do not belong together."""
+_WINDOWS = ((32, 48), (24, 512))
+"""Packets and datagrams looked at where the sequences part; the wide window is for long bursts that were dropped."""
+_MOST_PER_DATAGRAM = 8
 
 
 @dataclass(frozen=True)
@@ -32,21 +29,21 @@ def align(packets: Sequence[LoggedPacket], datagrams: Sequence[int]) -> list[int
     """For each packet the index of its datagram, or None.
 
     `datagrams` are UDP payload lengths. Datagrams that no log mentions (dropped by the socket, or not decryptable) and
-    packets without a datagram are skipped where the sequences fit again soon after.
+    packets without a datagram are skipped such that most of what follows fits. Among neighbours of one size the log
+    cannot tell which was dropped.
     """
     found: list[int | None] = [None] * len(packets)
-    at_packet = at_datagram = gaps = 0
+    at_packet = at_datagram = 0
     while at_packet < len(packets) and at_datagram < len(datagrams):
         count = _fit(packets, at_packet, datagrams[at_datagram])
         if count:
             found[at_packet : at_packet + count] = [at_datagram] * count
             at_packet, at_datagram = at_packet + count, at_datagram + 1
             continue
-        gaps += 1
-        gap = _resume(packets, at_packet, datagrams, at_datagram) if gaps <= _MAX_GAPS else None
-        if gap is None:
+        skip = _skip(packets, at_packet, datagrams, at_datagram)
+        if skip is None:
             break
-        at_packet, at_datagram = at_packet + gap[0], at_datagram + gap[1]
+        at_packet, at_datagram = at_packet + skip[0], at_datagram + skip[1]
     _place_late(packets, datagrams, found)
     return found
 
@@ -54,7 +51,7 @@ def align(packets: Sequence[LoggedPacket], datagrams: Sequence[int]) -> list[int
 def _fit(packets: Sequence[LoggedPacket], start: int, datagram: int) -> int:
     """How many packets from `start` on fill the datagram; 0 if they do not fit."""
     total = 0
-    for count, packet in enumerate(packets[start : start + 8], 1):
+    for count, packet in enumerate(packets[start : start + _MOST_PER_DATAGRAM], 1):
         total += packet.length_bytes
         if total == datagram:
             return count
@@ -66,42 +63,44 @@ def _fit(packets: Sequence[LoggedPacket], start: int, datagram: int) -> int:
     return 0
 
 
-def _fits_on(packets: Sequence[LoggedPacket], at_packet: int, datagrams: Sequence[int], at_datagram: int) -> bool:
-    """Whether a run of datagrams fits from here on; the end of either sequence ends the run."""
-    for datagram in datagrams[at_datagram : at_datagram + _RUN]:
-        if at_packet == len(packets):
-            break
-        count = _fit(packets, at_packet, datagram)
-        if not count:
-            return False
-        at_packet += count
-    return True
-
-
-def _resume(
+def _skip(
     packets: Sequence[LoggedPacket], at_packet: int, datagrams: Sequence[int], at_datagram: int
 ) -> tuple[int, int] | None:
-    """The least number of packets and datagrams to skip so that a run fits again."""
-    for skipped in range(1, _REACH):
-        for skip_packets in range(skipped + 1):
-            skip = (skip_packets, skipped - skip_packets)
-            inside = at_packet + skip[0] < len(packets) and at_datagram + skip[1] < len(datagrams)
-            if inside and _fits_on(packets, at_packet + skip[0], datagrams, at_datagram + skip[1]):
-                return skip
+    """How many packets and datagrams to skip so that the most packets of a window fit; None if too few do."""
+    for packet_window, datagram_window in _WINDOWS:
+        near_packets = packets[at_packet : at_packet + packet_window]
+        near_datagrams = datagrams[at_datagram : at_datagram + datagram_window]
+        best = _most_fitting(near_packets, near_datagrams)
+        if best[0][0] * 2 >= min(len(near_packets), len(near_datagrams)):
+            i = j = 0
+            while best[i][j] in (best[i][j + 1], best[i + 1][j]):
+                i, j = (i, j + 1) if best[i][j] == best[i][j + 1] else (i + 1, j)
+            return i, j
     return None
+
+
+def _most_fitting(packets: Sequence[LoggedPacket], datagrams: Sequence[int]) -> list[list[int]]:
+    """For every pair of suffixes the most packets that can be placed in order: a longest common subsequence."""
+    best = [[0] * (len(datagrams) + 1) for _ in range(len(packets) + 1)]
+    for i in range(len(packets) - 1, -1, -1):
+        for j in range(len(datagrams) - 1, -1, -1):
+            count = _fit(packets, i, datagrams[j])
+            placed = count + best[i + count][j + 1] if count else 0
+            best[i][j] = max(placed, best[i + 1][j], best[i][j + 1])
+    return best
 
 
 def _place_late(packets: Sequence[LoggedPacket], datagrams: Sequence[int], found: list[int | None]) -> None:
     """Packets that the endpoint kept back until it had the keys are logged late: their datagrams stand before."""
     taken = {index for index in found if index is not None}
     free = [index for index in range(len(datagrams)) if index not in taken]
-    limit = -1
+    latest = -1
     for at, packet in enumerate(packets):
         index = found[at]
         if index is not None:
-            limit = max(limit, index)
+            latest = max(latest, index)
             continue
-        place = next((each for each in free if each <= limit and datagrams[each] == packet.length_bytes), None)
+        place = next((each for each in free if each <= latest and datagrams[each] == packet.length_bytes), None)
         if place is not None:
             found[at] = place
             free.remove(place)

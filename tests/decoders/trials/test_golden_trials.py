@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two real trials: logs to tables to metrics, against values that Wireshark gives for the same packets."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from quiclab.decoders import decode_trial
+from quiclab.metrics import METRICS, bytes_acknowledged, compute_trial
+
+HERE = Path(__file__).parent
+
+EXPECTED = {
+    "h2": {
+        "setup_ms": 44.770575,  # the client's Finished
+        "ttlb_ms": 326.827985,  # fills the last hole of the response
+        "to_last_packet_ms": 326.827985,
+        "retransmitted_bytes": 2315,
+        "lost_packets_down": 2,
+        "lost_packets_up": 0,
+        "wire_bytes_down": 108_729,
+    },
+    "h3": {
+        "setup_ms": 30.619381,  # 1-RTT packet 0, the first with STREAM frames
+        "ttlb_ms": 162.709148,  # packet 102 carries what the queue dropped
+        "to_last_packet_ms": 162.709148,
+        "retransmitted_bytes": 1155,
+        "lost_packets_down": 1,
+        "lost_packets_up": 0,
+        "wire_bytes_down": 110_403,
+    },
+}
+
+
+@pytest.fixture(params=EXPECTED)
+def trial_dir(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A trial unpacked into a directory named after its protocol."""
+    trial = tmp_path / str(request.param)
+    with tarfile.open(HERE / f"{request.param}-100kb.tar.xz") as archive:
+        archive.extractall(trial, filter="data")
+    return trial
+
+
+def test_metrics_agree_with_wireshark(trial_dir: Path) -> None:
+    """Every value is known, and those that were found independently agree to the nanosecond."""
+    decoded = decode_trial(trial_dir)
+    rows = compute_trial(trial_dir, decoded.tables, json.loads((trial_dir / "trial.json").read_text()))
+    values = {row.name: row.value for row in rows}
+    assert list(values) == [metric.name for metric in METRICS]
+    assert None not in values.values(), rows
+    for name, expected in EXPECTED[trial_dir.name].items():
+        assert values[name] == pytest.approx(expected, abs=1e-6), name
+
+
+def test_the_client_sees_its_last_byte_just_after_it_arrives(trial_dir: Path) -> None:
+    """The arrival that completes the response lies before the client program's own instant, within 1 ms."""
+    trial = json.loads((trial_dir / "trial.json").read_text())
+    tables = decode_trial(trial_dir).tables
+    ttlb_ms = next(row.value for row in compute_trial(trial_dir, tables, trial) if row.name == "ttlb_ms")
+    zero_ns = tables["packets"].filter(end="client", direction="up")["time_ns"].min()
+    seen_ms = (trial["client"]["requests"][0]["last_byte_ns"] - zero_ns) / 1e6
+    assert ttlb_ms is not None
+    assert 0 < seen_ms - ttlb_ms < 1
+
+
+def test_captures_and_packet_log_agree(trial_dir: Path) -> None:
+    """Each packet of the log is in the captures once per end that saw it, with the same instants and size."""
+    tables = decode_trial(trial_dir).tables
+    for direction, sender, receiver in (("up", "client", "server"), ("down", "server", "client")):
+        log = tables["link_packets"].filter(direction=direction)
+        sent = tables["packets"].filter(direction=direction, end=sender).sort("packet_index")
+        assert sent["time_ns"].to_list() == log.sort("index")["arrival_ns"].to_list()
+        assert sent["size_bytes"].to_list() == log.sort("index")["size_bytes"].to_list()
+        assert sent["dropped"].is_null().to_list() == (log.sort("index")["action"] == "delivered").to_list()
+        received = tables["packets"].filter(direction=direction, end=receiver).sort("packet_index")
+        delivered = log.filter(action="delivered").sort("index")
+        late = (delivered["due_ns"] + delivered["lateness_ns"]).to_list()
+        assert received["time_ns"].to_list() == late
+
+
+def test_bytes_acknowledged_grow_to_the_whole_response(trial_dir: Path) -> None:
+    """One row per ACK, never shrinking, up to everything that the server sent."""
+    trial = json.loads((trial_dir / "trial.json").read_text())
+    points = bytes_acknowledged(decode_trial(trial_dir).tables, trial)
+    # Wireshark: last cumulative acknowledgment 102,015, the SYN included; the HTTP/3 stream is 100,118 bytes long.
+    assert (points.height, points["bytes"][-1]) == {"h2": (38, 102_014), "h3": (48, 100_118)}[trial_dir.name]
+    assert points["x_ms"].is_sorted()
+    assert points["bytes"].is_sorted()
+
+
+def test_tables_survive_parquet(trial_dir: Path, tmp_path: Path) -> None:
+    """What is written is what is read."""
+    for name, frame in decode_trial(trial_dir).tables.items():
+        frame.write_parquet(tmp_path / name)
+        assert pl.read_parquet(tmp_path / name).equals(frame)

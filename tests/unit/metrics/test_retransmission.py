@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Retransmitted bytes of trials that were written by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from unit.metrics import scenes
+
+
+def test_tcp_counts_what_left_the_server_twice(tmp_path: Path) -> None:
+    """One segment of 100 bytes; its first copy is in the capture though the link dropped it."""
+    assert scenes.tcp_scene().metrics(tmp_path)["retransmitted_bytes"].value == 100
+
+
+def test_quic_counts_stream_offsets_that_were_sent_twice(tmp_path: Path) -> None:
+    """The lost packet's 100 bytes of stream data, in a packet of another number and size."""
+    assert scenes.quic_scene().metrics(tmp_path)["retransmitted_bytes"].value == 100
+
+
+def test_quic_without_the_servers_log_is_unknown(tmp_path: Path) -> None:
+    """Encrypted packets do not show what they repeat."""
+    row = scenes.quic_scene(server_log=False).metrics(tmp_path)["retransmitted_bytes"]
+    assert (row.value, row.note) == (None, "the server left no qlog")

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times of trials that were written by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from unit.metrics import scenes
+
+
+def test_tcp_times_count_from_the_lost_syn(tmp_path: Path) -> None:
+    """Zero is the departure of the client's first packet even if the link dropped it, here a second before the next."""
+    metrics = scenes.tcp_scene().metrics(tmp_path)
+    assert metrics["setup_ms"].value == pytest.approx(1041)
+    assert metrics["ttfb_ms"].value == pytest.approx(1061)
+
+
+def test_tcp_ends_with_the_segment_that_fills_the_hole(tmp_path: Path) -> None:
+    """Not with the highest sequence number, which came before it, nor with the alert that comes behind the response."""
+    assert scenes.tcp_scene().metrics(tmp_path)["ttlb_ms"].value == pytest.approx(1084)
+
+
+def test_goodput_is_body_bits_over_time_to_last_byte(tmp_path: Path) -> None:
+    """400 bytes in 1084 ms."""
+    assert scenes.tcp_scene().metrics(tmp_path)["goodput_bit_per_s"].value == pytest.approx(3200 / 1.084)
+
+
+def test_the_last_packet_is_the_last_before_the_close(tmp_path: Path) -> None:
+    """Packets that arrive after the client closed do not count: it closes at 500 ms, when TCP has seen nothing yet."""
+    tcp = scenes.tcp_scene().metrics(tmp_path)["to_last_packet_ms"]
+    assert tcp.value is None
+    assert tcp.note == "the client's capture holds no packet from the server"
+    (tmp_path / "quic").mkdir()
+    assert scenes.quic_scene().metrics(tmp_path / "quic")["to_last_packet_ms"].value == pytest.approx(68)
+
+
+@pytest.mark.parametrize("server_log", [True, False], ids=["by packet number", "by order and size"])
+def test_quic_packets_are_placed_by_the_capture(server_log: bool, tmp_path: Path) -> None:
+    """The log's whole milliseconds and unknown start leave no trace: the instants are those of the datagrams."""
+    metrics = scenes.quic_scene(server_log=server_log).metrics(tmp_path)
+    assert metrics["setup_ms"].value == pytest.approx(21)
+    assert metrics["ttfb_ms"].value == pytest.approx(43)
+    assert metrics["ttlb_ms"].value == pytest.approx(68)
+
+
+def test_the_clients_own_view_counts_from_its_start(tmp_path: Path) -> None:
+    """Start of the request to the last byte, both by the client program."""
+    assert scenes.quic_scene().metrics(tmp_path)["ttlb_client_ms"].value == pytest.approx(69.2)
+
+
+def test_without_an_end_of_stream_the_time_is_null(tmp_path: Path) -> None:
+    """A transfer that was cut has no last byte, and the note says why."""
+    scene = scenes.quic_scene()
+    assert scene.client_qlog
+    scene.client_qlog.records = [each for each in scene.client_qlog.records if each["data"]["raw"]["length"] != 142]
+    row = scene.metrics(tmp_path)["ttlb_ms"]
+    assert (row.value, row.note) == (None, "the client's qlog shows no end of the response")
+
+
+def test_without_logs_everything_is_null_with_a_note(tmp_path: Path) -> None:
+    """An empty trial gives every metric, unknown, each with its reason."""
+    scene = scenes.Scene("h3")
+    assert all(row.value is None and row.note for row in scene.metrics(tmp_path).values())
