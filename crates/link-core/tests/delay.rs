@@ -45,7 +45,7 @@ fn cdf(distribution: Distribution, x: f64) -> f64 {
         }
     };
     match distribution {
-        Distribution::Uniform => ((x + 1.0) / 2.0).clamp(0.0, 1.0),
+        Distribution::Uniform => f64::midpoint(x, 1.0).clamp(0.0, 1.0),
         Distribution::Normal => normal_cdf(x),
         Distribution::Pareto => pareto(x),
         Distribution::ParetoNormal => {

@@ -94,8 +94,12 @@ pub fn assert_geometric(lengths: &[usize], end: f64) {
     let (mut observed, mut expected) = (Vec::new(), Vec::new());
     let (mut seen, mut mass) = (0.0, 0.0);
     let (mut binned_seen, mut binned_mass) = (0.0, 0.0);
-    for length in 1..=*lengths.iter().max().expect("runs") {
-        seen += lengths.iter().filter(|l| **l == length).count() as f64;
+    let mut counts = vec![0_u32; lengths.iter().max().expect("runs") + 1];
+    for length in lengths {
+        counts[*length] += 1;
+    }
+    for (length, runs) in counts.into_iter().enumerate().skip(1) {
+        seen += f64::from(runs);
         mass += end * (1.0 - end).powi(i32::try_from(length).expect("short") - 1);
         let rest = 1.0 - binned_mass - mass;
         if mass * count >= 50.0 && rest * count >= 50.0 {
