@@ -137,7 +137,7 @@ def _verified(directory: Path, shape: Shape, rng: np.random.Generator, metrics: 
     curve = {"x_ms": 3 * rtt_ms + (ttlb_ms - 3 * rtt_ms) * share**0.8, "bytes": (size * share).astype(np.int64)}
     _write(directory / "tables" / "bytes_acknowledged" / f"{row['trial_id']}.parquet", curve)
     stats = {
-        "source": ["client.qlog"],
+        "source": [f"raw/client-qlog/{row['trial_id']}.sqlog"],
         "name": ["unknown_event"],
         "severity": ["notice"],
         "count": [3],
@@ -149,20 +149,21 @@ def _verified(directory: Path, shape: Shape, rng: np.random.Generator, metrics: 
     alpn = row["arm"][:2]
     trial.write_text(json.dumps({
         "version": 1, "trial_id": row["trial_id"], "row": row, "status": "verified",
-        "proof": {"alpn": alpn, "tls_version": "1.3", "body_sha256": row["trial_id"]},
-        "client": {"versions": {"curl_cffi": "0.16.0", "libcurl": "8.19.0"}}, "host": {"kernel": "6.1.0"},
+        "proof": {"alpn": alpn, "tls_version": "1.3", "body_sha256": row["trial_id"],
+                  "versions": {"curl_cffi": "0.16.0", "libcurl": "8.19.0"}},
+        "host": {"kernel": "6.1.0"},
     }), encoding="utf-8")  # fmt: skip
 
 
 def _resolved(shape: Shape) -> dict[str, Any]:
     def direction(rtt_ms: float, loss_pct: float) -> dict[str, Any]:
-        loss = {"probability": {"value": loss_pct / 100}} if loss_pct else None
-        return {"rate": {"bit_per_s": RATE_BIT_PER_S}, "delay": {"ns": int(rtt_ms * 5e5)}, "loss": loss}
+        loss = {"model": "bernoulli", "probability_pct": loss_pct} if loss_pct else None
+        return {"rate_bit_per_s": RATE_BIT_PER_S, "delay_ns": int(rtt_ms * 5e5), "loss": loss}
 
     return {
         "name": "synthetic", "seed": 1, "blocks": shape.blocks, "alpha": 0.05, "baseline": "h2", "question": "",
         "arms": [{"name": arm, "protocol": arm} for arm in ARMS],
-        "workloads": [{"name": name, "size": {"bytes": SIZES.get(name, 0)}} for name in shape.workloads],
+        "workloads": [{"name": name, "size_bytes": SIZES.get(name, 0)} for name in shape.workloads],
         "paths": [
             {"name": name, "title": TITLES.get(name, ""), "up": one_way, "down": one_way}
             for name, one_way in ((name, direction(*PATHS[name][:2])) for name in shape.paths if name in PATHS)

@@ -72,6 +72,7 @@ class DifferenceMap:
             ]
         )
         figure.update_layout(_style.titled(60 + 58 * len(rows), self._convention(data)))
+        figure.update_layout(margin_t=figure.layout.margin.t + 24)  # the names of the columns
         figure.update_xaxes(
             type="category",
             side="top",

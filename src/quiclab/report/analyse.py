@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from quiclab import statistics
+from quiclab.report import wording
 from quiclab.report.compare import arm_result, compare, decide
 from quiclab.report.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
 from quiclab.report.study import Study, read_study
@@ -23,6 +25,10 @@ TITLES = {
     "goodput_bit_per_s": "goodput",
     "retransmitted_bytes": "bytes retransmitted",
 }
+
+
+BLOCK_VOID = "another trial of its block was void"
+"""The reason of a trial that was sound itself: not counted against its arm."""
 
 
 def analyse_study(study_dir: Path, metric: str = "ttlb_ms") -> StudyAnalysis:
@@ -66,22 +72,25 @@ def analyse(study: Study, metric_name: str = "ttlb_ms") -> StudyAnalysis:
 def _compare_cells(study: Study, metric: Metric, alpha: float) -> list[Comparison]:
     values = study.metrics.filter(pl.col("name") == metric.name).select("trial_id", "value").unique("trial_id")
     rows = study.trials.filter(pl.col("trial_id").is_not_null()).join(values, on="trial_id", how="left")
-    arm_order = [arm["name"] for arm in study.items("arms")]
     comparisons: list[Comparison] = []
     for (kind, cell_id, workload, path), cell in rows.group_by(
         "kind", "cell_id", "workload", "path", maintain_order=True
     ):
-        arms = {str(arm): _arm(str(arm), attempts, metric) for (arm,), attempts in cell.group_by("arm")}
-        baseline = arms.get(str(cell["baseline_arm"][0]))
-        if baseline is None:
-            continue
-        others = sorted(
-            set(arms) - {baseline.arm},
-            key=lambda arm: (arm not in arm_order, arm_order.index(arm) if arm in arm_order else 0, arm),
-        )
         place = (str(cell_id), str(kind), str(workload), str(path))
-        comparisons += [compare(place, baseline, arms[arm], metric, alpha) for arm in others]
+        attempts = {str(arm): group for (arm,), group in cell.group_by("arm")}
+        baseline = str(cell["baseline_arm"][0])
+        arms = {
+            arm: _arm(arm, attempts.get(arm, cell.clear()), metric) for arm in _arms(study, baseline, attempts, kind)
+        }
+        comparisons += [compare(place, arms[baseline], arms[arm], metric, alpha) for arm in arms if arm != baseline]
     return comparisons
+
+
+def _arms(study: Study, baseline: str, present: Iterable[str], kind: object) -> list[str]:
+    """Arms of a cell: the baseline, the spec's others in their order though none has run yet, then any that has."""
+    spec = [str(arm["name"]) for arm in study.items("arms")]
+    planned = spec if kind == "main" else [f"{baseline.partition('#')[0]}#2"]
+    return list(dict.fromkeys([baseline, *planned, *sorted(present)]))
 
 
 def _arm(arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
@@ -97,7 +106,8 @@ def _arm(arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
         )
         for row in last.iter_rows(named=True)
     ]
-    return arm_result(arm, trials, attempts.height, attempts.filter(pl.col("status") == "void").height, metric)
+    own_voids = attempts.filter((pl.col("status") == "void") & (pl.col("reason").fill_null("") != BLOCK_VOID)).height
+    return arm_result(arm, trials, attempts.height, own_voids, metric)
 
 
 def _metric(study: Study, name: str) -> Metric:
@@ -132,13 +142,15 @@ def _limits(main: list[Comparison], controls: list[Comparison], metric: Metric, 
         notes.append("There is no A/A cell, so the noise floor is unknown.")
     unmeasured = sum(c.baseline.unmeasured + c.other.unmeasured for c in main)
     if unmeasured:
-        notes.append(f"{unmeasured} verified trials have no {metric.title}: they are left out of the comparison.")
+        notes.append(
+            f"No {metric.title} of {wording.counted(unmeasured, 'verified trial')}: left out of the comparison."
+        )
     pairs = min((comparison.pairs for comparison in main), default=0)
     needed = statistics.pairs_needed(alpha, len(main)) if main else 0
     if 0 < pairs < needed:
         notes.append(
-            f"With {pairs} pairs a cell that alone differs cannot reach {alpha:g} after correction over {len(main)} "
-            f"comparisons: {needed} pairs could."
+            f"With {wording.counted(pairs, 'pair')} a cell that alone differs cannot reach {alpha:g} after correction "
+            f"over {len(main)} comparisons: {needed} pairs could."
         )
     return notes
 

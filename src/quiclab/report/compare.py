@@ -80,6 +80,8 @@ def _outcome(comparison: Comparison, p: float | None, alpha: float) -> tuple[Out
         return Outcome.NOT_MEASURED, "No pair has both values."
     if all(trial.status == "failed" for arm in (comparison.baseline, comparison.other) for trial in arm.trials):
         return Outcome.NOT_MEASURED, "Every trial of both arms failed."
+    if statistics.smallest_p(comparison.pairs) > alpha:
+        return Outcome.UNDECIDED, f"Too few pairs: {comparison.pairs} cannot show any difference at {alpha:g}."
     too_slow = _too_slow(comparison.baseline, comparison.other)
     if too_slow:
         return Outcome.UNDECIDED, too_slow

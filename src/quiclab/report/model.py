@@ -57,6 +57,7 @@ class ArmResult:
     attempts: int
     """All attempts, voids included."""
     voids: int
+    """Attempts that were void by themselves, not for another trial of their block."""
     median: float | None
     """Failed trials rank worst: infinite once they are half of all; None of no trial."""
     interval: Interval | None

@@ -19,25 +19,26 @@ MEASURED = {
 def asked(path: dict[str, Any]) -> dict[str, str]:
     """What a resolved path (an entry of `paths` in resolved.json) asks for, by metric of `MEASURED`."""
     up, down = _part(path, "up"), _part(path, "down")
-    rate = _part(down, "rate").get("bit_per_s")
+    rate = down.get("rate_bit_per_s")
     return {
-        "path_rtt_min_ms": quantity((_delay_ms(up) + _delay_ms(down)), "ms"),
+        "path_rtt_min_ms": quantity((_delay_ns(up) + _delay_ns(down)) / 1e6, "ms"),
         "path_rate_down_bit_per_s": "unlimited" if rate is None else quantity(float(rate), "bit/s"),
         "path_loss_up_pct": _loss(up),
         "path_loss_down_pct": _loss(down),
     }
 
 
-def _delay_ms(direction: dict[str, Any]) -> float:
-    return float(_part(direction, "delay").get("ns") or 0) / 1e6
+def _delay_ns(direction: dict[str, Any]) -> float:
+    return float(direction.get("delay_ns") or 0)
 
 
 def _loss(direction: dict[str, Any]) -> str:
-    loss = direction.get("loss")
+    """Independent losses have one number; other models are named."""
+    loss = _part(direction, "loss")
     if not loss:
         return "0 %"
-    probability = _part(_part(direction, "loss"), "probability").get("value")
-    return quantity(float(probability) * 100, "%") if probability is not None else "see the spec"
+    probability = loss.get("probability_pct")
+    return quantity(float(probability), "%") if probability is not None else str(loss.get("model", "see the spec"))
 
 
 def _part(value: dict[str, Any], key: str) -> dict[str, Any]:

@@ -89,6 +89,6 @@ def _controls(analysis: StudyAnalysis) -> list[str]:
         shown = f" (interval {interval} %)" if interval else ""
         lines.append(
             f"A/A, {arm} against itself ({wording.place(control, analysis)}): "
-            f"{wording.percent(control.difference_pct) or 'no data'}{shown}, {control.pairs} pairs."
+            f"{wording.percent(control.difference_pct) or 'no data'}{shown}, {wording.counted(control.pairs, 'pair')}."
         )
     return lines

@@ -6,26 +6,16 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from quiclab.report import wording
+from quiclab.report.metric_values import by_path_and_arm, mean, middle, worst
 from quiclab.report.model import StudyAnalysis
 from quiclab.report.path_asked import MEASURED, asked
 from quiclab.report.study import DECODE_STATS, Study, read_json, read_table
-
-
-@dataclass(frozen=True)
-class TextTable:
-    """A small table of text; without rows, `empty` says why."""
-
-    title: str
-    note: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    empty: str
+from quiclab.report.text_table import TextTable
 
 
 def trust_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
@@ -83,9 +73,9 @@ def _lateness(study: Study, analysis: StudyAnalysis) -> TextTable:
         (
             analysis.path_titles.get(path, path),
             arm,
-            *(f"{wording.number(v)} µs" for v in (_median(values), _worst(values))),
+            *(f"{wording.number(v)} µs" for v in (middle(values), worst(values))),
         )
-        for path, arm, values in _by_path_and_arm(study, "lateness_p99_us")
+        for path, arm, values in by_path_and_arm(study, "lateness_p99_us")
     ]
     return TextTable(
         "Lateness of the emulated link",
@@ -100,8 +90,8 @@ def _paths(study: Study, analysis: StudyAnalysis) -> TextTable:
     wanted = {item["name"]: asked(item) for item in study.items("paths")}
     found: dict[tuple[str, str], dict[str, str]] = {}
     for metric, (unit, _) in MEASURED.items():
-        for path, arm, values in _by_path_and_arm(study, metric):
-            found.setdefault((path, arm), {})[metric] = wording.quantity(_mean(values), unit)
+        for path, arm, values in by_path_and_arm(study, metric):
+            found.setdefault((path, arm), {})[metric] = wording.quantity(mean(values), unit)
     rows = []
     for path in dict.fromkeys(path for path, _ in found):
         title = analysis.path_titles.get(path, path)
@@ -118,43 +108,48 @@ def _paths(study: Study, analysis: StudyAnalysis) -> TextTable:
 
 def _decode_stats(study: Study) -> TextTable:
     files = sorted((study.directory / "tables" / "decode_stats").glob("*.parquet"))
-    frames = [read_table(path, DECODE_STATS, []) for path in files]
-    rows: tuple[tuple[str, ...], ...] = ()
+    frames = [read_table(path, DECODE_STATS, []).with_columns(pl.lit(path.stem).alias("trial")) for path in files]
+    note = f"Lines that were not understood or were wrong, over {wording.counted(len(files), 'trial')}."
+    rows: list[tuple[str, ...]] = []
     if frames:
-        severe = pl.Enum(["error", "data_loss", "notice", "info"])
+        severe = pl.Enum(["error", "data_loss", "notice"])
         stats = (
             pl.concat(frames)
             .filter(pl.col("count") > 0)
-            .group_by("source", "name", "severity", "advice")
-            .agg(pl.col("count").sum(), pl.len().alias("trials"))
+            .with_columns(pl.col("source").str.replace_all("[0-9a-f]{8,}", "*"))  # logs named after a connection
+            .group_by("severity", "source", "name", "advice")
+            .agg(pl.col("count").sum(), pl.col("trial").n_unique().alias("trials"))
             .sort(pl.col("severity").cast(severe, strict=False), "source", "name", nulls_last=True)
         )
-        rows = tuple(
-            tuple(str(v if v is not None else "") for v in row)
-            for row in stats.select("severity", "source", "name", "count", "trials", "advice").rows()
-        )
+        harmless = pl.col("severity") == "info"
+        columns = ("severity", "source", "name", "count", "trials", "advice")
+        rows = [
+            tuple("" if v is None else str(v) for v in row) for row in stats.filter(~harmless).select(columns).rows()
+        ]
+        note += f" {stats.filter(harmless)['count'].sum()} lines of no consequence (severity info) are not listed."
     return TextTable(
         "What the decoders met",
-        f"Lines that were not understood or were wrong, over {len(files)} trials.",
+        note,
         ("severity", "file", "what", "count", "trials", "advice"),
-        rows,
-        "The decoders reported nothing unusual." if frames else "No decode statistics are there.",
+        tuple(rows),
+        f"The decoders reported nothing unusual. {note}" if frames else "No decode statistics are there.",
     )
 
 
 def _proofs(study: Study) -> TextTable:
     """What the trials of each arm proved to have run: facts that hold in every one of them."""
-    by_arm: dict[str, dict[str, set[str]]] = {}
+    by_arm: dict[str, dict[str, list[str]]] = {}
     verified = study.trials.filter((pl.col("status") == "verified") & (pl.col("kind") == "main"))
     for arm, trial_id in verified.select("arm", "trial_id").rows():
         record = read_json(study.directory / "trials" / trial_id / "trial.json", [])
-        client = record.get("client")
-        told = {"proof": record.get("proof"), "versions": client.get("versions") if isinstance(client, dict) else None}
-        for key, value in _flat(told):
-            by_arm.setdefault(arm, {}).setdefault(key.removeprefix("proof."), set()).add(value)
+        for key, value in _flat(record.get("proof")):
+            by_arm.setdefault(arm, {}).setdefault(key, []).append(value)
     keys = dict.fromkeys(key for facts in by_arm.values() for key in facts)
-    rows = [(key, *(" or ".join(sorted(by_arm[arm].get(key, {"–"}))) for arm in by_arm)) for key in keys
-            if all(len(facts.get(key, ())) <= 2 for facts in by_arm.values())]  # fmt: skip
+    rows = [
+        (key, *(by_arm[arm].get(key, ["–"])[0] for arm in by_arm))
+        for key in keys
+        if all(len(set(facts.get(key, ()))) <= 1 for facts in by_arm.values())
+    ]
     return TextTable(
         "What ran",
         "Negotiated and in force, as each trial proved it; what changes from trial to trial is left out.",
@@ -169,18 +164,6 @@ def _host(study: Study) -> TextTable:
     return TextTable("The machine", "", ("", ""), facts, "host.json is missing.")
 
 
-def _by_path_and_arm(study: Study, metric: str) -> Iterator[tuple[str, str, pl.Series]]:
-    """Known values of a metric in verified main trials."""
-    values = study.metrics.filter((pl.col("name") == metric) & pl.col("value").is_finite()).unique("trial_id")
-    rows = study.trials.filter((pl.col("status") == "verified") & (pl.col("kind") == "main")).join(
-        values, on="trial_id"
-    )
-    order = study.order("paths", set(rows["path"].to_list()))
-    groups = {(str(path), str(arm)): group["value"] for (path, arm), group in rows.group_by("path", "arm")}
-    for path, arm in sorted(groups, key=lambda key: (order.index(key[0]), key[1])):
-        yield path, arm, groups[path, arm]
-
-
 def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
     """Leaves of nested JSON as (dotted key, text); long and empty values are left out."""
     if isinstance(value, dict):
@@ -188,17 +171,5 @@ def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
             yield from _flat(inner, f"{prefix}.{key}" if prefix else str(key))
     elif value not in (None, "", []):
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        if len(text) <= 100:
+        if len(text) <= 200:
             yield prefix, text
-
-
-def _median(values: pl.Series) -> float:
-    return float(values.cast(pl.Float64).median() or 0.0)  # type: ignore[arg-type]
-
-
-def _mean(values: pl.Series) -> float:
-    return float(values.cast(pl.Float64).mean() or 0.0)  # type: ignore[arg-type]
-
-
-def _worst(values: pl.Series) -> float:
-    return float(values.cast(pl.Float64).max() or 0.0)  # type: ignore[arg-type]

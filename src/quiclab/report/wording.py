@@ -128,6 +128,11 @@ def _answer(cells: Sequence[Comparison], analysis: StudyAnalysis) -> str:
     return "; ".join(parts) + "."
 
 
+def counted(number: int, thing: str) -> str:
+    """`1 pair`, `2 pairs`."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def listed(items: Sequence[str]) -> str:
     """`a, b and c`."""
     return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1] if items else ""

@@ -16,6 +16,7 @@ from quiclab import figures
 from quiclab.report import curves, figure_data, wording
 from quiclab.report.analyse import analyse
 from quiclab.report.model import Comparison, StudyAnalysis
+from quiclab.report.other_metrics import other_metrics
 from quiclab.report.study import Study, read_study
 from quiclab.report.trust import trust_tables
 
@@ -58,7 +59,7 @@ def _page(
         analysis=analysis,
         answers=wording.answers(analysis),
         noise_floor=wording.percent(analysis.noise_floor_pct, signed=False),
-        pairs=" to ".join(str(n) for n in sorted(_least_and_most(analysis))) or "no",
+        pairs=_pairs(analysis),
         question=study.resolved.get("question"),
         figures={figure.name: figure for figure in figures.FIGURES},
         maps=_maps(differences),
@@ -68,7 +69,9 @@ def _page(
         result_headings=RESULT_HEADINGS,
         results=[_result(comparison, analysis) for comparison in (*analysis.comparisons, *analysis.controls)],
         place=wording.place,
+        counted=wording.counted,
         method=_method(analysis),
+        other_metrics=other_metrics(study, analysis),
         trust=trust_tables(study, analysis),
         spec_text=_read(study.directory / "spec.toml"),
         program=_program(),
@@ -140,9 +143,11 @@ def _method(analysis: StudyAnalysis) -> str:
     )
 
 
-def _least_and_most(analysis: StudyAnalysis) -> set[int]:
-    pairs = [comparison.pairs for comparison in analysis.comparisons]
-    return {min(pairs), max(pairs)} if pairs else set()
+def _pairs(analysis: StudyAnalysis) -> str:
+    """`9 pairs`, or `7 to 9 pairs` where cells differ."""
+    pairs = [comparison.pairs for comparison in analysis.comparisons] or [0]
+    least, most = min(pairs), max(pairs)
+    return wording.counted(most, "pair") if least == most else f"{least} to {most} pairs"
 
 
 def _read(path: Path) -> str:

@@ -78,6 +78,20 @@ def test_voids_are_replaced_and_too_many_leave_the_cell_undecided(tmp_path: Path
     assert two.why == "Machine too slow: 2 of 11 attempts of h3 were void, more than 5 %."
 
 
+def test_a_block_void_counts_against_the_arm_that_caused_it(tmp_path: Path) -> None:
+    """The sound trial that was run again with its block is no void of its arm."""
+    write_study(tmp_path, replace(Shape(), failures=frozenset(), workloads=("1 MB",), paths=("far",)))
+    trials = pl.read_parquet(tmp_path / "tables/trials.parquet")
+    mates = trials.filter((pl.col("arm") == "h2") & pl.col("block").is_in([2, 5]) & (pl.col("kind") == "main"))
+    mates = mates.with_columns(status=pl.lit("void"), reason=pl.lit("another trial of its block was void"), attempt=0)
+    pl.concat([trials, mates.select(trials.columns)], how="vertical_relaxed").write_parquet(
+        tmp_path / "tables/trials.parquet"
+    )
+    found = analyse_study(tmp_path).comparisons[0]
+    assert (found.baseline.voids, found.baseline.attempts) == (0, 11)
+    assert found.other.voids == 2
+
+
 def test_controls_stand_apart(tmp_path: Path) -> None:
     """A/A cells are not corrected with the others and give the noise floor."""
     analysis = analyse_study(write_study(tmp_path, SMALL))
@@ -105,7 +119,7 @@ def test_an_unknown_value_is_left_out_and_told(tmp_path: Path) -> None:
     )
     analysis = analyse_study(tmp_path)
     assert analysis.comparisons[0].pairs == 8
-    assert any(note.startswith("1 verified trials have no time to last byte") for note in analysis.notes)
+    assert any(note.startswith("No time to last byte of 1 verified trial:") for note in analysis.notes)
 
 
 def test_higher_is_better_keeps_the_sign(tmp_path: Path) -> None:

@@ -69,6 +69,13 @@ def test_void_rates_that_differ_leave_it_undecided() -> None:
     assert found.why == "Machine too slow: 10 voids of h2 against 0 of h3."
 
 
+def test_too_few_pairs_are_undecided_and_not_alike() -> None:
+    """Five pairs cannot reach 0.05 whatever they show, which is no proof that the arms are alike."""
+    found = decided(arm("h2", SLOW[:5]), arm("h3", FAST[:5]))
+    assert found.outcome is Outcome.UNDECIDED
+    assert found.why == "Too few pairs: 5 cannot show any difference at 0.05."
+
+
 def test_no_common_block_is_not_measured() -> None:
     """Without a pair there is no test, and the reason is said."""
     assert decided(arm("h2", SLOW), arm("h3", [])).why == "No pair has both values."

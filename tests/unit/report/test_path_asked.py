@@ -9,11 +9,11 @@ from quiclab.report.path_asked import asked
 def test_both_directions_add_to_the_rtt_and_loss_stays_apart() -> None:
     """10 ms up and 15 ms down are 25 ms of RTT; loss is told for each direction."""
     path = {
-        "up": {"delay": {"ns": 10_000_000}, "loss": None},
+        "up": {"delay_ns": 10_000_000, "loss": None},
         "down": {
-            "delay": {"ns": 15_000_000},
-            "rate": {"bit_per_s": 10_000_000},
-            "loss": {"probability": {"value": 0.01}},
+            "delay_ns": 15_000_000,
+            "rate_bit_per_s": 10_000_000,
+            "loss": {"model": "bernoulli", "probability_pct": 1.0},
         },
     }
     assert asked(path) == {
@@ -24,8 +24,8 @@ def test_both_directions_add_to_the_rtt_and_loss_stays_apart() -> None:
     }
 
 
-def test_what_has_no_single_number_points_to_the_spec() -> None:
+def test_what_has_no_single_number_is_named() -> None:
     """Bursts and lists are not one probability; no rate is unlimited."""
-    told = asked({"down": {"loss": {"packets": [1, 2]}}})
-    assert told["path_loss_down_pct"] == "see the spec"
+    told = asked({"down": {"loss": {"model": "bursts", "mean_good_ns": 1}}})
+    assert told["path_loss_down_pct"] == "bursts"
     assert told["path_rate_down_bit_per_s"] == "unlimited"

@@ -61,7 +61,7 @@ def test_what_every_trial_proved_is_told_once(written: Path) -> None:
 def test_decode_statistics_are_summed_over_trials(written: Path) -> None:
     """17 main and 36 A/A trials with three lines each."""
     assert tables(written)["What the decoders met"].rows == (
-        ("notice", "client.qlog", "unknown_event", "159", "53", "A newer dialect: nothing is lost."),
+        ("notice", "raw/client-qlog/*.sqlog", "unknown_event", "159", "53", "A newer dialect: nothing is lost."),
     )
 
 

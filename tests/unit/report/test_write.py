@@ -93,12 +93,14 @@ def test_an_empty_study_has_a_page(tmp_path: Path) -> None:
         assert sentence in html
 
 
-@pytest.mark.parametrize("keep", [1, 2])
-def test_one_or_two_trials_have_a_page(tmp_path: Path, keep: int) -> None:
-    """A study that was interrupted early is shown as far as it went."""
+@pytest.mark.parametrize(("keep", "says"), [(1, "0 pairs a cell"), (2, "1 pair a cell")])
+def test_one_or_two_trials_have_a_page(tmp_path: Path, keep: int, says: str) -> None:
+    """A study that was interrupted early is shown as far as it went: the lone trial has its distribution."""
     trials = write_study(tmp_path, SMALL) / "tables" / "trials.parquet"
     pl.read_parquet(trials).head(keep).write_parquet(trials)
-    assert "pairs a cell" in page_of(tmp_path)
+    html = page_of(tmp_path)
+    assert says in html
+    assert 'data-figure="cell-1"' in html
 
 
 def test_only_failures_have_a_page(tmp_path: Path) -> None:
@@ -116,5 +118,5 @@ def test_a_value_that_is_not_a_number_has_a_page(tmp_path: Path) -> None:
     odd = pl.when(pl.int_range(pl.len()) % 3 == 0).then(float("nan")).when(pl.int_range(pl.len()) % 3 == 1)
     frame.with_columns(value=odd.then(float("inf")).otherwise("value")).write_parquet(metrics)
     html = page_of(tmp_path)
-    assert "verified trials have no time to last byte" in html
+    assert "No time to last byte of " in html
     assert "NaN" not in "".join(re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', html, re.DOTALL))
