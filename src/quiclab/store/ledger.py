@@ -67,15 +67,28 @@ class Ledger:
         self.record(Attempt(trial_id, last.attempt, "void", reason))
 
     def adopt(self) -> None:
-        """Enter what is in the folders and not in the ledger: a run was ended between the two."""
-        known = {(attempt.trial_id, attempt.attempt) for tries in self.attempts().values() for attempt in tries}
-        for folder in [*self._study_dir.root.glob("trials/[!.]*"), *self._study_dir.root.glob("failed/[!.]*")]:
-            document = read_trial(folder)
-            if document is None:
-                continue
-            key = (document["trial_id"], document["attempt"])
-            if key not in known:
-                self.record(Attempt(*key, document["status"], document["reason"]))
+        """Bring the ledger up to what the folders hold: a run was ended between the two."""
+        known = {}
+        for attempt in [attempt for tries in self.attempts().values() for attempt in tries]:
+            if attempt.status == "void" or read_trial(self._study_dir.folder(attempt)) is not None:
+                known[attempt.trial_id, attempt.attempt] = attempt
+            else:
+                self._forget(attempt)
+        for place in ("trials", "failed"):
+            for folder in sorted((self._study_dir.root / place).glob("[!.]*")):
+                document = read_trial(folder)
+                if document is None or (document["trial_id"], document["attempt"]) in known:
+                    continue
+                status, reason = document["status"], document["reason"]
+                if place == "failed" and status == "verified":
+                    status, reason = "void", "another trial of its block was void"
+                self.record(Attempt(document["trial_id"], document["attempt"], status, reason))
+
+    def _forget(self, attempt: Attempt) -> None:
+        with disk_errors(self._study_dir.ledger), self._db:
+            self._db.execute(
+                "DELETE FROM attempts WHERE trial_id = ? AND attempt = ?", (attempt.trial_id, attempt.attempt)
+            )
 
 
 @contextmanager

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of `quiclab exec` in the words of the spec."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from quiclab.cli.link_options import add_link_options, read_link_options
+from quiclab.errors import SpecError
+from quiclab.spec.model import Bernoulli, Path
+from quiclab.units import Bitrate, Duration, Share
+
+
+def _read(*options: str) -> Path:
+    parser = argparse.ArgumentParser()
+    add_link_options(parser)
+    return read_link_options(parser.parse_args(options))
+
+
+def test_an_option_holds_for_both_directions() -> None:
+    """`--delay` is one way and applies to both."""
+    path = _read("--rate", "10mbit", "--delay", "50ms", "--loss", "1%")
+    for direction in (path.up, path.down):
+        assert direction.rate == Bitrate(10_000_000)
+        assert direction.delay == Duration(50_000_000)
+        assert direction.loss == Bernoulli(Share(0.01))
+        assert direction.edge == Bitrate(1_000_000_000)
+
+
+def test_one_direction_overrides() -> None:
+    """`--up-…` and `--down-…` are stronger."""
+    path = _read("--rate", "10mbit", "--delay", "50ms", "--down-delay", "10ms", "--up-loss", "2%", "--queue", "100 packets")
+    assert path.base_rtt == Duration(60_000_000)
+    assert path.down.loss is None
+    assert path.up.queue.packets == 100
+
+
+def test_nothing_asked_is_an_open_link() -> None:
+    """No rate, no delay, no loss."""
+    path = _read()
+    assert path.up.rate is None
+    assert path.base_rtt == Duration(0)
+
+
+def test_every_wrong_option_at_once() -> None:
+    """Each is named as it was typed."""
+    with pytest.raises(SpecError) as caught:
+        _read("--rate=-3mbit", "--down-loss", "120%", "--jitter", "fast")
+    told = "\n".join(caught.value.problems)
+    assert "--rate" in told
+    assert "--down-loss" in told
+    assert "--jitter" in told

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an endpoint cannot do is said before anything runs, every objection at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from quiclab.cli.plan import load_study
+from quiclab.errors import SpecError
+from quiclab.runner.laboratory import check_supported
+from quiclab.spec.model import Program
+
+DEMO = Path(__file__).parents[3] / "experiments" / "demo" / "spec.toml"
+
+
+def test_the_demo_is_supported() -> None:
+    """The first thing that a stranger runs."""
+    check_supported(load_study(DEMO))
+
+
+def test_all_objections_at_once() -> None:
+    """One per program and arm."""
+    study = load_study(DEMO)
+    h2, h3 = study.arms
+    wrong = (
+        replace(h2, server=Program("aioquic")),
+        replace(h3, server=Program("caddy", congestion_control="bbr"), client=Program("command")),
+    )
+    with pytest.raises(SpecError) as caught:
+        check_supported(replace(study, arms=wrong))
+    assert len(caught.value.problems) == 3

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files appear whole or not at all, and a directory is held by one run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from quiclab.errors import BusyError, HostError
+from quiclab.store.layout import Attempt, StudyDir, disk_errors, move_in, read_trial, write_atomically
+
+
+def _trial(folder: Path, **changes: object) -> Path:
+    (folder / "raw").mkdir(parents=True)
+    (folder / "raw" / "a.log").write_text("12345")
+    register = [{"path": "raw/a.log", "bytes": 5}]
+    document = {"trial_id": "t", "attempt": 1, "status": "verified", "reason": "", "artefacts": register} | changes
+    (folder / "trial.json").write_text(json.dumps(document))
+    return folder
+
+
+def test_a_second_run_is_refused(tmp_path: Path) -> None:
+    """The lock is the kernel's: it needs no cleaning."""
+    study = StudyDir(tmp_path)
+    with study.locked(), pytest.raises(BusyError, match="another run"), study.locked():
+        pass
+    with study.locked():
+        pass
+
+
+def test_move_in_replaces_what_was_half_there(tmp_path: Path) -> None:
+    """Left-overs of a crash do not get into the way, and the source is gone afterwards."""
+    target = tmp_path / "trials" / "t"
+    (target.parent / ".incoming-t").mkdir(parents=True)
+    source = _trial(tmp_path / "memory" / "t")
+    move_in(source, target)
+    assert read_trial(target) is not None
+    assert not source.exists()
+    assert [path.name for path in target.parent.iterdir()] == ["t"]
+
+
+def test_a_trial_with_a_short_artefact_is_not_whole(tmp_path: Path) -> None:
+    """The register knows every size."""
+    folder = _trial(tmp_path / "t")
+    assert read_trial(folder) is not None
+    (folder / "raw" / "a.log").write_text("1")
+    assert read_trial(folder) is None
+
+
+def test_a_trial_without_a_verdict_is_not_whole(tmp_path: Path) -> None:
+    """What was never judged does not count."""
+    folder = _trial(tmp_path / "t")
+    document = json.loads((folder / "trial.json").read_text())
+    del document["status"]
+    (folder / "trial.json").write_text(json.dumps(document))
+    assert read_trial(folder) is None
+    assert read_trial(tmp_path / "nowhere") is None
+
+
+def test_write_atomically(tmp_path: Path) -> None:
+    """Nothing but the file is left."""
+    write_atomically(tmp_path / "a" / "x.json", "1")
+    write_atomically(tmp_path / "a" / "x.json", "2")
+    assert (tmp_path / "a" / "x.json").read_text() == "2"
+    assert len(list((tmp_path / "a").iterdir())) == 1
+
+
+def test_disk_errors_say_what_to_do(tmp_path: Path) -> None:
+    """The file system's refusal becomes a sentence; what is no refusal stays a bug."""
+    with pytest.raises(HostError, match="cannot write") as caught, disk_errors(tmp_path):
+        raise OSError(28, "No space left on device", str(tmp_path))
+    assert "finished trials are kept" in caught.value.hint
+    with pytest.raises(FileNotFoundError), disk_errors(tmp_path):
+        (tmp_path / "nowhere").read_text()
+
+
+def test_only_what_counts_stands_under_trials(tmp_path: Path) -> None:
+    """Failed and void attempts are kept apart, each with its number."""
+    study = StudyDir(tmp_path)
+    assert study.folder(Attempt("t", 1, "verified", "")) == tmp_path / "trials" / "t"
+    assert study.folder(Attempt("t", 2, "void", "late")) == tmp_path / "failed" / "t-attempt2"

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger and the folders agree after a crash at any point between them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from quiclab.errors import DecodeError
+from quiclab.store.layout import Attempt, StudyDir
+from quiclab.store.ledger import open_ledger
+
+
+@dataclass(frozen=True)
+class _Row:
+    trial_id: str
+    block_id: str = "b"
+
+
+def _keep(study: StudyDir, attempt: Attempt) -> None:
+    folder = study.folder(attempt)
+    folder.mkdir(parents=True)
+    document = {
+        "trial_id": attempt.trial_id,
+        "attempt": attempt.attempt,
+        "status": attempt.status,
+        "reason": attempt.reason,
+        "artefacts": [],
+    }
+    (folder / "trial.json").write_text(json.dumps(document))
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> StudyDir:
+    """An empty study."""
+    made = StudyDir(tmp_path)
+    made.create()
+    return made
+
+
+def test_attempts_survive_closing(study: StudyDir) -> None:
+    """What was recorded is there again, in order."""
+    first, second = Attempt("t", 1, "void", "late"), Attempt("t", 2, "verified", "")
+    _keep(study, first)
+    _keep(study, second)
+    with open_ledger(study) as ledger:
+        ledger.plan([_Row("t"), _Row("u")])
+        ledger.record(second)
+        ledger.record(first)
+    with open_ledger(study) as ledger:
+        assert ledger.attempts() == {"t": [first, second]}
+
+
+def test_a_folder_that_the_ledger_missed_is_adopted(study: StudyDir) -> None:
+    """Killed between moving the folder in and writing the ledger: the trial is finished all the same."""
+    attempt = Attempt("t", 1, "verified", "")
+    _keep(study, attempt)
+    with open_ledger(study) as ledger:
+        ledger.adopt()
+        assert ledger.attempts() == {"t": [attempt]}
+
+
+def test_a_trial_whose_folder_is_gone_will_be_run_again(study: StudyDir) -> None:
+    """The ledger alone does not make a trial."""
+    attempt = Attempt("t", 1, "verified", "")
+    with open_ledger(study) as ledger:
+        ledger.record(attempt)
+        ledger.adopt()
+        assert ledger.attempts() == {}
+
+
+def test_voiding_a_trial_that_counted(study: StudyDir) -> None:
+    """Its folder moves to failed/ and is not adopted back."""
+    _keep(study, Attempt("t", 1, "verified", ""))
+    with open_ledger(study) as ledger:
+        ledger.adopt()
+        ledger.void("t", "another trial of its block was void")
+        ledger.adopt()
+        assert [attempt.status for attempt in ledger.attempts()["t"]] == ["void"]
+    assert (study.root / "failed" / "t-attempt1").is_dir()
+    assert not study.trial("t").exists()
+
+
+def test_killed_in_the_middle_of_voiding(study: StudyDir) -> None:
+    """A folder under failed/ that calls itself verified was being voided: it is void, and the block is run again."""
+    attempt = Attempt("t", 1, "verified", "")
+    _keep(study, attempt)
+    with open_ledger(study) as ledger:
+        ledger.adopt()
+    study.trial("t").rename(study.failed("t", 1))
+    with open_ledger(study) as ledger:
+        ledger.adopt()
+        assert [found.status for found in ledger.attempts()["t"]] == ["void"]
+
+
+def test_a_file_that_is_no_database(study: StudyDir) -> None:
+    """Named, with what to do."""
+    study.ledger.write_bytes(b"no database at all" * 100)
+    with pytest.raises(DecodeError, match="damaged"), open_ledger(study) as ledger:
+        ledger.attempts()

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the testbed makes without needing a namespace: certificates, the sysctl table, the clock."""
+
+from __future__ import annotations
+
+import stat
+import time
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from quiclab.spec.model import Tcp
+from quiclab.testbed import clock
+from quiclab.testbed.certificates import HOST, make_certificates
+from quiclab.testbed.tcp_settings import sysctls
+
+
+def test_certificates_are_signed_private_and_kept(tmp_path: Path) -> None:
+    """The server's certificate verifies under the CA, the key is for its owner only, a second call changes nothing."""
+    made = make_certificates(tmp_path / "tls", ("10.77.0.2", "fd77::2"))
+    server, ca = (x509.load_pem_x509_certificate(path.read_bytes()) for path in (made.certificate, made.ca))
+    server.verify_directly_issued_by(ca)
+    names = server.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert names.get_values_for_type(x509.DNSName) == [HOST]
+    assert isinstance(server.public_key(), ec.EllipticCurvePublicKey)
+    assert stat.S_IMODE(made.key.stat().st_mode) == 0o600
+    before = made.certificate.read_bytes()
+    assert make_certificates(tmp_path / "tls", ()).certificate.read_bytes() == before
+
+
+def test_every_tcp_field_of_the_spec_reaches_a_sysctl() -> None:
+    """Changing any field changes the table: nothing is left to the machine's default."""
+    base = sysctls(Tcp("reno"))
+    assert base["net.ipv4.tcp_no_metrics_save"] == "1"
+    assert sysctls(Tcp("cubic")) != base
+    for field, value in (("sack", False), ("timestamps", False), ("ecn", True), ("slow_start_after_idle", True)):
+        assert sysctls(Tcp("reno", **{field: value})) != base  # type: ignore[arg-type]
+
+
+def test_the_clocks_are_read_together() -> None:
+    """The offset maps monotonic time to real time within a millisecond."""
+    instant = clock.read()
+    assert abs(instant.monotonic_ns + instant.realtime_minus_monotonic_ns - time.time_ns()) < 50_000_000
+    assert instant.utc.endswith("+00:00")

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict: what counts, what failed, and what was the laboratory's own fault."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quiclab.verify.trial import judge
+
+GOOD: dict[str, Any] = {
+    "trial_id": "t",
+    "attempt": 1,
+    "failure": None,
+    "protocol": "h2",
+    "server_port": 443,
+    "tcp_congestion_control_asked": "reno",
+    "expected": {"body_bytes": 5, "sha256": "abc"},
+    "host": {"server_tcp_congestion_control": "reno"},
+    "link": {"sound": True, "unsound_reasons": []},
+    "client": {"requests": [{"http_version": "HTTP/2", "status": 200, "body_bytes": 5, "sha256": "abc"}]},
+}
+
+
+def _judge(folder: Path, change: dict[str, Any]) -> tuple[str, str]:
+    document = copy.deepcopy(GOOD)
+    for path, value in change.items():
+        *parents, last = path.split(".")
+        place: Any = document
+        for parent in parents:
+            place = place[int(parent) if parent.isdigit() else parent]
+        place[last] = value
+    (folder / "raw").mkdir(exist_ok=True)
+    (folder / "raw" / "client.out").write_text("x")
+    (folder / "trial.json").write_text(json.dumps(document))
+    verdict = judge(folder)
+    written = json.loads((folder / "trial.json").read_text())
+    assert (written["status"], written["reason"]) == (verdict.status, verdict.reason)
+    assert written["artefacts"] == [{"path": "raw/client.out", "format": "text", "kind": "log", "bytes": 1}]
+    return verdict.status, verdict.reason
+
+
+def test_a_good_trial_counts(tmp_path: Path) -> None:
+    """Everything as asked."""
+    assert _judge(tmp_path, {}) == ("verified", "")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"failure": "the client ended with exit code 7"}, "exit code 7"),
+        ({"client.requests.0.http_version": "HTTP/1.1"}, "asked for HTTP/2, got HTTP/1.1"),
+        ({"client.requests.0.body_bytes": 4}, "the body has 4 bytes instead of 5"),
+        ({"client.requests.0.sha256": "abd"}, "wrong content"),
+        ({"client.requests.0.status": 404}, "status 404"),
+        ({"client.requests.0.error": "timed out"}, "timed out"),
+        ({"host.server_tcp_congestion_control": "bbr"}, "asked for TCP congestion control reno"),
+    ],
+)
+def test_failures_name_their_reason(tmp_path: Path, change: dict[str, Any], reason: str) -> None:
+    """A trial that is not what it was to be is failed, never a slow success."""
+    status, why = _judge(tmp_path, change)
+    assert status == "failed"
+    assert reason in why
+
+
+@pytest.mark.parametrize("failure", [None, "the client ended with exit code 7"])
+def test_an_unsound_link_voids_whatever_else_happened(tmp_path: Path, failure: str | None) -> None:
+    """The laboratory's fault is no verdict on an endpoint."""
+    change = {"failure": failure, "link.sound": False, "link.unsound_reasons": ["late: p99 300 us > 200 us"]}
+    assert _judge(tmp_path, change) == ("void", "the link: late: p99 300 us > 200 us")
+    assert _judge(tmp_path, {"failure": failure, "link": {}})[0] == "void"
+
+
+def test_what_cannot_be_proven_says_so(tmp_path: Path) -> None:
+    """No capture and a client without an account: nothing is claimed."""
+    _judge(tmp_path, {"client": None, "host": {}})
+    proof = json.loads((tmp_path / "trial.json").read_text())["proof"]
+    assert {proof[name] for name in ("transport", "http_version", "tls_group", "tcp_congestion_control")} == {
+        "unproven"
+    }
