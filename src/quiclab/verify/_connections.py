@@ -18,7 +18,6 @@ class Connections:
     def __init__(self, server_port: int) -> None:
         self.server_port = server_port
         self._by_client: dict[tuple[int, bytes, int], Connection] = {}
-        self._hellos: dict[Connection, Hellos] = {}
 
     def add(self, data: bytes) -> bool:
         """Take one IP packet; True as soon as a connection has both hellos."""
@@ -36,19 +35,17 @@ class Connections:
             self._by_client[client] = TcpConnection() if packet.protocol == TCP else QuicConnection()
         connection = self._by_client[client]
         connection.add(packet, sender)
-        try:
-            hellos = self._hellos[connection] = connection.hellos()
-        except MalformedError as error:
-            connection.problems.append(str(error))
+        if not connection.payload_bytes["server"]:
             return False
+        hellos = _hellos(connection)
         return hellos.client is not None and hellos.server is not None
 
     def furthest(self) -> tuple[Connection | None, Hellos]:
         """The connection that came furthest, the first of equals; None if none carried payload."""
-        connection = max(self._by_client.values(), key=self._progress, default=None)
+        connection = max(self._by_client.values(), key=_progress, default=None)
         if connection is None or not any(connection.payload_bytes.values()):
             return None, Hellos()
-        return connection, self._hellos.get(connection, Hellos())
+        return connection, _hellos(connection)
 
     def payload_bytes(self, kind: type[Connection]) -> int:
         """Carried by all connections of that kind, in both directions."""
@@ -58,6 +55,15 @@ class Connections:
         """Those of all connections."""
         return [problem for connection in self._by_client.values() for problem in connection.problems]
 
-    def _progress(self, connection: Connection) -> tuple[bool, bool, bool, bool]:
-        hellos, carried = self._hellos.get(connection, Hellos()), connection.payload_bytes
-        return hellos.server is not None, carried["server"] > 0, hellos.client is not None, carried["client"] > 0
+
+def _progress(connection: Connection) -> tuple[bool, bool, bool, bool]:
+    hellos, carried = _hellos(connection), connection.payload_bytes
+    return hellos.server is not None, carried["server"] > 0, hellos.client is not None, carried["client"] > 0
+
+
+def _hellos(connection: Connection) -> Hellos:
+    try:
+        return connection.hellos()
+    except MalformedError as error:
+        connection.problems.append(str(error))
+        return Hellos()

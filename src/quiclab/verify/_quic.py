@@ -57,13 +57,11 @@ class QuicConnection:
             self.problems.append(str(error))
 
     def hellos(self) -> Hellos:
-        """Those of the attempt that was answered, else of the last. Raises `MalformedError`."""
-        found = Hellos()
-        for attempt in self._attempts:
-            found = read_hellos(attempt.streams["client"].front, attempt.streams["server"].front)
-            if found.server:
-                break
-        return found
+        """Those of the last attempt, as far as they have come. Raises `MalformedError`."""
+        if not self._attempts:
+            return Hellos()
+        streams = self._attempts[-1].streams
+        return read_hellos(streams["client"].front, streams["server"].front)
 
     def _long_header(self, data: bytes, sender: Sender) -> bytes:
         """Take the packet at the front; what is coalesced behind it (RFC 9000 section 12.2)."""
@@ -95,11 +93,10 @@ class QuicConnection:
         self, version: QuicVersion, sender: Sender, packet: bytes, number_at: int, destination_id: bytes
     ) -> None:
         # Only the right keys open a packet, so trying tells which attempt it belongs to, and whether it begins one.
-        known = list(reversed(self._attempts))
-        for attempt in known + ([Attempt(destination_id)] if sender == "client" else []):
+        for attempt in [*self._attempts, Attempt(destination_id)]:
             payload = attempt.open(version, sender, packet, number_at)
             if payload is not None:
-                if attempt not in known:
+                if attempt not in self._attempts:
                     self._attempts.append(attempt)
                 self._frames(Cursor(payload, "an Initial packet"), sender, attempt.streams[sender])
                 return

@@ -42,6 +42,9 @@ class InitialKeys:
         self.key = _expand_label(secret, f"{version.label_prefix} key", 16)
         self.iv = _expand_label(secret, f"{version.label_prefix} iv", 12)
         self.header_key = _expand_label(secret, f"{version.label_prefix} hp", 16)
+        self._aead = AESGCM(self.key)
+        # Only single blocks are encrypted, as RFC 9001 section 5.4.3 wants it.
+        self._header_cipher = Cipher(algorithms.AES(self.header_key), modes.ECB()).encryptor()  # noqa: S305
 
     def open(self, packet: bytes, number_at: int, expected: int) -> tuple[int, bytes] | None:
         """Packet number and payload; None where these keys do not fit.
@@ -52,8 +55,7 @@ class InitialKeys:
         sample = packet[number_at + 4 : number_at + 20]
         if len(sample) < 16:
             return None
-        # One block, as RFC 9001 section 5.4.3 wants it.
-        mask = Cipher(algorithms.AES(self.header_key), modes.ECB()).encryptor().update(sample)  # noqa: S305
+        mask = self._header_cipher.update(sample)
         first = packet[0] ^ mask[0] & 0x0F
         number_end = number_at + (first & 3) + 1
         number_bytes = bytes(a ^ b for a, b in zip(packet[number_at:number_end], mask[1:], strict=False))
@@ -61,7 +63,7 @@ class InitialKeys:
         header = bytes([first]) + packet[1:number_at] + number_bytes
         nonce = (int.from_bytes(self.iv) ^ number).to_bytes(12)
         try:
-            return number, AESGCM(self.key).decrypt(nonce, packet[number_end:], header)
+            return number, self._aead.decrypt(nonce, packet[number_end:], header)
         except InvalidTag:
             return None
 
