@@ -68,11 +68,14 @@ class Distribution:
                     customdata=[(row["block"], _style.text(row["reason"])) for row in failed.iter_rows(named=True)],
                     hovertemplate="failed, block %{customdata[0]}<br>%{customdata[1]}<extra>%{y}</extra>",
                 )
-        figure.update_layout(_style.titled(92 + 52 * len(arms), [f"<b>{_style.text(data['cell_title'][0])}</b>"]))
+        figure.update_layout(_style.titled(100 + 52 * len(arms), [f"<b>{_style.text(data['cell_title'][0])}</b>"]))
         unit = data["unit"][0]
         axis = data["metric_title"][0] + (f", {unit}" if unit else "")
         figure.update_xaxes(
-            title={"text": _style.text(axis), "font": {"size": 11}}, automargin=True, nticks=6, zeroline=False
+            title={"text": _style.text(axis), "font": {"size": 11}, "standoff": 8},
+            automargin=True,
+            nticks=6,
+            zeroline=False,
         )
         figure.update_yaxes(
             type="category",

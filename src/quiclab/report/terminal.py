@@ -76,9 +76,7 @@ def _troubles(analysis: StudyAnalysis) -> list[str]:
             if found and (cell.cell_id, arm.arm) not in seen:
                 seen.add((cell.cell_id, arm.arm))
                 lines.append(f"{place}, {arm.arm}: {found} of {arm.attempts} attempts.")
-        if cell.why:
-            lines.append(f"{place}: {cell.why}")
-    return lines or ["No trial failed and none was void."]
+    return [*(lines or ["No trial failed and none was void."]), *wording.whys(analysis)]
 
 
 def _controls(analysis: StudyAnalysis) -> list[str]:

@@ -45,7 +45,7 @@ def _controls(analysis: StudyAnalysis) -> TextTable:
     )
     return TextTable(
         "Each arm against itself (A/A)",
-        "What this laboratory calls a difference where there is none. Differences of this size mean nothing.",
+        "What this laboratory calls a difference where there is none. Take differences of this size for noise.",
         ("arm", "cell", "difference", "interval, %", "p", "pairs"),
         rows,
         "No A/A cell was run: the noise floor is unknown.",

@@ -144,6 +144,16 @@ def place(comparison: Comparison, analysis: StudyAnalysis) -> str:
     return f"{path}, {analysis.workload_titles.get(comparison.workload, comparison.workload)}"
 
 
+def whys(analysis: StudyAnalysis) -> list[str]:
+    """Why cells have no answer, the cells of one reason together."""
+    places: dict[str, list[str]] = {}
+    for comparison in analysis.comparisons:
+        if comparison.why:
+            places.setdefault(comparison.why, []).append(place(comparison, analysis))
+    every = len(analysis.comparisons)
+    return [f"{why} ({'every cell' if len(at) == every > 1 else '; '.join(at)})" for why, at in places.items()]
+
+
 def trouble(arm: ArmResult) -> str:
     """Failures, voids and unknown values of an arm in a cell; "" where there is none."""
     counts = ((arm.failures, "failed"), (arm.voids, "void"), (arm.unmeasured, "unmeasured"))

@@ -68,7 +68,7 @@ def _page(
         curve_spec=_curve_styles(selector),
         result_headings=RESULT_HEADINGS,
         results=[_result(comparison, analysis) for comparison in (*analysis.comparisons, *analysis.controls)],
-        place=wording.place,
+        whys=wording.whys(analysis),
         counted=wording.counted,
         method=_method(analysis),
         other_metrics=other_metrics(study, analysis),

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from synthetic_study import write_study
+from synthetic_study import Shape, write_study
 
 from quiclab.report import wording
 from quiclab.report.analyse import analyse_study
@@ -51,3 +52,13 @@ def test_answers_cover_every_cell_of_each_network(tmp_path: Path) -> None:
     assert answers["nothing added"] == "no significant difference between h2 and h3."
     assert answers["1 % loss"].startswith("h3 is faster for 100 KB (+")
     assert answers["100 ms more RTT"].endswith("h2 is faster for 100 KB (−8.0 %); undecided for 1 MB.")
+
+
+def test_cells_without_an_answer_stand_together_by_reason(tmp_path: Path) -> None:
+    """One sentence a reason, with its cells; all of them are called every cell."""
+    analysis = analyse_study(write_study(tmp_path / "voids"))
+    assert wording.whys(analysis) == [
+        "Machine too slow: 2 of 11 attempts of h3 were void, more than 5 %. (100 ms more RTT, 1 MB)"
+    ]
+    few = analyse_study(write_study(tmp_path / "few", replace(Shape(), blocks=2, voids=frozenset())))
+    assert wording.whys(few) == ["Too few pairs: 2 cannot show any difference at 0.05. (every cell)"]
