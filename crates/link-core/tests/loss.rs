@@ -47,7 +47,7 @@ fn outages(mean_good_ns: u64, mean_bad_ns: u64) -> DirectionConfig {
 /// Losses per 1000 packets are binomial around p, and the lengths of runs are those of independent draws.
 #[test]
 fn bernoulli_is_independent() {
-    for p in [0.01, 0.1, 0.5] {
+    for p in [0.01, 0.3] {
         let lost = losses(&drive(
             &lossy(Loss::Bernoulli(chance(p))),
             SEED,
@@ -84,7 +84,7 @@ fn the_ends_of_the_range_are_sure() {
         share(&losses(&drive(
             &lossy(Loss::Bernoulli(chance(0.0))),
             SEED,
-            PACKETS,
+            10_000,
             1,
             100
         ))) <= 0.0
@@ -93,7 +93,7 @@ fn the_ends_of_the_range_are_sure() {
         share(&losses(&drive(
             &lossy(Loss::Bernoulli(chance(1.0))),
             SEED,
-            PACKETS,
+            10_000,
             1,
             100
         ))) >= 1.0
@@ -103,7 +103,7 @@ fn the_ends_of_the_range_are_sure() {
 /// Gilbert: a share of p / (p + r), bursts geometric with mean 1 / r, gaps with mean 1 / p, correlation 1 − p − r.
 #[test]
 fn gilbert_bursts_have_their_lengths() {
-    for (p, r) in [(0.01, 0.3), (0.05, 0.5), (0.002, 0.1)] {
+    for (p, r) in [(0.01, 0.3), (0.002, 0.1)] {
         let lost = losses(&drive(&bursty(p, r, 0.0, 1.0), SEED, PACKETS, 1000, 1500));
         let expected = p / (p + r);
         // The variance of a share under correlation ρ is (1 + ρ) / (1 − ρ) times the binomial one.
@@ -156,7 +156,7 @@ fn outages_have_their_lengths() {
     let lost = losses(&drive(
         &outages(good_ns, bad_ns),
         SEED,
-        4 * PACKETS,
+        2 * PACKETS,
         gap_ns,
         100,
     ));

@@ -166,8 +166,8 @@ fn effects_do_not_disturb_each_other() {
             .map(|v| v.index)
             .collect::<Vec<_>>()
     };
-    let lost: fn(&Verdict) -> bool = |v| dropped(v).is_some();
-    assert_eq!(struck(&alone, lost), struck(&all, lost));
+    let is_dropped: fn(&Verdict) -> bool = |v| dropped(v).is_some();
+    assert_eq!(struck(&alone, is_dropped), struck(&all, is_dropped));
 
     let duplicated: fn(&Verdict) -> bool = |v| delivery(v).is_some_and(|it| it.copy.is_some());
     let corrupted: fn(&Verdict) -> bool = |v| delivery(v).is_some_and(|it| it.corrupt.is_some());

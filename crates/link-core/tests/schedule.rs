@@ -35,12 +35,12 @@ fn effects_are_on_in_their_span() {
         loss,
         ..DirectionConfig::default()
     };
-    let lost: Vec<u32> = drive(&config, SEED, 30, 1_000, 100)
+    let indices: Vec<u32> = drive(&config, SEED, 30, 1_000, 100)
         .iter()
         .filter(|v| dropped(v).is_some())
         .map(|v| v.index)
         .collect();
-    assert_eq!(lost, (10..20).collect::<Vec<_>>());
+    assert_eq!(indices, (10..20).collect::<Vec<_>>());
 }
 
 /// A smaller queue refuses newcomers and keeps who is in it.

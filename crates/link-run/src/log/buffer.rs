@@ -26,15 +26,23 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// A buffer before `files` that never takes more than about `limit` bytes (but one chunk a file at least).
+    /// A buffer before `files`, which start with `headers`, that never takes more than about `limit` bytes (but two
+    /// chunks a file at least).
     ///
     /// # Errors
     /// If the system has no thread for it.
-    pub fn new(files: Vec<File>, limit: usize) -> io::Result<Self> {
+    pub fn new(files: Vec<File>, headers: Vec<Vec<u8>>, limit: usize) -> io::Result<Self> {
         let chunk = (limit / 16).clamp(128 << 10, CHUNK);
-        let chunks = (limit / chunk).max(files.len() + 1);
-        let ready = READY.min(chunks);
-        let open = vec![Vec::new(); files.len()];
+        let spare = (limit / chunk).saturating_sub(files.len()).max(files.len());
+        let ready = READY.min(spare);
+        let open = headers
+            .into_iter()
+            .map(|header| {
+                let mut first = Vec::with_capacity(chunk.max(header.len()));
+                first.extend_from_slice(&header);
+                first
+            })
+            .collect();
         let (full, to_write) = channel();
         let (give_back, empty) = channel();
         let writer = std::thread::Builder::new()
@@ -45,7 +53,7 @@ impl Buffer {
             full,
             empty,
             chunk,
-            chunks_left: chunks - ready,
+            chunks_left: spare - ready,
             writer,
         })
     }

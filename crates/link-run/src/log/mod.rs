@@ -71,13 +71,10 @@ impl Logs {
                 pcapng::file_header("server", offset_ns),
             )?,
         ];
-        let mut buffer = Buffer::new(files, config.buffer_bytes).map_err(Error::system(
+        let buffer = Buffer::new(files, headers, config.buffer_bytes).map_err(Error::system(
             "cannot start the log writer",
             "raise the limit on processes",
         ))?;
-        for (file, header) in headers.iter().enumerate() {
-            buffer.append(file, header.len(), |out| out.extend_from_slice(header));
-        }
         Ok(Self {
             buffer,
             packet_log,

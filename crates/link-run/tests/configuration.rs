@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A configuration is understood, or refused with one line that says what is wrong where.
+
+use std::process::Command;
+
+use link_core::{BitRate, Nanos, Service, Timeline};
+use link_run::config::Config;
+use serde_json::{json, Value};
+
+fn valid() -> Value {
+    let end = json!({"netns": "/proc/self/ns/net", "device": "ql0", "mtu": 1500});
+    json!({
+        "version": 1, "seed": "18446744073709551615", "link": "bottleneck", "backend": "tun",
+        "ends": {"client": end, "server": end},
+        "up": {"rate_bit_per_s": 1000, "delay_ns": 5},
+        "down": {},
+    })
+}
+
+/// The first fault of a configuration with one place changed.
+fn refusal(pointer: &str, value: Value) -> String {
+    let mut config = valid();
+    let (parent, field) = pointer.rsplit_once('/').expect("a pointer");
+    config.pointer_mut(parent).expect("the parent is there")[field] = value;
+    let parsed = Config::parse(&config.to_string()).and_then(|config| {
+        config.up.elements("up")?;
+        config.down.elements("down")
+    });
+    parsed.expect_err("this must be refused").to_string()
+}
+
+/// Whatever is left out has its default: a direction that does nothing.
+#[test]
+fn a_short_configuration_is_enough() {
+    let config = Config::parse(&valid().to_string()).expect("valid");
+    assert_eq!(config.seed().expect("a number"), u64::MAX);
+    assert_eq!(config.log.buffer_bytes, 268_435_456);
+    assert_eq!(config.void.lateness_p99_ns, 100_000);
+    assert_eq!(
+        config.down.elements("down").expect("valid"),
+        link_core::DirectionConfig::default()
+    );
+    let up = config.up.elements("up").expect("valid");
+    assert_eq!(
+        up.service,
+        Service::Rate(Timeline::constant(Some(BitRate(1000))))
+    );
+    assert_eq!(up.delay, Timeline::constant(Nanos(5)));
+}
+
+/// In a change, null switches off and absence leaves alone.
+#[test]
+fn a_schedule_tells_null_from_absent() {
+    let mut config = valid();
+    config["up"]["schedule"] = json!([
+        {"at_ns": 10, "set": {"rate_bit_per_s": null}},
+        {"at_ns": 20, "set": {"delay_ns": 7}},
+        {"at_ns": 30, "set": {"rate_bit_per_s": 9}},
+    ]);
+    let up = Config::parse(&config.to_string())
+        .expect("valid")
+        .up
+        .elements("up")
+        .expect("valid");
+    let rates = Timeline::constant(Some(BitRate(1000)))
+        .then(Nanos(10), None)
+        .then(Nanos(30), Some(BitRate(9)));
+    assert_eq!(up.service, Service::Rate(rates));
+    assert_eq!(
+        up.delay,
+        Timeline::constant(Nanos(5)).then(Nanos(20), Nanos(7))
+    );
+}
+
+/// Every kind of fault is one line that names the field.
+#[test]
+fn faults_are_named() {
+    let bernoulli = |p: f64| json!({"model": "bernoulli", "probability": p});
+    let jitter = |half_life: u64| json!({"distribution": "normal", "scale_ns": 1, "mode": "reorder", "half_life_ns": half_life});
+    let trace = json!({"format": "mahimahi", "path": "/nowhere/trace"});
+    for (pointer, value, says) in [
+        ("/version", json!(2), "version 2 is not known"),
+        ("/seed", json!("x"), "seed: 'x'"),
+        ("/sed", json!(1), "unknown field `sed`"),
+        ("/backend", json!("netem"), "unknown variant `netem`"),
+        (
+            "/ends/client/mtu",
+            json!(100),
+            "ends.client.mtu: 100 is below 576",
+        ),
+        (
+            "/up/rate_bit_per_s",
+            json!(-1),
+            "invalid value: integer `-1`",
+        ),
+        (
+            "/up/edge_rate_bit_per_s",
+            json!(0),
+            "up.edge_rate_bit_per_s: must be above 0",
+        ),
+        (
+            "/down/loss",
+            bernoulli(1.2),
+            "down.loss.probability: 1.2 is not within 0 and 1",
+        ),
+        (
+            "/down/loss",
+            json!({"model": "bernouli"}),
+            "unknown variant `bernouli`",
+        ),
+        (
+            "/down/duplicate",
+            json!({"probability": -0.5}),
+            "down.duplicate.probability: -0.5",
+        ),
+        (
+            "/up/jitter",
+            jitter(5),
+            "up.jitter.half_life_ns: goes with mode inorder only",
+        ),
+        (
+            "/up/trace",
+            trace.clone(),
+            "up.trace: stands in the place of rate_bit_per_s",
+        ),
+        ("/down/trace", trace, "down.trace.path: /nowhere/trace: "),
+        (
+            "/up/schedule",
+            json!([{"at_ns": 1, "set": {"loss": bernoulli(2.0)}}]),
+            "up.schedule[0].set.loss.probability: 2",
+        ),
+        (
+            "/up/schedule",
+            json!([{"at_ns": 2, "set": {}}, {"at_ns": 1, "set": {}}]),
+            "at_ns must not decrease",
+        ),
+    ] {
+        let message = refusal(pointer, value);
+        assert!(
+            message.starts_with("configuration: ") && message.contains(says),
+            "{pointer}: {message}"
+        );
+        assert!(!message.contains('\n'));
+    }
+}
+
+/// The program says what is wrong as one line of JSON, with a hint, and fails.
+#[test]
+fn the_program_tells_faults_as_an_event() {
+    for arguments in [vec![], vec!["/nowhere/link.json"], vec!["a", "b"]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_quiclab-link"))
+            .args(&arguments)
+            .output()
+            .expect("it runs");
+        assert_eq!(output.status.code(), Some(1));
+        let text = String::from_utf8(output.stdout).expect("text");
+        let event: Value = serde_json::from_str(text.trim_end()).expect("one line of JSON");
+        assert_eq!(event["event"], "error");
+        assert!(event["message"]
+            .as_str()
+            .is_some_and(|message| message.starts_with("configuration: ")));
+        assert!(event["hint"].is_string());
+    }
+}

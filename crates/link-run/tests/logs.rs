@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The packet log and the captures hold what was written, and say when they could not.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use link_run::config;
+use link_run::log::pcapng::{Packet, Way};
+use link_run::log::record::{Action, Record, CORRUPTED, DUPLICATE, NO_INDEX};
+use link_run::log::Logs;
+
+const OFFSET_NS: i64 = 1_795_294_534_608_768_542;
+
+/// A directory of its own, gone at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("quiclab-link-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a temporary directory");
+        Self(path)
+    }
+
+    fn config(&self, buffer_bytes: usize) -> config::Log {
+        config::Log {
+            packet_log: Some(self.0.join("link.qplog")),
+            capture_client: Some(self.0.join("client.pcapng")),
+            capture_server: None,
+            summary: None,
+            buffer_bytes,
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+fn record(number: u32) -> Record {
+    Record {
+        arrival_ns: u64::from(number) + 1_000_000,
+        index: number,
+        size_bytes: 1500,
+        ..Record::default()
+    }
+}
+
+/// Header and record lie in the file as the reference says, byte by byte.
+#[test]
+fn the_packet_log_is_as_documented() {
+    let scratch = Scratch::new("format");
+    let mut logs = Logs::create(&scratch.config(1 << 20), OFFSET_NS).expect("logs");
+    logs.record(&Record {
+        arrival_ns: 0x0102_0304_0506_0708,
+        due_ns: 0x1112_1314_1516_1718,
+        lateness_ns: -2,
+        queue_bytes: 0x2122_2324,
+        index: 0x3132_3334,
+        source_burst: 0x4142_4344,
+        flow: 0x5152_5354,
+        size_bytes: 0x6162,
+        queue_packets: 0x7172,
+        direction: 1,
+        action: Action::InsideAtEnd,
+        reason: 4,
+        flags: DUPLICATE | CORRUPTED,
+        service_ns: 0x8182_8384,
+    });
+    logs.finish(77).expect("written");
+    let bytes = fs::read(scratch.0.join("link.qplog")).expect("a file");
+    assert_eq!(bytes.len(), 64 + 48);
+    assert_eq!(&bytes[..8], b"QLPKTLOG");
+    assert_eq!([u32_at(&bytes, 8), u32_at(&bytes, 12)], [1, 48]);
+    assert_eq!(u64_at(&bytes, 16), 77);
+    assert_eq!(
+        u64_at(&bytes, 24),
+        u64::try_from(OFFSET_NS).expect("positive")
+    );
+    assert!(bytes[32..64].iter().all(|byte| *byte == 0));
+    let record = &bytes[64..];
+    assert_eq!(
+        [u64_at(record, 0), u64_at(record, 8)],
+        [0x0102_0304_0506_0708, 0x1112_1314_1516_1718]
+    );
+    assert_eq!(u32_at(record, 16), u32::MAX - 1);
+    let words: Vec<u32> = [20, 24, 28, 32, 36, 44]
+        .into_iter()
+        .map(|at| u32_at(record, at))
+        .collect();
+    assert_eq!(
+        words,
+        [
+            0x2122_2324,
+            0x3132_3334,
+            0x4142_4344,
+            0x5152_5354,
+            0x7172_6162,
+            0x8182_8384
+        ]
+    );
+    assert_eq!(record[40..44], [1, 3, 4, 3]);
+}
+
+/// However many records come, those that are counted are in the file, in order, and the rest are counted as lost.
+#[test]
+fn no_record_is_lost_silently() {
+    let scratch = Scratch::new("count");
+    let mut logs = Logs::create(&scratch.config(512 << 10), OFFSET_NS).expect("logs");
+    for number in 0..200_000 {
+        logs.record(&record(number));
+    }
+    let counts = logs.counts;
+    logs.finish(0).expect("written");
+    assert_eq!(counts.records + counts.records_lost, 200_000);
+    let bytes = fs::read(scratch.0.join("link.qplog")).expect("a file");
+    let indices: Vec<u32> = bytes[64..]
+        .chunks_exact(48)
+        .map(|record| u32_at(record, 24))
+        .collect();
+    assert_eq!(indices.len() as u64, counts.records);
+    assert!(indices.is_sorted_by(|a, b| a < b));
+}
+
+/// With room for all of it nothing is lost.
+#[test]
+fn enough_room_loses_nothing() {
+    let scratch = Scratch::new("room");
+    let mut logs = Logs::create(&scratch.config(64 << 20), OFFSET_NS).expect("logs");
+    for number in 0..200_000 {
+        logs.record(&record(number));
+    }
+    assert_eq!(
+        (logs.counts.records, logs.counts.records_lost),
+        (200_000, 0)
+    );
+    logs.finish(0).expect("written");
+    let length = fs::metadata(scratch.0.join("link.qplog"))
+        .expect("a file")
+        .len();
+    assert_eq!(length, 64 + 200_000 * 48);
+}
+
+/// A full disk is an error at the end and not a pause in the middle.
+#[test]
+fn a_full_disk_is_told_at_the_end() {
+    let full = Path::new("/dev/full");
+    let log = config::Log {
+        packet_log: Some(full.to_owned()),
+        ..config::Log::default()
+    };
+    let mut logs = Logs::create(&log, OFFSET_NS).expect("it can be opened");
+    for number in 0..100_000 {
+        logs.record(&record(number));
+    }
+    let error = logs.finish(0).expect_err("nothing can be written there");
+    assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
+}
+
+/// A directory that is not there is one sentence with the path in it.
+#[test]
+fn a_missing_directory_is_named() {
+    let log = config::Log {
+        packet_log: Some("/nowhere/link.qplog".into()),
+        ..config::Log::default()
+    };
+    let message = Logs::create(&log, OFFSET_NS)
+        .expect_err("no such directory")
+        .to_string();
+    assert!(
+        message.starts_with("cannot create /nowhere/link.qplog: "),
+        "{message}"
+    );
+}
+
+/// The blocks of a file: type and body without the lengths.
+fn blocks(bytes: &[u8]) -> Vec<(u32, &[u8])> {
+    let mut rest = bytes;
+    let mut blocks = Vec::new();
+    while !rest.is_empty() {
+        let length = u32_at(rest, 4) as usize;
+        assert_eq!(length % 4, 0);
+        assert_eq!(
+            u32_at(rest, length - 4) as usize,
+            length,
+            "both lengths agree"
+        );
+        blocks.push((u32_at(rest, 0), &rest[8..length - 4]));
+        rest = &rest[length..];
+    }
+    blocks
+}
+
+/// Options as code and value.
+fn options(mut bytes: &[u8]) -> Vec<(u16, &[u8])> {
+    let mut options = Vec::new();
+    loop {
+        let (code, length) = (u32_at(bytes, 0) & 0xffff, (u32_at(bytes, 0) >> 16) as usize);
+        if code == 0 {
+            assert_eq!(bytes.len(), 4, "nothing after the end of options");
+            return options;
+        }
+        options.push((u16::try_from(code).expect("16 bits"), &bytes[4..4 + length]));
+        bytes = &bytes[4 + length.next_multiple_of(4)..];
+    }
+}
+
+/// Section, interface and packets are well-formed blocks with every field in its place.
+#[test]
+fn a_capture_is_well_formed() {
+    let scratch = Scratch::new("pcapng");
+    let mut logs = Logs::create(&scratch.config(1 << 20), OFFSET_NS).expect("logs");
+    let data: Vec<u8> = (0..=200).collect();
+    let lost = Some("dropped: queue full");
+    logs.capture(
+        0,
+        &Packet {
+            time_ns: 0x0102_0304_0506_0708,
+            way: Way::Outbound,
+            id: Some(7),
+            comment: lost,
+            data: &data,
+        },
+    );
+    logs.capture(
+        0,
+        &Packet {
+            time_ns: 5,
+            way: Way::Inbound,
+            id: None,
+            comment: None,
+            data: &data[..4],
+        },
+    );
+    logs.capture(
+        1,
+        &Packet {
+            time_ns: 5,
+            way: Way::Inbound,
+            id: None,
+            comment: None,
+            data: &data,
+        },
+    );
+    logs.finish(0).expect("written");
+    let bytes = fs::read(scratch.0.join("client.pcapng")).expect("a file");
+    let blocks = blocks(&bytes);
+    assert_eq!(
+        blocks.iter().map(|block| block.0).collect::<Vec<_>>(),
+        [0x0a0d_0d0a, 1, 6, 6]
+    );
+    assert_eq!(u32_at(blocks[0].1, 0), 0x1a2b_3c4d);
+    assert_eq!(u32_at(blocks[1].1, 0), 101);
+    let comment = format!("quiclab clock_offset_ns={OFFSET_NS}");
+    assert_eq!(
+        options(&blocks[1].1[8..]),
+        [(2, &b"client"[..]), (1, comment.as_bytes()), (9, &[9][..])]
+    );
+    let body = blocks[2].1;
+    let words: Vec<u32> = (0..5).map(|word| u32_at(body, word * 4)).collect();
+    assert_eq!(words, [0, 0x0102_0304, 0x0506_0708, 201, 201]);
+    assert_eq!(body[20..221], data);
+    let expected = [
+        (2, &2_u32.to_le_bytes()[..]),
+        (5, &7_u64.to_le_bytes()[..]),
+        (1, &b"dropped: queue full"[..]),
+    ];
+    assert_eq!(options(&body[224..]), expected);
+    assert_eq!(options(&blocks[3].1[24..]), [(2, &1_u32.to_le_bytes()[..])]);
+}
+
+/// Packets outside the model have no number.
+#[test]
+fn no_index_is_the_largest_number() {
+    assert_eq!(
+        Record {
+            index: NO_INDEX,
+            ..Record::default()
+        }
+        .to_bytes()[24..28],
+        [0xff; 4]
+    );
+}
