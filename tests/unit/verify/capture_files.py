@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes small captures as the link does, so that tests can damage, drop and reorder the packets of real ones."""
+"""Reads, changes and writes small captures, so that tests can damage, drop and reorder the packets of real ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ import struct
 from collections.abc import Iterable
 from pathlib import Path
 
+from quiclab.verify._ip import parse_ip
+from quiclab.verify._pcapng import read_packets
+
 CAPTURES = Path(__file__).parent / "captures"
+ALL_CAPTURES = sorted(path.stem for path in CAPTURES.glob("*.pcapng"))
+PORT = 8443
+"""Of the server in all of them."""
 
 
 def write_capture(
@@ -33,3 +39,33 @@ def _block(order: str, kind: int, body: bytes) -> bytes:
 
 def _padded(data: bytes) -> bytes:
     return data + bytes(-len(data) % 4)
+
+
+def packets_of(name: str) -> list[bytes]:
+    """All packets of a capture."""
+    with (CAPTURES / f"{name}.pcapng").open("rb") as file:
+        return list(read_packets(file))
+
+
+def from_client(packet: bytes) -> bool:
+    """Whether it goes to the server."""
+    parsed = parse_ip(packet)
+    assert parsed is not None
+    return parsed.destination_port == PORT
+
+
+def cut_tcp(packet: bytes, start: int, end: int) -> bytes:
+    """The segment with only those bytes of its payload (52 bytes of headers: IPv4, TCP with timestamps)."""
+    sequence = int.from_bytes(packet[24:28]) + start
+    payload = packet[52:][start:end]
+    headers = packet[:2] + (52 + len(payload)).to_bytes(2) + packet[4:24] + sequence.to_bytes(4) + packet[28:52]
+    return leave_checksum(headers + payload)
+
+
+def leave_checksum(packet: bytes) -> bytes:
+    """An IPv4 TCP segment as it stands before the network card: the field is the sum of the pseudo-header."""
+    if packet[0] != 0x45 or packet[9] != 6:
+        return packet
+    total = sum(int.from_bytes(packet[at : at + 2]) for at in range(12, 20, 2)) + 6 + len(packet) - 20
+    total = (total & 0xFFFF) + (total >> 16)
+    return packet[:36] + ((total & 0xFFFF) + (total >> 16)).to_bytes(2) + packet[38:]
