@@ -66,7 +66,7 @@ class Link:
     def _start(self) -> None:
         settings = self._settings
         device_ends = self._ends
-        macs = {end: (f"02:00:00:00:{i}:01", f"02:00:00:00:{i}:02") for i, end in ((1, "client"), (2, "server"))}
+        macs = {end: (f"02:00:00:00:0{i}:01", f"02:00:00:00:0{i}:02") for i, end in ((1, "client"), (2, "server"))}
         if settings.backend == "veth":
             middle = self._stack.enter_context(NetworkNamespace())
             middle.write_sysctls({"net.ipv6.conf.default.disable_ipv6": "1"})

@@ -7,6 +7,7 @@ It has no name and no mount: it is gone when the descriptor and the last process
 from __future__ import annotations
 
 import os
+import socket
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from quiclab.testbed import _libc
 T = TypeVar("T")
 
 _IFA_F_NODAD = 0x02
+_NUD_PERMANENT = 0x80
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,8 @@ class NetworkNamespace:
         def work() -> None:
             with _netlink() as ip:
                 index = ip.link_lookup(ifname=device)[0]
-                ip.neigh("add", dst=address, lladdr=mac, ifindex=index, state=0x80)
+                family = socket.AF_INET6 if ":" in address else socket.AF_INET
+                ip.neigh("add", family=family, dst=address, lladdr=mac, ifindex=index, state=_NUD_PERMANENT)
 
         self.run(work)
 
