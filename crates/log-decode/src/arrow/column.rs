@@ -3,7 +3,7 @@
 
 use std::ffi::c_void;
 
-/// Text longer than this is cut (at a character), so that 32-bit offsets of one chunk cannot overflow.
+/// Text longer than this is cut (at a character), so that the 32-bit offsets of one chunk cannot overflow.
 const MAX_TEXT_BYTES: usize = 4096;
 
 /// One immutable buffer of an array.
@@ -23,6 +23,8 @@ pub enum Buffer {
     I64(Vec<i64>),
     /// See [`Buffer::U16`].
     F64(Vec<f64>),
+    /// Views of texts.
+    Views(Vec<u128>),
 }
 
 impl Buffer {
@@ -35,6 +37,7 @@ impl Buffer {
             Self::U64(v) => v.as_ptr().cast(),
             Self::I64(v) => v.as_ptr().cast(),
             Self::F64(v) => v.as_ptr().cast(),
+            Self::Views(v) => v.as_ptr().cast(),
         }
     }
 
@@ -47,6 +50,7 @@ impl Buffer {
             Self::U64(v) => v.len() * 8,
             Self::I64(v) => v.len() * 8,
             Self::F64(v) => v.len() * 8,
+            Self::Views(v) => v.len() * 16,
         }
     }
 }
@@ -97,6 +101,7 @@ struct Validity {
 }
 
 impl Validity {
+    #[inline]
     fn push(&mut self, valid: bool) {
         if !valid && self.bits.is_none() {
             let mut bytes = vec![0xff; self.len / 8];
@@ -238,7 +243,7 @@ impl Kind for bool {
     }
 }
 
-/// End offsets of texts and lists; the leading 0 is there from the start, as the format demands.
+/// End offsets of lists; the leading 0 is there from the start, as the format demands.
 #[derive(Debug)]
 struct Offsets(Vec<i32>);
 
@@ -254,34 +259,73 @@ impl Offsets {
     }
 }
 
-/// Texts.
+/// Texts in the view layout: up to twelve bytes stand in the view itself, longer ones in a buffer beside it.
+///
+/// Logs repeat the same few long texts (connection ids, addresses), so the last of them are not stored again.
 #[derive(Debug, Default)]
 pub struct Text {
-    offsets: Offsets,
+    views: Vec<u128>,
     bytes: Vec<u8>,
+    /// Views of the long texts stored last.
+    recent: [u128; 4],
+    next_recent: usize,
     validity: Validity,
 }
+
+/// A view is one little-endian number only on a machine that is little-endian itself.
+const _: () = assert!(cfg!(target_endian = "little"));
 
 /// The [`Kind`] of texts.
 #[derive(Debug)]
 pub struct Utf8;
 
+impl Text {
+    const INLINE_BYTES: usize = 12;
+
+    /// The view of a long text: length, first four bytes, buffer (always the first), offset.
+    fn long_view(&mut self, text: &[u8]) -> u128 {
+        let known = self
+            .recent
+            .iter()
+            .copied()
+            .find(|&view| self.stored(view) == text);
+        known.unwrap_or_else(|| {
+            let offset = self.bytes.len() as u128;
+            self.bytes.extend_from_slice(text);
+            let prefix = u32::from_le_bytes([text[0], text[1], text[2], text[3]]);
+            let view = text.len() as u128 | u128::from(prefix) << 32 | offset << 96;
+            self.recent[self.next_recent] = view;
+            self.next_recent = (self.next_recent + 1) % self.recent.len();
+            view
+        })
+    }
+
+    fn stored(&self, view: u128) -> &[u8] {
+        let part =
+            |shift: u32| usize::try_from(view >> shift & u128::from(u32::MAX)).unwrap_or_default();
+        self.bytes
+            .get(part(96)..part(96) + part(0))
+            .unwrap_or_default()
+    }
+}
+
 impl Column for Text {
-    const FORMAT: &'static str = "u";
+    const FORMAT: &'static str = "vu";
 
     fn push_null(&mut self) {
-        self.offsets.push(self.bytes.len());
+        self.views.push(0);
         self.validity.push(false);
     }
 
     fn seal(self) -> Array {
-        self.validity.seal(
-            vec![
-                Some(Buffer::I32(self.offsets.0)),
-                Some(Buffer::Bytes(self.bytes)),
-            ],
-            vec![],
-        )
+        let lengths = vec![i64::try_from(self.bytes.len()).unwrap_or_default()];
+        let buffers = [
+            Buffer::Views(self.views),
+            Buffer::Bytes(self.bytes),
+            Buffer::I64(lengths),
+        ];
+        self.validity
+            .seal(buffers.into_iter().map(Some).collect(), vec![])
     }
 }
 
@@ -289,13 +333,21 @@ impl Kind for Utf8 {
     type Value<'a> = &'a str;
     type Column = Text;
 
+    #[inline]
     fn push(column: &mut Text, value: &str) {
         let mut end = value.len().min(MAX_TEXT_BYTES);
         while !value.is_char_boundary(end) {
             end -= 1;
         }
-        column.bytes.extend_from_slice(&value.as_bytes()[..end]);
-        column.offsets.push(column.bytes.len());
+        let text = &value.as_bytes()[..end];
+        let view = if end <= Text::INLINE_BYTES {
+            let mut view = [0; 16];
+            view[4..4 + end].copy_from_slice(text);
+            u128::from_le_bytes(view) | end as u128
+        } else {
+            column.long_view(text)
+        };
+        column.views.push(view);
         column.validity.push(true);
     }
 }

@@ -2,182 +2,118 @@
 //! One JSON document with `traces`: walked once for the headers and once for the events, never held whole.
 
 use super::events::Decoder;
-use super::header::{CommonFields, TraceHeader, VantagePoint};
+use super::header::TraceHeader;
+use super::scanner::{Broken, Scanner};
 use super::FORMAT;
 use crate::DecodeError;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
-use std::fmt::{Formatter, Result as FmtResult};
-use std::io::Read;
+use serde::de::DeserializeOwned;
+use std::io::BufRead;
 
 /// Traces of one document; a hostile file cannot make the list of headers long.
 const MAX_TRACES: usize = 1 << 10;
 
 /// The headers of all traces, as far as the document can be read.
-pub(super) fn headers(input: &mut impl Read) -> Result<Vec<TraceHeader>, DecodeError> {
-    let mut walk = Walk {
-        headers: Vec::new(),
-        next_trace: 0,
-        decoder: None,
-    };
-    let outcome = walk.document(input);
+pub(super) fn headers(input: &mut impl BufRead) -> Result<Vec<TraceHeader>, DecodeError> {
+    let mut headers: Vec<TraceHeader> = Vec::new();
+    let mut text = Vec::new();
+    let outcome = traces(&mut Scanner::new(input), |scanner| {
+        if headers.len() == MAX_TRACES {
+            return scanner.value(None).map(drop);
+        }
+        headers.push(TraceHeader::default());
+        members(scanner, |scanner, key| {
+            let Some(header) = headers.last_mut() else {
+                return Ok(());
+            };
+            match key {
+                b"\"vantage_point\"" => header.vantage_point = parsed(scanner, &mut text)?,
+                b"\"common_fields\"" => header.common_fields = parsed(scanner, &mut text)?,
+                _ => drop(scanner.value(None)?),
+            }
+            Ok(())
+        })
+    });
     match outcome {
-        Err(error) if error.is_io() => Err(DecodeError::Io(error.into())),
-        _ if walk.headers.is_empty() => Err(DecodeError::foreign(
+        Err(Broken::Io(error)) => Err(error.into()),
+        _ if headers.is_empty() => Err(DecodeError::foreign(
             FORMAT,
             "it is a JSON document without traces",
         )),
-        _ => Ok(walk.headers),
+        _ => Ok(headers),
     }
 }
 
-/// The events of all traces; `known` are the headers that [`headers`] found.
+/// The events of all traces; `headers` are those that [`headers`] found.
 pub(super) fn decode(
-    input: &mut impl Read,
-    known: &[TraceHeader],
+    input: &mut impl BufRead,
+    headers: &[TraceHeader],
     decoder: &mut Decoder,
 ) -> Result<(), DecodeError> {
-    let mut walk = Walk {
-        headers: known.to_vec(),
-        next_trace: 0,
-        decoder: Some(decoder),
-    };
-    let outcome = walk.document(input);
+    let mut headers = headers.iter();
+    let mut text = Vec::new();
+    let outcome = traces(&mut Scanner::new(input), |scanner| {
+        let Some(header) = headers.next() else {
+            return scanner.value(None).map(drop);
+        };
+        decoder.start_trace(header);
+        members(scanner, |scanner, key| {
+            if key != b"\"events\"" || scanner.peek()? != b'[' {
+                return scanner.value(None).map(drop);
+            }
+            scanner.elements(b']', |scanner| {
+                if !scanner.value(Some(&mut text))? {
+                    decoder.count_too_long();
+                } else if !std::str::from_utf8(&text).is_ok_and(|text| decoder.event(text).is_ok())
+                {
+                    decoder.count_malformed();
+                }
+                Ok(())
+            })
+        })
+    });
     match outcome {
-        Err(error) if error.is_io() => return Err(DecodeError::Io(error.into())),
-        Err(_) => decoder.count_broken_document(),
+        Err(Broken::Io(error)) => return Err(error.into()),
+        Err(Broken::Syntax) => decoder.count_broken_document(),
         Ok(()) => {}
     }
     Ok(())
 }
 
-struct Walk<'d> {
-    headers: Vec<TraceHeader>,
-    next_trace: usize,
-    /// Absent in the pass that looks for headers.
-    decoder: Option<&'d mut Decoder>,
-}
-
-impl Walk<'_> {
-    fn document(&mut self, input: &mut impl Read) -> serde_json::Result<()> {
-        let mut deserializer = serde_json::Deserializer::from_reader(input);
-        deserializer.deserialize_map(Document(self))?;
-        deserializer.end()
-    }
-}
-
-struct Document<'w, 'd>(&'w mut Walk<'d>);
-
-impl<'de> Visitor<'de> for Document<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut Formatter<'_>) -> FmtResult {
-        formatter.write_str("a qlog document")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        while let Some(key) = members.next_key::<String>()? {
-            if key == "traces" {
-                members.next_value_seed(Traces(self.0))?;
-            } else {
-                members.next_value::<IgnoredAny>()?;
-            }
+/// Call `each` at every trace of the document.
+fn traces<R: BufRead>(
+    scanner: &mut Scanner<R>,
+    mut each: impl FnMut(&mut Scanner<R>) -> Result<(), Broken>,
+) -> Result<(), Broken> {
+    members(scanner, |scanner, key| {
+        if key == b"\"traces\"" && scanner.peek()? == b'[' {
+            scanner.elements(b']', &mut each)
+        } else {
+            scanner.value(None).map(drop)
         }
-        Ok(())
-    }
+    })
 }
 
-struct Traces<'w, 'd>(&'w mut Walk<'d>);
-
-impl<'de> DeserializeSeed<'de> for Traces<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
+/// Call `each` at every value of the object that starts here, with its key as it is written; other values are skipped.
+fn members<R: BufRead>(
+    scanner: &mut Scanner<R>,
+    mut each: impl FnMut(&mut Scanner<R>, &[u8]) -> Result<(), Broken>,
+) -> Result<(), Broken> {
+    if scanner.peek()? != b'{' {
+        return scanner.value(None).map(drop);
     }
+    let mut key = Vec::new();
+    scanner.elements(b'}', |scanner| {
+        scanner.value(Some(&mut key))?;
+        scanner.expect(b':')?;
+        each(scanner, &key)
+    })
 }
 
-impl<'de> Visitor<'de> for Traces<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut Formatter<'_>) -> FmtResult {
-        formatter.write_str("traces")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut traces: A) -> Result<(), A::Error> {
-        while self.0.next_trace < MAX_TRACES && traces.next_element_seed(Trace(self.0))?.is_some() {
-        }
-        while traces.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(())
-    }
-}
-
-struct Trace<'w, 'd>(&'w mut Walk<'d>);
-
-impl<'de> DeserializeSeed<'de> for Trace<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Trace<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut Formatter<'_>) -> FmtResult {
-        formatter.write_str("a trace")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        let walk = self.0;
-        let index = walk.next_trace;
-        walk.next_trace += 1;
-        if walk.headers.len() <= index {
-            walk.headers.push(TraceHeader::default());
-        }
-        if let Some(decoder) = &mut walk.decoder {
-            decoder.start_trace(&walk.headers[index]);
-        }
-        while let Some(key) = members.next_key::<String>()? {
-            match (key.as_str(), &mut walk.decoder) {
-                ("vantage_point", None) => {
-                    walk.headers[index].vantage_point = members.next_value::<VantagePoint>()?;
-                }
-                ("common_fields", None) => {
-                    walk.headers[index].common_fields = members.next_value::<CommonFields>()?;
-                }
-                ("events", Some(decoder)) => members.next_value_seed(Events(decoder))?,
-                _ => drop(members.next_value::<IgnoredAny>()?),
-            }
-        }
-        Ok(())
-    }
-}
-
-struct Events<'d>(&'d mut Decoder);
-
-impl<'de> DeserializeSeed<'de> for Events<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Events<'_> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut Formatter<'_>) -> FmtResult {
-        formatter.write_str("events")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut events: A) -> Result<(), A::Error> {
-        while let Some(event) = events.next_element::<Box<RawValue>>()? {
-            if self.0.event(event.get()).is_err() {
-                self.0.count_malformed();
-            }
-        }
-        Ok(())
-    }
+/// The value here; the default where it is not what it should be.
+fn parsed<R: BufRead, T: DeserializeOwned + Default>(
+    scanner: &mut Scanner<R>,
+    text: &mut Vec<u8>,
+) -> Result<T, Broken> {
+    scanner.value(Some(text))?;
+    Ok(serde_json::from_slice(text).unwrap_or_default())
 }

@@ -3,7 +3,8 @@
 
 use super::clock::Clock;
 use super::data::{MetricsData, PacketData};
-use super::header::{Event, TraceHeader};
+use super::event::{short_name, Data, Event, Time};
+use super::header::TraceHeader;
 use super::rows::{
     Handshake, HandshakeItem, QuicAck, QuicAcks, QuicFrame, QuicFrames, QuicPacket, QuicPackets,
     TransportMetric, TransportMetrics,
@@ -14,57 +15,23 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Events whose members go to the table `handshake`.
-const HANDSHAKE_EVENTS: [&str; 6] = [
-    "version_information",
-    "alpn_information",
-    "parameters_set",
-    "parameters_restored",
-    "connection_started",
-    "connection_closed",
-];
+macro_rules! names_without_table {
+    ($($name:ident)*) => { &[$((stringify!($name), concat!("not_tabled:", stringify!($name)))),*] };
+}
 
-/// Events that the drafts define and no table holds.
-const EVENTS_WITHOUT_TABLE: [&str; 38] = [
-    "server_listening",
-    "connection_id_updated",
-    "spin_bit_updated",
-    "connection_retried",
-    "connection_state_updated",
-    "mtu_updated",
-    "path_assigned",
-    "tuple_assigned",
-    "packets_acked",
-    "packet_buffered",
-    "udp_datagrams_sent",
-    "udp_datagrams_received",
-    "udp_datagram_dropped",
-    "datagrams_sent",
-    "datagrams_received",
-    "datagram_dropped",
-    "stream_state_updated",
-    "stream_data_moved",
-    "datagram_data_moved",
-    "data_moved",
-    "frames_processed",
-    "data_blocked_updated",
-    "connection_data_blocked_updated",
-    "stream_data_blocked_updated",
-    "migration_state_updated",
-    "timer_updated",
-    "loss_timer_updated",
-    "key_updated",
-    "key_discarded",
-    "key_retired",
-    "congestion_state_updated",
-    "ecn_state_updated",
-    "marked_for_retransmit",
-    "stream_type_set",
-    "priority_updated",
-    "frame_created",
-    "frame_parsed",
-    "push_resolved",
-];
+/// Events that the drafts define and no table holds, and the names under which they are counted; in order.
+const EVENTS_WITHOUT_TABLE: &[(&str, &str)] = names_without_table! {
+    congestion_state_updated connection_data_blocked_updated connection_id_updated connection_retried
+    connection_state_updated data_blocked_updated data_moved datagram_data_moved
+    datagram_dropped datagrams_received datagrams_sent ecn_state_updated
+    frame_created frame_parsed frames_processed key_discarded
+    key_retired key_updated loss_timer_updated marked_for_retransmit
+    migration_state_updated mtu_updated packet_buffered packets_acked
+    path_assigned priority_updated push_resolved
+    server_listening spin_bit_updated stream_data_blocked_updated stream_data_moved
+    stream_state_updated stream_type_set timer_updated tuple_assigned
+    udp_datagram_dropped udp_datagrams_received udp_datagrams_sent
+};
 
 const CUT: &str = "the log was cut short: the program did not close it";
 const MALFORMED: &str = "a record that is not the JSON that its event's schema asks for";
@@ -90,6 +57,11 @@ impl Decoder {
             realtime_minus_monotonic_ns,
             ..Self::default()
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn clock(&mut self) -> &mut Clock {
+        self.clock.as_mut().unwrap()
     }
 
     /// What follows belongs to the trace of `header`.
@@ -179,43 +151,43 @@ impl Decoder {
     /// # Errors
     /// If it is not JSON, or not what its schema asks for; nothing of it is kept then.
     pub(super) fn event(&mut self, text: &str) -> serde_json::Result<()> {
-        let event: Event<'_> = serde_json::from_str(text)?;
+        let event = match serde_json::from_str::<Event<'_>>(text) {
+            Ok(event) => event,
+            Err(error) => {
+                // Deltas add up, so the time counts even if the rest is lost.
+                if let (Ok(Time { time }), Some(clock)) =
+                    (serde_json::from_str(text), &mut self.clock)
+                {
+                    clock.time_ns(time);
+                }
+                return Err(error);
+            }
+        };
         let time_ns = self
             .clock
             .as_mut()
             .map_or(0, |clock| clock.time_ns(event.time));
-        let short_name = event.name.rsplit(':').next().unwrap_or_default();
-        let data = event.data.map_or("{}", RawValue::get);
         // Moved out for the time of the call, so that rows can borrow it.
         let own_connection = self.connection.take();
         let connection = event.group_id.as_deref().or(own_connection.as_deref());
-        let done = match short_name {
-            "packet_sent" => self.packet("sent", time_ns, connection, data),
-            "packet_received" => self.packet("received", time_ns, connection, data),
-            "packet_lost" => self.packet("lost", time_ns, connection, data),
-            "packet_dropped" => self.packet("dropped", time_ns, connection, data),
-            "metrics_updated" | "recovery_metrics_updated" => {
-                self.metrics(time_ns, connection, data)
+        match event.data {
+            Data::Packet(kind, data) => self.packet(kind, time_ns, connection, &data),
+            Data::Metrics(data) => self.metrics(time_ns, connection, &data),
+            Data::Handshake(members) => {
+                self.handshake(short_name(&event.name), time_ns, connection, &members);
             }
-            name if HANDSHAKE_EVENTS.contains(&name) => {
-                self.handshake(name, time_ns, connection, data)
-            }
-            name => {
-                self.count_without_table(name);
-                Ok(())
-            }
-        };
+            Data::WithoutTable => self.count_without_table(short_name(&event.name)),
+        }
         self.connection = own_connection;
-        done
+        Ok(())
     }
 
     fn count_without_table(&mut self, name: &str) {
-        if let Some(known) = EVENTS_WITHOUT_TABLE
-            .iter()
-            .find(|known| **known == name.trim_start_matches("recovery_"))
-        {
+        // Newer drafts put the recovery events into the namespace quic, and the old one into the name.
+        let known = name.strip_prefix("recovery_").unwrap_or(name);
+        if let Ok(at) = EVENTS_WITHOUT_TABLE.binary_search_by_key(&known, |(known, _)| known) {
             self.stats.count(
-                format!("not_tabled:{known}"),
+                EVENTS_WITHOUT_TABLE[at].1,
                 Severity::Info,
                 "an event of the qlog drafts that no table holds",
             );
@@ -234,9 +206,8 @@ impl Decoder {
         event: &'static str,
         time_ns: i64,
         connection: Option<&str>,
-        data: &str,
-    ) -> serde_json::Result<()> {
-        let data: PacketData<'_> = serde_json::from_str(data)?;
+        data: &PacketData<'_>,
+    ) {
         let vantage = self.vantage;
         let packet_type = data
             .header
@@ -286,16 +257,9 @@ impl Decoder {
                 });
             }
         }
-        Ok(())
     }
 
-    fn metrics(
-        &mut self,
-        time_ns: i64,
-        connection: Option<&str>,
-        data: &str,
-    ) -> serde_json::Result<()> {
-        let data: MetricsData = serde_json::from_str(data)?;
+    fn metrics(&mut self, time_ns: i64, connection: Option<&str>, data: &MetricsData) {
         self.metrics.push(TransportMetric {
             vantage: self.vantage,
             connection,
@@ -310,7 +274,6 @@ impl Decoder {
             pacing_rate_bit_per_s: data.pacing_rate,
             pto_count: data.pto_count,
         });
-        Ok(())
     }
 
     fn handshake(
@@ -318,9 +281,8 @@ impl Decoder {
         event: &str,
         time_ns: i64,
         connection: Option<&str>,
-        data: &str,
-    ) -> serde_json::Result<()> {
-        let members: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(data)?;
+        members: &BTreeMap<Cow<'_, str>, &RawValue>,
+    ) {
         let text = |raw: &RawValue| {
             serde_json::from_str::<String>(raw.get()).unwrap_or_else(|_| raw.get().to_owned())
         };
@@ -345,6 +307,15 @@ impl Decoder {
                 value: &text(raw),
             });
         }
-        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EVENTS_WITHOUT_TABLE;
+
+    #[test]
+    fn the_names_are_in_order() {
+        assert!(EVENTS_WITHOUT_TABLE.is_sorted());
     }
 }

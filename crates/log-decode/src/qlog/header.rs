@@ -2,7 +2,6 @@
 //! What stands before the events: who logged, which connection, and which clock.
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// The first record of a JSON text sequence.
@@ -52,16 +51,4 @@ pub(super) enum ReferenceTime {
         #[serde(default)]
         wall_clock_time: Option<String>,
     },
-}
-
-/// One event; its data is looked at when its name is known.
-#[derive(Deserialize)]
-pub(super) struct Event<'a> {
-    pub time: f64,
-    #[serde(borrow)]
-    pub name: Cow<'a, str>,
-    #[serde(borrow, default)]
-    pub data: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    pub group_id: Option<Cow<'a, str>>,
 }

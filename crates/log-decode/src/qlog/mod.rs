@@ -6,10 +6,12 @@
 mod clock;
 mod data;
 mod document;
+mod event;
 mod events;
 mod header;
 mod records;
 mod rows;
+mod scanner;
 
 use crate::arrow::Table;
 use crate::{DecodeError, Stats};

@@ -62,6 +62,20 @@ fn bad_records_are_counted_and_skipped() {
 }
 
 #[test]
+fn a_malformed_event_still_moves_a_clock_of_deltas() {
+    let header = HEADER.replace("relative", "delta");
+    let bad = r#"{"time":40,"name":"transport:packet_sent","data":{"frames":7}}"#;
+    let mut decoder = events::Decoder::new(None);
+    decoder.start_trace(
+        &serde_json::from_str::<header::FileHeader<'_>>(&header)
+            .unwrap()
+            .trace,
+    );
+    assert!(decoder.event(bad).is_err());
+    assert_eq!(decoder.clock().time_ns(2.0), 42_000_000);
+}
+
+#[test]
 fn deep_nesting_is_an_error_of_one_event() {
     let deep = format!(
         r#"{{"time":1,"name":"transport:packet_sent","data":{{"frames":{}}}}}"#,
