@@ -74,7 +74,7 @@ def choice(values: Sequence[str | int], wanted: str = "") -> Kind[Any]:
             raise WrongValueError(
                 f'"{node.value}" is not known here; {closest(node.value, [str(v) for v in values], "values")}'
             )
-        if isinstance(node.value, bool) or node.value not in values:
+        if not any(node.value == value and type(node.value) is type(value) for value in values):
             raise WrongValueError(f"{show(node.value)}; write {wanted}")
         return node.value
 

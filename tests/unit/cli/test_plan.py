@@ -98,6 +98,10 @@ def test_json_holds_everything(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        (
+            changed(("blocks = 4", "blocks = 6"), ("[[path]]", '[[workload]]\nname = "x"\nsize = "1 KB"\n\n[[path]]')),
+            "With 6 blocks the smallest p is 0.031: 2 comparisons must differ at once",
+        ),
         (SMALL, "With 4 blocks the smallest p is 0.12: nothing can be significant"),
         (
             changed(("blocks = 4", "blocks = 7"), ('"100 KB"', '"1 GB"')),

@@ -39,10 +39,12 @@ def test_an_empty_object_takes_the_round_trips(tmp_path: pathlib.Path) -> None:
 
 
 def test_slow_start_counts_on_a_long_path(tmp_path: pathlib.Path) -> None:
-    """100 KB at 1 s of round trip: windows of 10, 20 and 40 packets, so two round trips more than an open window."""
-    long = changed(('delay = "10 ms"', 'delay = "500 ms"'))
-    wide = long.replace('"reno"}', '"reno", initial_window = 100}')
-    assert seconds(study_of(tmp_path, long)) - seconds(study_of(tmp_path, wide)) == pytest.approx(2, abs=0.1)
+    """500 KB at 1 s of round trip: 10 + 20 + 40 + 80 + 160 packets are not enough, so five round trips are added."""
+    long = changed(('delay = "10 ms"', 'delay = "500 ms"'), ('"100 KB"', '"500 KB"'))
+    wide = long.replace('"reno"}', '"reno", initial_window = 1000}')
+    added = seconds(study_of(tmp_path, long)) - seconds(study_of(tmp_path, wide))
+    sent_meanwhile = 310 * 1500 * 8 / 1e7
+    assert added == pytest.approx(5 - sent_meanwhile)
 
 
 def test_loss_limits_the_rate(tmp_path: pathlib.Path) -> None:

@@ -32,7 +32,7 @@ def node(value: Any, folder: pathlib.Path = pathlib.Path()) -> Node:
         (kinds.whole(1, 3), [1, 3], [0, 4, 2.0, True, "1"]),
         (kinds.fraction(), [0.05, 1e-9], [0, 1, 1.0, float("nan"), float("inf"), True, "0.05"]),
         (kinds.choice(("a", "b")), ["a", "b"], ["c", "A", 1, True, ["a"], {"a": 1}]),
-        (kinds.choice((4, 6)), [4, 6], [5, "4", True, [4]]),
+        (kinds.choice((4, 6)), [4, 6], [5, "4", True, 4.0, [4]]),
         (kinds.several(kinds.FLAG, "flags", least=1, most=2), [[True], [True, False]], [[], [True] * 3, True, [1]]),
     ],
 )  # fmt: skip
