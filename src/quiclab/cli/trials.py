@@ -97,7 +97,7 @@ def _run_block(laboratory: Laboratory, study_dir: StudyDir, ledger: Ledger, bloc
 def _void_rest(ledger: Ledger, last: dict[str, Attempt], number: int) -> None:
     for attempt in last.values():
         if attempt.attempt == number and attempt.status != "void":
-            ledger.void(attempt.trial_id, "another trial of its block was void")
+            ledger.void(attempt.trial_id)
 
 
 def _run_one(laboratory: Laboratory, study_dir: StudyDir, ledger: Ledger, row: PlanRow, attempt: int, bar: _Bar) -> str:

@@ -15,6 +15,7 @@ from quiclab.report import wording
 from quiclab.report.compare import arm_result, compare, decide
 from quiclab.report.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
 from quiclab.report.study import Study, read_study
+from quiclab.store.layout import BLOCK_VOID
 
 TITLES = {
     "ttlb_ms": "time to last byte",
@@ -25,10 +26,6 @@ TITLES = {
     "goodput_bit_per_s": "goodput",
     "retransmitted_bytes": "bytes retransmitted",
 }
-
-
-BLOCK_VOID = "another trial of its block was void"
-"""The reason of a trial that was sound itself: not counted against its arm."""
 
 
 def analyse_study(study_dir: Path, metric: str = "ttlb_ms") -> StudyAnalysis:

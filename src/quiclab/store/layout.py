@@ -23,6 +23,9 @@ from quiclab.errors import BusyError, HostError
 
 Status = Literal["verified", "failed", "void"]
 
+BLOCK_VOID = "another trial of its block was void"
+"""Reason of a void trial that did nothing wrong itself: it is not counted against its arm."""
+
 
 @dataclass(frozen=True)
 class Attempt:

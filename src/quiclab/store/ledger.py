@@ -15,7 +15,7 @@ from dataclasses import asdict
 from typing import Any
 
 from quiclab.errors import DecodeError, HostError
-from quiclab.store.layout import Attempt, StudyDir, disk_errors, read_trial
+from quiclab.store.layout import BLOCK_VOID, Attempt, StudyDir, disk_errors, read_trial
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS trials (trial_id TEXT PRIMARY KEY, block_id TEXT NOT NULL, row TEXT NOT NULL);
@@ -57,14 +57,14 @@ class Ledger:
                 (attempt.trial_id, attempt.attempt, attempt.status, attempt.reason),
             )
 
-    def void(self, trial_id: str, reason: str) -> None:
-        """Void a trial that counted: another trial of its block was void. Its folder goes to failed/."""
+    def void(self, trial_id: str) -> None:
+        """Void a trial that counted, because another trial of its block was void. Its folder goes to failed/."""
         last = self.attempts()[trial_id][-1]
         source, target = self._study_dir.trial(trial_id), self._study_dir.failed(trial_id, last.attempt)
         with disk_errors(target):
             if source.exists():
                 source.replace(target)
-        self.record(Attempt(trial_id, last.attempt, "void", reason))
+        self.record(Attempt(trial_id, last.attempt, "void", BLOCK_VOID))
 
     def adopt(self) -> None:
         """Bring the ledger up to what the folders hold: a run was ended between the two."""
@@ -81,7 +81,7 @@ class Ledger:
                     continue
                 status, reason = document["status"], document["reason"]
                 if place == "failed" and status == "verified":
-                    status, reason = "void", "another trial of its block was void"
+                    status, reason = "void", BLOCK_VOID
                 self.record(Attempt(document["trial_id"], document["attempt"], status, reason))
 
     def _forget(self, attempt: Attempt) -> None:

@@ -14,6 +14,7 @@ from synthetic_study import Shape, write_study
 from quiclab.errors import DecodeError
 from quiclab.report.analyse import analyse_study
 from quiclab.report.model import Comparison, Outcome, StudyAnalysis
+from quiclab.store.layout import BLOCK_VOID
 
 QUIET = replace(Shape(), failures=frozenset(), voids=frozenset())
 SMALL = replace(QUIET, workloads=("100 KB",), paths=("loss",))
@@ -83,7 +84,7 @@ def test_a_block_void_counts_against_the_arm_that_caused_it(tmp_path: Path) -> N
     write_study(tmp_path, replace(Shape(), failures=frozenset(), workloads=("1 MB",), paths=("far",)))
     trials = pl.read_parquet(tmp_path / "tables/trials.parquet")
     mates = trials.filter((pl.col("arm") == "h2") & pl.col("block").is_in([2, 5]) & (pl.col("kind") == "main"))
-    mates = mates.with_columns(status=pl.lit("void"), reason=pl.lit("another trial of its block was void"), attempt=0)
+    mates = mates.with_columns(status=pl.lit("void"), reason=pl.lit(BLOCK_VOID), attempt=0)
     pl.concat([trials, mates.select(trials.columns)], how="vertical_relaxed").write_parquet(
         tmp_path / "tables/trials.parquet"
     )
