@@ -137,6 +137,8 @@ pub trait Column: Default {
     const FORMAT: &'static str;
     /// The type of the items of a list.
     const ITEM_FORMAT: Option<&'static str> = None;
+    /// Make room for so many rows.
+    fn reserve(&mut self, rows: usize);
     /// Append a null.
     fn push_null(&mut self);
     /// Make the column immutable.
@@ -180,6 +182,10 @@ macro_rules! primitive {
         impl Column for Primitive<$type> {
             const FORMAT: &'static str = $format;
 
+            fn reserve(&mut self, rows: usize) {
+                self.values.reserve(rows);
+            }
+
             fn push_null(&mut self) {
                 self.values.push(<$type>::default());
                 self.validity.push(false);
@@ -221,6 +227,10 @@ pub struct Boolean {
 
 impl Column for Boolean {
     const FORMAT: &'static str = "b";
+
+    fn reserve(&mut self, rows: usize) {
+        self.values.bytes.reserve(rows / 8);
+    }
 
     fn push_null(&mut self) {
         self.values.push(false);
@@ -312,6 +322,10 @@ impl Text {
 impl Column for Text {
     const FORMAT: &'static str = "vu";
 
+    fn reserve(&mut self, rows: usize) {
+        self.views.reserve(rows);
+    }
+
     fn push_null(&mut self) {
         self.views.push(0);
         self.validity.push(false);
@@ -363,6 +377,10 @@ pub struct List32 {
 impl Column for List32 {
     const FORMAT: &'static str = "+l";
     const ITEM_FORMAT: Option<&'static str> = Some("I");
+
+    fn reserve(&mut self, rows: usize) {
+        self.offsets.0.reserve(rows);
+    }
 
     fn push_null(&mut self) {
         self.offsets.push(self.items.len());

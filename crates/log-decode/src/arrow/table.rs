@@ -111,6 +111,8 @@ macro_rules! table {
                 self.rows += 1;
                 if self.rows == $crate::arrow::CHUNK_ROWS {
                     self.seal_chunk();
+                    // Who fills one chunk will likely fill another: it need not grow step by step.
+                    $($crate::arrow::Column::reserve(&mut self.$column, $crate::arrow::CHUNK_ROWS);)*
                 }
             }
 
