@@ -58,8 +58,8 @@ pub struct Outcome {
 }
 
 /// Both directions of the link, in one thread.
-pub struct Forwarder {
-    ports: [Box<dyn Port>; 2],
+pub struct Forwarder<'a> {
+    ports: &'a mut [Box<dyn Port>; 2],
     lanes: [Lane; 2],
     pool: Pool,
     calendar: Calendar,
@@ -75,11 +75,11 @@ pub struct Forwarder {
     buffer: Vec<u8>,
 }
 
-impl Forwarder {
+impl<'a> Forwarder<'a> {
     /// `ports`, `models` and `mtus`: client and up first, then server and down.
     #[must_use]
     pub fn new(
-        ports: [Box<dyn Port>; 2],
+        ports: &'a mut [Box<dyn Port>; 2],
         models: [Direction; 2],
         mtus: [u16; 2],
         logs: Logs,

@@ -42,7 +42,8 @@ pub fn run(config: &Path) -> Result<(), Error> {
         offset_ns: realtime_minus_monotonic_ns(),
     };
     let logs = Logs::create(&config.log, start.offset_ns)?;
-    let ports = open_ports(&config)?;
+    // Closing these takes the kernel tens of milliseconds, so it is left until all else is done.
+    let mut ports = open_ports(&config)?;
     let scheduling = timer::ask_for_punctuality();
     let spin_ns = config
         .timer
@@ -62,7 +63,7 @@ pub fn run(config: &Path) -> Result<(), Error> {
         "warnings": warnings(receive_buffer),
     });
     let mtus = [config.ends.client.mtu, config.ends.server.mtu];
-    let forwarder = Forwarder::new(ports, models, mtus, logs, start.offset_ns, spin_ns);
+    let forwarder = Forwarder::new(&mut ports, models, mtus, logs, start.offset_ns, spin_ns);
     tell(&event("ready", &facts, json!({})));
     let outcome = forwarder.run(&control).map_err(Error::system(
         "lost a device",
