@@ -25,7 +25,10 @@ def _split(text: str, units: dict[str, int], kind: str) -> tuple[Decimal, str]:
     match = _QUANTITY.fullmatch(text)
     if match is None or match[2] not in units:
         raise ValueError(f"{text!r} is not a {kind}: write a number and one of {', '.join(u for u in units if u)}")
-    return Decimal(match[1]), match[2]
+    number = Decimal(match[1])
+    if abs(number.adjusted()) > 30:
+        raise ValueError(f"{text!r} is no {kind} of this world")
+    return number, match[2]
 
 
 def _whole(number: Decimal, factor: int, text: str) -> int:

@@ -7,9 +7,14 @@ import argparse
 import json
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from quiclab.errors import ExitCode, QuiclabError
+from quiclab.errors import ExitCode, QuiclabError, SpecError
+from quiclab.store.identity import conflicts
 from quiclab.store.layout import StudyDir, disk_errors, write_atomically
+
+if TYPE_CHECKING:
+    from quiclab.spec.model import Study
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -41,9 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     study_dir.create()
     with study_dir.locked():
-        _keep_spec(
-            study_dir, spec_file, json.dumps(resolved_json(study) | {"arms_summary": describe_arms(study)}, indent=1)
-        )
+        _keep_spec(study_dir, spec_file, resolved_json(study) | {"arms_summary": describe_arms(study)}, _traces(study))
 
         def trials() -> int:
             from quiclab.cli.main import tell
@@ -71,7 +74,22 @@ def run(arguments: argparse.Namespace) -> int:
         return code
 
 
-def _keep_spec(study_dir: StudyDir, spec_file: Path, resolved: str) -> None:
-    """Keep the spec with the study; a study may grow (more blocks, more cells), its identity may not change."""
-    write_atomically(study_dir.spec, spec_file.read_bytes())
-    write_atomically(study_dir.resolved, resolved)
+def _keep_spec(study_dir: StudyDir, spec_file: Path, resolved: dict[str, Any], traces: set[Path]) -> None:
+    """Keep the spec and traces beside it with the study. Raises SpecError where what has run would change."""
+    if study_dir.resolved.exists():
+        found = conflicts(json.loads(study_dir.resolved.read_text()), resolved)
+        if found:
+            hint = "a study may grow, but not change: choose another directory with --out"
+            raise SpecError(f"{spec_file} differs from the spec that {study_dir.root} was run with", hint, found)
+    folder = spec_file.resolve().parent
+    if folder != study_dir.root:
+        for trace in traces:
+            if trace.is_relative_to(folder):
+                write_atomically(study_dir.root / trace.relative_to(folder), trace.read_bytes())
+        write_atomically(study_dir.spec, spec_file.read_bytes())
+    write_atomically(study_dir.resolved, json.dumps(resolved, indent=1))
+
+
+def _traces(study: Study) -> set[Path]:
+    directions = [direction for path in study.paths for direction in (path.up, path.down)]
+    return {Path(direction.trace) for direction in directions if direction.trace is not None}

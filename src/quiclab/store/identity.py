@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study may grow; what has been run may not change under its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_FREE = {"title"}
+"""Keys that only people read."""
+
+
+def conflicts(old: dict[str, Any], new: dict[str, Any]) -> tuple[str, ...]:
+    """What a changed spec would make untrue of trials that exist; both are resolved specs.
+
+    Blocks, workloads and paths may be added, and questions, levels and limits changed. Arms may not even be added:
+    trials of a block run back to back.
+    """
+    found = [] if old["seed"] == new["seed"] else [f"seed: was {old['seed']}, is {new['seed']}"]
+    for kind in ("workloads", "paths", "arms"):
+        before, after = ({item["name"]: _essence(item) for item in spec[kind]} for spec in (old, new))
+        word = kind.removesuffix("s")
+        found += [
+            f"{word} {name!r}: {_where(before[name], after[name])}"
+            for name in before
+            if name in after and before[name] != after[name]
+        ]
+        if kind == "arms":
+            found += [f"arm {name!r} was not there" for name in after if name not in before]
+            found += [f"arm {name!r} is gone" for name in before if name not in after]
+    return tuple(found)
+
+
+def _essence(item: dict[str, Any]) -> dict[str, Any]:
+    """Without what only people read; a trace by its file's name, because a study keeps a copy of its own."""
+    essence = {key: _essence(value) if isinstance(value, dict) else value for key, value in item.items()}
+    if isinstance(essence.get("trace"), str):
+        essence["trace"] = essence["trace"].rpartition("/")[2]
+    return {key: value for key, value in essence.items() if key not in _FREE}
+
+
+def _where(before: Any, after: Any, place: str = "") -> str:
+    """The first key that differs, with both values."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in [*before, *(key for key in after if key not in before)]:
+            if before.get(key) != after.get(key):
+                return _where(before.get(key), after.get(key), f"{place}.{key}" if place else key)
+    return f"{place} was {before}, is {after}"
