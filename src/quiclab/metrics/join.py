@@ -14,6 +14,8 @@ from dataclasses import dataclass
 _WINDOWS = ((32, 48), (24, 512))
 """Packets and datagrams looked at where the sequences part; the wide window is for long bursts that were dropped."""
 _MOST_PER_DATAGRAM = 8
+_PADDED_IN_A_ROW = 3
+"""Padded datagrams behind each other that are looked at to find where padding starts."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ def align(packets: Sequence[LoggedPacket], datagrams: Sequence[int]) -> list[int
     found: list[int | None] = [None] * len(packets)
     at_packet = at_datagram = 0
     while at_packet < len(packets) and at_datagram < len(datagrams):
-        count = _fit(packets, at_packet, datagrams[at_datagram])
+        count = _fit(packets, at_packet, datagrams, at_datagram)
         if count:
             found[at_packet : at_packet + count] = [at_datagram] * count
             at_packet, at_datagram = at_packet + count, at_datagram + 1
@@ -48,19 +50,34 @@ def align(packets: Sequence[LoggedPacket], datagrams: Sequence[int]) -> list[int
     return found
 
 
-def _fit(packets: Sequence[LoggedPacket], start: int, datagram: int) -> int:
+def _fit(
+    packets: Sequence[LoggedPacket],
+    start: int,
+    datagrams: Sequence[int],
+    at_datagram: int,
+    look_ahead: int = _PADDED_IN_A_ROW,
+) -> int:
     """How many packets from `start` on fill the datagram; 0 if they do not fit."""
     total = 0
-    for count, packet in enumerate(packets[start : start + _MOST_PER_DATAGRAM], 1):
+    count = 0
+    for packet in packets[start : start + _MOST_PER_DATAGRAM]:
         total += packet.length_bytes
-        if total == datagram:
+        if total > datagrams[at_datagram]:
+            break
+        count += 1
+        if total == datagrams[at_datagram]:
             return count
-        if total > datagram:
-            # Datagrams with an Initial may end in padding that belongs to no packet.
-            return count - 1 if packets[start].kind == "initial" else 0
         if packet.kind == "1RTT":
-            return 0
-    return 0
+            break
+    if not count or packets[start].kind != "initial":
+        return 0
+    # Padding behind the packets of a datagram with an Initial belongs to none: where it starts shows in what follows.
+    following = at_datagram + 1
+    ends = (start + packed for packed in range(1, count + 1))
+    if not look_ahead or following == len(datagrams):
+        return 1
+    fits = (end for end in ends if _fit(packets, end, datagrams, following, look_ahead - 1))
+    return next(fits, start) - start
 
 
 def _skip(
@@ -84,7 +101,7 @@ def _most_fitting(packets: Sequence[LoggedPacket], datagrams: Sequence[int]) -> 
     best = [[0] * (len(datagrams) + 1) for _ in range(len(packets) + 1)]
     for i in range(len(packets) - 1, -1, -1):
         for j in range(len(datagrams) - 1, -1, -1):
-            count = _fit(packets, i, datagrams[j])
+            count = _fit(packets, i, datagrams, j)
             placed = count + best[i + count][j + 1] if count else 0
             best[i][j] = max(placed, best[i + 1][j], best[i][j + 1])
     return best

@@ -3,7 +3,12 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import random
+from pathlib import Path
+
+import pytest
 
 from quiclab.metrics.join import LoggedPacket, align
 
@@ -46,6 +51,12 @@ def test_packets_that_waited_for_keys_are_placed_before() -> None:
     assert align(packets, [700, 300, 500, 501, 502, 503, 504, 505]) == [1, 0, 2, 3, 4, 5, 6, 7]
 
 
+def test_initials_without_end_are_no_trap() -> None:
+    """A log that is nothing but Initials costs no more than any other."""
+    packets = [LoggedPacket(40, "initial")] * 3000
+    assert align(packets, [1200] * 3000).count(None) < 3000
+
+
 def test_logs_that_do_not_belong_together_are_not_joined() -> None:
     """Nothing fits: nothing is placed."""
     assert align(short(*range(1000, 1200)), list(range(10, 200))) == [None] * 200
@@ -57,3 +68,26 @@ def test_scattered_drops_are_found_again() -> None:
     datagrams = [rng.randrange(40, 1400) for _ in range(200)]
     kept = [index for index in range(200) if rng.random() > 0.05]
     assert align(short(*(datagrams[index] for index in kept)), datagrams) == kept
+
+
+@pytest.mark.parametrize("event", ["sent", "received"])
+def test_a_real_log_that_names_its_datagrams_agrees(event: str) -> None:
+    """aioquic logs datagrams too: before the packets it received, behind the packets that it sent."""
+    golden = Path(__file__).parents[2] / "decoders/qlog/aioquic-client-100kb.qlog.gz"
+    (trace,) = json.loads(gzip.decompress(golden.read_bytes()))["traces"]
+    packets: list[LoggedPacket] = []
+    datagrams: list[int] = []
+    received_in: list[int] = []
+    for entry in trace["events"]:
+        data = entry["data"]
+        if entry["name"] == f"transport:packet_{event}":
+            packets.append(LoggedPacket(data["raw"]["length"], data["header"]["packet_type"]))
+            received_in.append(len(datagrams) - 1)
+        if entry["name"] == f"transport:datagrams_{event}":
+            datagrams += [raw["payload_length"] for raw in data["raw"]]
+    found = align(packets, datagrams)
+    if event == "received":
+        assert found == received_in
+    else:
+        # Its two padded Initials, the second with a Handshake packet; then a Handshake with a 1-RTT packet.
+        assert found == [0, 1, 1, 2, *range(2, len(datagrams))]
