@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -44,13 +45,15 @@ def _quic(evidence: Evidence) -> Iterator[tuple[int, int]]:
     for frame in quic.stream_frames(evidence, "client", "received"):
         if frame.packet[0] == "1RTT" and quic.is_request_stream(frame.stream_id):
             carried[frame.packet[1]].append(frame)
-    numbers = IntervalSet()
+    numbers = sorted(carried)
+    acknowledged = IntervalSet()
     data: defaultdict[int, IntervalSet] = defaultdict(IntervalSet)
     total = 0
     for time_ns, ranges in _acks(evidence):
         for first, last in ranges:
-            for start, end in numbers.add(first, last + 1):
-                frames = (frame for number in range(start, end) for frame in carried.get(number, ()))
+            for start, end in acknowledged.add(first, last + 1):
+                newly = numbers[bisect_left(numbers, start) : bisect_left(numbers, end)]
+                frames = (frame for number in newly for frame in carried[number])
                 total += sum(data[frame.stream_id].add_length(frame.start, frame.end) for frame in frames)
         yield time_ns, total
 

@@ -23,6 +23,14 @@ def test_quic_counts_each_offset_of_the_request_streams_once(tmp_path: Path) -> 
     assert [ms for ms, _ in points] == pytest.approx([47, 69])
 
 
+def test_an_absurd_range_is_no_trap(tmp_path: Path) -> None:
+    """An ACK of every packet number that exists acknowledges what was received."""
+    scene = scenes.quic_scene()
+    assert scene.client_qlog
+    scene.client_qlog.records[-1]["data"]["frames"][0]["acked_ranges"] = [[0, 2**62 - 1]]
+    assert scene.acknowledged(tmp_path)[-1] == (pytest.approx(69), 300)
+
+
 def test_without_logs_there_are_no_rows(tmp_path: Path) -> None:
     """Not an exception: the figure has nothing to draw."""
     assert scenes.Scene("h3").acknowledged(tmp_path) == []
