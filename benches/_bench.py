@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every benchmark here shares: its options, its rows, its table.
+
+A benchmark measures a thing and a named alternative in turns (A B A B …) in one run, so that a noisy machine slows both
+alike. It says whether a target was reached; it never fails because of a time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))  # real links and small studies are made by the tests' own helpers
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table."""
+
+    what: str
+    values: Sequence[float]
+    """One per round."""
+    unit: str = ""
+    against: str = ""
+    """Name of the alternative that `ratio` compares with."""
+    ratio: float | None = None
+    target: str = ""
+    reached: bool | None = None
+
+    @property
+    def median(self) -> float:
+        """Of the rounds."""
+        return statistics.median(self.values)
+
+
+def is_quick(description: str | None) -> bool:
+    """Read the command line: whether the short version is asked for."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
+    return bool(parser.parse_args().quick)
+
+
+def paired_ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """Median over the rounds of ours / theirs: neighbours in time share the machine's mood."""
+    return statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
+
+
+def print_table(title: str, rows: Sequence[Row]) -> None:
+    """Print the rows in columns."""
+    head = ("", "median", "min", "max", "unit", "ratio", "against", "target", "reached")
+    lines = [head, *(_cells(row) for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    print(f"\n{title}")
+    for line in lines:
+        cells = (text.rjust(w) if 1 <= i <= 3 or i == 5 else text.ljust(w) for i, (text, w) in enumerate(zip(line, widths, strict=True)))
+        print("  ".join(cells).rstrip())
+    sys.stdout.flush()
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    numbers = [_number(value) for value in (row.median, min(row.values), max(row.values))]
+    ratio = "" if row.ratio is None else f"{row.ratio:.3f}"
+    reached = {None: "", True: "yes", False: "NO"}[row.reached]
+    return (row.what, *numbers, row.unit, ratio, row.against, row.target, reached)
+
+
+def _number(value: float) -> str:
+    """Four significant digits, in plain notation."""
+    decimals = 0 if abs(value) >= 1000 else 1 if abs(value) >= 100 else 2 if abs(value) >= 10 else 3
+    return f"{value:.{decimals}f}"

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two namespaces with a wire between them: the emulated link, or a bare veth pair to compare it with."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import socket
+import struct
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from _bench import ROOT  # noqa: F401 - makes the tests' helpers importable
+from live_link import BIG_BUFFERS, Ends
+
+from quiclab.spec.link import link_config
+from quiclab.spec.model import Direction, Tcp
+from quiclab.spec.model import Path as LinkPath
+from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings
+from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
+from quiclab.testbed.tcp_settings import sysctls
+
+_ROUTE = RouteMetrics("cubic", 10)
+_SIOCETHTOOL = 0x8946
+_OFFLOADS = {"tx": 0x17, "gso": 0x24, "tso": 0x1F, "gro": 0x2C}
+"""ETHTOOL_STXCSUM, ETHTOOL_SGSO, ETHTOOL_STSO, ETHTOOL_SGRO of linux/ethtool.h."""
+
+
+@contextmanager
+def memory_folder() -> Iterator[Path]:
+    """A folder in memory, as a trial has it: logs wait for no disk."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
+        yield Path(name)
+
+
+@contextmanager
+def _namespaces() -> Iterator[tuple[NetworkNamespace, NetworkNamespace]]:
+    """Client and server, with large TCP buffers and cubic."""
+    settings = sysctls(Tcp("cubic", receive_buffer=BIG_BUFFERS, send_buffer=BIG_BUFFERS))
+    with NetworkNamespace() as client, NetworkNamespace() as server:
+        for namespace in (client, server):
+            namespace.write_sysctls(settings)
+        yield client, server
+
+
+@contextmanager
+def open_link(
+    up: Direction,
+    folder: Path,
+    backend: Backend = "tun",
+    *,
+    down: Direction | None = None,
+    packet_log: bool = True,
+    captures: bool = False,
+    spin_ns: int | None = None,
+) -> Iterator[Ends]:
+    """An emulated link with its logs in `folder`; symmetric unless `down` is given. Inside a sandbox."""
+    settings = LinkSettings(
+        backend=backend,
+        mtu=1500,
+        model=link_config(LinkPath("bench", up=up, down=down or up), 1),
+        route=_ROUTE,
+        work_dir=folder,
+        packet_log=packet_log,
+        captures=captures,
+        spin_ns=spin_ns,
+    )
+    with _namespaces() as (client, server), Link(settings, client, server) as link:
+        yield Ends(client, server, link)
+
+
+@contextmanager
+def open_bare_veth() -> Iterator[tuple[NetworkNamespace, NetworkNamespace]]:
+    """A veth pair straight from client to server, without offloads: every packet of the MTU goes by itself."""
+    with _namespaces() as (client, server):
+        add_veth(client, "bare0", server, "bare1", ("02:00:00:00:01:01", "02:00:00:00:02:01"))
+        for namespace, device, own in ((client, "bare0", CLIENT_ADDRESSES), (server, "bare1", SERVER_ADDRESSES)):
+            namespace.run(partial(_offloads_off, device))
+            namespace.configure(device, mtu=1500, addresses={own[4]: 24}, route=_ROUTE)
+        yield client, server
+
+
+def _offloads_off(device: str) -> None:
+    """As `ethtool -K DEVICE tx off gso off tso off gro off`."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        for command in _OFFLOADS.values():
+            value = bytearray(struct.pack("II", command, 0))
+            address = (ctypes.c_char * len(value)).from_buffer(value)
+            request = struct.pack("16sP", device.encode(), ctypes.addressof(address)) + bytes(16)
+            fcntl.ioctl(any_socket, _SIOCETHTOOL, request)
