@@ -1,65 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast logs become tables, as ratios within one run: `python benches/bench_decode.py`.
+"""How fast logs become tables, in CPU time, and what the tables hold in memory per packet.
 
-qlog: MB/s, and how much longer orjson takes merely to parse the same records into Python objects.
-Packet log and pcapng: packets per second, and memory of the columns per packet.
+qlog is compared with orjson, which merely parses the same records into Python objects, in turns.
+
+    python benches/bench_decode.py [--quick]
 """
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
-import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import orjson
+from _bench import ROOT, Row, is_quick, paired_ratio, print_table
+from decoders import writers
 
 from quiclab import _core
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-
-from decoders import writers  # noqa: E402 - the tests' writers make the large inputs
-
 QLOGS = ROOT / "tests/decoders/qlog"
-ROUNDS = 7
-QLOG_BYTES = 40_000_000
-PACKETS = 300_000
 
 
-def seconds(*works: Callable[[], object]) -> list[float]:
-    """Median CPU time of each, taken in turns so that a noisy machine slows all alike."""
-    times: list[list[float]] = [[] for _ in works]
-    for _ in range(ROUNDS):
-        for work, taken in zip(works, times, strict=True):
-            start = time.process_time()
-            work()
-            taken.append(time.process_time() - start)
-    return [statistics.median(taken) for taken in times]
+def cpu_seconds(work: Callable[[], object]) -> float:
+    """CPU time of this process: other processes' load does not count."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
 
 
-def large_qlog(golden: Path) -> bytes:
-    """The records of a golden, again and again behind one header."""
+def large_qlog(golden: Path, size_bytes: int) -> bytes:
+    """The events of a golden, again and again behind one header."""
     data = gzip.decompress(golden.read_bytes())
-    if not data.startswith(b"\x1e"):
-        # One document: its events again and again.
-        document = json.loads(data)
-        events = document["traces"][0]["events"]
-        document["traces"][0]["events"] = events * (QLOG_BYTES // len(data))
-        return json.dumps(document).encode()
-    header, *records = data.split(b"\x1e")[1:]
-    body = b"".join(b"\x1e" + record for record in records)
-    return b"\x1e" + header + body * (QLOG_BYTES // len(body))
+    times = size_bytes // len(data)
+    if data.startswith(b"\x1e"):
+        header, *records = data.split(b"\x1e")[1:]
+        return b"\x1e" + header + b"".join(b"\x1e" + record for record in records) * times
+    document = json.loads(data)
+    document["traces"][0]["events"] *= times
+    return json.dumps(document).encode()
 
 
-def bench_qlog(golden: Path, folder: Path) -> dict[str, object]:
-    """One dialect."""
-    data = large_qlog(golden)
+def bench_qlog(golden: Path, folder: Path, rounds: int, size_bytes: int) -> list[Row]:
+    """One dialect against orjson."""
+    data = large_qlog(golden, size_bytes)
     path = folder / "log"
     path.write_bytes(data)
     records = [record for record in data.split(b"\x1e") if record]
@@ -68,53 +54,51 @@ def bench_qlog(golden: Path, folder: Path) -> dict[str, object]:
         for record in records:
             orjson.loads(record)
 
-    decode_s, parse_s = seconds(lambda: _core.decode_qlog(path, 0), parse)
-    packets = len(_core.decode_qlog(path, 0).tables[0])
-    columns = sum(table.size_bytes for table in _core.decode_qlog(path, 0).tables)
-    return {
-        "what": golden.name,
-        "megabytes": round(len(data) / 1e6, 1),
-        "mb_per_s": round(len(data) / 1e6 / decode_s),
-        "orjson_mb_per_s": round(len(data) / 1e6 / parse_s),
-        "times_orjson": round(parse_s / decode_s, 2),
-        "column_bytes_per_packet": round(columns / packets),
-    }
+    decoded_s, parsed_s = [], []
+    for _ in range(rounds):
+        decoded_s.append(cpu_seconds(lambda: _core.decode_qlog(path, 0)))
+        parsed_s.append(cpu_seconds(parse))
+    speeds, alternative = ([len(data) / 1e6 / each for each in taken] for taken in (decoded_s, parsed_s))
+    tables = _core.decode_qlog(path, 0).tables
+    columns = sum(table.size_bytes for table in tables) / len(tables[0])
+    name = golden.name.partition("-100kb")[0]
+    return [
+        Row(f"qlog, {name}", speeds, "MB/s", "orjson, parse only", paired_ratio(speeds, alternative)),
+        Row("  its columns", [columns], "bytes/packet"),
+    ]
 
 
-def bench_packets(what: str, path: Path, decode: Callable[[Path], _core.Decoded]) -> dict[str, object]:
+def bench_packets(what: str, path: Path, rounds: int, decode: Callable[[Path], _core.Decoded]) -> list[Row]:
     """A packet log or a capture."""
-    (decode_s,) = seconds(lambda: decode(path))
+    taken = [cpu_seconds(lambda: decode(path)) for _ in range(rounds)]
     table = decode(path).tables[0]
-    return {
-        "what": what,
-        "megabytes": round(path.stat().st_size / 1e6, 1),
-        "mb_per_s": round(path.stat().st_size / 1e6 / decode_s),
-        "packets_per_s": round(len(table) / decode_s),
-        "ns_per_packet": round(1e9 * decode_s / len(table)),
-        "column_bytes_per_packet": round(table.size_bytes / len(table)),
-    }
+    return [
+        Row(what, [len(table) / 1e6 / each for each in taken], "million packets/s"),
+        Row("  its size", [path.stat().st_size / 1e6 / each for each in taken], "MB/s"),
+        Row("  its columns", [table.size_bytes / len(table)], "bytes/packet"),
+    ]
 
 
 def main() -> None:
-    """Print one line per format."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print JSON lines")
-    as_json = parser.parse_args().json
+    """Write large logs with the tests' writers, then decode them."""
+    quick = is_quick(__doc__)
+    rounds, size_bytes, packets = (3, 4_000_000, 30_000) if quick else (9, 40_000_000, 300_000)
+    rows: list[Row] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        results = [bench_qlog(golden, folder) for golden in sorted(QLOGS.glob("*.gz"))]
+        for golden in sorted(QLOGS.glob("*.gz")):
+            rows += bench_qlog(golden, folder, rounds, size_bytes)
         log = folder / "link.qplog"
-        log.write_bytes(writers.packet_log([writers.record("down", 1, 10**12, 10**12 + 10**7)] * PACKETS))
-        results.append(bench_packets("packet log", log, _core.decode_packet_log))
+        log.write_bytes(writers.packet_log([writers.record("down", 1, 10**12, 10**12 + 10**7)] * packets))
+        rows += bench_packets("packet log", log, rounds, _core.decode_packet_log)
         capture = writers.Capture("client")
         capture.add("down", 5, writers.tcp("down", 9, bytes(1400), ack=7))
         capture.add("up", 6, writers.tcp("up", 7, ack=1409, sack=(2000, 3000)))
-        capture.blocks *= PACKETS // 2
+        capture.blocks *= packets // 2
         pcapng = folder / "client.pcapng"
         pcapng.write_bytes(capture.bytes())
-        results.append(bench_packets("pcapng, TCP", pcapng, lambda path: _core.decode_pcapng(path, "client")))
-    for result in results:
-        print(json.dumps(result) if as_json else "  ".join(f"{key}={value}" for key, value in result.items()))
+        rows += bench_packets("pcapng, data and ACKs", pcapng, rounds, lambda path: _core.decode_pcapng(path, "client"))
+    print_table("Decoding (CPU time)", rows)
 
 
 if __name__ == "__main__":
