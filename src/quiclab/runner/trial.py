@@ -9,7 +9,6 @@ Only the time between "go" and the client's end is the transfer; the rest is ove
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shutil
 import time
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.endpoints import Command, Context, find
-from quiclab.errors import HostError, TrialError
+from quiclab.errors import TrialError
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.laboratory import WARM_UP_OBJECT, Laboratory
 from quiclab.spec import model
@@ -28,12 +27,12 @@ from quiclab.testbed import clock
 from quiclab.testbed.certificates import HOST
 from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Link, LinkSettings
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
-from quiclab.testbed.process import Process, kill_everything_else
+from quiclab.testbed.process import Process, collect, kill_everything_else
 from quiclab.testbed.sampler import counters, tcp_congestion_control
 from quiclab.testbed.tcp_settings import sysctls
+from quiclab.units import ByteCount, Duration
 
 PORT = 443
-_CLIENT_GRACE_S = 0.5
 
 
 @dataclass
@@ -60,6 +59,7 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int) -> Path:
     Raises HostError when the laboratory itself cannot go on.
     """
     folder = laboratory.trial_dir(row.trial_id)
+    collect()
     raw, home = folder / "raw", folder / "home"
     raw.mkdir()
     home.mkdir()
@@ -70,8 +70,7 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int) -> Path:
         with ExitStack() as stack:
             summary = _transfer(laboratory, row, raw, record, stack)
     finally:
-        with contextlib.suppress(HostError):
-            kill_everything_else()
+        kill_everything_else()
     shutil.rmtree(home, ignore_errors=True)  # what programs left beside their logs
     record.phase("teardown")
     ended = clock.read()
@@ -135,12 +134,13 @@ def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, 
         )
         return stack.enter_context(process)
 
-    # Started early, measured later: loading libraries takes longer than most transfers.
+    # Started early, measured later: loading libraries takes longer than most transfers. The server comes after the
+    # link, which brings the address that it listens on.
+    warm_up = start("warm-up", "server")
+    client = start("client", "client") if commands["client"].waits_for_go else None
     link = stack.enter_context(_link(laboratory, row, raw, namespaces))
     record.phase("link")
     server = start("server", "server")
-    warm_up = start("warm-up", "server")
-    client = start("client", "client") if commands["client"].waits_for_go else None
     try:
         server.wait_for_sockets(PORT, commands["server"].sockets, laboratory.study.limits.ready.s)
         record.phase("server_start")
@@ -215,10 +215,16 @@ def _link(laboratory: Laboratory, row: PlanRow, raw: Path, namespaces: dict[str,
         route=RouteMetrics(arm.tcp.congestion_control, arm.tcp.initial_window),
         work_dir=raw,
         captures=study.captures,
-        lateness_p99_ns=study.limits.lateness_p99.ns,
+        lateness_p99_ns=_lateness_bound(study, path).ns,
         spin_ns=laboratory.spin_ns,
     )
     return Link(settings, namespaces["client"], namespaces["server"])
+
+
+def _lateness_bound(study: model.Study, path: model.Path) -> Duration:
+    """The link adds its share of the one-way delay by itself (`void.one_way_delay_share`)."""
+    rates = [direction.rate for direction in (path.up, path.down) if direction.rate is not None]
+    return max([study.limits.lateness_p99, *(rate.time_for(ByteCount(path.mtu)) for rate in rates)])
 
 
 def _command(laboratory: Laboratory, row: PlanRow, raw: Path, part: str) -> Command:

@@ -266,7 +266,8 @@ class Limits:
     ready: Duration = Duration(10 * 10**9)
     """A server must be ready by then."""
     lateness_p99: Duration = Duration(100_000)
-    """A trial is void if the link's p99 lateness exceeds this and 2 % of the one-way delay."""
+    """A trial is void if 1 % of its packets left the link later than this, and than 2 % of the one-way delay, and than
+    a full packet's own time of service at the bottleneck: what is finer than the link's grain changes no order."""
     attempts: int = 4
     """How often a block that was void is run again."""
 

@@ -145,9 +145,10 @@ class Link:
 
     def _reap(self) -> None:
         process = self._require()
+        # After its summary it ends by itself, and nobody needs to watch it.
         if not self.summary:
             process.kill()
-        process.wait()
+            process.wait()
         for stream in (process.stdin, process.stdout):
             if stream is not None:
                 stream.close()

@@ -167,11 +167,15 @@ class Process:
 
 
 def kill_everything_else() -> None:
-    """End every other process of the sandbox (this one is its PID 1) and collect what was orphaned."""
+    """End every other process of the sandbox, of which this one must be PID 1."""
     if os.getpid() != 1:
         raise RuntimeError("only the first process of a sandbox may do this")
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGKILL)
+
+
+def collect() -> None:
+    """Wait until everything that was killed is gone. A link takes 40 ms to die: the kernel unregisters its devices."""
     with contextlib.suppress(ChildProcessError):
         while True:
             os.waitpid(-1, 0)

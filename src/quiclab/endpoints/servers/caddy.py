@@ -106,7 +106,7 @@ def _config(context: Context) -> dict[str, object]:
         "logging": {"logs": {"default": {"writer": {"output": "stdout"}, "encoder": {"format": "json"}}}},
         "storage": {"module": "file_system", "root": str(context.work_dir / "caddy-storage")},
         "apps": {
-            "http": {"servers": {"study": server}, "grace_period": "200ms"},
+            "http": {"servers": {"study": server}, "grace_period": "20ms"},
             "tls": {"certificates": {"load_files": [certificate]}},
         },
     }
