@@ -16,6 +16,11 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    #[cfg(test)]
+    pub(super) fn new(bytes: &'a [u8], big_endian: bool) -> Self {
+        Self { bytes, big_endian }
+    }
+
     fn array<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
         self.bytes.get(at..at.checked_add(N)?)?.try_into().ok()
     }

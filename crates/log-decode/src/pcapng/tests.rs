@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Captures made byte by byte: block structure, hostile lengths, extension headers.
 
+use super::blocks::Fields;
 use super::headers::Headers;
+use super::interface::Interface;
 use super::*;
 
 fn block(kind: u32, body: &[u8]) -> Vec<u8> {
@@ -158,4 +160,95 @@ fn sack_and_tls_records_are_read() {
     assert_eq!(tcp.sack().collect::<Vec<_>>(), [7, 8]);
     assert_eq!(tcp.tls_application_data, Some(true));
     assert_eq!(headers.payload_bytes, Some(11));
+}
+
+fn described(body: &[u8]) -> Interface {
+    Interface::parse(Fields::new(body, false), &mut Stats::default())
+}
+
+fn with_options(options: &[Vec<u8>]) -> Interface {
+    described(&[&[101, 0, 0, 0, 0, 0, 0, 0][..], &options.concat(), &[0; 4]].concat())
+}
+
+#[test]
+fn times_follow_resolution_and_offset() {
+    assert_eq!(
+        with_options(&[]).time_ns(1_700_000_000_000_001),
+        1_700_000_000_000_001_000
+    );
+    assert_eq!(with_options(&[option(9, &[9])]).time_ns(7), 7);
+    assert_eq!(with_options(&[option(9, &[12])]).time_ns(7_999), 7);
+    assert_eq!(
+        with_options(&[option(9, &[0x8a])]).time_ns(1536),
+        1_500_000_000
+    );
+    assert_eq!(with_options(&[option(9, &[0])]).time_ns(u64::MAX), i64::MAX);
+    let seconds = option(14, &(-2i64).to_le_bytes());
+    assert_eq!(
+        with_options(&[option(9, &[9]), seconds]).time_ns(5),
+        -1_999_999_995
+    );
+    let clock = option(1, b"quiclab clock_offset_ns=1000");
+    assert_eq!(with_options(&[option(9, &[9]), clock]).time_ns(5), -995);
+}
+
+#[test]
+fn link_layers_are_stripped() {
+    let ip = udp4();
+    let link = |kind: u16| described(&[&kind.to_le_bytes()[..], &[0; 6]].concat());
+    let header = |bytes: usize, at: usize, protocol: u16| {
+        let mut frame = vec![0; bytes];
+        frame[at..at + 2].copy_from_slice(&protocol.to_be_bytes());
+        frame
+    };
+    let mut tagged = header(22, 12, 0x88a8);
+    tagged[16..18].copy_from_slice(&0x8100_u16.to_be_bytes());
+    tagged[20..22].copy_from_slice(&0x0800_u16.to_be_bytes());
+    let frames = [
+        (1, header(14, 12, 0x0800)),
+        (1, tagged),
+        (113, header(16, 14, 0x0800)),
+        (276, header(20, 0, 0x0800)),
+        (101, vec![]),
+    ];
+    for (kind, header) in frames {
+        let frame = [header.as_slice(), &ip].concat();
+        let length = u32::try_from(header.len()).unwrap();
+        assert_eq!(
+            link(kind).network_layer(&frame),
+            Some((ip.as_slice(), length)),
+            "link type {kind}"
+        );
+    }
+    assert_eq!(link(1).network_layer(&header(14, 12, 0x0806)), None);
+    assert_eq!(link(147).network_layer(&ip), None);
+}
+
+#[test]
+fn a_section_may_be_big_endian() {
+    let little_endian = section();
+    let block = |kind: u32, body: &[u8]| {
+        let total = u32::try_from(body.len() + 12).unwrap().to_be_bytes();
+        [&kind.to_be_bytes(), &total[..], body, &total[..]].concat()
+    };
+    let section = block(
+        SECTION_HEADER,
+        &[
+            &0x1a2b_3c4d_u32.to_be_bytes()[..],
+            &[0, 1, 0, 0],
+            &[0xff; 8],
+        ]
+        .concat(),
+    );
+    let interface = block(1, &[0, 101, 0, 0, 0, 0, 0, 0]);
+    let ip = udp4();
+    let length = u32::try_from(ip.len()).unwrap().to_be_bytes();
+    let mut body = [&[0; 8], &7u32.to_be_bytes()[..], &length, &length, &ip].concat();
+    body.resize(body.len().next_multiple_of(4), 0);
+    let file = [section, interface, block(6, &body), little_endian].concat();
+    let capture = decode(file.as_slice(), None).unwrap();
+    assert_eq!(
+        (capture.table.rows(), capture.stats.get("bad_byte_order")),
+        (1, 0)
+    );
 }
