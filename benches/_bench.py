@@ -57,7 +57,10 @@ def print_table(title: str, rows: Sequence[Row]) -> None:
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     print(f"\n{title}")
     for line in lines:
-        cells = (text.rjust(w) if 1 <= i <= 3 or i == 5 else text.ljust(w) for i, (text, w) in enumerate(zip(line, widths, strict=True)))
+        cells = (
+            text.rjust(w) if 1 <= i <= 3 or i == 5 else text.ljust(w)
+            for i, (text, w) in enumerate(zip(line, widths, strict=True))
+        )
         print("  ".join(cells).rstrip())
     sys.stdout.flush()
 

@@ -79,7 +79,13 @@ def bulk_tcp(client: NetworkNamespace, server: NetworkNamespace, seconds: float)
 
 
 def udp_stream(
-    client: NetworkNamespace, server: NetworkNamespace, bit_per_s: float, seconds: float, *, burst: int, size: int = 1400
+    client: NetworkNamespace,
+    server: NetworkNamespace,
+    bit_per_s: float,
+    seconds: float,
+    *,
+    burst: int,
+    size: int = 1400,
 ) -> None:
     """Datagrams at a steady rate of IP bytes, in super-packets of `burst`; the receiver's socket lets them pile up."""
     receiver = server.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))

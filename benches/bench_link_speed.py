@@ -70,7 +70,15 @@ def main() -> None:
         ratio, slow = paired_ratio(speeds[backend], speeds[BARE]), f"{backend} 1 Gbit/s"
         shape = "1 Gbit/s, 10 ms each way, 1000 packets"
         rows += [
-            Row(f"{backend}, no impairment", speeds[backend], "Gbit/s", BARE, ratio, f"ratio >= {target}", ratio >= target),
+            Row(
+                f"{backend}, no impairment",
+                speeds[backend],
+                "Gbit/s",
+                BARE,
+                ratio,
+                f"ratio >= {target}",
+                ratio >= target,
+            ),
             _not_of_the_model(f"{backend}, no impairment", flows[backend]),
             _limited(f"{backend}, {shape}", speeds[slow]),
             _not_of_the_model(f"{backend}, {shape}", flows[slow]),

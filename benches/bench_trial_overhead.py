@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a trial costs beside its transfer, and where it goes; beside a script that runs the same programs by hand.
+
+Overhead = from the start of a trial to the start of the next, minus the client's own time from start to last byte.
+The script, in one namespace: start the server, wait for its sockets, start the client, wait for it, stop the server. It
+has no link, no logs, no warm-up, no verdict, and starts one thing after the other.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from _bench import Row, is_quick, print_table
+from live_link import in_sandbox
+from small_study import quiclab, trials, write_spec
+
+from quiclab.endpoints import Context, find
+from quiclab.spec.model import Program
+from quiclab.testbed.certificates import HOST, make_certificates
+from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.testbed.process import Process
+
+TARGET_MS = 300
+SCRIPT = "script"
+_ADDRESS, _PORT = "127.0.0.1", 8443
+_MS = 1e6
+
+
+def transfer_ns(client: dict[str, Any]) -> int:
+    """The client's own time, from its start to the last byte."""
+    return int(client["requests"][-1]["last_byte_ns"] - client["requests"][0]["start_ns"])
+
+
+def study_overheads(blocks: int) -> list[dict[str, float]]:
+    """Milliseconds by phase and in `all`, one for each trial of a small study but the last."""
+    with tempfile.TemporaryDirectory() as name:
+        spec = write_spec(Path(name), size="20 KB", blocks=blocks)
+        run = quiclab("run", spec, "--out", Path(name, "study"), "--no-report")
+        found = sorted(trials(Path(name, "study")), key=lambda trial: trial["started_monotonic_ns"])
+    if run.returncode != 0 or len(found) < 2:
+        raise RuntimeError(f"the study did not run: {run.stdout}{run.stderr}")
+    overheads = []
+    for trial, following in itertools.pairwise(found):
+        phases = dict(trial["time_ns"])
+        own = transfer_ns(trial["client"])
+        whole = following["started_monotonic_ns"] - trial["started_monotonic_ns"]
+        phases["judge, move in, ledger"] = whole - sum(phases.values())
+        phases["transfer"] -= own
+        overheads.append({phase: ns / _MS for phase, ns in phases.items()} | {"all": (whole - own) / _MS})
+    return overheads
+
+
+def script_overhead_ms(protocol: str, folder: Path) -> float:
+    """One download by hand; inside a sandbox."""
+    certificates = make_certificates(folder / "tls", (_ADDRESS,))
+    (folder / "object").write_bytes(bytes(20_000))
+    context = {"address": _ADDRESS, "port": _PORT, "host": HOST, "object_name": "object", "ip_version": 4}
+    context |= {"protocols": (protocol,), "work_dir": folder, "root": folder, "qlog_dir": None, "keylog": None}
+    context |= {"certificate": certificates.certificate, "key": certificates.key, "ca": certificates.ca}
+    parts = {"server": Program("caddy"), "client": Program("curl-cffi")}
+    with NetworkNamespace() as namespace:
+        start = time.monotonic_ns()
+        running = {}
+        for part, program in parts.items():
+            output = folder / f"{part}.json"
+            command = find(part, program.name).command(Context(program=program, output=output, **context))
+            for file, content in command.files.items():
+                file.write_text(content)
+            running[part] = Process(
+                part,
+                command.argv,
+                command.env,
+                namespace,
+                work_dir=folder,
+                output=folder / f"{part}.out",
+                waits_for_go=command.waits_for_go,
+            )
+        with running["server"] as server:
+            server.wait_for_sockets(_PORT, ("tcp", "udp"), 10)
+            with running["client"] as client:
+                client.go()
+                if client.wait(10) != 0:
+                    raise RuntimeError(client.last_words())
+        whole = time.monotonic_ns() - start
+    return (whole - transfer_ns(json.loads((folder / "client.json").read_text()))) / _MS
+
+
+def script_overheads(rounds: int) -> list[float]:
+    """One per protocol and round."""
+    with tempfile.TemporaryDirectory() as name:
+        return [script_overhead_ms(protocol, Path(name)) for _ in range(rounds) for protocol in ("h2", "h3")]
+
+
+def main() -> None:
+    """Measure and print."""
+    rounds, blocks = (1, 3) if is_quick(__doc__) else (3, 4)
+    ours: list[dict[str, float]] = []
+    theirs: list[float] = []
+    for _ in range(rounds):
+        ours += study_overheads(blocks)
+        theirs += in_sandbox(lambda: script_overheads(blocks))
+    whole = [each["all"] for each in ours]
+    median = statistics.median(whole)
+    ratio = median / statistics.median(theirs)
+    rows = [
+        Row("overhead of a trial", whole, "ms", SCRIPT, ratio, f"<= {TARGET_MS} ms", median <= TARGET_MS),
+        Row("overhead of a script", theirs, "ms"),
+        *(Row(f"  {phase}", [each[phase] for each in ours], "ms") for phase in ours[0] if phase != "all"),
+    ]
+    print_table(f"Overhead per trial: 20 KB at 20 Mbit/s, 5 ms each way, {len(ours)} trials", rows)
+
+
+if __name__ == "__main__":
+    main()
