@@ -8,7 +8,7 @@ pub enum DecodeError {
     #[error("the file cannot be read: {0}")]
     Io(#[from] std::io::Error),
     /// The file's head is not that of the format.
-    #[error("this is not a {format}: {found}")]
+    #[error("this is not a {format} that can be read: {found}")]
     Foreign {
         /// The format that was expected.
         format: &'static str,

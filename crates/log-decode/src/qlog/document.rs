@@ -4,7 +4,7 @@
 use super::events::Decoder;
 use super::header::TraceHeader;
 use super::scanner::{Broken, Scanner};
-use super::FORMAT;
+use super::{array_dialect, is_array_dialect, FORMAT};
 use crate::DecodeError;
 use serde::de::DeserializeOwned;
 use std::io::BufRead;
@@ -16,7 +16,8 @@ const MAX_TRACES: usize = 1 << 10;
 pub(super) fn headers(input: &mut impl BufRead) -> Result<Vec<TraceHeader>, DecodeError> {
     let mut headers: Vec<TraceHeader> = Vec::new();
     let mut text = Vec::new();
-    let outcome = traces(&mut Scanner::new(input), |scanner| {
+    let mut version = String::new();
+    let outcome = traces(&mut Scanner::new(input), Some(&mut version), |scanner| {
         if headers.len() == MAX_TRACES {
             return scanner.value(None).map(drop);
         }
@@ -35,6 +36,7 @@ pub(super) fn headers(input: &mut impl BufRead) -> Result<Vec<TraceHeader>, Deco
     });
     match outcome {
         Err(Broken::Io(error)) => Err(error.into()),
+        _ if is_array_dialect(&version) => Err(array_dialect(&version)),
         _ if headers.is_empty() => Err(DecodeError::foreign(
             FORMAT,
             "it is a JSON document without traces",
@@ -51,7 +53,7 @@ pub(super) fn decode(
 ) -> Result<(), DecodeError> {
     let mut headers = headers.iter();
     let mut text = Vec::new();
-    let outcome = traces(&mut Scanner::new(input), |scanner| {
+    let outcome = traces(&mut Scanner::new(input), None, |scanner| {
         let Some(header) = headers.next() else {
             return scanner.value(None).map(drop);
         };
@@ -79,17 +81,19 @@ pub(super) fn decode(
     Ok(())
 }
 
-/// Call `each` at every trace of the document.
+/// Call `each` at every trace of the document; its `version` is filled in if it is asked for.
 fn traces<R: BufRead>(
     scanner: &mut Scanner<R>,
+    mut version: Option<&mut String>,
     mut each: impl FnMut(&mut Scanner<R>) -> Result<(), Broken>,
 ) -> Result<(), Broken> {
     members(scanner, |scanner, key| {
-        if key == b"\"traces\"" && scanner.peek()? == b'[' {
-            scanner.elements(b']', &mut each)
-        } else {
-            scanner.value(None).map(drop)
+        match (key, &mut version) {
+            (b"\"traces\"", _) if scanner.peek()? == b'[' => scanner.elements(b']', &mut each)?,
+            (b"\"qlog_version\"", Some(version)) => **version = parsed(scanner, &mut Vec::new())?,
+            _ => drop(scanner.value(None)?),
         }
+        Ok(())
     })
 }
 

@@ -20,6 +20,19 @@ use std::io::{BufRead, Seek, SeekFrom};
 const FORMAT: &str = "qlog";
 const RECORD_SEPARATOR: u8 = 0x1e;
 
+/// Drafts before 0.3 wrote events as arrays, whose meaning stands in a header of their own.
+fn is_array_dialect(version: &str) -> bool {
+    version.starts_with("draft-")
+}
+
+fn array_dialect(version: &str) -> DecodeError {
+    let version: String = version.chars().take(32).collect();
+    DecodeError::foreign(
+        FORMAT,
+        format!("its version is {version}; 0.3 and later are read"),
+    )
+}
+
 /// A decoded qlog file.
 #[derive(Debug)]
 pub struct Qlog {

@@ -3,7 +3,7 @@
 
 use super::events::Decoder;
 use super::header::FileHeader;
-use super::{FORMAT, RECORD_SEPARATOR};
+use super::{array_dialect, is_array_dialect, FORMAT, RECORD_SEPARATOR};
 use crate::{DecodeError, MAX_RECORD_BYTES};
 use std::io::{BufRead, Read};
 
@@ -36,7 +36,10 @@ pub(super) fn decode(input: &mut impl BufRead, decoder: &mut Decoder) -> Result<
                 "its first record names no qlog_version or file_schema",
             ));
         }
-        decoder.start_trace(&header.trace);
+        match header.qlog_version {
+            Some(version) if is_array_dialect(&version) => return Err(array_dialect(&version)),
+            _ => decoder.start_trace(&header.trace),
+        }
         has_header = true;
     }
     if has_header {

@@ -119,3 +119,13 @@ fn something_else_is_refused() {
         );
     }
 }
+
+#[test]
+fn drafts_before_0_3_are_refused_by_name() {
+    let document = r#"{"qlog_version":"draft-01","traces":[{"events":[[0,"transport"]]}]}"#;
+    let sequence = sequence(&[r#"{"qlog_version":"draft-02","trace":{}}"#]);
+    for log in [document.as_bytes(), &sequence] {
+        let error = decode_bytes(log).unwrap_err().to_string();
+        assert!(error.contains("its version is draft-0"), "{error}");
+    }
+}
