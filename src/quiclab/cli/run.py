@@ -28,6 +28,9 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     parser.add_argument("spec", type=Path, help="spec.toml, or a study directory to continue")
     parser.add_argument("--out", type=Path, metavar="STUDY", help="study directory (default: studies/NAME)")
+    parser.add_argument(
+        "--backend", choices=("tun", "veth"), help="how packets reach the link (default: tun if it opens, else veth)"
+    )
     parser.add_argument("--no-report", action="store_true", help="stop after the last trial")
     parser.set_defaults(run=run)
 
@@ -53,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
             from quiclab.cli.trials import run_trials
 
             try:
-                return run_trials(study, study_dir)
+                return run_trials(study, study_dir, arguments.backend)
             except QuiclabError as error:
                 tell(error)
                 return error.exit_code

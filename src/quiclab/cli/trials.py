@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from quiclab import __version__
 from quiclab.endpoints import Available, find
-from quiclab.errors import ExitCode
+from quiclab.errors import ExitCode, SpecError
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import make_plan, order_block
 from quiclab.plan.rows import PlanRow
@@ -28,16 +28,18 @@ from quiclab.store.layout import Attempt, StudyDir, move_in, write_atomically
 from quiclab.store.ledger import Ledger, open_ledger
 from quiclab.testbed.backend import choose_backend
 from quiclab.testbed.host import bounded_run, facts
+from quiclab.testbed.link import Backend
 from quiclab.verify.trial import judge
 
 
-def run_trials(study: Study, study_dir: StudyDir) -> int:
+def run_trials(study: Study, study_dir: StudyDir, wanted: Backend | None = None) -> int:
     """Run everything that is not done yet; exit code 0, or 1 when trials failed or blocks stayed void."""
     console = Console()
-    backend, why = choose_backend()
+    backend, why = (wanted, "as asked") if wanted else choose_backend()
+    _refuse_to_mix(study_dir, backend)
     laboratory = open_laboratory(study, study_dir.root, backend)
     console.print(f"link: {backend} ({why})", highlight=False)
-    write_atomically(study_dir.host, json.dumps(_host(study), indent=1))
+    write_atomically(study_dir.host, json.dumps(_host(study) | {"link_backend": backend}, indent=1))
     rows = make_plan(study)
     with open_ledger(study_dir) as ledger:
         ledger.adopt()
@@ -52,6 +54,15 @@ def run_trials(study: Study, study_dir: StudyDir) -> int:
     if failed or void:
         console.print(f"[yellow]{failed} trials failed and {void} stayed void: the reasons are in the report[/yellow]")
     return ExitCode.TRIALS_FAILED if failed or void else ExitCode.OK
+
+
+def _refuse_to_mix(study_dir: StudyDir, backend: Backend) -> None:
+    """TUN and veth differ in timing: one study uses one of them."""
+    if study_dir.host.exists():
+        before = json.loads(study_dir.host.read_text()).get("link_backend", backend)
+        if before != backend:
+            hint = f"continue with --backend {before}, or choose another directory with --out"
+            raise SpecError(f"{study_dir.root} was run over {before} and would now go on over {backend}", hint)
 
 
 def _host(study: Study) -> dict[str, Any]:

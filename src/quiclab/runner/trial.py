@@ -9,6 +9,7 @@ Only the time between "go" and the client's end is the transfer; the rest is ove
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import time
@@ -71,6 +72,7 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int) -> Path:
             summary = _transfer(laboratory, row, raw, record, stack)
     finally:
         kill_everything_else()
+    body = _body(home / "body")
     shutil.rmtree(home, ignore_errors=True)  # what programs left beside their logs
     record.phase("teardown")
     ended = clock.read()
@@ -98,6 +100,7 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int) -> Path:
         "host": record.host,
         "link": summary,
         "client": _read_json(raw / "client.json"),
+        "client_body": body,
         "time_ns": record.phases,
     }
     (folder / "trial.json").write_text(json.dumps(document, indent=1))
@@ -266,6 +269,14 @@ def _arm(study: model.Study, row: PlanRow) -> model.Arm:
 
 def _path(study: model.Study, row: PlanRow) -> model.Path:
     return next(path for path in study.paths if path.name == row.path)
+
+
+def _body(file: Path) -> dict[str, Any] | None:
+    """What a program of the user's own kept of the response; it writes no account of its own."""
+    if not file.is_file():
+        return None
+    content = file.read_bytes()
+    return {"body_bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
 
 def _read_json(path: Path) -> Any:

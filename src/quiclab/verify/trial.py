@@ -65,16 +65,21 @@ def _transport_problem(document: dict[str, Any]) -> str | None:
 
 
 def _body_problem(document: dict[str, Any]) -> str | None:
-    if document["client"] is None:
-        return None
     expected = document["expected"]
-    for request in document["client"]["requests"]:
+    for request in (document["client"] or {}).get("requests", []):
         if "error" in request:
             return f"the client: {request['error']}"
         if request["status"] != 200:
             return f"the server answered with status {request['status']}"
-        if request["body_bytes"] != expected["body_bytes"]:
-            return f"the body has {request['body_bytes']} bytes instead of {expected['body_bytes']}"
-        if request["sha256"] != expected["sha256"]:
-            return "the body has the right length and the wrong content (SHA-256 differs)"
+        if (problem := _content_problem(request, expected)) is not None:
+            return problem
+    kept = document.get("client_body")
+    return _content_problem(kept, expected) if kept else None
+
+
+def _content_problem(got: dict[str, Any], expected: dict[str, Any]) -> str | None:
+    if got["body_bytes"] != expected["body_bytes"]:
+        return f"the body has {got['body_bytes']} bytes instead of {expected['body_bytes']}"
+    if got["sha256"] != expected["sha256"]:
+        return "the body has the right length and the wrong content (SHA-256 differs)"
     return None

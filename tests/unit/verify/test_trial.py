@@ -76,6 +76,14 @@ def test_an_unsound_link_voids_whatever_else_happened(tmp_path: Path, failure: s
     assert _judge(tmp_path, {"failure": failure, "link": {}})[0] == "void"
 
 
+def test_a_body_that_a_users_own_client_kept_is_checked(tmp_path: Path) -> None:
+    """It writes no account, but its body tells."""
+    kept = {"body_bytes": 5, "sha256": "abc"}
+    assert _judge(tmp_path, {"client": None, "client_body": kept})[0] == "verified"
+    kept["sha256"] = "abd"
+    assert "wrong content" in _judge(tmp_path, {"client": None, "client_body": kept})[1]
+
+
 def test_what_cannot_be_proven_says_so(tmp_path: Path) -> None:
     """No capture and a client without an account: nothing is claimed."""
     _judge(tmp_path, {"client": None, "host": {}})

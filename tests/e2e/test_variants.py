@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Other ways to run the same study: IPv6, packet sockets, another QUIC, another congestion control, a plain user."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from small_study import QUICLAB, quiclab, trials, write_spec
+
+pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+
+
+def _run(tmp_path: Path, *options: str, **changes: str | int) -> list[dict[str, object]]:
+    study = tmp_path / "study"
+    done = quiclab("run", write_spec(tmp_path, **changes), "--out", study, *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [trial for trial in trials(study) if trial["row"]["kind"] == "main"]
+
+
+def test_ipv6(tmp_path: Path) -> None:
+    """The whole study over IPv6, proven by the packets."""
+    found = _run(tmp_path, path="ip_version = 6")
+    assert {trial["server_address"] for trial in found} == {"fd77::2"}
+    assert {trial["proof"]["transport"] for trial in found} == {"tcp", "quic"}  # type: ignore[index]
+
+
+def test_packet_sockets(tmp_path: Path) -> None:
+    """Where no TUN device may be opened, veth carries the same study; the two are never mixed in one study."""
+    found = _run(tmp_path, "--backend", "veth")
+    assert {trial["link"]["backend"] for trial in found} == {"veth"}  # type: ignore[index]
+    mixed = quiclab("run", tmp_path / "study", "--backend", "tun")
+    assert mixed.returncode == 2
+    assert "was run over veth" in mixed.stderr
+
+
+@pytest.mark.parametrize("name", ["cubic", "bbr"])
+def test_tcp_congestion_control_is_what_was_asked(tmp_path: Path, name: str) -> None:
+    """The server's own socket says so, whatever the machine's default or its list of allowed ones."""
+    if name not in Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text():
+        pytest.skip(f"this kernel has no {name}")
+    h2 = [trial for trial in _run(tmp_path, congestion_control=name, size="200 KB") if trial["protocol"] == "h2"]
+    assert {trial["proof"]["tcp_congestion_control"] for trial in h2} == {name}  # type: ignore[index]
+
+
+def test_aioquic_at_both_ends(tmp_path: Path) -> None:
+    """The other QUIC, with the congestion control that was asked of it, and a qlog at each end."""
+    own = '{ name = "aioquic", congestion_control = "cubic" }'
+    spec = write_spec(tmp_path, server_h3=own)
+    spec.write_text(spec.read_text().replace('protocol = "h3"\nclient = "curl-cffi"', 'protocol = "h3"\nclient = "aioquic"'))
+    done = quiclab("run", spec, "--out", tmp_path / "study")
+    assert done.returncode == 0, done.stdout + done.stderr
+    h3 = [trial for trial in trials(tmp_path / "study") if trial["protocol"] == "h3"]
+    for trial in h3:
+        assert trial["client"]["requests"][0]["http_version"] == "HTTP/3"
+        paths = [artefact["path"] for artefact in trial["artefacts"] if artefact["format"] == "qlog"]
+        assert {path.split("/")[1] for path in paths} == {"client-qlog", "server-qlog"}
+
+
+def test_a_program_of_the_users_own(tmp_path: Path) -> None:
+    """libcurl through our own script as a command template: no account, but the packets prove the protocol."""
+    script = tmp_path / "client.py"
+    script.write_text(
+        "import sys, pathlib\nfrom curl_cffi import Curl, CurlOpt, CurlHttpVersion\n"
+        "url, ca, address, body = sys.argv[1:]\nchunks = []\ncurl = Curl()\n"
+        "curl.setopt(CurlOpt.URL, url.encode())\ncurl.setopt(CurlOpt.CAINFO, ca.encode())\n"
+        "curl.setopt(CurlOpt.HTTP_VERSION, CurlHttpVersion.V2TLS)\n"
+        "curl.setopt(CurlOpt.RESOLVE, [f'server.test:443:{address}'])\n"
+        "curl.setopt(CurlOpt.WRITEFUNCTION, lambda data: chunks.append(data) or len(data))\n"
+        "curl.perform()\npathlib.Path(body).write_bytes(b''.join(chunks))\n"
+    )
+    argv = [sys.executable, str(script), "{url}", "{ca}", "{address}", "{work}/body"]
+    client = f"{{ argv = {argv!r} }}".replace("'", '"')
+    h2 = [trial for trial in _run(tmp_path, client=client) if trial["protocol"] == "h2"]
+    assert {trial["proof"]["transport"] for trial in h2} == {"tcp"}  # type: ignore[index]
+    assert {trial["proof"]["http_version"] for trial in h2} == {"unproven"}  # type: ignore[index]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="already a plain user")
+def test_a_plain_user(tmp_path: Path) -> None:
+    """The same study as an ordinary user without any capability."""
+    python = Path("/usr/bin/python3")
+    folder = Path("/tmp/quiclab-plain-user-test")  # a home that the other user may enter
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o777)
+    folder.chmod(0o777)
+    prefix = ["setpriv", "--reuid=1000", "--regid=1000", "--clear-groups", "--inh-caps=-all"]
+    readable = subprocess.run([*prefix, str(QUICLAB), "--help"], capture_output=True, check=False).returncode == 0
+    if not readable or not python.exists():
+        shutil.rmtree(folder)
+        pytest.skip("this checkout or its Python cannot be read by another user")
+    try:
+        spec = write_spec(folder)
+        done = quiclab("run", spec, "--out", folder / "study", before=prefix)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert {trial["status"] for trial in trials(folder / "study")} == {"verified"}
+    finally:
+        shutil.rmtree(folder)
