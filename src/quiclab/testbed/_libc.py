@@ -23,6 +23,7 @@ MS_REC = 0x4000
 MS_PRIVATE = 0x4_0000
 
 _PR_SET_PDEATHSIG = 1
+_CAPABILITY_VERSION_3 = 0x2008_0522
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -56,3 +57,9 @@ def mount(source: str, target: str, fstype: str | None, flags: int = 0, data: st
 def die_with_parent(signal_number: int) -> None:
     """Ask the kernel for a signal when the parent ends (PR_SET_PDEATHSIG)."""
     _call("cannot ask for a signal at the parent's end", _libc.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0))
+
+
+def drop_capabilities() -> None:
+    """Leave the calling thread without any capability (capset(2)): processes with fewer of them may then look at it."""
+    header, nothing = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
+    _call("cannot drop capabilities", _libc.capset(header, nothing))

@@ -17,6 +17,7 @@ from typing import Any, Literal, Self
 
 from quiclab.errors import HostError
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
+from quiclab.testbed.real_time import ask_for_real_time
 
 Backend = Literal["tun", "veth"]
 
@@ -51,6 +52,7 @@ class Link:
         self._ends = {"client": client, "server": server}
         self._stack = ExitStack()
         self._process: subprocess.Popen[str] | None = None
+        self._real_time = False
         self.summary: dict[str, Any] = {}
         """The link's own account, once `stop` was called."""
         self.ready: dict[str, Any] = {}
@@ -108,6 +110,7 @@ class Link:
             os.close(config_fd)
         self._stack.callback(self._reap)
         self.ready = self._message("ready")
+        self._real_time = self.ready.get("real_time", False) or ask_for_real_time(self._process.pid)
         for end, namespace in self._ends.items():
             own, far = (CLIENT_ADDRESSES, SERVER_ADDRESSES) if end == "client" else (SERVER_ADDRESSES, CLIENT_ADDRESSES)
             namespace.configure(
@@ -135,7 +138,7 @@ class Link:
         process = self._require()
         if process.stdin is not None and not process.stdin.closed:
             process.stdin.close()
-            self.summary = self._message("summary")
+            self.summary = self._message("summary") | {"real_time": self._real_time}
         return self.summary
 
     def __exit__(

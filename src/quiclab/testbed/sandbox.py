@@ -20,6 +20,7 @@ from types import FrameType
 
 from quiclab.errors import HostError
 from quiclab.testbed import _libc
+from quiclab.testbed.real_time import Grants
 
 USER_NAMESPACE_HINT = (
     "user namespaces are forbidden here. Ask the administrator for: sysctl -w user.max_user_namespaces=10000 "
@@ -28,11 +29,12 @@ USER_NAMESPACE_HINT = (
 )
 
 
-def run_in_sandbox(main: Callable[[], int]) -> int:
+def run_in_sandbox(main: Callable[[], int], *, own_network: bool = True) -> int:
     """Run `main` as PID 1 of a new sandbox and return its exit code; Ctrl-C and SIGTERM reach it as KeyboardInterrupt.
 
-    Must be called before the process has threads: a thread cannot leave its user namespace.
-    Raises HostError when the machine forbids user namespaces.
+    Without `own_network`, `main` begins in the caller's network, may start processes there that end with the sandbox,
+    and then calls `leave_network`. Must be called before the process has threads: a thread cannot leave its user
+    namespace. Raises HostError when the machine forbids user namespaces.
     """
     if threading.active_count() > 1:
         raise RuntimeError("the sandbox must be entered before any thread is started")
@@ -40,27 +42,40 @@ def run_in_sandbox(main: Callable[[], int]) -> int:
     sys.stderr.flush()
     unshared_read, unshared_write = os.pipe()
     mapped_read, mapped_write = os.pipe()
+    grants = Grants()
     keeper = os.fork()
     if keeper == 0:
+        grants.enter_sandbox()
         os.close(unshared_read)
         os.close(mapped_write)
-        os._exit(_keep(main, unshared_write, mapped_read))
+        os._exit(_keep(main, unshared_write, mapped_read, own_network))
     os.close(unshared_write)
     os.close(mapped_read)
+    grants.serve()
     trouble = os.read(unshared_read, 4096).decode()
     if trouble != "ok":
         os.waitpid(keeper, 0)
+        grants.close()
         raise HostError(trouble or "the sandbox's first process ended at once", USER_NAMESPACE_HINT)
     _map_ids(keeper)
     os.write(mapped_write, b"x")
     for fd in (unshared_read, mapped_write):
         os.close(fd)
-    return _wait(keeper, forward_to=keeper)
+    code = _wait(keeper, forward_to=keeper)
+    grants.close()
+    return code
 
 
-def _keep(main: Callable[[], int], unshared: int, mapped: int) -> int:
+def leave_network() -> None:
+    """Exchange the caller's network for an empty one of the sandbox's own. Raises HostError."""
+    _libc.unshare(_libc.CLONE_NEWNET, "a network namespace", USER_NAMESPACE_HINT)
+
+
+def _keep(main: Callable[[], int], unshared: int, mapped: int, own_network: bool) -> int:
     """The keeper: makes the namespaces, starts PID 1 in them, and hands its exit code on."""
-    flags = _libc.CLONE_NEWUSER | _libc.CLONE_NEWNS | _libc.CLONE_NEWPID | _libc.CLONE_NEWNET | _libc.CLONE_NEWIPC
+    flags = _libc.CLONE_NEWUSER | _libc.CLONE_NEWNS | _libc.CLONE_NEWPID | _libc.CLONE_NEWIPC
+    if own_network:
+        flags |= _libc.CLONE_NEWNET
     try:
         _libc.unshare(flags, "user, mount, PID, IPC and network namespaces")
         _libc.die_with_parent(signal.SIGKILL)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real-time scheduling for the link, where the caller may grant it.
+
+Inside a user namespace nobody may ask for SCHED_FIFO; the caller, outside, may if it is root. So the sandbox's first
+process names the link's process to the caller over a socket (SCM_CREDENTIALS carries the pid across PID namespaces),
+and the caller answers whether it could. On two busy cores this takes the link's p99 lateness from milliseconds to
+tens of microseconds; a plain user goes without, and every trial says which it was.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import threading
+
+PRIORITY = 50
+
+_UCRED = struct.Struct("iII")
+
+_caller: socket.socket | None = None
+
+
+class Grants:
+    """The caller's side: answers until the sandbox is gone. Make it before the fork."""
+
+    def __init__(self) -> None:
+        self._outside, self._inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._outside.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self._thread = threading.Thread(target=self._answer, daemon=True)
+
+    def enter_sandbox(self) -> None:
+        """Called in the sandbox's processes: from here on `ask_for_real_time` works."""
+        global _caller
+        self._outside.close()
+        _caller = self._inside
+
+    def serve(self) -> None:
+        """Called in the caller, after the fork."""
+        self._inside.close()
+        self._thread.start()
+
+    def close(self) -> None:
+        """The sandbox is gone: end the thread."""
+        self._thread.join()
+        self._outside.close()
+
+    def _answer(self) -> None:
+        while True:
+            message, ancillary, _, _ = self._outside.recvmsg(1, socket.CMSG_SPACE(_UCRED.size))
+            if not message:
+                return
+            granted = b"0"
+            for level, kind, data in ancillary:
+                if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
+                    pid, _, _ = _UCRED.unpack(data[: _UCRED.size])
+                    granted = _grant(pid)
+            self._outside.send(granted)
+
+
+def ask_for_real_time(pid: int) -> bool:
+    """Whether the caller has put the process (as numbered in the sandbox) under SCHED_FIFO."""
+    if _caller is None:
+        return False
+    credentials = (socket.SOL_SOCKET, socket.SCM_CREDENTIALS, _UCRED.pack(pid, os.getuid(), os.getgid()))
+    try:
+        _caller.sendmsg([b"?"], [credentials])
+        return _caller.recv(1) == b"1"
+    except OSError:
+        return False
+
+
+def _grant(pid: int) -> bytes:
+    try:
+        os.sched_setscheduler(pid, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(PRIORITY))
+    except OSError:
+        return b"0"
+    return b"1"
