@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write docs/reference/spec.md from the dataclasses of the spec: their keys, kinds, defaults and docstrings.
+"""Write the generated pages of docs/reference: the spec from its dataclasses, and the lists of plugins and tables.
 
-usage: generate_reference.py [--check]      --check writes nothing and fails where the file is out of date
+usage: generate_reference.py [--check]      --check writes nothing and fails where a page is out of date
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import reference_pages
+
 from quiclab.spec import arms, impairments, model, paths, read
 from quiclab.spec.nodes import Kind
 
-TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "spec.md"
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
 INTRODUCTION = """\
 # The spec
@@ -135,16 +137,23 @@ def _cell(text: str) -> str:
 
 
 def main() -> int:
-    """Write the page, or check it."""
-    text = page()
-    if "--check" in sys.argv[1:]:
-        if TARGET.read_text(encoding="utf-8") == text:
-            return 0
-        print(f"{TARGET} is out of date: run tools/generate_reference.py", file=sys.stderr)
-        return 1
-    TARGET.parent.mkdir(parents=True, exist_ok=True)
-    TARGET.write_text(text, encoding="utf-8")
-    return 0
+    """Write the pages, or check them."""
+    pages = {
+        "spec.md": page(),
+        "tables.md": reference_pages.tables_page(),
+        "metrics.md": reference_pages.metrics_page(),
+        "endpoints.md": reference_pages.endpoints_page(),
+        "figures.md": reference_pages.figures_page(),
+    }
+    code = 0
+    for name, text in pages.items():
+        target = FOLDER / name
+        if "--check" not in sys.argv[1:]:
+            target.write_text(text, encoding="utf-8")
+        elif not target.exists() or target.read_text(encoding="utf-8") != text:
+            print(f"{target} is out of date: run tools/generate_reference.py", file=sys.stderr)
+            code = 1
+    return code
 
 
 if __name__ == "__main__":

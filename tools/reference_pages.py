@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages of docs/reference that list plugins and tables; `generate_reference.py` writes them."""
+
+from __future__ import annotations
+
+from quiclab.endpoints import ENDPOINTS
+from quiclab.figures import FIGURES
+from quiclab.metrics import METRICS
+from quiclab.spec.model import Program, Tcp
+from quiclab.tables import TABLES
+
+_NOTE = "This page is generated from the source by `tools/generate_reference.py`.\n"
+
+
+def tables_page() -> str:
+    """Every table with every column."""
+    parts = [
+        "# Tables\n",
+        "Decoded logs, one Parquet file per trial and table: `STUDY/tables/TABLE/TRIAL.parquet`. Times named `time_ns` "
+        "are CLOCK_MONOTONIC of the machine that ran the trial unless a sentence says otherwise.\n",
+        _NOTE,
+    ]
+    for table in TABLES.values():
+        parts += [
+            f"\n## {table.name}\n",
+            f"{table.doc}\n",
+            "| column | type | unit | null | meaning |",
+            "|---|---|---|---|---|",
+        ]
+        parts += [
+            f"| `{column.name}` | {_cell(str(column.dtype))} | {column.unit} | {column.null} | {_cell(column.doc)} |"
+            for column in table.columns
+        ]
+    return "\n".join(parts) + "\n"
+
+
+def metrics_page() -> str:
+    """Every metric with its definition."""
+    head = [
+        "# Metrics\n",
+        "One number about one trial, in `STUDY/metrics.parquet`; null with a note where it is unknown.\n",
+        _NOTE,
+    ]
+    rows = ["| metric | unit | better | definition |", "|---|---|---|---|"]
+    rows += [f"| `{metric.name}` | {metric.unit} | {metric.better} | {_cell(metric.doc)} |" for metric in METRICS]
+    return "\n".join(head + rows) + "\n"
+
+
+def endpoints_page() -> str:
+    """Every endpoint with what decides its speed."""
+    head = ["# Endpoints\n", "Programs that can take a role in an arm. `quiclab doctor` says which are here.\n", _NOTE]
+    rows = ["| name | role | speaks | what decides its speed |", "|---|---|---|---|"]
+    for endpoint in ENDPOINTS:
+        told = []
+        for protocol in sorted(endpoint.protocols):
+            facts = endpoint.facts(Program(endpoint.name), protocol, Tcp("reno"))
+            told += [f"{protocol}: {name.replace('_', ' ')} {value}" for name, value in facts.items()]
+        speaks = ", ".join(sorted(endpoint.protocols))
+        rows.append(f"| `{endpoint.name}` | {endpoint.role} | {speaks} | {_cell('; '.join(told))} |")
+    return "\n".join(head + rows) + "\n"
+
+
+def figures_page() -> str:
+    """Every figure with the question it answers."""
+    head = ["# Figures\n", "Each answers one question, and its data lies beside it in `STUDY/report/data`.\n", _NOTE]
+    rows = ["| figure | question |", "|---|---|"]
+    rows += [f"| `{figure.name}` | {_cell(figure.question)} |" for figure in FIGURES]
+    return "\n".join(head + rows) + "\n"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
