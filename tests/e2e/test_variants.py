@@ -51,7 +51,9 @@ def test_aioquic_at_both_ends(tmp_path: Path) -> None:
     """The other QUIC, with the congestion control that was asked of it, and a qlog at each end."""
     own = '{ name = "aioquic", congestion_control = "cubic" }'
     spec = write_spec(tmp_path, server_h3=own)
-    spec.write_text(spec.read_text().replace('protocol = "h3"\nclient = "curl-cffi"', 'protocol = "h3"\nclient = "aioquic"'))
+    spec.write_text(
+        spec.read_text().replace('protocol = "h3"\nclient = "curl-cffi"', 'protocol = "h3"\nclient = "aioquic"')
+    )
     done = quiclab("run", spec, "--out", tmp_path / "study")
     assert done.returncode == 0, done.stdout + done.stderr
     h3 = [trial for trial in trials(tmp_path / "study") if trial["protocol"] == "h3"]

@@ -85,7 +85,11 @@ def test_the_rate_over_10_s(backend: Backend, tmp_path: Path) -> None:
     (tmp_path / "trial.json").write_text("{}")
     import polars as pl
 
-    packets = decode_trial(tmp_path).tables["link_packets"].filter(pl.col("direction") == "up", pl.col("action") == "delivered")
+    packets = (
+        decode_trial(tmp_path)
+        .tables["link_packets"]
+        .filter(pl.col("direction") == "up", pl.col("action") == "delivered")
+    )
     packets = packets.sort("due_ns")
     assert packets["service_ns"].to_list() == [size * 8 * 20 for size in packets["size_bytes"]]
     # While packets wait, the instants at which they leave are exactly one time of service apart.

@@ -84,7 +84,11 @@ def test_no_interface_of_the_host_changes() -> None:
     """The list of the host's interfaces is the same before and after."""
 
     def interfaces() -> str:
-        return subprocess.run(["cat", "/proc/net/dev"], capture_output=True, text=True, check=True).stdout.count("\n").__str__()
+        return (
+            subprocess.run(["cat", "/proc/net/dev"], capture_output=True, text=True, check=True)
+            .stdout.count("\n")
+            .__str__()
+        )
 
     before = interfaces()
 

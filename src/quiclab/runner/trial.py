@@ -18,22 +18,19 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from quiclab.endpoints import Command, Context, find
 from quiclab.errors import TrialError
 from quiclab.plan.rows import PlanRow
-from quiclab.runner.laboratory import WARM_UP_OBJECT, Laboratory
+from quiclab.runner.commands import PORT, arm_of, path_of, trial_command
+from quiclab.runner.laboratory import Laboratory
 from quiclab.spec import model
 from quiclab.spec.link import link_config
 from quiclab.testbed import clock
-from quiclab.testbed.certificates import HOST
 from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Link, LinkSettings
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.testbed.process import Process, collect, kill_everything_else
 from quiclab.testbed.sampler import counters, tcp_congestion_control
 from quiclab.testbed.tcp_settings import sysctls
 from quiclab.units import ByteCount, Duration
-
-PORT = 443
 
 
 @dataclass
@@ -90,11 +87,11 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int) -> Path:
             "realtime_minus_monotonic_end_ns": ended.realtime_minus_monotonic_ns,
         },
         "expected": {"body_bytes": size, "sha256": digest},
-        "protocol": _arm(laboratory.study, row).protocol,
-        "tcp_congestion_control_asked": _arm(laboratory.study, row).tcp.congestion_control,
-        "ip_version": _path(laboratory.study, row).ip_version,
-        "server_address": SERVER_ADDRESSES[_path(laboratory.study, row).ip_version],
-        "client_address": CLIENT_ADDRESSES[_path(laboratory.study, row).ip_version],
+        "protocol": arm_of(laboratory.study, row).protocol,
+        "tcp_congestion_control_asked": arm_of(laboratory.study, row).tcp.congestion_control,
+        "ip_version": path_of(laboratory.study, row).ip_version,
+        "server_address": SERVER_ADDRESSES[path_of(laboratory.study, row).ip_version],
+        "client_address": CLIENT_ADDRESSES[path_of(laboratory.study, row).ip_version],
         "server_port": PORT,
         "client_exit_code": record.client_exit_code,
         "host": record.host,
@@ -109,14 +106,14 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int) -> Path:
 
 def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, stack: ExitStack) -> dict[str, Any]:
     """Everything with resources; returns the link's summary."""
-    arm, path = _arm(laboratory.study, row), _path(laboratory.study, row)
+    arm, path = arm_of(laboratory.study, row), path_of(laboratory.study, row)
     namespaces = {end: stack.enter_context(NetworkNamespace()) for end in ("client", "server")}
     record.host["sysctls"] = {end: namespace.write_sysctls(sysctls(arm.tcp)) for end, namespace in namespaces.items()}
     record.phase("namespaces")
     commands = {
-        "server": _command(laboratory, row, raw, "server"),
-        "client": _command(laboratory, row, raw, "client"),
-        "warm-up": _command(laboratory, row, raw, "warm-up"),
+        "server": trial_command(laboratory, row, raw, "server"),
+        "client": trial_command(laboratory, row, raw, "client"),
+        "warm-up": trial_command(laboratory, row, raw, "warm-up"),
     }
     for command in commands.values():
         for file, content in command.files.items():
@@ -210,7 +207,7 @@ def _watch(
 
 
 def _link(laboratory: Laboratory, row: PlanRow, raw: Path, namespaces: dict[str, NetworkNamespace]) -> Link:
-    study, arm, path = laboratory.study, _arm(laboratory.study, row), _path(laboratory.study, row)
+    study, arm, path = laboratory.study, arm_of(laboratory.study, row), path_of(laboratory.study, row)
     settings = LinkSettings(
         backend=laboratory.backend,
         mtu=path.mtu,
@@ -228,47 +225,6 @@ def _lateness_bound(study: model.Study, path: model.Path) -> Duration:
     """The link adds its share of the one-way delay by itself (`void.one_way_delay_share`)."""
     rates = [direction.rate for direction in (path.up, path.down) if direction.rate is not None]
     return max([study.limits.lateness_p99, *(rate.time_for(ByteCount(path.mtu)) for rate in rates)])
-
-
-def _command(laboratory: Laboratory, row: PlanRow, raw: Path, part: str) -> Command:
-    """The command of the server, the client, or the throw-away client that warms the server up."""
-    arm, path = _arm(laboratory.study, row), _path(laboratory.study, row)
-    program = {"server": arm.server, "client": arm.client, "warm-up": model.Program("curl-cffi")}[part]
-    endpoint = find("server" if part == "server" else "client", program.name)
-    server_protocols = find("server", arm.server.name).protocols
-    measured = part != "warm-up"
-    return endpoint.command(
-        Context(
-            program=program,
-            protocols=(arm.protocol,) if measured else _spoken(arm, server_protocols),
-            ip_version=path.ip_version,
-            address=SERVER_ADDRESSES[path.ip_version],
-            port=PORT,
-            host=HOST,
-            object_name=row.workload if measured else WARM_UP_OBJECT,
-            work_dir=raw.parent / "home",
-            root=laboratory.root,
-            certificate=laboratory.certificates.certificate,
-            key=laboratory.certificates.key,
-            ca=laboratory.certificates.ca,
-            qlog_dir=raw / f"{part}-qlog" if measured else None,
-            keylog=raw / "keys.log" if part == "client" else None,
-            output=raw / f"{part}.json",
-        )
-    )
-
-
-def _spoken(arm: model.Arm, protocols: frozenset[model.Protocol]) -> tuple[model.Protocol, ...]:
-    """What the warm-up asks for: every protocol of a known server; of the user's own only the one under test."""
-    return (arm.protocol,) if arm.server.name == "command" else tuple(sorted(protocols))
-
-
-def _arm(study: model.Study, row: PlanRow) -> model.Arm:
-    return next(arm for arm in study.arms if arm.name == row.arm_name)
-
-
-def _path(study: model.Study, row: PlanRow) -> model.Path:
-    return next(path for path in study.paths if path.name == row.path)
 
 
 def _body(file: Path) -> dict[str, Any] | None:
