@@ -18,11 +18,12 @@ use crate::log::Logs;
 use crate::packet;
 use crate::pool::{Pool, HEADROOM};
 use crate::segment::Segments;
+use crate::timer::Naps;
 
 /// Packets written before the devices are looked at again.
 const WRITES: usize = 32;
-/// Turns of the loop without sleep after which the request to stop is looked for.
-const TURNS: u32 = 256;
+/// Turns of the loop without sleep after which the request to stop is looked for: some tenths of a millisecond.
+const TURNS: u32 = 128;
 
 /// One of the two directions: its packets come from one port and go to the other.
 struct Lane {
@@ -66,6 +67,7 @@ pub struct Forwarder<'a> {
     logs: Logs,
     clock_offset_ns: i64,
     spin_ns: u64,
+    naps: Naps,
     model_zero_ns: Option<u64>,
     lateness: Histogram,
     outside: OutsideDrops,
@@ -85,6 +87,7 @@ impl<'a> Forwarder<'a> {
         logs: Logs,
         clock_offset_ns: i64,
         spin_ns: u64,
+        naps: Naps,
     ) -> Self {
         let [up, down] = models;
         let lane = |model, mtu: u16| Lane {
@@ -101,6 +104,7 @@ impl<'a> Forwarder<'a> {
             logs,
             clock_offset_ns,
             spin_ns,
+            naps,
             model_zero_ns: None,
             lateness: Histogram::default(),
             outside: OutsideDrops::default(),
@@ -119,30 +123,35 @@ impl<'a> Forwarder<'a> {
         loop {
             let read = [self.receive(0)?, self.receive(1)?];
             let wrote = self.write_due();
-            let pause = if read[0] || read[1] || wrote {
-                Some(Duration::ZERO)
-            } else {
-                self.pause()
-            };
-            let stop = if pause == Some(Duration::ZERO) {
-                turns = (turns + 1) % TURNS;
-                turns == 0 && control.stops()
-            } else {
-                control.wait(fds, pause)
-            };
-            if stop {
+            turns = (turns + 1) % TURNS;
+            if turns == 0 {
+                self.naps.nap_if_due();
+                if control.stops() {
+                    return self.finish();
+                }
+            }
+            if read[0] || read[1] || wrote {
+                continue;
+            }
+            let pause = self.pause();
+            if pause == Some(Duration::ZERO) {
+                continue;
+            }
+            self.naps.nap_if_due();
+            if control.wait(fds, pause) {
                 return self.finish();
             }
+            self.naps.slept();
         }
     }
 
-    /// How long there is nothing to do unless a packet comes; zero when it is time to spin, `None` for ever.
+    /// How long there is nothing to do unless a packet comes; zero to spin, `None` for ever.
     fn pause(&self) -> Option<Duration> {
-        let due = self.calendar.first()?.due_ns;
-        Some(Duration::from_nanos(
-            due.saturating_sub(self.spin_ns)
-                .saturating_sub(monotonic_ns()),
-        ))
+        let due_ns = self.calendar.first()?.due_ns;
+        let sleep_ns = due_ns
+            .saturating_sub(self.spin_ns)
+            .saturating_sub(monotonic_ns());
+        Some(Duration::from_nanos(sleep_ns))
     }
 
     /// Reads once from the port where direction `lane` starts. False: nothing was there.

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::forwarder::Forwarder;
 use crate::log::Logs;
 use crate::summary::{self, Start};
-use crate::timer;
+use crate::timer::{self, Naps};
 
 /// Runs the link that the file describes until it is told to stop; tells its events on standard output.
 ///
@@ -63,7 +63,15 @@ pub fn run(config: &Path) -> Result<(), Error> {
         "warnings": warnings(receive_buffer),
     });
     let mtus = [config.ends.client.mtu, config.ends.server.mtu];
-    let forwarder = Forwarder::new(&mut ports, models, mtus, logs, start.offset_ns, spin_ns);
+    let forwarder = Forwarder::new(
+        &mut ports,
+        models,
+        mtus,
+        logs,
+        start.offset_ns,
+        spin_ns,
+        Naps::new(scheduling.real_time),
+    );
     tell(&event("ready", &facts, json!({})));
     let outcome = forwarder.run(&control).map_err(Error::system(
         "lost a device",

@@ -15,6 +15,53 @@ const SPIN_NS: u64 = 200_000;
 /// Real-time priority, where the system grants it.
 const PRIORITY: libc::c_int = 50;
 
+/// A real-time thread that is awake for more than 95 % of a second is stopped for the rest of it (sched(7)). So the link
+/// stays awake for at most 13 times as long as it sleeps, save a credit.
+const AWAKE_PER_ASLEEP: u64 = 13;
+/// Longest time awake that may be saved up: 13/14 of a second and this are below 95 %.
+const MOST_CREDIT_NS: u64 = 15_000_000;
+/// A nap: with the time to wake up, late enough to matter to few packets and to none by much.
+const NAP: Duration = Duration::from_micros(20);
+
+/// Keeps a thread that is never idle from being stopped by the kernel for tens of milliseconds, by naps.
+#[derive(Debug)]
+pub struct Naps {
+    needed: bool,
+    credit_ns: u64,
+    booked_until_ns: u64,
+}
+
+impl Naps {
+    /// Starts with all that may be saved up. Without real-time priority no naps are needed.
+    #[must_use]
+    pub fn new(real_time: bool) -> Self {
+        Self {
+            needed: real_time,
+            credit_ns: MOST_CREDIT_NS,
+            booked_until_ns: monotonic_ns(),
+        }
+    }
+
+    /// To be called while awake, every millisecond or more often: naps if it is time to.
+    pub fn nap_if_due(&mut self) {
+        let now_ns = monotonic_ns();
+        self.credit_ns = self.credit_ns.saturating_sub(now_ns - self.booked_until_ns);
+        self.booked_until_ns = now_ns;
+        if self.needed && self.credit_ns == 0 {
+            thread::sleep(NAP);
+            self.slept();
+        }
+    }
+
+    /// To be called after a sleep, which started at the last call of [`Naps::nap_if_due`].
+    pub fn slept(&mut self) {
+        let now_ns = monotonic_ns();
+        let earned_ns = (now_ns - self.booked_until_ns).saturating_mul(AWAKE_PER_ASLEEP);
+        self.credit_ns = self.credit_ns.saturating_add(earned_ns).min(MOST_CREDIT_NS);
+        self.booked_until_ns = now_ns;
+    }
+}
+
 /// What the system granted.
 #[derive(Clone, Copy, Debug)]
 pub struct Scheduling {
