@@ -11,7 +11,7 @@ def sysctls(tcp: Tcp) -> dict[str, str]:
     namespace may set there what the machine's `tcp_allowed_congestion_control` refuses to the sysctl."""
     return {
         "net.ipv4.ip_unprivileged_port_start": "0",
-        "net.ipv4.ping_group_range": "0 2147483647",
+        "net.ipv4.ping_group_range": "0 0",
         "net.ipv4.tcp_congestion_control": tcp.congestion_control,
         "net.ipv4.tcp_no_metrics_save": "1",
         "net.ipv4.tcp_slow_start_after_idle": _flag(tcp.slow_start_after_idle),
