@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
+import shutil
 import sys
-import time
+import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,17 +17,21 @@ from quiclab.errors import ExitCode, HostError, QuiclabError, SpecError
 
 if TYPE_CHECKING:
     from quiclab.spec import model
-    from quiclab.testbed.namespace import NetworkNamespace
 
 _DESCRIPTION = """\
 Run a command behind an emulated link. It sees a network with one other host, the far end of the link.
 
-  quiclab exec --rate 10mbit --delay 50ms --loss 1% -- sh -c 'ping -c 5 $QUICLAB_SERVER'
-  quiclab exec --rate 100mbit --delay 10ms --server 'iperf3 -s' --client 'iperf3 -c $QUICLAB_SERVER'
+  quiclab exec --rate 10mbit --delay 50ms --loss 1% -- ping -c 5 server
+  quiclab exec --rate 100mbit --delay 10ms --server 'iperf3 -s' --client 'iperf3 -c server'
+  quiclab exec --down-rate 2mbit --delay 300ms --internet -- bash
 
-A lone COMMAND runs at the client's end. QUICLAB_SERVER and QUICLAB_CLIENT hold the addresses of the ends
-(QUICLAB_SERVER6, QUICLAB_CLIENT6 for IPv6). It ends when the client ends, with the client's exit code.
+A lone COMMAND runs at the client's end. The ends are called `client` and `server` (`client6` and `server6` over
+IPv6), and QUICLAB_CLIENT, QUICLAB_SERVER, QUICLAB_CLIENT6 and QUICLAB_SERVER6 hold their addresses. It ends when the
+client ends, with the client's exit code: 128 + signal when a signal ended it, 127 when there is no such command.
 """
+
+_COMMAND_NOT_EXECUTABLE, _COMMAND_NOT_FOUND = 126, 127
+"""As shells have it."""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -39,8 +43,16 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_link_options(parser)
-    parser.add_argument("--server", metavar="CMD", help="shell command at the server's end, started first")
+    parser.add_argument(
+        "--server", metavar="CMD", help="shell command at the server's end: the client starts when it listens"
+    )
     parser.add_argument("--client", metavar="CMD", help="shell command at the client's end, in place of COMMAND")
+    parser.add_argument(
+        "--internet",
+        action="store_true",
+        help="give COMMAND a name server and, across the link, a way out through this machine's network "
+        "(needs pasta or slirp4netns; IPv4)",
+    )
     parser.add_argument(
         "--tcp", metavar="NAME", help="TCP congestion control at both ends (default: this machine's own)"
     )
@@ -56,100 +68,98 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(arguments: argparse.Namespace) -> int:
     """Check everything that can be wrong before anything starts, then enter the sandbox."""
-    from quiclab.testbed.sandbox import run_in_sandbox
+    from quiclab.cli.main import tell
+    from quiclab.testbed.sandbox import leave_network, run_in_sandbox
+    from quiclab.testbed.terminal import terminal_restored
+    from quiclab.testbed.user_commands import UserCommands, run_user_commands
+    from quiclab.testbed.way_out import WayOut, find_stack
 
-    path = read_link_options(arguments)
-    argv = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
-    if bool(argv) == bool(arguments.client):
-        raise SpecError("exec needs one command for the client's end", "give it after --, or as a string with --client")
-    argv = argv or ["sh", "-c", arguments.client]
-    congestion_control = arguments.tcp or Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
+    path, argv = _read(arguments)
+    congestion_control = _congestion_control(arguments.tcp)
+    way_out = WayOut(find_stack(), path.mtu) if arguments.internet else None
     if arguments.log is not None:
-        try:
-            arguments.log.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise HostError(
-                f"cannot write {arguments.log}: {error.strerror}", "choose another folder for --log"
-            ) from error
-    caller = os.geteuid()
+        _check_writable(arguments.log)
+    if (code := _why_not_executable(argv[0])) is not None:
+        return code
+    if way_out is not None:
+        print(
+            "quiclab: with --internet TCP ends at this machine: timings against UDP are not comparable", file=sys.stderr
+        )
+    commands = UserCommands(
+        client=argv,
+        server=arguments.server,
+        path=path,
+        seed=arguments.seed,
+        congestion_control=congestion_control,
+        backend=arguments.backend,
+        log_dir=arguments.log.resolve() if arguments.log else None,
+        user_id=os.geteuid(),
+    )
 
     def inside() -> int:
-        from quiclab.cli.main import tell
-
         try:
-            return _run(arguments, path, argv, congestion_control, caller)
+            with ExitStack() as stack:
+                if way_out is not None:
+                    stack.enter_context(way_out)
+                    leave_network()
+                return run_user_commands(commands, way_out)
         except QuiclabError as error:
             tell(error)
             return error.exit_code
         except KeyboardInterrupt:
             return ExitCode.INTERRUPTED
 
-    return run_in_sandbox(inside)
+    with terminal_restored():
+        return run_in_sandbox(inside, own_network=way_out is None)
 
 
-def _run(arguments: argparse.Namespace, path: model.Path, argv: list[str], congestion_control: str, caller: int) -> int:
-    from quiclab.spec.link import link_config
-    from quiclab.spec.model import Tcp
-    from quiclab.testbed.backend import choose_backend
-    from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Link, LinkSettings
-    from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
-    from quiclab.testbed.process import Process, kill_everything_else
-    from quiclab.testbed.tcp_settings import sysctls
-
-    tcp = Tcp(congestion_control)
-    settings = LinkSettings(
-        backend=arguments.backend or choose_backend()[0],
-        mtu=path.mtu,
-        model=link_config(path, arguments.seed),
-        route=RouteMetrics(tcp.congestion_control, tcp.initial_window),
-        work_dir=arguments.log.resolve() if arguments.log else None,
-    )
-    environment = dict(os.environ) | {
-        "QUICLAB_SERVER": SERVER_ADDRESSES[4],
-        "QUICLAB_CLIENT": CLIENT_ADDRESSES[4],
-        "QUICLAB_SERVER6": SERVER_ADDRESSES[6],
-        "QUICLAB_CLIENT6": CLIENT_ADDRESSES[6],
-    }
-
-    def start(name: str, command: list[str], namespace: NetworkNamespace) -> Process:
-        return Process(
-            name, command, environment, namespace, work_dir=Path.cwd(), output=None, ordinary_id=caller or None
-        )
-
+def _read(arguments: argparse.Namespace) -> tuple[model.Path, list[str]]:
+    """The path and the client's command. Raises SpecError with every offender."""
+    problems: list[str] = []
+    path = None
     try:
-        with ExitStack() as stack:
-            client, server = (stack.enter_context(NetworkNamespace()) for _ in range(2))
-            for namespace in (client, server):
-                namespace.write_sysctls(sysctls(tcp))
-            link = stack.enter_context(Link(settings, client, server))
-            if arguments.server:
-                far = stack.enter_context(start("the server", ["sh", "-c", arguments.server], server))
-                _wait_until_listening(far, server)
-            near = stack.enter_context(start("the client", argv, client))
-            code = near.wait(None)
-            summary = link.stop()
-    finally:
-        kill_everything_else()
-    if not summary["sound"]:
-        print(f"quiclab: the link was not true to its model: {'; '.join(summary['unsound_reasons'])}", file=sys.stderr)
-    return code if code is not None and code >= 0 else 128 - (code or 0)
+        path = read_link_options(arguments)
+    except SpecError as error:
+        problems += error.problems
+    argv = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
+    if argv and arguments.client is not None:
+        problems.append("--client: stands in place of COMMAND; give one of them")
+    if not argv and not arguments.client:
+        problems.append("COMMAND: there is none; write it after --, or as a string behind --client")
+    if arguments.internet and arguments.server is not None:
+        problems.append("--internet: the server's end is the way out; it cannot run --server as well")
+    if problems or path is None:
+        raise SpecError("exec cannot do what was asked", "quiclab exec --help shows every option", tuple(problems))
+    return path, argv or ["sh", "-c", arguments.client]
 
 
-def _wait_until_listening(process: object, namespace: NetworkNamespace, patience_s: float = 5.0) -> None:
-    """Until anything listens at the server's end; one that listens to nothing is given the patience, no more."""
-    from quiclab.testbed.process import Process
+def _congestion_control(asked: str | None) -> str:
+    """Name of the TCP congestion control. Raises HostError when this kernel has not loaded it."""
+    folder = Path("/proc/sys/net/ipv4")
+    available = (folder / "tcp_available_congestion_control").read_text().split()
+    if asked is not None and asked not in available:
+        raise HostError(
+            f"--tcp {asked}: this kernel offers {', '.join(available)}",
+            f"if it is a module, as root: modprobe tcp_{asked}",
+        )
+    return asked or (folder / "tcp_congestion_control").read_text().strip()
 
-    assert isinstance(process, Process)
-    deadline = time.monotonic() + patience_s
-    while time.monotonic() < deadline:
-        code = process.poll()
-        if code is not None:
-            raise HostError(f"the server ended at start with exit code {code}: {shlex.join(process.argv)}")
-        tables = {kind: namespace.read(kind).splitlines()[1:] for kind in ("tcp", "tcp6", "udp", "udp6")}
-        if any(
-            line.split()[3] == ("0A" if kind.startswith("tcp") else "07")
-            for kind, lines in tables.items()
-            for line in lines
-        ):
-            return
-        time.sleep(0.01)
+
+def _check_writable(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise HostError(f"cannot write {folder}: {error.strerror}", "choose another folder for --log") from error
+
+
+def _why_not_executable(command: str) -> int | None:
+    """Say why a command cannot be run, and the exit code that shells have for it."""
+    if shutil.which(command) is not None:
+        return None
+    if "/" in command and Path(command).exists():
+        print(f"quiclab: {command} is not an executable file", file=sys.stderr)
+        return _COMMAND_NOT_EXECUTABLE
+    print(f"quiclab: there is no command {command}", file=sys.stderr)
+    return _COMMAND_NOT_FOUND

@@ -24,6 +24,8 @@ _EFFECTS = {
     "trace": ("FILE", "Mahimahi trace in place of a rate"),
 }
 
+_GREATEST_SEED = 2**64 - 1
+
 
 def add_link_options(parser: argparse.ArgumentParser) -> None:
     """`--rate`, `--up-rate`, `--down-rate` and so on."""
@@ -32,8 +34,8 @@ def add_link_options(parser: argparse.ArgumentParser) -> None:
         group.add_argument(f"--{effect}", metavar=unit, help=text)
         for side in ("up", "down"):
             group.add_argument(f"--{side}-{effect}", metavar=unit, help=argparse.SUPPRESS)
-    group.add_argument("--mtu", type=int, default=1500, metavar="BYTES", help="IP packet bytes (default 1500)")
-    group.add_argument("--seed", type=int, default=1, help="seed of everything random on the link (default 1)")
+    group.add_argument("--mtu", type=_whole, default=1500, metavar="BYTES", help="IP packet bytes (default 1500)")
+    group.add_argument("--seed", type=_whole, default=1, help="seed of everything random on the link (default 1)")
 
 
 def read_link_options(arguments: argparse.Namespace) -> Path:
@@ -48,6 +50,8 @@ def read_link_options(arguments: argparse.Namespace) -> Path:
         table |= {side: values} if side else values
     table = {key: value for key, value in table.items() if value != {}}
     source = _CommandLine(table, {}, pathlib.Path.cwd())
+    if not (isinstance(arguments.seed, int) and 0 <= arguments.seed <= _GREATEST_SEED):
+        source.report(("seed",), f"{arguments.seed} is not a whole number from 0 to {_GREATEST_SEED}")
     try:
         path = read_path(Node(table, (), source))
     except Exception:
@@ -57,6 +61,14 @@ def read_link_options(arguments: argparse.Namespace) -> Path:
     if source.problems:
         raise SpecError("the link cannot be made as asked", "quiclab exec --help shows every option", source.problems)
     return path
+
+
+def _whole(text: str) -> int | str:
+    """A whole number, or what was written: it is reported together with all other offenders."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
 class _CommandLine(Source):

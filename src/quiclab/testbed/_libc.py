@@ -54,6 +54,11 @@ def mount(source: str, target: str, fstype: str | None, flags: int = 0, data: st
     )
 
 
+def unmount(target: str) -> None:
+    """umount(2)."""
+    _call(f"cannot unmount {target}", _libc.umount2(target.encode(), 0))
+
+
 def die_with_parent(signal_number: int) -> None:
     """Ask the kernel for a signal when the parent ends (PR_SET_PDEATHSIG)."""
     _call("cannot ask for a signal at the parent's end", _libc.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0))

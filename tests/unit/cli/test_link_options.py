@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import pathlib
 
 import pytest
 
@@ -31,7 +32,9 @@ def test_an_option_holds_for_both_directions() -> None:
 
 def test_one_direction_overrides() -> None:
     """`--up-…` and `--down-…` are stronger."""
-    path = _read("--rate", "10mbit", "--delay", "50ms", "--down-delay", "10ms", "--up-loss", "2%", "--queue", "100 packets")
+    path = _read(
+        "--rate", "10mbit", "--delay", "50ms", "--down-delay", "10ms", "--up-loss", "2%", "--queue", "100 packets"
+    )
     assert path.base_rtt == Duration(60_000_000)
     assert path.down.loss is None
     assert path.up.queue.packets == 100
@@ -47,8 +50,30 @@ def test_nothing_asked_is_an_open_link() -> None:
 def test_every_wrong_option_at_once() -> None:
     """Each is named as it was typed."""
     with pytest.raises(SpecError) as caught:
-        _read("--rate=-3mbit", "--down-loss", "120%", "--jitter", "fast")
-    told = "\n".join(caught.value.problems)
-    assert "--rate" in told
-    assert "--down-loss" in told
-    assert "--jitter" in told
+        _read("--rate=-3mbit", "--down-loss", "120%", "--jitter", "fast", "--mtu", "big", "--seed", "1.5")
+    assert {problem.partition(":")[0] for problem in caught.value.problems} == {
+        "--rate",
+        "--down-loss",
+        "--jitter",
+        "--mtu",
+        "--seed",
+    }
+
+
+@pytest.mark.parametrize(
+    "options", [("--mtu", "100"), ("--seed=-1",), ("--seed", str(2**64)), ("--queue", "9 packets")]
+)
+def test_out_of_range(options: tuple[str, ...]) -> None:
+    """Whole numbers have bounds, and a queue needs a rate."""
+    with pytest.raises(SpecError) as caught:
+        _read(*options)
+    assert [problem.partition(":")[0] for problem in caught.value.problems] == [options[0].partition("=")[0]]
+
+
+def test_a_trace_in_place_of_a_rate(tmp_path: pathlib.Path) -> None:
+    """A file name is taken from where the command is typed."""
+    trace = tmp_path / "trace"
+    trace.write_text("1\n2\n3\n")
+    path = _read("--down-trace", str(trace), "--up-rate", "1mbit")
+    assert path.down.trace == str(trace)
+    assert path.up.rate == Bitrate(1_000_000)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands of the user's own at the ends of an emulated link. Must run inside the sandbox."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from quiclab.errors import HostError
+from quiclab.spec import model
+from quiclab.spec.link import link_config
+from quiclab.testbed.backend import choose_backend
+from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings
+from quiclab.testbed.names import name_the_ends, use_name_server
+from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
+from quiclab.testbed.process import Process, kill_everything_else
+from quiclab.testbed.tcp_settings import sysctls
+from quiclab.testbed.way_out import NAME_SERVER, WayOut
+
+_LISTEN_PATIENCE_S = 5.0
+
+
+@dataclass(frozen=True)
+class UserCommands:
+    """What runs where, and over which link."""
+
+    client: Sequence[str]
+    server: str | None
+    """Shell command."""
+    path: model.Path
+    seed: int
+    congestion_control: str
+    """Of TCP at both ends."""
+    backend: Backend | None
+    """None takes what this machine can."""
+    log_dir: Path | None
+    """Where packet log, captures and summary are kept; None keeps nothing."""
+    user_id: int
+    """Uid that the commands see; 0 leaves them root of the sandbox."""
+
+
+def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
+    """Run them until the client ends; its exit code, or 128 + signal. Raises HostError when the link cannot run."""
+    tcp = model.Tcp(commands.congestion_control)
+    route = RouteMetrics(tcp.congestion_control, tcp.initial_window)
+    settings = LinkSettings(
+        backend=_backend(commands.backend),
+        mtu=commands.path.mtu,
+        model=link_config(commands.path, commands.seed),
+        route=route,
+        work_dir=commands.log_dir,
+    )
+    name_the_ends()
+    try:
+        with ExitStack() as stack:
+            client, server = (stack.enter_context(NetworkNamespace()) for _ in range(2))
+            for namespace in (client, server):
+                namespace.write_sysctls(sysctls(tcp))
+            link = stack.enter_context(Link(settings, client, server))
+            if way_out is not None:
+                way_out.open(client, server, route)
+                use_name_server(NAME_SERVER)
+            if commands.server is not None:
+                # The terminal is the client's: its input, and its Ctrl-C.
+                argv = ["setsid", "sh", "-c", f"exec </dev/null\n{commands.server}"]
+                far = stack.enter_context(_process("the server", argv, server, commands.user_id))
+                _wait_until_listening(far, server, commands.server)
+            near = stack.enter_context(_process("the client", commands.client, client, commands.user_id))
+            # Ctrl-C goes to the whole foreground group: what it means is the client's affair.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            code = near.wait(None)
+            summary = link.stop()
+    finally:
+        kill_everything_else()
+    if not summary["sound"]:
+        print(f"quiclab: the link was not true to its model: {'; '.join(summary['unsound_reasons'])}", file=sys.stderr)
+    return code if code is not None and code >= 0 else 128 - (code or 0)
+
+
+def _backend(asked: Backend | None) -> Backend:
+    possible, reason = choose_backend()
+    if asked == "tun" and possible != "tun":
+        raise HostError(f"the link cannot use TUN: {reason}", "leave --backend away: the link then uses veth")
+    return asked or possible
+
+
+def _process(name: str, argv: Sequence[str], namespace: NetworkNamespace, user_id: int) -> Process:
+    environment = os.environ | {
+        "QUICLAB_CLIENT": CLIENT_ADDRESSES[4],
+        "QUICLAB_SERVER": SERVER_ADDRESSES[4],
+        "QUICLAB_CLIENT6": CLIENT_ADDRESSES[6],
+        "QUICLAB_SERVER6": SERVER_ADDRESSES[6],
+    }
+    return Process(name, argv, environment, namespace, work_dir=Path.cwd(), output=None, ordinary_id=user_id or None)
+
+
+def _wait_until_listening(server: Process, namespace: NetworkNamespace, command: str) -> None:
+    """Until anything listens at the server's end. One that listens to nothing is given the patience, no more."""
+    deadline = time.monotonic() + _LISTEN_PATIENCE_S
+    while not _listens(namespace):
+        code = server.poll()
+        if code is not None:
+            raise HostError(f"the server ended at start with exit code {code}: {command}")
+        if time.monotonic() > deadline:
+            print(f"quiclab: nothing listens at the server's end after {_LISTEN_PATIENCE_S:g} s", file=sys.stderr)
+            return
+        time.sleep(0.01)
+
+
+def _listens(namespace: NetworkNamespace) -> bool:
+    """Whether the namespace has a TCP socket that listens or a UDP socket without a peer (/proc/net)."""
+    for protocol, state in (("tcp", "0A"), ("udp", "07")):
+        for table in (protocol, f"{protocol}6"):
+            with contextlib.suppress(FileNotFoundError):
+                if any(line.split()[3] == state for line in namespace.read(table).splitlines()[1:]):
+                    return True
+    return False
