@@ -41,7 +41,7 @@ def print_plan(
     for line in _size(study, rows):
         console.print(Text(line))
     power = attainable(study)
-    if power.together == 1:  # else it is among the warnings
+    if power.sentence not in warnings:
         console.print(Text(power.sentence))
     for warning in warnings:
         console.print(Text(f"warning: {warning}", style="yellow"))
