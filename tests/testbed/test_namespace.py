@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +73,11 @@ def test_a_process_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
 
     def work() -> int:
         with NetworkNamespace() as namespace:
-            argv = ["/bin/sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"]
-            process = Process("it", argv, {}, namespace, work_dir=tmp_path, output=tmp_path / "out")
-            with process:
+            output = tmp_path / "out"
+            argv = ["/bin/sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"]
+            with Process("it", argv, {}, namespace, work_dir=tmp_path, output=output) as process:
+                while "ready" not in output.read_text():
+                    time.sleep(0.01)
                 return process.end(grace_s=0.3)
 
     assert in_sandbox(work) == -9

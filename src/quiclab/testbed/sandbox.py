@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -100,13 +101,18 @@ def _first_process(main: Callable[[], int]) -> int:
     code = 1
     try:
         code = main()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+    except BaseException:
+        # The stack below is a copy of the caller's: nothing of it may run here.
+        traceback.print_exc()
+    sys.stdout.flush()
+    sys.stderr.flush()
     return code
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    """Once: Ctrl-C comes from the terminal and again from the caller, and clearing up is not to be interrupted."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
@@ -117,8 +123,7 @@ def _wait(child: int, forward_to: int) -> int:
         with contextlib.suppress(ProcessLookupError):
             os.kill(forward_to, number)
 
-    # The terminal sends Ctrl-C to the whole foreground group: PID 1 has it already, so only SIGTERM is handed on.
-    before = signal.signal(signal.SIGTERM, forward), signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.signal(signal.SIGTERM, forward), signal.signal(signal.SIGINT, forward)
     try:
         _, status = os.waitpid(child, 0)
     finally:
