@@ -15,6 +15,7 @@ from quiclab.errors import HostError
 from quiclab.testbed.backend import tun_problem
 from quiclab.testbed.link import link_binary
 from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.testbed.way_out import find_stack
 
 State = Literal["ok", "limited", "missing"]
 
@@ -64,12 +65,7 @@ def inside_findings() -> list[Finding]:
 
 def outside_findings() -> list[Finding]:
     """What can be told without namespaces."""
-    cpus = os.cpu_count() or 1
-    if cpus < 2:
-        return [
-            Finding("processors", "limited", "1: endpoints and link disturb each other", "use a machine with 2 or more")
-        ]
-    return [Finding("processors", "ok", f"{cpus}, {_cpu_model()}")]
+    return [_processors(), _way_out()]
 
 
 def bounded_run(argv: Sequence[str]) -> str | None:
@@ -80,6 +76,21 @@ def bounded_run(argv: Sequence[str]) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
+
+
+def _processors() -> Finding:
+    cpus = os.cpu_count() or 1
+    if cpus < 2:
+        remedy = "use a machine with 2 or more"
+        return Finding("processors", "limited", "1: endpoints and link disturb each other", remedy)
+    return Finding("processors", "ok", f"{cpus}, {_cpu_model()}")
+
+
+def _way_out() -> Finding:
+    try:
+        return Finding("way out", "ok", f"{find_stack()}, for quiclab exec --internet")
+    except HostError as error:
+        return Finding("way out", "limited", f"quiclab exec --internet: {error.message}", f"as root: {error.hint}")
 
 
 def _congestion_control(name: str) -> Finding:
