@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use link_run::config;
 use link_run::log::pcapng::{Packet, Way};
 use link_run::log::record::{Action, Record, CORRUPTED, DUPLICATE, NO_INDEX};
-use link_run::log::Logs;
+use link_run::log::{Logs, WHOLE_PACKETS};
 
 const OFFSET_NS: i64 = 1_795_294_534_608_768_542;
 
@@ -26,6 +26,7 @@ impl Scratch {
             packet_log: Some(self.0.join("link.qplog")),
             capture_client: Some(self.0.join("client.pcapng")),
             capture_server: None,
+            snaplen_bytes: None,
             summary: None,
             buffer_bytes,
         }
@@ -212,6 +213,36 @@ fn options(mut bytes: &[u8]) -> Vec<(u16, &[u8])> {
         options.push((u16::try_from(code).expect("16 bits"), &bytes[4..4 + length]));
         bytes = &bytes[4 + length.next_multiple_of(4)..];
     }
+}
+
+/// Captures that keep the first bytes only still say how long each packet was.
+#[test]
+fn a_capture_may_keep_the_first_bytes_only() {
+    let scratch = Scratch::new("snaplen");
+    let mut config = scratch.config(1 << 20);
+    config.snaplen_bytes = Some(50);
+    let mut logs = Logs::create(&config, OFFSET_NS).expect("logs");
+    let data: Vec<u8> = (0..=200).collect();
+    let whole = usize::try_from(WHOLE_PACKETS).expect("a few");
+    let short = [&data[..], &data[..20]];
+    for data in std::iter::repeat_n(&data[..], whole).chain(short) {
+        let packet = Packet {
+            time_ns: 5,
+            way: Way::Inbound,
+            id: None,
+            comment: None,
+            data,
+        };
+        logs.capture(0, &packet);
+    }
+    logs.finish(0).expect("written");
+    let bytes = fs::read(scratch.0.join("client.pcapng")).expect("a file");
+    let blocks = blocks(&bytes);
+    let lengths = |number: usize| (u32_at(blocks[number].1, 12), u32_at(blocks[number].1, 16));
+    assert_eq!(lengths(whole + 1), (201, 201));
+    assert_eq!(lengths(whole + 2), (50, 201));
+    assert_eq!(&blocks[whole + 2].1[20..70], &data[..50]);
+    assert_eq!(lengths(whole + 3), (20, 20));
 }
 
 /// Section, interface and packets are well-formed blocks with every field in its place.

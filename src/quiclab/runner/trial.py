@@ -23,14 +23,16 @@ from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import PORT, arm_of, path_of, trial_command
 from quiclab.runner.laboratory import Laboratory
 from quiclab.spec import model
-from quiclab.spec.link import link_config
+from quiclab.spec.link import lateness_bound, link_config
 from quiclab.testbed import clock
 from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Link, LinkSettings
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.testbed.process import Process, collect, kill_everything_else
 from quiclab.testbed.sampler import counters, tcp_congestion_control
 from quiclab.testbed.tcp_settings import sysctls
-from quiclab.units import ByteCount, Duration
+
+HEADER_BYTES = 200
+"""IP, TCP with all its options and the start of the payload: what every table and metric needs."""
 
 
 @dataclass
@@ -214,17 +216,11 @@ def _link(laboratory: Laboratory, row: PlanRow, raw: Path, namespaces: dict[str,
         model=link_config(path, row.seed),
         route=RouteMetrics(arm.tcp.congestion_control, arm.tcp.initial_window),
         work_dir=raw,
-        captures=study.captures,
-        lateness_p99_ns=_lateness_bound(study, path).ns,
+        snaplen_bytes=None if study.captures == "whole" else HEADER_BYTES,
+        lateness_p99_ns=lateness_bound(path, study.limits.lateness_p99).ns,
         spin_ns=laboratory.spin_ns,
     )
     return Link(settings, namespaces["client"], namespaces["server"])
-
-
-def _lateness_bound(study: model.Study, path: model.Path) -> Duration:
-    """The link adds its share of the one-way delay by itself (`void.one_way_delay_share`)."""
-    rates = [direction.rate for direction in (path.up, path.down) if direction.rate is not None]
-    return max([study.limits.lateness_p99, *(rate.time_for(ByteCount(path.mtu)) for rate in rates)])
 
 
 def _body(file: Path) -> dict[str, Any] | None:

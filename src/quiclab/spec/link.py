@@ -21,7 +21,7 @@ from quiclab.spec.model import (
     Queue,
     Reorder,
 )
-from quiclab.units import Bitrate, Duration, Share
+from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 LEAST_BDP_PACKETS = 32
 """A queue in multiples of the BDP is never below so many full packets: a burst of an initial window must fit."""
@@ -39,6 +39,18 @@ def link_config(path: Path, seed: int) -> dict[str, Any]:
         "up": _direction(path.up, path.base_rtt, path.mtu),
         "down": _direction(path.down, path.base_rtt, path.mtu),
     }
+
+
+def lateness_bound(path: Path, least: Duration) -> Duration:
+    """How late 1 % of the packets may be: `least`, or the grain of the link where that is coarser.
+
+    The grain is a full packet's time of service; where a direction has no rate, the packets of a super-packet are all
+    due at once and are written one after another, which takes up to a millisecond. (The link itself adds 2 % of the
+    one-way delay.)
+    """
+    rates = [reference_rate(direction) for direction in (path.up, path.down)]
+    grains = [Duration(1_000_000) if rate is None else rate.time_for(ByteCount(path.mtu)) for rate in rates]
+    return max([least, *grains])
 
 
 def reference_rate(direction: Direction) -> Bitrate | None:

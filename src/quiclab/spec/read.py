@@ -21,9 +21,13 @@ from quiclab.spec.lines import line_index
 from quiclab.spec.model import AaControl, Arm, Limits, Path, Study, Workload
 from quiclab.spec.nodes import FAILED, Kind, Node, Source, build, closest, read_keys, read_or_report, show
 from quiclab.spec.paths import PATH
+from quiclab.units import ByteCount
 
 LEAST_QUIC_MTU = 1228
 """A path must carry UDP payloads of 1200 bytes (RFC 9000 section 14), with 20 bytes of IPv4 and 8 of UDP."""
+
+MOST_WHOLE_CAPTURES = ByteCount(2 * 10**9)
+"""Up to here captures keep whole packets where the spec does not say."""
 
 AA_KEYS: Mapping[str, Kind[Any]] = {"workload": kinds.NAME, "path": kinds.NAME, "blocks": kinds.whole(1, 100_000)}
 _AA: Kind[dict[str, Any]] = Kind(
@@ -36,7 +40,7 @@ STUDY_KEYS: Mapping[str, Kind[Any]] = {
     "blocks": kinds.whole(1, 100_000),
     "alpha": kinds.fraction(),
     "baseline": kinds.NAME,
-    "captures": kinds.FLAG,
+    "captures": kinds.choice(("whole", "headers")),
     "aa": _AA,
 }
 LIMITS_KEYS: Mapping[str, Kind[Any]] = {
@@ -121,8 +125,15 @@ def _study(top: Node, clients: Collection[str], servers: Collection[str]) -> Stu
     smallest = min(workloads, key=lambda workload: workload.size)
     aa = {"workload": smallest.name, "path": paths[0].name, "blocks": own["blocks"], **own.get("aa", {})}
     first_h2 = next((arm for arm in arms if arm.protocol == "h2"), arms[0])
-    resolved = {"baseline": first_h2.name, **own, "aa": AaControl(**aa)}
+    resolved = {"baseline": first_h2.name, "captures": _captures(workloads, paths, arms, own), **own}
+    resolved["aa"] = AaControl(**aa)
     return Study(workloads=tuple(workloads), paths=tuple(paths), arms=arms, limits=limits, **resolved)
+
+
+def _captures(workloads: Sequence[Workload], paths: Sequence[Path], arms: Sequence[Arm], own: Mapping[str, Any]) -> str:
+    """Whole packets while the captures of both ends stay small."""
+    one_of_each = sum(workload.size.bytes for workload in workloads) * len(paths) * len(arms)
+    return "whole" if 2 * one_of_each * own["blocks"] <= MOST_WHOLE_CAPTURES.bytes else "headers"
 
 
 def _own_keys(top: Node) -> dict[str, Any]:

@@ -40,6 +40,8 @@ class LinkSettings:
     """Where configuration, packet log, captures and summary are written; None keeps nothing."""
     packet_log: bool = True
     captures: bool = True
+    snaplen_bytes: int | None = None
+    """Bytes of each packet that the captures keep; None keeps all."""
     lateness_p99_ns: int = 100_000
     spin_ns: int | None = None
 
@@ -88,7 +90,7 @@ class Link:
                 )
                 for end, namespace in device_ends.items()
             },
-            "log": {**self._log_files(), "buffer_bytes": 256 << 20},
+            "log": {**self._log_files(), "snaplen_bytes": settings.snaplen_bytes, "buffer_bytes": 256 << 20},
             "void": {"lateness_p99_ns": settings.lateness_p99_ns, "one_way_delay_share": 0.02},
             "timer": {"spin_ns": settings.spin_ns},
         }

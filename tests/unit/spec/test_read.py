@@ -34,7 +34,7 @@ def test_a_small_spec_is_filled_with_defaults(tmp_path: pathlib.Path) -> None:
     assert study.aa == AaControl("100KB", "plain", 4)
     assert study.limits == Limits()
     assert study.paths[0].title == "plain"
-    assert (study.alpha, study.captures) == (0.05, True)
+    assert (study.alpha, study.captures) == (0.05, "whole")
 
 
 def test_the_baseline_is_an_h2_arm_wherever_it_stands(tmp_path: pathlib.Path) -> None:
@@ -77,7 +77,7 @@ OFFENDERS = [
     ("blocks = 4", "blocks = 4\nalpha = nan", 5, ["study.alpha", "above 0 and below 1"]),
     ("blocks = 4", 'blocks = 4\nbaseline = "h22"', 5, ["study.baseline", '"h22"', 'did you mean "h2"?']),
     ("blocks = 4", 'blocks = 4\nbaseline = "quic"', 5, ["study.baseline", "valid arms: h2, h3"]),
-    ("blocks = 4", 'blocks = 4\ncaptures = "yes"', 5, ["study.captures", "true or false"]),
+    ("blocks = 4", 'blocks = 4\ncaptures = "yes"', 5, ["study.captures", "valid values: whole, headers"]),
     ("blocks = 4", 'blocks = 4\naa = {path = "plane"}', 5, ["study.aa.path", 'did you mean "plain"?']),
     ("blocks = 4", 'blocks = 4\naa = "plain"', 5, ["study.aa", "is a string", "a table with workload, path, blocks"]),
     ('size = "100 KB"', 'size = "-1 KB"', 8, ["workload[100KB].size", '"-1 KB"', "from 0 B to 1000 GB"]),

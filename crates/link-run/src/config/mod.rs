@@ -86,6 +86,8 @@ pub struct Log {
     pub capture_client: Option<PathBuf>,
     /// The capture of the server's end.
     pub capture_server: Option<PathBuf>,
+    /// Bytes of each packet that the captures keep; `None`: all.
+    pub snaplen_bytes: Option<usize>,
     /// A copy of the summary line.
     pub summary: Option<PathBuf>,
     /// Most memory between the forwarder and the disk.
@@ -98,6 +100,7 @@ impl Default for Log {
             packet_log: None,
             capture_client: None,
             capture_server: None,
+            snaplen_bytes: None,
             summary: None,
             buffer_bytes: 256 << 20,
         }

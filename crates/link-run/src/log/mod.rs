@@ -17,12 +17,18 @@ use record::Record;
 
 const DISK_HINT: &str = "choose a directory that exists, can be written and has room";
 
+/// The first packets of a capture are always whole: they hold the handshakes, which prove what was negotiated.
+pub const WHOLE_PACKETS: u64 = 128;
+
 /// The open logs.
 #[derive(Debug)]
 pub struct Logs {
     buffer: Buffer,
     packet_log: Option<FileNumber>,
     captures: [Option<FileNumber>; 2],
+    /// Bytes of a packet that captures keep, the first `WHOLE_PACKETS` excepted.
+    snaplen: usize,
+    captured: [u64; 2],
     /// What has happened so far.
     pub counts: Counts,
 }
@@ -79,6 +85,8 @@ impl Logs {
             buffer,
             packet_log,
             captures,
+            snaplen: config.snaplen_bytes.unwrap_or(usize::MAX),
+            captured: [0; 2],
             counts: Counts::default(),
         })
     }
@@ -100,9 +108,17 @@ impl Logs {
         let Some(file) = self.captures[end] else {
             return;
         };
+        let snaplen = if self.captured[end] < WHOLE_PACKETS {
+            usize::MAX
+        } else {
+            self.snaplen
+        };
+        self.captured[end] += 1;
         if !self
             .buffer
-            .append(file, packet.block_length(), |out| packet.write(out))
+            .append(file, packet.block_length(snaplen), |out| {
+                packet.write(out, snaplen);
+            })
         {
             self.counts.capture_packets_lost += 1;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! pcapng blocks (draft-ietf-opsawg-pcapng): raw IP, nanoseconds, whole packets.
+//! pcapng blocks (draft-ietf-opsawg-pcapng): raw IP, nanoseconds, whole packets or their first bytes.
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
@@ -67,26 +67,26 @@ pub fn file_header(interface: &str, offset_ns: i64) -> Vec<u8> {
 }
 
 impl Packet<'_> {
-    /// Most bytes that its block takes.
+    /// Most bytes that its block takes, if so many bytes of the packet are kept.
     #[must_use]
-    pub fn block_length(&self) -> usize {
+    pub fn block_length(&self, snaplen: usize) -> usize {
         PACKET_OVERHEAD
-            + padded(self.data.len())
+            + padded(self.data.len().min(snaplen))
             + self.comment.map_or(0, |comment| 4 + padded(comment.len()))
     }
 
-    /// Appends its block.
-    pub fn write(&self, out: &mut Vec<u8>) {
+    /// Appends its block with so many bytes of the packet.
+    pub fn write(&self, out: &mut Vec<u8>, snaplen: usize) {
         block(out, ENHANCED_PACKET, |out| {
-            let length = length_u32(self.data.len()).to_le_bytes();
+            let kept = &self.data[..self.data.len().min(snaplen)];
             let time = self.time_ns.to_le_bytes();
             out.extend_from_slice(&[0; 4]);
             out.extend_from_slice(&time[4..]);
             out.extend_from_slice(&time[..4]);
-            out.extend_from_slice(&length);
-            out.extend_from_slice(&length);
-            out.extend_from_slice(self.data);
-            pad(out, self.data.len());
+            out.extend_from_slice(&length_u32(kept.len()).to_le_bytes());
+            out.extend_from_slice(&length_u32(self.data.len()).to_le_bytes());
+            out.extend_from_slice(kept);
+            pad(out, kept.len());
             option(out, OPTION_FLAGS, &(self.way as u32).to_le_bytes());
             if let Some(id) = self.id {
                 option(out, OPTION_PACKET_ID, &id.to_le_bytes());
