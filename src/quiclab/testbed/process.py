@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from quiclab.errors import TrialError
+from quiclab.testbed.listening import Kind, ListeningPorts
 from quiclab.testbed.namespace import NetworkNamespace
 
 ORDINARY_ID = 1000
@@ -128,37 +129,22 @@ class Process:
         text = self._output.read_text(errors="replace").strip().splitlines()
         return " | ".join(line.strip() for line in text[-lines:])[:500]
 
-    def wait_for_sockets(self, port: int, kinds: Sequence[str], timeout_s: float) -> None:
-        """Wait until `port` is listening for each kind (`tcp`, `udp`), as /proc/net says: no packet is sent.
+    def wait_for_sockets(self, port: int, kinds: Sequence[Kind], timeout_s: float) -> None:
+        """Wait until `port` is listening for each kind; no packet is sent.
 
         Raises TrialError when the program ends before, or is not ready in time.
         """
         deadline = time.monotonic() + timeout_s
-        missing = set(kinds)
-        while missing:
-            missing = {kind for kind in missing if not self._listens(kind, port)}
-            if not missing:
-                return
-            code = self.poll()
-            if code is not None:
-                raise TrialError(
-                    f"{self.name} ended at start with exit code {code}: {self.last_words() or 'it printed nothing'}"
-                )
-            if time.monotonic() > deadline:
-                raise TrialError(
-                    f"{self.name} did not open {' and '.join(sorted(missing))} port {port} within {timeout_s:g} s"
-                )
-            time.sleep(0.002)
-
-    def _listens(self, kind: str, port: int) -> bool:
-        wanted_state = "0A" if kind == "tcp" else "07"
-        for table in (kind, f"{kind}6"):
-            with contextlib.suppress(FileNotFoundError):
-                for line in self._namespace.read(table).splitlines()[1:]:
-                    fields = line.split()
-                    if fields[3] == wanted_state and int(fields[1].rpartition(":")[2], 16) == port:
-                        return True
-        return False
+        with ListeningPorts(self._namespace) as listening:
+            while missing := [kind for kind in kinds if port not in listening.of(kind)]:
+                code = self.poll()
+                if code is not None:
+                    last_words = self.last_words() or "it printed nothing"
+                    raise TrialError(f"{self.name} ended at start with exit code {code}: {last_words}")
+                if time.monotonic() > deadline:
+                    wanted = " and ".join(missing)
+                    raise TrialError(f"{self.name} did not open {wanted} port {port} within {timeout_s:g} s")
+                time.sleep(0.002)
 
     def _require(self) -> subprocess.Popen[bytes]:
         if self._process is None:
@@ -175,7 +161,7 @@ def kill_everything_else() -> None:
 
 
 def collect() -> None:
-    """Wait until everything that was killed is gone. A link takes 40 ms to die: the kernel unregisters its devices."""
+    """Take leave of children that are gone. A link takes 40 ms to go: the kernel unregisters its devices meanwhile."""
     with contextlib.suppress(ChildProcessError):
-        while True:
-            os.waitpid(-1, 0)
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
