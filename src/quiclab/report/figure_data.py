@@ -43,8 +43,12 @@ def distributions(analysis: StudyAnalysis) -> pl.DataFrame:
                         "reason": trial.reason,
                     },
                 )
-    schema = {"block": pl.Int64, "value": pl.Float64, "reason": pl.String}
-    return pl.DataFrame(list(rows.values()), schema_overrides=schema, infer_schema_length=None)
+    texts = ("kind", "cell_id", "cell_title", "arm", "trial_id", "status", "metric", "metric_title", "unit", "reason")
+    # Given whole, so that the columns are there when no trial has a result.
+    schema = {**dict.fromkeys(texts, pl.String), "block": pl.Int64, "value": pl.Float64}
+    frame = pl.DataFrame(list(rows.values()), schema=schema)
+    order = ("kind", "cell_id", "cell_title", "arm", "block", "trial_id", "status", "value")
+    return frame.select(*order, "metric", "metric_title", "unit", "reason")
 
 
 def bytes_acknowledged(directory: Path, trials: pl.DataFrame) -> pl.DataFrame:

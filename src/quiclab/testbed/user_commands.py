@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import sys
@@ -18,6 +17,7 @@ from quiclab.spec import model
 from quiclab.spec.link import lateness_bound, link_config
 from quiclab.testbed.backend import choose_backend
 from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings
+from quiclab.testbed.listening import ListeningPorts
 from quiclab.testbed.names import name_the_ends, use_name_server
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.testbed.process import Process, kill_everything_else
@@ -105,21 +105,12 @@ def _process(name: str, argv: Sequence[str], namespace: NetworkNamespace, user_i
 def _wait_until_listening(server: Process, namespace: NetworkNamespace, command: str) -> None:
     """Until anything listens at the server's end. One that listens to nothing is given the patience, no more."""
     deadline = time.monotonic() + _LISTEN_PATIENCE_S
-    while not _listens(namespace):
-        code = server.poll()
-        if code is not None:
-            raise HostError(f"the server ended at start with exit code {code}: {command}")
-        if time.monotonic() > deadline:
-            print(f"quiclab: nothing listens at the server's end after {_LISTEN_PATIENCE_S:g} s", file=sys.stderr)
-            return
-        time.sleep(0.01)
-
-
-def _listens(namespace: NetworkNamespace) -> bool:
-    """Whether the namespace has a TCP socket that listens or a UDP socket without a peer (/proc/net)."""
-    for protocol, state in (("tcp", "0A"), ("udp", "07")):
-        for table in (protocol, f"{protocol}6"):
-            with contextlib.suppress(FileNotFoundError):
-                if any(line.split()[3] == state for line in namespace.read(table).splitlines()[1:]):
-                    return True
-    return False
+    with ListeningPorts(namespace) as listening:
+        while not listening.of("tcp") | listening.of("udp"):
+            code = server.poll()
+            if code is not None:
+                raise HostError(f"the server ended at start with exit code {code}: {command}")
+            if time.monotonic() > deadline:
+                print(f"quiclab: nothing listens at the server's end after {_LISTEN_PATIENCE_S:g} s", file=sys.stderr)
+                return
+            time.sleep(0.01)

@@ -103,6 +103,16 @@ def test_one_or_two_trials_have_a_page(tmp_path: Path, keep: int, says: str) -> 
     assert 'data-figure="cell-1"' in html
 
 
+def test_only_voids_have_a_page(tmp_path: Path) -> None:
+    """A laboratory that was too slow for every trial says so."""
+    study = write_study(tmp_path, replace(SMALL, aa_blocks=0))
+    trials = pl.read_parquet(study / "tables" / "trials.parquet")
+    void = trials.with_columns(status=pl.lit("void"), reason=pl.lit("the link: late"))
+    void.write_parquet(study / "tables" / "trials.parquet")
+    pl.read_parquet(study / "metrics.parquet").head(0).write_parquet(study / "metrics.parquet")
+    assert "the link: late" in page_of(study)
+
+
 def test_only_failures_have_a_page(tmp_path: Path) -> None:
     """Every trial of both arms failed: counted, shown, and no number invented."""
     everything = frozenset(("loss/100 KB", arm, block) for arm in ("h2", "h3") for block in range(9))
