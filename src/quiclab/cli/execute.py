@@ -68,7 +68,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(arguments: argparse.Namespace) -> int:
     """Check everything that can be wrong before anything starts, then enter the sandbox."""
-    from quiclab.cli.main import tell
+    from quiclab.cli.trouble import tell
     from quiclab.testbed.sandbox import leave_network, run_in_sandbox
     from quiclab.testbed.terminal import terminal_restored
     from quiclab.testbed.user_commands import UserCommands, run_user_commands

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Sequence
 
 from quiclab.cli import clean, doctor, execute, plan, report, run
-from quiclab.errors import ExitCode, QuiclabError, SpecError
+from quiclab.cli.trouble import tell
+from quiclab.errors import ExitCode, QuiclabError
 
 _VERBS = (plan, run, report, execute, doctor, clean)
 
@@ -54,16 +55,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return ExitCode.OK
-
-
-def tell(error: QuiclabError) -> None:
-    """Print an error: what happened, every offender, what to do."""
-    print(f"quiclab: {error.message}", file=sys.stderr)
-    if isinstance(error, SpecError):
-        for problem in error.problems:
-            print(f"  {problem}", file=sys.stderr)
-    if error.hint:
-        print(f"  hint: {error.hint}", file=sys.stderr)
 
 
 if __name__ == "__main__":

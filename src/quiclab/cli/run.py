@@ -52,8 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
         _keep_spec(study_dir, spec_file, resolved_json(study) | {"arms_summary": describe_arms(study)}, _traces(study))
 
         def trials() -> int:
-            from quiclab.cli.main import tell
             from quiclab.cli.trials import run_trials
+            from quiclab.cli.trouble import tell
 
             try:
                 return run_trials(study, study_dir, arguments.backend)
