@@ -93,9 +93,9 @@ def test_client_hangs(tmp_path: Path) -> None:
 
 def test_client_fails(tmp_path: Path) -> None:
     """Exit code and last words."""
-    reason = _h2_reason(tmp_path, client=_own(["sh", "-c", "echo no route; exit 9"]))
+    reason = _h2_reason(tmp_path, client=_own(["sh", "-c", "echo [/no] [b]route; exit 9"]))
     assert "exit code 9" in reason
-    assert "no route" in reason
+    assert "[/no] [b]route" in reason, "a program's words are no markup"
 
 
 def test_server_that_speaks_only_http11(tmp_path: Path) -> None:

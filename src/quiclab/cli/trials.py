@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from quiclab import __version__
@@ -119,7 +120,9 @@ def _run_one(laboratory: Laboratory, study_dir: StudyDir, ledger: Ledger, row: P
     move_in(folder, study_dir.folder(ended))
     ledger.record(ended)
     if verdict.status != "verified":
-        bar.note(f"[yellow]{verdict.status}[/yellow] {row.cell_id} {row.arm} block {row.block}: {verdict.reason}")
+        bar.note(
+            f"[yellow]{verdict.status}[/yellow] {row.cell_id} {row.arm} block {row.block}: {escape(verdict.reason)}"
+        )
     return verdict.status
 
 
