@@ -83,7 +83,8 @@ def open_link(
     )
     with NetworkNamespace() as client, NetworkNamespace() as server:
         for namespace in (client, server):
-            namespace.write_sysctls(sysctls(tcp))
+            # Without tail loss probes a retransmission means a loss, not a pause of a busy machine.
+            namespace.write_sysctls(sysctls(tcp) | {"net.ipv4.tcp_early_retrans": "0"})
         with Link(settings, client, server) as link:
             yield Ends(client, server, link)
 
