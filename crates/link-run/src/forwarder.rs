@@ -20,10 +20,11 @@ use crate::pool::{Pool, HEADROOM};
 use crate::segment::Segments;
 use crate::timer::Naps;
 
-/// Packets written before the devices are looked at again.
-const WRITES: usize = 32;
-/// Turns of the loop without sleep after which the request to stop is looked for: some tenths of a millisecond.
-const TURNS: u32 = 128;
+/// Packets written before the devices are looked at again: more than two reads bring, so that what is due never piles
+/// up (a pile makes packets late, and cools their memory down).
+const WRITES: usize = 256;
+/// How often the request to stop is looked for while there is no time to sleep.
+const LOOK_NS: u64 = 1_000_000;
 
 /// One of the two directions: its packets come from one port and go to the other.
 struct Lane {
@@ -119,12 +120,13 @@ impl<'a> Forwarder<'a> {
     /// If a device is lost.
     pub fn run(mut self, control: &Control) -> io::Result<Outcome> {
         let fds = [self.ports[0].fd(), self.ports[1].fd()];
-        let mut turns = 0;
+        let mut looked_ns = monotonic_ns();
         loop {
             let read = [self.receive(0)?, self.receive(1)?];
             let wrote = self.write_due();
-            turns = (turns + 1) % TURNS;
-            if turns == 0 {
+            let now_ns = monotonic_ns();
+            if now_ns - looked_ns >= LOOK_NS {
+                looked_ns = now_ns;
                 self.naps.nap_if_due();
                 if control.stops() {
                     return self.finish();
