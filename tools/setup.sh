@@ -47,7 +47,8 @@ if ! fresh native "$sources"; then
     say "building the link emulator and the decoders"
     cargo build --quiet --release --locked --package link-run
     install -m 755 "${CARGO_TARGET_DIR:-target}/release/quiclab-link" .venv/bin/quiclab-link
-    VIRTUAL_ENV=$PWD/.venv .venv/bin/maturin develop --quiet --release --locked --skip-install
+    VIRTUAL_ENV=$PWD/.venv .venv/bin/maturin develop --quiet --release --locked --skip-install >.venv/maturin.log 2>&1 ||
+        { cat .venv/maturin.log >&2; fail "the decoders could not be built: see above"; }
     # The package itself: its folder on the path, and one command.
     .venv/bin/python - <<'PYTHON'
 import pathlib, site, sys
