@@ -18,7 +18,7 @@ use crate::log::Logs;
 use crate::packet;
 use crate::pool::{Pool, HEADROOM};
 use crate::segment::Segments;
-use crate::timer::Naps;
+use crate::timer::{Naps, Spin};
 
 /// Packets written before the devices are looked at again: more than two reads bring, so that what is due never piles
 /// up (a pile makes packets late, and cools their memory down).
@@ -67,7 +67,7 @@ pub struct Forwarder<'a> {
     calendar: Calendar,
     logs: Logs,
     clock_offset_ns: i64,
-    spin_ns: u64,
+    spin: Spin,
     naps: Naps,
     model_zero_ns: Option<u64>,
     lateness: Histogram,
@@ -87,8 +87,7 @@ impl<'a> Forwarder<'a> {
         mtus: [u16; 2],
         logs: Logs,
         clock_offset_ns: i64,
-        spin_ns: u64,
-        naps: Naps,
+        spin: Spin,
     ) -> Self {
         let [up, down] = models;
         let lane = |model, mtu: u16| Lane {
@@ -104,8 +103,8 @@ impl<'a> Forwarder<'a> {
             calendar: Calendar::default(),
             logs,
             clock_offset_ns,
-            spin_ns,
-            naps,
+            spin,
+            naps: Naps::default(),
             model_zero_ns: None,
             lateness: Histogram::default(),
             outside: OutsideDrops::default(),
@@ -148,11 +147,9 @@ impl<'a> Forwarder<'a> {
     }
 
     /// How long there is nothing to do unless a packet comes; zero to spin, `None` for ever.
-    fn pause(&self) -> Option<Duration> {
+    fn pause(&mut self) -> Option<Duration> {
         let due_ns = self.calendar.first()?.due_ns;
-        let sleep_ns = due_ns
-            .saturating_sub(self.spin_ns)
-            .saturating_sub(monotonic_ns());
+        let sleep_ns = self.spin.sleep_ns(monotonic_ns(), due_ns);
         Some(Duration::from_nanos(sleep_ns))
     }
 

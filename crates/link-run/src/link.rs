@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::forwarder::Forwarder;
 use crate::log::Logs;
 use crate::summary::{self, Start};
-use crate::timer::{self, Naps};
+use crate::timer::{self, Spin};
 
 /// Runs the link that the file describes until it is told to stop; tells its events on standard output.
 ///
@@ -45,10 +45,8 @@ pub fn run(config: &Path) -> Result<(), Error> {
     // Closing these takes the kernel tens of milliseconds, so it is left until all else is done.
     let mut ports = open_ports(&config)?;
     let scheduling = timer::ask_for_punctuality();
-    let spin_ns = config
-        .timer
-        .spin_ns
-        .unwrap_or_else(timer::calibrate_spin_ns);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let spin = Spin::new(config.timer.spin_ns, cores, monotonic_ns());
     let receive_buffer = ports[0]
         .receive_buffer_bytes()
         .min(ports[1].receive_buffer_bytes());
@@ -57,21 +55,13 @@ pub fn run(config: &Path) -> Result<(), Error> {
         "backend": match config.backend { Backend::Tun => "tun", Backend::Veth => "veth" },
         "offload": ports[0].offloads(),
         "receive_buffer_bytes": receive_buffer,
-        "spin_ns": spin_ns,
+        "spin_ns": spin.longest_ns(),
         "real_time": scheduling.real_time,
         "memory_locked": scheduling.memory_locked,
         "warnings": warnings(receive_buffer),
     });
     let mtus = [config.ends.client.mtu, config.ends.server.mtu];
-    let forwarder = Forwarder::new(
-        &mut ports,
-        models,
-        mtus,
-        logs,
-        start.offset_ns,
-        spin_ns,
-        Naps::new(scheduling.real_time),
-    );
+    let forwarder = Forwarder::new(&mut ports, models, mtus, logs, start.offset_ns, spin);
     tell(&event("ready", &facts, json!({})));
     let outcome = forwarder.run(&control).map_err(Error::system(
         "lost a device",

@@ -6,12 +6,17 @@ use std::time::Duration;
 
 use crate::clock::monotonic_ns;
 
-/// Sleeps of the probe, and the length of each: 8 ms in all.
-const PROBES: u32 = 16;
-const PROBE: Duration = Duration::from_micros(500);
-/// Up to two cores a longer spin takes time from the ends of the link, which hurts more than it helps.
-const SPIN_FEW_CORES_NS: u64 = 60_000;
-const SPIN_NS: u64 = 200_000;
+/// A spin that covers most wake-ups of an idle virtual machine, which take 50 to 100 µs.
+const LONG_SPIN_NS: u64 = 200_000;
+/// A spin that covers the usual wake-up and leaves half a core to others at 100 Mbit/s.
+const SHORT_SPIN_NS: u64 = 60_000;
+/// Up to so many cores, long spins at every packet would take time from the ends of the link, which hurts more than it
+/// helps.
+const FEW_CORES: usize = 2;
+/// With few cores, there is credit for long spins of one part in so many of the time.
+const ELAPSED_PER_SPUN: u64 = 4;
+/// Most of that credit that may be saved up.
+const MOST_SPIN_CREDIT_NS: u64 = 10_000_000;
 /// Real-time priority, where the system grants it.
 const PRIORITY: libc::c_int = 50;
 
@@ -26,30 +31,35 @@ const NAP: Duration = Duration::from_micros(20);
 /// Keeps a thread that is never idle from being stopped by the kernel for tens of milliseconds, by naps.
 #[derive(Debug)]
 pub struct Naps {
-    needed: bool,
     credit_ns: u64,
     booked_until_ns: u64,
 }
 
-impl Naps {
-    /// Starts with all that may be saved up. Without real-time priority no naps are needed.
-    #[must_use]
-    pub fn new(real_time: bool) -> Self {
+impl Default for Naps {
+    /// Starts with all that may be saved up.
+    fn default() -> Self {
         Self {
-            needed: real_time,
             credit_ns: MOST_CREDIT_NS,
             booked_until_ns: monotonic_ns(),
         }
     }
+}
 
+impl Naps {
     /// To be called while awake, every millisecond or more often: naps if it is time to.
     pub fn nap_if_due(&mut self) {
         let now_ns = monotonic_ns();
         self.credit_ns = self.credit_ns.saturating_sub(now_ns - self.booked_until_ns);
         self.booked_until_ns = now_ns;
-        if self.needed && self.credit_ns == 0 {
+        if self.credit_ns > 0 {
+            return;
+        }
+        // Whoever started the link may have made it real-time since.
+        if is_real_time() {
             thread::sleep(NAP);
             self.slept();
+        } else {
+            self.credit_ns = MOST_CREDIT_NS;
         }
     }
 
@@ -92,22 +102,59 @@ pub fn ask_for_punctuality() -> Scheduling {
     }
 }
 
-/// How long before a due time to stop sleeping: what nine of ten of this machine's wake-ups are late by, within limits.
-#[must_use]
-pub fn calibrate_spin_ns() -> u64 {
-    let mut late: Vec<u64> = (0..PROBES)
-        .map(|_| {
-            let start = monotonic_ns();
-            thread::sleep(PROBE);
-            (monotonic_ns() - start).saturating_sub(500_000)
-        })
-        .collect();
-    late.sort_unstable();
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let most = if cores <= 2 {
-        SPIN_FEW_CORES_NS
-    } else {
-        SPIN_NS
-    };
-    late[late.len() * 9 / 10].clamp(20_000, most)
+/// Whether this thread is under `SCHED_FIFO` now.
+fn is_real_time() -> bool {
+    // SAFETY: the call takes a number.
+    let policy = unsafe { libc::sched_getscheduler(0) };
+    policy >= 0 && policy & !libc::SCHED_RESET_ON_FORK == libc::SCHED_FIFO
+}
+
+/// How long before a due time to stop sleeping and spin, as wake-ups are late.
+#[derive(Debug)]
+pub struct Spin {
+    long_ns: u64,
+    short_ns: u64,
+    /// Time that may still be spun long.
+    credit_ns: u64,
+    asked_ns: u64,
+    spins: bool,
+}
+
+impl Spin {
+    /// Always so long; if that is not given, long, but with few cores short once the long ones have had their share.
+    #[must_use]
+    pub fn new(fixed_ns: Option<u64>, cores: usize, now_ns: u64) -> Self {
+        let long_ns = fixed_ns.unwrap_or(LONG_SPIN_NS);
+        let bounded = fixed_ns.is_none() && cores <= FEW_CORES;
+        Self {
+            long_ns,
+            short_ns: if bounded { SHORT_SPIN_NS } else { long_ns },
+            credit_ns: MOST_SPIN_CREDIT_NS,
+            asked_ns: now_ns,
+            spins: false,
+        }
+    }
+
+    /// The longest spin.
+    #[must_use]
+    pub fn longest_ns(&self) -> u64 {
+        self.long_ns
+    }
+
+    /// How long to sleep at `now_ns` if something is due at `due_ns`; zero to spin, and then to ask again.
+    pub fn sleep_ns(&mut self, now_ns: u64, due_ns: u64) -> u64 {
+        let elapsed_ns = now_ns - self.asked_ns;
+        self.asked_ns = now_ns;
+        self.credit_ns = if self.spins {
+            self.credit_ns.saturating_sub(elapsed_ns)
+        } else {
+            (self.credit_ns + elapsed_ns / ELAPSED_PER_SPUN).min(MOST_SPIN_CREDIT_NS)
+        };
+        // A spin that has begun goes on while there is credit; a long one begins only with enough for all of it.
+        let long = self.credit_ns >= if self.spins { 1 } else { self.long_ns };
+        let spin_ns = if long { self.long_ns } else { self.short_ns };
+        let sleep_ns = due_ns.saturating_sub(spin_ns).saturating_sub(now_ns);
+        self.spins = sleep_ns == 0;
+        sleep_ns
+    }
 }

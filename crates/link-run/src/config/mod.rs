@@ -130,7 +130,7 @@ impl Default for Void {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Timer {
-    /// How long before a packet is due to stop sleeping; `None`: as the machine's own wake-ups ask for.
+    /// How long before a packet is due to stop sleeping; `None`: as long as the cores can spare.
     pub spin_ns: Option<u64>,
 }
 
