@@ -124,9 +124,9 @@ impl<'a> Forwarder<'a> {
             let read = [self.receive(0)?, self.receive(1)?];
             let wrote = self.write_due();
             let now_ns = monotonic_ns();
+            self.naps.nap_if_due(now_ns);
             if now_ns - looked_ns >= LOOK_NS {
                 looked_ns = now_ns;
-                self.naps.nap_if_due();
                 if control.stops() {
                     return self.finish();
                 }
@@ -138,7 +138,6 @@ impl<'a> Forwarder<'a> {
             if pause == Some(Duration::ZERO) {
                 continue;
             }
-            self.naps.nap_if_due();
             if control.wait(fds, pause) {
                 return self.finish();
             }

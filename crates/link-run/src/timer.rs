@@ -21,17 +21,18 @@ const MOST_SPIN_CREDIT_NS: u64 = 10_000_000;
 const PRIORITY: libc::c_int = 50;
 
 /// A real-time thread that is awake for more than 95 % of a second is stopped for the rest of it (sched(7)). So the link
-/// stays awake for at most 13 times as long as it sleeps, save a credit.
-const AWAKE_PER_ASLEEP: u64 = 13;
-/// Longest time awake that may be saved up: 13/14 of a second and this are below 95 %.
-const MOST_CREDIT_NS: u64 = 15_000_000;
+/// stays awake for at most 16 times as long as it sleeps, save a credit.
+const AWAKE_PER_ASLEEP: i64 = 16;
+/// Longest time awake that may be saved up: 16/17 of a second and this are below 95 %.
+const MOST_CREDIT_NS: i64 = 5_000_000;
 /// A nap: with the time to wake up, late enough to matter to few packets and to none by much.
 const NAP: Duration = Duration::from_micros(20);
 
 /// Keeps a thread that is never idle from being stopped by the kernel for tens of milliseconds, by naps.
 #[derive(Debug)]
 pub struct Naps {
-    credit_ns: u64,
+    /// Below zero there is sleep to catch up on.
+    credit_ns: i64,
     booked_until_ns: u64,
 }
 
@@ -46,11 +47,9 @@ impl Default for Naps {
 }
 
 impl Naps {
-    /// To be called while awake, every millisecond or more often: naps if it is time to.
-    pub fn nap_if_due(&mut self) {
-        let now_ns = monotonic_ns();
-        self.credit_ns = self.credit_ns.saturating_sub(now_ns - self.booked_until_ns);
-        self.booked_until_ns = now_ns;
+    /// To be called at every turn while awake: naps if it is time to.
+    pub fn nap_if_due(&mut self, now_ns: u64) {
+        self.credit_ns = self.credit_ns.saturating_sub(self.elapsed_ns(now_ns));
         if self.credit_ns > 0 {
             return;
         }
@@ -65,10 +64,17 @@ impl Naps {
 
     /// To be called after a sleep, which started at the last call of [`Naps::nap_if_due`].
     pub fn slept(&mut self) {
-        let now_ns = monotonic_ns();
-        let earned_ns = (now_ns - self.booked_until_ns).saturating_mul(AWAKE_PER_ASLEEP);
+        let earned_ns = self
+            .elapsed_ns(monotonic_ns())
+            .saturating_mul(AWAKE_PER_ASLEEP);
         self.credit_ns = self.credit_ns.saturating_add(earned_ns).min(MOST_CREDIT_NS);
+    }
+
+    /// Since the last call.
+    fn elapsed_ns(&mut self, now_ns: u64) -> i64 {
+        let elapsed_ns = now_ns - self.booked_until_ns;
         self.booked_until_ns = now_ns;
+        i64::try_from(elapsed_ns).unwrap_or(i64::MAX)
     }
 }
 
