@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How true the link is: delay, lateness, spacing and rate, live, beside the same link that only sleeps.
 
-The link sleeps until shortly before a packet is due and spins the rest (spin_ns as it calibrates itself); the
+The link sleeps until shortly before a packet is due and spins the rest (spin_ns as it chooses by itself); the
 alternative never spins (spin_ns 0) and is as late as this machine wakes threads up.
 """
 
