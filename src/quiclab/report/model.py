@@ -136,5 +136,6 @@ class StudyAnalysis:
 
     @property
     def noise_floor_pct(self) -> float | None:
-        """Largest difference that an arm showed against itself; None without an A/A cell."""
-        return max((abs(c.difference_pct) for c in self.controls if c.difference_pct is not None), default=None)
+        """How far the intervals of an arm against itself reach, at most; None without an A/A cell that has one."""
+        intervals = [control.interval_pct for control in self.controls if control.interval_pct is not None]
+        return max((max(abs(interval.low), abs(interval.high)) for interval in intervals), default=None)

@@ -45,7 +45,7 @@ def _controls(analysis: StudyAnalysis) -> TextTable:
     )
     return TextTable(
         "Each arm against itself (A/A)",
-        "What this laboratory calls a difference where there is none. Take differences of this size for noise.",
+        "What this laboratory measures where there is no difference: the interval is the noise of that cell.",
         ("arm", "cell", "difference", "interval, %", "p", "pairs"),
         rows,
         "No A/A cell was run: the noise floor is unknown.",
