@@ -81,7 +81,7 @@ def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:
     """Why this plan would disappoint, each as a sentence."""
     found = []
     power = attainable(study)
-    if power.together is None or 2 * power.together > power.comparisons:
+    if power.together is None or power.together > max(1, power.comparisons // 2):
         found.append(power.sentence)
     for arm in study.arms:
         for role, program in (("server", arm.server), ("client", arm.client)):

@@ -139,7 +139,8 @@ def _size(study: Study, rows: Sequence[PlanRow]) -> list[str]:
     aa, control = study.aa, len(rows) - main
     return [
         f"Objects: {sizes}.",
-        f"{len(study.workloads)} objects × {len(study.paths)} paths × {len(study.arms)} arms × {study.blocks} blocks = "
+        f"{_count(study.workloads, 'object')} × {_count(study.paths, 'path')} × {_count(study.arms, 'arm')} × "
+        f"{study.blocks} block{'s' * (study.blocks != 1)} = "
         f"{main} trials,",
         f"and {control} trials of A/A control ({aa.workload}/{aa.path}, {aa.blocks} blocks, each arm against itself).",
         f"Expected time: about {_minutes(expected_total(rows, study).s)} (by arithmetic, one trial after another).",
@@ -172,3 +173,7 @@ def _table(*columns: str) -> Table:
     for column in columns:
         table.add_column(column)
     return table
+
+
+def _count(things: Sequence[object], word: str) -> str:
+    return f"{len(things)} {word}{'s' * (len(things) != 1)}"

@@ -62,6 +62,13 @@ def test_the_demo_has_no_warning(capsys: pytest.CaptureFixture[str]) -> None:
     assert "warning" not in run(capsys, DEMO)
 
 
+def test_one_cell_with_blocks_enough_has_no_warning(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
+    """A study of a single cell is warned only where nothing can be significant."""
+    text = SMALL.replace("blocks = 4", "blocks = 6")
+    assert "warning" not in run(capsys, written(tmp_path, text))
+    assert "warning: With 5 blocks" in run(capsys, written(tmp_path, text.replace("blocks = 6", "blocks = 5")))
+
+
 def test_it_fits_80_columns(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
     """No line is wider, also with long paths."""
     lines = 'queue = ["2 bdp", "20 ms"]\nloss = {model = "gilbert-elliott", good_to_bad = "1 %", bad_to_good = "9 %"}\n'
