@@ -22,7 +22,8 @@ docs: ## write the generated reference pages anew
 	@tools/setup.sh dev
 	@.venv/bin/python tools/generate_reference.py
 
-bench: setup ## speeds and accuracies, as ratios against named alternatives
+bench: ## speeds and accuracies, as ratios against named alternatives
+	@tools/setup.sh dev
 	@.venv/bin/python benches/run_all.py
 
 clean: ## remove what was built
