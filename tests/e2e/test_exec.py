@@ -214,8 +214,8 @@ def test_ctrl_c_is_the_clients_affair(echo: str, tmp_path: Path) -> None:
     """The client may go on after Ctrl-C, the server and the link with it, and its exit code counts."""
     script = tmp_path / "stubborn.py"
     script.write_text(
-        "import socket, sys, time\nprint('ready', flush=True)\n"
-        "try:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n"
+        "import socket, sys, time\n"
+        "try:\n    print('ready', flush=True)\n    time.sleep(60)\nexcept KeyboardInterrupt:\n"
         "    probe = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n    probe.settimeout(10)\n"
         "    probe.sendto(b'still there', ('server', 7))\n    print(probe.recv(100).decode())\n    sys.exit(8)\n"
     )
