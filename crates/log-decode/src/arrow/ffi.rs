@@ -4,6 +4,7 @@
 //! Exported arrays point into the table's own buffers; each keeps its chunk alive by a reference count until the
 //! consumer calls `release`.
 
+use super::array::Buffer;
 use super::{Array, Chunk, Field, Table};
 use std::ffi::{c_char, c_int, c_void, CString};
 use std::ptr::{null, null_mut};
@@ -233,11 +234,10 @@ fn export(
 }
 
 fn array(chunk: &Arc<Chunk>, column: &Array) -> ArrowArray {
-    let buffers = column.buffers.iter().map(|buffer| {
-        buffer
-            .as_ref()
-            .map_or(null(), super::column::Buffer::as_ptr)
-    });
+    let buffers = column
+        .buffers
+        .iter()
+        .map(|buffer| buffer.as_ref().map_or(null(), Buffer::as_ptr));
     export(
         chunk,
         column.len,

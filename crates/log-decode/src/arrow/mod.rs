@@ -3,10 +3,20 @@
 //!
 //! The memory layout is that of the Arrow columnar format 1.0; <https://arrow.apache.org/docs/format/Columnar.html>.
 
+mod array;
 mod column;
 pub mod ffi;
+mod fixed_width;
+mod list;
 mod table;
+mod text;
+mod validity;
 
-pub use column::{Array, Bitmap, Boolean, Column, Kind, List32, Primitive, Text, Utf8};
+pub use array::Array;
+pub use column::{Column, Kind};
+pub use fixed_width::{Boolean, Primitive};
+pub use list::List32;
 pub(crate) use table::{table, CHUNK_ROWS};
 pub use table::{Chunk, Field, Table};
+pub use text::{Text, Utf8};
+pub use validity::Bitmap;
