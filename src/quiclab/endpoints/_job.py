@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The job file of the small programs around a library: one for all of them, so that a knob means the same in each.
+
+Each is started as `PROGRAM client JOB.json` or `PROGRAM server JOB.json`. In the file null means the library's own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from quiclab.endpoints._api import Command, Context
+from quiclab.spec.model import Knobs
+
+
+def client_job(context: Context) -> dict[str, object]:
+    """What a client is to fetch, from where, how, and where it writes its account."""
+    knobs = context.program.knobs
+    return {
+        "url": context.url,
+        "address": context.address,
+        "port": context.port,
+        "host": context.host,
+        "protocol": context.protocol,
+        "ca": str(context.ca),
+        "qlog_dir": _path(context.qlog_dir),
+        "keylog": _path(context.keylog),
+        "output": str(context.output),
+        "session_file": str(context.session_file),
+        "priming": context.priming,
+        **_knobs(knobs),
+        "session": knobs.session or "fresh",
+        "verify": knobs.verify is not False,
+    }
+
+
+def server_job(context: Context) -> dict[str, object]:
+    """What a server serves and where."""
+    knobs = context.program.knobs
+    return {
+        "listen": context.authority,
+        "protocols": list(context.protocols),
+        "root": str(context.root),
+        "certificate": str(context.certificate),
+        "key": str(context.key),
+        "qlog_dir": _path(context.qlog_dir),
+        "keylog": _path(context.keylog),
+        **_knobs(knobs),
+        "early_data": bool(knobs.early_data),
+    }
+
+
+def job_command(
+    context: Context,
+    argv: Sequence[str],
+    mode: Literal["client", "server"],
+    *,
+    env: Mapping[str, str] | None = None,
+    extra: Mapping[str, object] | None = None,
+) -> Command:
+    """Start `argv` with the job of this context in a file; `extra` adds keys that only this program knows."""
+    own = {"HOME": str(context.work_dir), "TMPDIR": str(context.work_dir), **(env or {})}
+    if mode == "server":
+        job, settings = context.work_dir / f"{context.program.name}-server.json", server_job(context)
+        sockets: tuple[Literal["tcp", "udp"], ...] = tuple(
+            socket for protocol, socket in _SOCKETS.items() if protocol in context.protocols
+        )
+        return Command((*argv, mode, str(job)), own, {job: _text(settings, extra)}, sockets=sockets)
+    job, settings = context.work_dir / f"{context.output.stem}-job.json", client_job(context)
+    return Command((*argv, mode, str(job)), own, {job: _text(settings, extra)}, waits_for_go=True, reports=True)
+
+
+_SOCKETS: Mapping[str, Literal["tcp", "udp"]] = {"h2": "tcp", "h3": "udp"}
+
+
+def _knobs(knobs: Knobs) -> dict[str, object]:
+    """Those that both roles have, with the unit in the name where there is one."""
+    return {
+        "congestion_control": knobs.congestion_control,
+        "initial_window": knobs.initial_window,
+        "max_window_bytes": knobs.max_window.bytes if knobs.max_window else None,
+        "pacing": knobs.pacing,
+        "hystart": knobs.hystart,
+        "connection_window_bytes": knobs.connection_window.bytes if knobs.connection_window else None,
+        "stream_window_bytes": knobs.stream_window.bytes if knobs.stream_window else None,
+        "max_streams": knobs.max_streams,
+        "groups": list(knobs.groups) if knobs.groups else None,
+        "tls_version": knobs.tls_version,
+        "ack_delay_ns": knobs.ack_delay.ns if knobs.ack_delay else None,
+        "ack_frequency": knobs.ack_frequency,
+        "packet_threshold": knobs.packet_threshold,
+        "time_threshold": knobs.time_threshold,
+        "initial_rtt_ns": knobs.initial_rtt.ns if knobs.initial_rtt else None,
+        "gso": knobs.gso,
+        "max_payload_bytes": knobs.max_payload,
+        "scheduler": knobs.scheduler,
+        "migration": knobs.migration,
+        "migrate_at_bytes": knobs.migrate_at.bytes if knobs.migrate_at else None,
+    }
+
+
+def _path(path: object | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _text(settings: dict[str, object], extra: Mapping[str, object] | None) -> str:
+    return json.dumps(settings | dict(extra or {}), indent=1)
