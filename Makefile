@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: help setup demo test lint docs bench clean
+.PHONY: help setup stacks demo test lint docs bench clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
 setup: ## make .venv with everything that quiclab needs
 	@tools/setup.sh
+
+stacks: setup ## install real clients, servers and proxies into .stacks
+	@tools/stacks.sh
 
 demo: setup ## HTTP/3 against HTTP/2 in nine conditions, with a report at the end
 	@.venv/bin/quiclab run experiments/demo/spec.toml --out demo-study

@@ -21,7 +21,7 @@ from live_link import in_sandbox
 from small_study import quiclab, trials, write_spec
 
 from quiclab.endpoints import Context, find
-from quiclab.spec.model import Program
+from quiclab.spec.model import Certificate, Program
 from quiclab.testbed.certificates import HOST, make_certificates
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process import Process
@@ -58,10 +58,11 @@ def study_overheads(blocks: int) -> list[dict[str, float]]:
 
 def script_overhead_ms(protocol: str, folder: Path) -> float:
     """One download by hand; inside a sandbox."""
-    certificates = make_certificates(folder / "tls", (_ADDRESS,))
+    certificates = make_certificates(folder / "tls", (_ADDRESS,), {Certificate()})[Certificate()]
     (folder / "object").write_bytes(bytes(20_000))
     context = {"address": _ADDRESS, "port": _PORT, "host": HOST, "object_name": "object", "ip_version": 4}
     context |= {"protocols": (protocol,), "work_dir": folder, "root": folder, "qlog_dir": None, "keylog": None}
+    context |= {"session_file": folder / "session"}
     context |= {"certificate": certificates.certificate, "key": certificates.key, "ca": certificates.ca}
     parts = {"server": Program("caddy"), "client": Program("curl-cffi")}
     with NetworkNamespace() as namespace:

@@ -17,6 +17,7 @@ from typing import Any
 import reference_pages
 
 from quiclab.spec import arms, impairments, model, paths, read
+from quiclab.spec.knobs import KNOB_KEYS
 from quiclab.spec.nodes import Kind
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -58,8 +59,10 @@ def page() -> str:
         _section("reorder", model.Reorder, impairments.REORDER_KEYS),
         _section("schedule", model.Change, impairments.CHANGE_KEYS, lookup=(model.Change, model.Direction)),
         _section("[[arm]]", model.Arm, arms.arm_keys()),
-        _section("client, server", model.Program, arms.PROGRAM_KEYS, optional=True),
+        _section("client, server, proxy", model.Program, arms.PROGRAM_KEYS, optional=True),
+        _section("Knobs (keys of client, server and proxy)", model.Knobs, KNOB_KEYS),
         "Placeholders in `argv` and `env`: " + ", ".join(f"`{{{name}}}`" for name in model.PLACEHOLDERS) + ".\n",
+        _section("certificate", model.Certificate, arms.CERTIFICATE_KEYS),
         _section("tcp", model.Tcp, arms.TCP_KEYS),
     ]
     return "\n".join(parts)
@@ -109,6 +112,8 @@ def _default(cls: type[Any], key: str, field: dataclasses.Field[Any]) -> str:
         return _RESOLVED[cls, key]
     if field.default is not dataclasses.MISSING:
         value = field.default
+        if cls is model.Knobs:
+            return "the program's own"
         if value is None or value in ("", ()):
             return "none"
         if isinstance(value, bool):
@@ -127,7 +132,6 @@ _RESOLVED: dict[tuple[type[Any], str], str] = {
     (model.Direction, "queue"): "1 bdp",
     (model.Direction, "rate"): "unlimited",
     (model.Arm, "tcp"): "see meaning",
-    (model.Program, "congestion_control"): "the program's own",
 }
 """Defaults that the reader works out, in words."""
 

@@ -49,14 +49,19 @@ def metrics_page() -> str:
 def endpoints_page() -> str:
     """Every endpoint with what decides its speed."""
     head = ["# Endpoints\n", "Programs that can take a role in an arm. `quiclab doctor` says which are here.\n", _NOTE]
-    rows = ["| name | role | speaks | what decides its speed |", "|---|---|---|---|"]
+    rows = ["| name | role | speaks | knobs | also | what decides its speed |", "|---|---|---|---|---|---|"]
     for endpoint in ENDPOINTS:
         told = []
         for protocol in sorted(endpoint.protocols):
             facts = endpoint.facts(Program(endpoint.name), protocol, Tcp("reno"))
             told += [f"{protocol}: {name.replace('_', ' ')} {value}" for name, value in facts.items()]
         speaks = ", ".join(sorted(endpoint.protocols))
-        rows.append(f"| `{endpoint.name}` | {endpoint.role} | {speaks} | {_cell('; '.join(told))} |")
+        knobs = [
+            f"{protocol}: {', '.join(sorted(names))}" for protocol, names in sorted(endpoint.knobs.items()) if names
+        ]
+        also = ", ".join(sorted(endpoint.abilities)).replace("_", " ")
+        cells = (speaks, "; ".join(knobs), also, "; ".join(told))
+        rows.append(f"| `{endpoint.name}` | {endpoint.role} | {' | '.join(map(_cell, cells))} |")
     return "\n".join(head + rows) + "\n"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from quiclab.cli.plan_text import print_plan
-from quiclab.endpoints import ENDPOINTS, find
+from quiclab.endpoints import find, names_by_role, objections
 from quiclab.errors import ExitCode
 from quiclab.plan.arms import ArmsSummary, arms_summary
 from quiclab.plan.duration import expected_duration, expected_total
@@ -59,8 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def load_study(spec: Path) -> Study:
     """Read a spec and check its programs against those that quiclab knows. Raises SpecError."""
-    names = {role: [program.name for program in ENDPOINTS if program.role == role] for role in ("client", "server")}
-    return read_study(spec, clients=names["client"], servers=names["server"])
+    return read_study(spec, names_by_role())
 
 
 def describe_arms(study: Study) -> ArmsSummary:
@@ -69,10 +68,10 @@ def describe_arms(study: Study) -> ArmsSummary:
 
 
 def _facts(arm: Arm) -> dict[str, str]:
-    """The server sends the object and the client receives it, so each tells its own half."""
-    server, client = find("server", arm.server.name), find("client", arm.client.name)
+    """Whoever answers the client sends the object, and the client receives it: each tells its own half."""
+    front, client = find("proxy" if arm.proxy else "server", arm.front.name), find("client", arm.client.name)
     return {
-        **server.facts(arm.server, arm.protocol, arm.tcp),
+        **front.facts(arm.front, arm.protocol, arm.tcp),
         **client.facts(arm.client, arm.protocol, arm.tcp),
     }
 
@@ -84,10 +83,7 @@ def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:
     if power.together is None or power.together > max(1, power.comparisons // 2):
         found.append(power.sentence)
     for arm in study.arms:
-        for role, program in (("server", arm.server), ("client", arm.client)):
-            reason = find("server" if role == "server" else "client", program.name).unsupported(program, arm.protocol)
-            if reason is not None:
-                found.append(f"Arm {arm.name} cannot run: {reason}.")
+        found += [f"Arm {arm.name} cannot run: {reason}." for reason in objections(arm)]
     limited = {row.cell_id for row in rows if expected_duration(row, study) > study.limits.trial}
     if limited:
         found.append(

@@ -70,8 +70,8 @@ def _host(study: Study) -> dict[str, Any]:
     """The machine and the programs, as they are when the study is run."""
     programs = {}
     for arm in study.arms:
-        for role, program in (("client", arm.client), ("server", arm.server)):
-            found = find(role, program.name).probe(bounded_run)  # type: ignore[arg-type]
+        for role, program, _ in arm.programs():
+            found = find(role, program.name).probe(bounded_run, program.prefix)
             programs[f"{role} {program.name}"] = found.version if isinstance(found, Available) else found.reason
     return {**facts(), "quiclab": __version__, "programs": programs}
 

@@ -1,7 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real programs as endpoints: one file a program, behind one small Protocol."""
 
-from quiclab.endpoints._api import Available, Command, Context, Endpoint, Unsupported
-from quiclab.endpoints._registry import ENDPOINTS, find
+from quiclab.endpoints._api import Available, Command, Context, Endpoint, Origin, Unsupported
+from quiclab.endpoints._registry import ENDPOINTS, find, names_by_role, objections
 
-__all__ = ["ENDPOINTS", "Available", "Command", "Context", "Endpoint", "Unsupported", "find"]
+__all__ = [
+    "ENDPOINTS",
+    "Available",
+    "Command",
+    "Context",
+    "Endpoint",
+    "Origin",
+    "Unsupported",
+    "find",
+    "names_by_role",
+    "objections",
+]

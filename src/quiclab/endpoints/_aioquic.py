@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 
-from quiclab.endpoints._api import Available, BoundedRun, Unsupported
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Unsupported
 from quiclab.spec.model import Program, Protocol
 
 CONGESTION_CONTROLS = ("reno", "cubic")
+
+
+KNOBS: Mapping[Protocol, frozenset[str]] = {"h3": frozenset({"congestion_control"})}
+ABILITIES: frozenset[Ability] = frozenset({"keylog", "qlog"})
 
 
 def probe_aioquic(run: BoundedRun) -> Available | Unsupported:
@@ -19,11 +24,9 @@ def probe_aioquic(run: BoundedRun) -> Available | Unsupported:
     return Available(text.strip(), sys.executable)
 
 
-def unsupported_by_aioquic(program: Program, protocol: Protocol) -> str | None:
+def unsupported_by_aioquic(program: Program) -> str | None:
     """Why aioquic cannot do what is asked, or None."""
-    if protocol != "h3":
-        return f"aioquic speaks HTTP/3 only, not {protocol}"
-    if program.congestion_control not in (None, *CONGESTION_CONTROLS):
-        known = ", ".join(CONGESTION_CONTROLS)
-        return f"aioquic's congestion control is one of {known}, not {program.congestion_control!r}"
+    asked = program.knobs.congestion_control
+    if asked not in (None, *CONGESTION_CONTROLS):
+        return f"aioquic's congestion control is one of {', '.join(CONGESTION_CONTROLS)}, not {asked!r}"
     return None

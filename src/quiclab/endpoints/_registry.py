@@ -12,11 +12,13 @@ from quiclab.endpoints.clients import curl_cffi
 from quiclab.endpoints.servers import aioquic as aioquic_server
 from quiclab.endpoints.servers import caddy
 from quiclab.errors import SpecError
+from quiclab.spec.model import Arm
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     caddy.Caddy(),
     aioquic_server.AioquicServer(),
     command.CommandServer(),
+    command.CommandProxy(),
     curl_cffi.CurlCffi(),
     aioquic_client.AioquicClient(),
     command.CommandClient(),
@@ -32,3 +34,33 @@ def find(role: Role, name: str) -> Endpoint:
     close = difflib.get_close_matches(name, names, 1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     raise SpecError(f"there is no {role} called {name!r}", f"{hint}known: {', '.join(names)}")
+
+
+def names_by_role() -> dict[str, list[str]]:
+    """Names of all endpoints, by role."""
+    roles: tuple[Role, ...] = ("client", "server", "proxy")
+    return {role: [endpoint.name for endpoint in ENDPOINTS if endpoint.role == role] for role in roles}
+
+
+def objections(arm: Arm) -> list[str]:
+    """Why an arm cannot run, each as a clause: protocols, knobs and values that its programs do not have."""
+    found = []
+    for role, program, protocol in arm.programs():
+        endpoint = find(role, program.name)
+        if protocol not in endpoint.protocols:
+            spoken = ", ".join(sorted(endpoint.protocols))
+            found.append(f"the {role} {program.name} speaks {spoken}, not {protocol}")
+            continue
+        known = endpoint.knobs.get(protocol, frozenset())
+        found += [
+            f"the {role} {program.name} has no {knob} over {protocol}: unsupported; {_choice(known)}"
+            for knob in program.knobs.asked()
+            if knob not in known
+        ]
+        if not set(program.knobs.asked()) - known and (why := endpoint.unsupported(program, protocol)) is not None:
+            found.append(why)
+    return found
+
+
+def _choice(known: frozenset[str]) -> str:
+    return f"it has {', '.join(sorted(known))}" if known else "it has no knobs"

@@ -5,16 +5,18 @@
     server = { argv = ["my-server", "--port={port}", "--root={root}"], ready = "udp" }
 
 Words in braces: {address} {port} {host} {url} {object} {protocol} {ip_version} {cert} {key} {ca} {root} {work}
-{qlog_dir} {keylog} {output}. A client that can write the account described in docs/how-to/own-programs.md writes it to
-{output}; of one that does not, only its start and end are known, and its body is taken from {work}/body if it is there.
+{qlog_dir} {keylog} {output}, for a proxy {origin}. A client that can write the account described in
+docs/how-to/own-programs.md writes it to {output}; of one that does not, only its start and end are known, and its body
+is taken from {work}/body if it is there.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import get_args
 
-from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.errors import SpecError
 from quiclab.spec.model import Program, Protocol, Tcp
 
@@ -24,9 +26,12 @@ _WORD = re.compile(r"\{([a-z_]+)\}")
 class _OwnProgram:
     name = "command"
     role: Role
-    protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
+    protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
+    # What a command does with a knob, its template says; naming the congestion control tells the report.
+    knobs: Mapping[Protocol, frozenset[str]] = dict.fromkeys(get_args(Protocol), frozenset({"congestion_control"}))
+    abilities: frozenset[Ability] = frozenset()
 
-    def probe(self, run: BoundedRun) -> Available | Unsupported:
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Which program it is stands in the spec; whether it is there is seen when it is started."""
         return Available("as the spec says")
 
@@ -37,8 +42,8 @@ class _OwnProgram:
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """The laboratory cannot know."""
         return (
-            {"congestion_control": program.congestion_control or "not known (own program)"}
-            if self.role == "server"
+            {"congestion_control": program.knobs.congestion_control or "not known (own program)"}
+            if self.role != "client"
             else {}
         )
 
@@ -60,6 +65,7 @@ class _OwnProgram:
             "qlog_dir": str(context.qlog_dir or ""),
             "keylog": str(context.keylog or ""),
             "output": str(context.output),
+            "origin": f"{context.origin.address}:{context.origin.port}" if context.origin else "",
         }
 
         def fill(text: str) -> str:
@@ -81,7 +87,7 @@ class _OwnProgram:
         return Command(
             argv=tuple(fill(argument) for argument in context.program.argv),
             env=environment,
-            sockets=sockets if self.role == "server" else (),  # type: ignore[arg-type]
+            sockets=sockets if self.role != "client" else (),  # type: ignore[arg-type]
         )
 
 
@@ -89,6 +95,12 @@ class CommandServer(_OwnProgram):
     """The user's own server."""
 
     role: Role = "server"
+
+
+class CommandProxy(_OwnProgram):
+    """The user's own proxy; {origin} is the address and port of the server behind it."""
+
+    role: Role = "proxy"
 
 
 class CommandClient(_OwnProgram):

@@ -11,7 +11,7 @@ from quiclab.spec.model import Arm, Program, Study
 
 NOT_TOLD = "not told"
 """Stands where an arm's programs say nothing about a point on which another arm's do."""
-_HTTP = {"h2": "HTTP/2", "h3": "HTTP/3"}
+_HTTP = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 
 
 class ArmsSummary(TypedDict):
@@ -51,11 +51,20 @@ def arms_summary(study: Study, facts: Mapping[str, Mapping[str, str]]) -> ArmsSu
 
 
 def _programs(arm: Arm) -> dict[str, str]:
-    return {"client": _program(arm.client), "server": _program(arm.server)}
+    programs: dict[str, str] = {role: _program(program) for role, program, _ in arm.programs()}
+    if arm.proxy is not None:
+        programs["origin_protocol"] = _HTTP[arm.origin_protocol]
+    intermediates = arm.certificate.intermediates
+    chain = f" with {intermediates} intermediates" if intermediates else ""
+    return {**programs, "certificate": arm.certificate.key + chain}
 
 
 def _program(program: Program) -> str:
-    return program.argv[0] if program.argv else program.name
+    """Its name, and everything that the spec sets on it."""
+    name = program.argv[0] if program.argv else program.name
+    name += f" of {program.prefix}" if program.prefix else ""
+    knobs = ", ".join(f"{_words(knob)} {_setting(getattr(program.knobs, knob))}" for knob in program.knobs.asked())
+    return f"{name} with {knobs}" if knobs else name
 
 
 def _tcp_differences(arms: list[Arm]) -> list[tuple[str, list[str]]]:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which commands a trial is made of: the server, the measured client, and the throw-away client of the warm-up."""
+"""Which commands a trial is made of: server, proxy, the measured client, and the throw-away clients before it."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
-from quiclab.endpoints import Command, Context, find
+from quiclab.endpoints import Command, Context, Origin, find
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.laboratory import WARM_UP_OBJECT, Laboratory
 from quiclab.spec import model
@@ -13,39 +14,75 @@ from quiclab.testbed.certificates import HOST
 from quiclab.testbed.link import SERVER_ADDRESSES
 
 PORT = 443
+"""Where the client finds the server, or the proxy before it."""
+ORIGIN_PORT = 8443
+"""Where a server listens that has a proxy before it."""
+
+Part = Literal["server", "proxy", "client", "warm-up", "first-visit"]
+"""`warm-up` is one request per protocol by another client; `first-visit` fetches the session ticket of the client that
+is measured. Both run over the server's own loopback."""
 
 
-def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: str) -> Command:
-    """The command of the server, the client, or the throw-away client that warms the server up."""
+def parts_of(arm: model.Arm) -> tuple[Part, ...]:
+    """What runs in a trial of this arm."""
+    parts: tuple[Part, ...] = ("server", "proxy") if arm.proxy else ("server",)
+    parts += ("warm-up",)
+    return (*parts, "first-visit", "client") if resumes(arm) else (*parts, "client")
+
+
+def resumes(arm: model.Arm) -> bool:
+    """Whether the measured visit is not the first."""
+    return arm.client.knobs.session in ("resumed", "early_data")
+
+
+def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -> Command:
+    """The command of one part of the trial."""
     arm, path = arm_of(laboratory.study, row), path_of(laboratory.study, row)
-    program = {"server": arm.server, "client": arm.client, "warm-up": model.Program("curl-cffi")}[part]
-    endpoint = find("server" if part == "server" else "client", program.name)
-    server_protocols = find("server", arm.server.name).protocols
-    measured = part != "warm-up"
-    return endpoint.command(
+    role = _role(part)
+    program = {"server": arm.server, "proxy": arm.proxy, "client": arm.client, "first-visit": arm.client}.get(part)
+    program = program or model.Program("curl-cffi")
+    address = SERVER_ADDRESSES[path.ip_version]
+    behind = part == "server" and arm.proxy is not None
+    logged = part not in ("warm-up", "first-visit")
+    certificates = laboratory.certificates[arm.certificate]
+    return find(role, program.name).command(
         Context(
             program=program,
-            protocols=(arm.protocol,) if measured else _spoken(arm, server_protocols),
+            protocols=_protocols(arm, part),
             ip_version=path.ip_version,
-            address=SERVER_ADDRESSES[path.ip_version],
-            port=PORT,
+            address=address,
+            port=ORIGIN_PORT if behind else PORT,
             host=HOST,
-            object_name=row.workload if measured else WARM_UP_OBJECT,
+            object_name=row.workload if logged else WARM_UP_OBJECT,
             work_dir=raw.parent / "home",
             root=laboratory.root,
-            certificate=laboratory.certificates.certificate,
-            key=laboratory.certificates.key,
-            ca=laboratory.certificates.ca,
-            qlog_dir=raw / f"{part}-qlog" if measured else None,
+            certificate=certificates.certificate,
+            key=certificates.key,
+            ca=certificates.ca,
+            qlog_dir=raw / f"{part}-qlog" if logged else None,
             keylog=raw / "keys.log" if part == "client" else None,
             output=raw / f"{part}.json",
+            session_file=raw.parent / "home" / "session",
+            priming=part == "first-visit",
+            origin=Origin(address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
         )
     )
 
 
-def _spoken(arm: model.Arm, protocols: frozenset[model.Protocol]) -> tuple[model.Protocol, ...]:
+def _role(part: Part) -> model.Role:
+    return part if part in ("server", "proxy") else "client"
+
+
+def _protocols(arm: model.Arm, part: Part) -> tuple[model.Protocol, ...]:
+    if part == "server" and arm.proxy is not None:
+        return (arm.origin_protocol,)
+    return _spoken(arm) if part == "warm-up" else (arm.protocol,)
+
+
+def _spoken(arm: model.Arm) -> tuple[model.Protocol, ...]:
     """What the warm-up asks for: every protocol of a known server; of the user's own only the one under test."""
-    return (arm.protocol,) if arm.server.name == "command" else tuple(sorted(protocols))
+    front = find("proxy" if arm.proxy else "server", arm.front.name)
+    return (arm.protocol,) if front.name == "command" else tuple(sorted(front.protocols - {"h1"}))
 
 
 def arm_of(study: model.Study, row: PlanRow) -> model.Arm:

@@ -6,12 +6,13 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from quiclab.endpoints import find
+from quiclab.endpoints import objections
 from quiclab.errors import SpecError
-from quiclab.spec.model import Study
+from quiclab.spec.model import Certificate, Study
 from quiclab.testbed import _libc
 from quiclab.testbed.certificates import HOST, Certificates, make_certificates
 from quiclab.testbed.link import SERVER_ADDRESSES, Backend
@@ -28,7 +29,8 @@ class Laboratory:
     backend: Backend
     work_dir: Path
     """In memory (tmpfs): a trial's logs never wait for a disk."""
-    certificates: Certificates
+    certificates: Mapping[Certificate, Certificates]
+    """All under the one CA of the study."""
     root: Path
     expected: dict[str, tuple[int, str]]
     """Object → bytes and SHA-256."""
@@ -51,7 +53,8 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     work_dir = study_dir / ".work"
     work_dir.mkdir(exist_ok=True)
     _libc.mount("tmpfs", str(work_dir), "tmpfs", _libc.MS_NOSUID | _libc.MS_NODEV, "mode=0755")
-    certificates = make_certificates(work_dir / "tls", tuple(SERVER_ADDRESSES.values()))
+    kinds = {arm.certificate for arm in study.arms}
+    certificates = make_certificates(study_dir / "tls", tuple(SERVER_ADDRESSES.values()), kinds)
     hosts = work_dir / "hosts"
     hosts.write_text(f"127.0.0.1 localhost\n::1 localhost\n{SERVER_ADDRESSES[4]} {HOST}\n")
     _libc.mount(str(hosts), "/etc/hosts", None, _libc.MS_BIND)
@@ -68,15 +71,6 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
 
 def check_supported(study: Study) -> None:
     """Ask every endpoint about every arm, before anything runs. Raises SpecError with all objections."""
-    objections = []
-    for arm in study.arms:
-        for program, role in ((arm.client, "client"), (arm.server, "server")):
-            endpoint = find(role, program.name)  # type: ignore[arg-type]
-            if arm.protocol not in endpoint.protocols:
-                objections.append(f"arm {arm.name!r}: the {role} {program.name} does not speak {arm.protocol}")
-            elif (why := endpoint.unsupported(program, arm.protocol)) is not None:
-                objections.append(f"arm {arm.name!r}: {why}")
-    if objections:
-        raise SpecError(
-            "an arm asks for what its programs cannot do", "`quiclab doctor` lists what each can", tuple(objections)
-        )
+    found = tuple(f"arm {arm.name!r}: {objection}" for arm in study.arms for objection in objections(arm))
+    if found:
+        raise SpecError("an arm asks for what its programs cannot do", "`quiclab doctor` lists what each can", found)

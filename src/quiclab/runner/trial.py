@@ -20,7 +20,7 @@ from typing import Any
 
 from quiclab.errors import TrialError
 from quiclab.plan.rows import PlanRow
-from quiclab.runner.commands import PORT, arm_of, path_of, trial_command
+from quiclab.runner.commands import ORIGIN_PORT, PORT, Part, arm_of, parts_of, path_of, resumes, trial_command
 from quiclab.runner.laboratory import Laboratory
 from quiclab.spec import model
 from quiclab.spec.link import lateness_bound, link_config
@@ -76,6 +76,7 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int) -> Path:
     record.phase("teardown")
     ended = clock.read()
     size, digest = laboratory.expected[row.workload]
+    arm, ip_version = arm_of(laboratory.study, row), path_of(laboratory.study, row).ip_version
     document = {
         "version": 1,
         "trial_id": row.trial_id,
@@ -89,11 +90,12 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int) -> Path:
             "realtime_minus_monotonic_end_ns": ended.realtime_minus_monotonic_ns,
         },
         "expected": {"body_bytes": size, "sha256": digest},
-        "protocol": arm_of(laboratory.study, row).protocol,
-        "tcp_congestion_control_asked": arm_of(laboratory.study, row).tcp.congestion_control,
-        "ip_version": path_of(laboratory.study, row).ip_version,
-        "server_address": SERVER_ADDRESSES[path_of(laboratory.study, row).ip_version],
-        "client_address": CLIENT_ADDRESSES[path_of(laboratory.study, row).ip_version],
+        "protocol": arm.protocol,
+        "tcp_congestion_control_asked": arm.tcp.congestion_control,
+        "asked": _asked(arm),
+        "ip_version": ip_version,
+        "server_address": SERVER_ADDRESSES[ip_version],
+        "client_address": CLIENT_ADDRESSES[ip_version],
         "server_port": PORT,
         "client_exit_code": record.client_exit_code,
         "host": record.host,
@@ -112,18 +114,14 @@ def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, 
     namespaces = {end: stack.enter_context(NetworkNamespace()) for end in ("client", "server")}
     record.host["sysctls"] = {end: namespace.write_sysctls(sysctls(arm.tcp)) for end, namespace in namespaces.items()}
     record.phase("namespaces")
-    commands = {
-        "server": trial_command(laboratory, row, raw, "server"),
-        "client": trial_command(laboratory, row, raw, "client"),
-        "warm-up": trial_command(laboratory, row, raw, "warm-up"),
-    }
+    commands = {part: trial_command(laboratory, row, raw, part) for part in parts_of(arm)}
     for command in commands.values():
         for file, content in command.files.items():
             file.write_text(content)
-    for folder in ("server-qlog", "client-qlog"):
+    for folder in ("server-qlog", "proxy-qlog", "client-qlog"):
         (raw / folder).mkdir()
 
-    def start(name: str, end: str) -> Process:
+    def start(name: Part, end: str) -> Process:
         command = commands[name]
         process = Process(
             f"the {name} ({command.argv[0].rpartition('/')[2]})",
@@ -142,18 +140,21 @@ def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, 
     client = start("client", "client") if commands["client"].waits_for_go else None
     link = stack.enter_context(_link(laboratory, row, raw, namespaces))
     record.phase("link")
-    server = start("server", "server")
+    behind = start("server", "server") if arm.proxy else None
+    server = start("proxy" if arm.proxy else "server", "server")
+    patience_s = laboratory.study.limits.ready.s
     try:
-        server.wait_for_sockets(PORT, commands["server"].sockets, laboratory.study.limits.ready.s)
+        if behind is not None:
+            behind.wait_for_sockets(ORIGIN_PORT, commands["server"].sockets, patience_s)
+        server.wait_for_sockets(PORT, commands["proxy" if arm.proxy else "server"].sockets, patience_s)
         record.phase("server_start")
-        warm_up.go()
-        code = warm_up.wait(laboratory.study.limits.ready.s)
-        if code != 0:
-            raise TrialError(
-                f"the server did not answer the warm-up request: {warm_up.last_words() or 'no answer in time'}"
-            )
-        for old in (raw / "server-qlog").iterdir():
-            old.unlink()  # the warm-up's own connection
+        _visit(warm_up, patience_s, "the server did not answer the warm-up request")
+        if resumes(arm):
+            first_visit = start("first-visit", "server")
+            _visit(first_visit, patience_s, "the first visit, which fetches the session ticket, failed")
+        for folder in ("server-qlog", "proxy-qlog"):
+            for old in (raw / folder).iterdir():
+                old.unlink()  # of the connections so far
         record.phase("warm_up")
         if client is None:
             client = start("client", "client")
@@ -171,6 +172,14 @@ def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, 
     server.end(grace_s=1.0)
     record.phase("server_stop")
     return summary
+
+
+def _visit(client: Process, patience_s: float, trouble: str) -> None:
+    """Let a throw-away client do its request. Raises TrialError with `trouble`."""
+    client.go()
+    code = client.wait(patience_s)
+    if code != 0:
+        raise TrialError(f"{trouble}: {client.last_words() or 'no answer in time'}")
 
 
 def _watch(
@@ -208,13 +217,26 @@ def _watch(
                 proven = True
 
 
+def _asked(arm: model.Arm) -> dict[str, Any]:
+    """What the spec asks of the handshake and of the connection: the verdict holds the trial to it."""
+    client, front = arm.client.knobs, arm.front.knobs
+    expected = {None: None, True: "accepted", False: "rejected"}[front.early_data]
+    return {
+        "session": client.session,
+        "expect_early_data": expected if client.session == "early_data" else None,
+        "migration": client.migration,
+        "groups": client.groups,
+        "tls_version": client.tls_version or front.tls_version,
+    }
+
+
 def _link(laboratory: Laboratory, row: PlanRow, raw: Path, namespaces: dict[str, NetworkNamespace]) -> Link:
     study, arm, path = laboratory.study, arm_of(laboratory.study, row), path_of(laboratory.study, row)
     settings = LinkSettings(
         backend=laboratory.backend,
         mtu=path.mtu,
         model=link_config(path, row.seed),
-        route=RouteMetrics(arm.tcp.congestion_control, arm.tcp.initial_window),
+        route=RouteMetrics(arm.tcp.congestion_control, arm.tcp.initial_window, arm.tcp.max_window),
         work_dir=raw,
         snaplen_bytes=None if study.captures == "whole" else HEADER_BYTES,
         lateness_p99_ns=lateness_bound(path, study.limits.lateness_p99).ns,

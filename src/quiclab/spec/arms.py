@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`[[arm]]`: a protocol, the programs at both ends, and TCP's settings."""
+"""`[[arm]]`: a protocol, the programs at both ends, a proxy, the certificate, and TCP's settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, get_args
 
 from quiclab.spec import kinds
-from quiclab.spec.model import PLACEHOLDERS, Arm, Program, Protocol, Tcp
+from quiclab.spec.knobs import KNOB_KEYS
+from quiclab.spec.model import PLACEHOLDERS, Arm, Certificate, Knobs, Program, Protocol, Tcp
 from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, build, closest, read_keys, show
 from quiclab.units import ByteCount
 
@@ -41,6 +42,10 @@ TCP_KEYS: Mapping[str, Kind[Any]] = {
     "timestamps": kinds.FLAG,
     "ecn": kinds.FLAG,
     "slow_start_after_idle": kinds.FLAG,
+    "dsack": kinds.FLAG,
+    "rack": kinds.FLAG,
+    "reordering": kinds.whole(1, 300),
+    "max_window": kinds.whole(1, 1_000_000),
 }
 TCP: Kind[Tcp] = Kind(
     'a table such as {congestion_control = "reno", initial_window = 10}', lambda node: build(Tcp, node, TCP_KEYS)
@@ -78,8 +83,15 @@ PROGRAM_KEYS: Mapping[str, Kind[Any]] = {
     "argv": kinds.several(_TEMPLATE, "an array of texts with at least the program itself", least=1),
     "env": _ENV,
     "ready": kinds.choice(("udp", "tcp", "both", "none")),
-    "congestion_control": kinds.NAME,
+    "prefix": kinds.FOLDER,
 }
+CERTIFICATE_KEYS: Mapping[str, Kind[Any]] = {
+    "key": kinds.choice(("ecdsa-p256", "rsa-2048", "rsa-4096", "ed25519")),
+    "intermediates": kinds.whole(0, 20),
+}
+_CERTIFICATE: Kind[Certificate] = Kind(
+    'a table such as {key = "rsa-2048", intermediates = 2}', lambda node: build(Certificate, node, CERTIFICATE_KEYS)
+)
 
 
 def program(known: Collection[str]) -> Kind[Program]:
@@ -98,25 +110,29 @@ def program(known: Collection[str]) -> Kind[Program]:
         if not isinstance(node.value, dict):
             raise WrongValueError(f"{show(node.value)}; write {wanted}")
         before = len(node.source.problems)
-        values = read_keys(node, PROGRAM_KEYS)
+        values = read_keys(node, {**PROGRAM_KEYS, **KNOB_KEYS})
         if ("name" in node.value) == ("argv" in node.value):
             raise WrongValueError('write either "name" (a program that quiclab knows) or "argv" (one of your own)')
         if "name" in values:
             check_name(node.child("name"), values["name"])
         if len(node.source.problems) > before:
             raise ReportedError
-        return Program(**{"name": "command", **values})
+        knobs = {name: values.pop(name) for name in KNOB_KEYS if name in values}
+        return Program(**{"name": "command", **values, "knobs": Knobs(**knobs)})
 
     return Kind(wanted, read)
 
 
-def arm_keys(clients: Collection[str] = (), servers: Collection[str] = ()) -> Mapping[str, Kind[Any]]:
-    """Keys of `[[arm]]`, given the names of the programs there are."""
+def arm_keys(names: Mapping[str, Collection[str]] = {}) -> Mapping[str, Kind[Any]]:
+    """Keys of `[[arm]]`, given the names of the programs there are by role; none of a role takes any name."""
     return {
         "name": kinds.NAME,
-        "protocol": kinds.choice(get_args(Protocol)),
-        "client": program(clients),
-        "server": program(servers),
+        "protocol": kinds.choice(("h2", "h3")),
+        "client": program(names.get("client", ())),
+        "server": program(names.get("server", ())),
+        "proxy": program(names.get("proxy", ())),
+        "origin_protocol": kinds.choice(get_args(Protocol)),
+        "certificate": _CERTIFICATE,
         "tcp": TCP,
     }
 
@@ -137,6 +153,8 @@ def read_arms(nodes: list[Node], keys: Mapping[str, Kind[Any]], baseline: str | 
         except ValueError as error:
             node.report(str(error))
             continue
+        if "origin_protocol" in node.value and "proxy" not in node.value:
+            node.child("origin_protocol").report("without a proxy there is no origin; add proxy, or leave it out")
         if "tcp" not in node.value and values.get("protocol") == "h2":
             node.report(
                 '"tcp" is missing; write tcp = {congestion_control = "reno"}: the machine\'s default is never used'

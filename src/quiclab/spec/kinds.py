@@ -138,10 +138,18 @@ def _read_file(node: Node) -> pathlib.Path:
     return path.resolve()
 
 
+def _read_folder(node: Node) -> str:
+    path = node.source.folder / _string(node, FOLDER.wanted)
+    if not path.is_dir():
+        raise WrongValueError(f'there is no folder "{path}"; write {FOLDER.wanted}')
+    return str(path.resolve())
+
+
 NAME: Kind[str] = Kind("a name of at most 64 letters, digits, dots, underscores and hyphens", _read_name)
 TITLE = text("a text")
 FLAG: Kind[bool] = Kind("true or false", _read_flag)
 FILE: Kind[pathlib.Path] = Kind("the name of a file, absolute or relative to the spec", _read_file)
+FOLDER: Kind[str] = Kind("the name of a folder, absolute or relative to the spec", _read_folder)
 SHARE: Kind[Share] = Kind('a share from 0 % to 100 %, such as "1 %"', _read_share)
 
 _MINUTE = Duration(60 * 10**9)

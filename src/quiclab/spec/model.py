@@ -10,9 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from quiclab.spec.program import PLACEHOLDERS, Knobs, Program
 from quiclab.units import Bitrate, ByteCount, Duration, Share
 
-Protocol = Literal["h2", "h3"]
+__all__ = ["PLACEHOLDERS", "Knobs", "Program"]  # part of the model, in a file of their own
+
+Protocol = Literal["h1", "h2", "h3"]
+"""Versions of HTTP, as ALPN names them except for h1. Arms compare h2 and h3; h1 is what a proxy may speak behind."""
+Role = Literal["client", "server", "proxy"]
 
 
 @dataclass(frozen=True)
@@ -204,34 +209,30 @@ class Tcp:
     """Negotiate ECN (RFC 3168)."""
     slow_start_after_idle: bool = False
     """Forget the window after an idle time (RFC 2861)."""
-
-
-PLACEHOLDERS = (
-    *("address", "port", "host", "url", "object", "protocol", "ip_version"),
-    *("cert", "key", "ca", "root", "work", "output", "qlog_dir", "keylog"),
-)
-"""What the argv and env of a user's own program may name in braces."""
+    dsack: bool = True
+    """Report duplicates (RFC 2883)."""
+    rack: bool = True
+    """Loss detection by time (RFC 8985) beside duplicate acknowledgements."""
+    reordering: int = 3
+    """Duplicate acknowledgements that mean a loss, to begin with (tcp_reordering)."""
+    max_window: int | None = None
+    """Most packets in the congestion window, fixed on the route (`cwnd lock`). None is no bound."""
 
 
 @dataclass(frozen=True)
-class Program:
-    """Which endpoint plays a role: one of the registry by name, or the user's own by a command template."""
+class Certificate:
+    """What the server shows; one CA per study signs all of them."""
 
-    name: str
-    """Name in `quiclab doctor`, or `command` for the user's own."""
-    argv: tuple[str, ...] = ()
-    """Template of the user's own, with placeholders such as `{port}`: see `PLACEHOLDERS`."""
-    env: tuple[tuple[str, str], ...] = ()
-    """Environment of the user's own, beside HOME and TMPDIR; values are templates too."""
-    ready: Literal["udp", "tcp", "both", "none"] = "both"
-    """How to know that a server is ready: its sockets in /proc/net."""
-    congestion_control: str | None = None
-    """For programs that can choose (aioquic: reno, cubic). None is the program's own, which is then named."""
+    key: Literal["ecdsa-p256", "rsa-2048", "rsa-4096", "ed25519"] = "ecdsa-p256"
+    """Type of the keys in the whole chain."""
+    intermediates: int = 0
+    """CAs between the study's own and the server's certificate. A long chain costs QUIC a round trip, as a server may
+    send only three times what it received before the address is validated (RFC 9000 section 8.1)."""
 
 
 @dataclass(frozen=True)
 class Arm:
-    """What is compared: protocol, client, server, and TCP's settings."""
+    """What is compared: protocol, client, server, a proxy before it, and TCP's settings."""
 
     name: str
     """Name in tables and figures."""
@@ -243,6 +244,27 @@ class Arm:
     """Who serves."""
     tcp: Tcp
     """Required for h2; an h3 arm takes it from the baseline, or from the first arm that has it."""
+    proxy: Program | None = None
+    """Stands before the server, at the same end of the path: the client speaks to it, and the server is its origin."""
+    origin_protocol: Protocol = "h1"
+    """What the proxy speaks to its origin, over TLS."""
+    certificate: Certificate = Certificate()
+    """Of the server, and of the proxy."""
+
+    def programs(self) -> tuple[tuple[Role, Program, Protocol], ...]:
+        """Who plays in it, and which protocol each speaks: a server behind a proxy that of the origin."""
+        if self.proxy is None:
+            return ("client", self.client, self.protocol), ("server", self.server, self.protocol)
+        return (
+            ("client", self.client, self.protocol),
+            ("proxy", self.proxy, self.protocol),
+            ("server", self.server, self.origin_protocol),
+        )
+
+    @property
+    def front(self) -> Program:
+        """Who answers the client."""
+        return self.proxy or self.server
 
 
 @dataclass(frozen=True)

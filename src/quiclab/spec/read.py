@@ -61,13 +61,13 @@ _TABLES = ("study", "limits")
 _ARRAYS = ("workload", "path", "arm")
 
 
-def read_study(path: pathlib.Path, clients: Collection[str] = (), servers: Collection[str] = ()) -> Study:
-    """Read a spec. Names of programs are checked against `clients` and `servers` where these are given.
+def read_study(path: pathlib.Path, programs: Mapping[str, Collection[str]] = {}) -> Study:
+    """Read a spec. Names of programs are checked against `programs` (role → names) where these are given.
 
     Raises SpecError; `problems` has one line for each offender, in the order of the file.
     """
     source = _load(path)
-    study = _study(Node(source.document, (), source), clients, servers)
+    study = _study(Node(source.document, (), source), programs)
     if study is None or source.problems:
         count = len(source.problems)
         raise SpecError(
@@ -99,7 +99,7 @@ def _load(path: pathlib.Path) -> Source:
     return Source(document, line_index(text), path.parent)
 
 
-def _study(top: Node, clients: Collection[str], servers: Collection[str]) -> Study | None:
+def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
     for key in top.value:
         if key not in (*_TABLES, *_ARRAYS):
             top.child(key).report(f"there is no such table; {closest(key, (*_TABLES, *_ARRAYS), 'tables')}")
@@ -108,7 +108,7 @@ def _study(top: Node, clients: Collection[str], servers: Collection[str]) -> Stu
     workloads = _all(nodes["workload"], _WORKLOAD)
     paths = _all(nodes["path"], PATH)
     baseline = own.get("baseline")
-    arms = read_arms(nodes["arm"], arm_keys(clients, servers), baseline)
+    arms = read_arms(nodes["arm"], arm_keys(programs), baseline)
     names = {name: _names(nodes[name]) for name in _ARRAYS}
     _check_size(top, nodes)
     _check_quic_mtu(nodes["path"], paths, arms)

@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One certificate authority per study and the server's certificate under it: ECDSA P-256, in files of mode 0600."""
+"""One certificate authority per study, and the servers' certificates under it, in files of mode 0600."""
 
 from __future__ import annotations
 
 import datetime
+import ipaddress
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from quiclab.spec.model import Certificate
 
 HOST = "server.test"
 """The server's name in every study (RFC 6761 keeps .test free)."""
+
+_PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey | ed25519.Ed25519PrivateKey
+_PEM = serialization.Encoding.PEM
 
 
 @dataclass(frozen=True)
@@ -23,59 +30,88 @@ class Certificates:
 
     ca: Path
     certificate: Path
-    """The server's certificate followed by the CA's."""
+    """The server's certificate, the intermediates, and the CA's."""
     key: Path
 
 
-def make_certificates(folder: Path, addresses: tuple[str, ...]) -> Certificates:
-    """Make CA, key and certificate in `folder`; what is there already is kept."""
-    import ipaddress
+@dataclass(frozen=True)
+class _Signed:
+    """A certificate with its key."""
 
-    made = Certificates(folder / "ca.crt", folder / "server.crt", folder / "server.key")
-    if made.ca.exists() and made.certificate.exists() and made.key.exists():
-        return made
+    certificate: x509.Certificate
+    key: _PrivateKey
+
+
+def make_certificates(
+    folder: Path, addresses: Collection[str], kinds: Collection[Certificate]
+) -> dict[Certificate, Certificates]:
+    """Make a CA in `folder` and a chain of each kind under it; what is there already is kept."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    ca_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    ca_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "quiclab study CA")])
-    ca = (
-        _builder(ca_name, ca_name, ca_key.public_key())
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_key_usage(signs_certificates=True), critical=True)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(ca_key.public_key()), critical=False)
-        .sign(ca_key, hashes.SHA256())
-    )
-    names = [x509.DNSName(HOST), *(x509.IPAddress(ipaddress.ip_address(address)) for address in addresses)]
-    certificate = (
-        _builder(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, HOST)]), ca_name, key.public_key())
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_key_usage(signs_certificates=False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key()), critical=False)
-        .sign(ca_key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    ca_pem = ca.public_bytes(pem)
-    _write(made.ca, ca_pem)
-    _write(made.certificate, certificate.public_bytes(pem) + ca_pem)
-    _write(
-        made.key,
-        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()),
-    )
+    ca = _authority(folder)
+    return {kind: _server(folder, ca, addresses, kind) for kind in kinds}
+
+
+def _authority(folder: Path) -> _Signed:
+    certificate, key = folder / "ca.crt", folder / "ca.key"
+    if certificate.exists() and key.exists():
+        loaded = serialization.load_pem_private_key(key.read_bytes(), None)
+        assert isinstance(loaded, _PrivateKey)
+        return _Signed(x509.load_pem_x509_certificate(certificate.read_bytes()), loaded)
+    made = _issue("quiclab study CA", _new_key("ecdsa-p256"), None)
+    _write(key, _private_pem(made.key))
+    _write(certificate, made.certificate.public_bytes(_PEM))
     return made
 
 
-def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+def _server(folder: Path, ca: _Signed, addresses: Collection[str], kind: Certificate) -> Certificates:
+    stem = f"server-{kind.key}-{kind.intermediates}"
+    made = Certificates(folder / "ca.crt", folder / f"{stem}.crt", folder / f"{stem}.key")
+    if made.certificate.exists() and made.key.exists():
+        return made
+    chain, issuer = [ca.certificate], ca
+    for number in range(kind.intermediates):
+        issuer = _issue(f"quiclab intermediate CA {number + 1}", _new_key(kind.key), issuer)
+        chain.insert(0, issuer.certificate)
+    server = _issue(HOST, _new_key(kind.key), issuer, addresses)
+    _write(made.key, _private_pem(server.key))
+    _write(made.certificate, b"".join(each.public_bytes(_PEM) for each in (server.certificate, *chain)))
+    return made
+
+
+def _new_key(kind: str) -> _PrivateKey:
+    if kind == "ed25519":
+        return ed25519.Ed25519PrivateKey.generate()
+    if kind.startswith("rsa-"):
+        return rsa.generate_private_key(public_exponent=65537, key_size=int(kind.removeprefix("rsa-")))
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+def _issue(common_name: str, key: _PrivateKey, issuer: _Signed | None, addresses: Collection[str] = ()) -> _Signed:
+    """A certificate of `key`: for a server with `addresses`, else for a CA; signed by itself without an issuer."""
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
+    signer = issuer.key if issuer else key
     now = datetime.datetime.now(datetime.UTC)
-    return (
+    is_ca = not addresses
+    builder = (
         x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key)
+        .subject_name(name)
+        .issuer_name(issuer.certificate.subject if issuer else name)
+        .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(days=1))
         .not_valid_after(now + datetime.timedelta(days=365))
+        .add_extension(x509.BasicConstraints(ca=is_ca, path_length=None), critical=True)
+        .add_extension(_key_usage(signs_certificates=is_ca), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
     )
+    if addresses:
+        names = [x509.DNSName(HOST), *(x509.IPAddress(ipaddress.ip_address(address)) for address in addresses)]
+        builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False).add_extension(
+            x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False
+        )
+    algorithm = None if isinstance(signer, ed25519.Ed25519PrivateKey) else hashes.SHA256()
+    return _Signed(builder.sign(signer, algorithm), key)
 
 
 def _key_usage(*, signs_certificates: bool) -> x509.KeyUsage:
@@ -90,6 +126,10 @@ def _key_usage(*, signs_certificates: bool) -> x509.KeyUsage:
         encipher_only=False,
         decipher_only=False,
     )
+
+
+def _private_pem(key: _PrivateKey) -> bytes:
+    return key.private_bytes(_PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
 
 
 def _write(path: Path, content: bytes) -> None:

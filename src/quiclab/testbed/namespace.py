@@ -22,6 +22,7 @@ T = TypeVar("T")
 
 _IFA_F_NODAD = 0x02
 _NUD_PERMANENT = 0x80
+_RTAX_CWND = 7
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,15 @@ class RouteMetrics:
     congestion_control: str
     initial_window: int
     """Packets."""
+    max_window: int | None = None
+    """Packets; None is no bound."""
+
+    def netlink(self) -> dict[str, Any]:
+        """As rtnetlink(7) wants them. A window that is not locked is a first value only."""
+        metrics: dict[str, Any] = {"initcwnd": self.initial_window, "cc_algo": self.congestion_control}
+        if self.max_window is not None:
+            metrics |= {"cwnd": self.max_window, "lock": 1 << _RTAX_CWND}
+        return metrics
 
 
 class NetworkNamespace:
@@ -77,7 +87,7 @@ class NetworkNamespace:
                         dst=f"{_network(address, prefix)}/{prefix}",
                         oif=index,
                         prefsrc=address,
-                        metrics={"initcwnd": route.initial_window, "cc_algo": route.congestion_control},
+                        metrics=route.netlink(),
                     )
 
         self.run(work)

@@ -11,7 +11,7 @@ import pytest
 from quiclab.cli.plan import load_study
 from quiclab.errors import SpecError
 from quiclab.runner.laboratory import check_supported
-from quiclab.spec.model import Program
+from quiclab.spec.model import Knobs, Program
 
 DEMO = Path(__file__).parents[3] / "experiments" / "demo" / "spec.toml"
 
@@ -27,8 +27,11 @@ def test_all_objections_at_once() -> None:
     h2, h3 = study.arms
     wrong = (
         replace(h2, server=Program("aioquic")),
-        replace(h3, server=Program("caddy", congestion_control="bbr"), client=Program("command")),
+        replace(
+            h3, server=Program("caddy", knobs=Knobs(congestion_control="bbr", gso=True)), client=Program("command")
+        ),
     )
     with pytest.raises(SpecError) as caught:
         check_supported(replace(study, arms=wrong))
-    assert len(caught.value.problems) == 3
+    assert [problem.partition(":")[0] for problem in caught.value.problems] == ["arm 'h2'", "arm 'h3'", "arm 'h3'"]
+    assert "caddy has no gso over h3: unsupported; it has congestion_control" in caught.value.problems[2]

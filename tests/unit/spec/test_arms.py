@@ -8,8 +8,8 @@ import pathlib
 import pytest
 from specs import SMALL, changed, only_problem, study_of
 
-from quiclab.spec.model import Program, Tcp
-from quiclab.units import ByteCount
+from quiclab.spec.model import Certificate, Knobs, Program, Tcp
+from quiclab.units import ByteCount, Duration
 
 TCP_LINE = 'tcp = {congestion_control = "reno"}'
 
@@ -77,12 +77,49 @@ def test_a_program_of_ones_own_is_a_command(tmp_path: pathlib.Path) -> None:
 def test_a_program_by_name_may_choose_its_congestion_control(tmp_path: pathlib.Path) -> None:
     """As a table with the name."""
     text = changed(('server = "caddy"', 'server = {name = "aioquic", congestion_control = "cubic"}'))
-    assert study_of(tmp_path, text).arms[0].server == Program("aioquic", congestion_control="cubic")
+    assert study_of(tmp_path, text).arms[0].server == Program("aioquic", knobs=Knobs(congestion_control="cubic"))
+
+
+def test_knobs_are_keys_of_the_program(tmp_path: pathlib.Path) -> None:
+    """With their units; a prefix names another build."""
+    (tmp_path / "old").mkdir()
+    table = '{name = "x", prefix = "old", groups = ["secp384r1", "x25519"], ack_delay = "5 ms", max_window = "1 MB"}'
+    server = study_of(tmp_path, changed(('server = "caddy"', f"server = {table}"))).arms[0].server
+    knobs = Knobs(groups=("secp384r1", "x25519"), ack_delay=Duration(5_000_000), max_window=ByteCount(10**6))
+    assert server == Program("x", prefix=str(tmp_path / "old"), knobs=knobs)
+    assert server.knobs.asked() == ("max_window", "groups", "ack_delay")
+
+
+def test_a_proxy_stands_before_the_server(tmp_path: pathlib.Path) -> None:
+    """The client speaks the arm's protocol to it, and it speaks the origin's to the server."""
+    text = changed(('server = "caddy"', 'server = "caddy"\nproxy = "envoy"\norigin_protocol = "h2"'))
+    arm = study_of(tmp_path, text).arms[0]
+    assert [(role, program.name, protocol) for role, program, protocol in arm.programs()] == [
+        ("client", arm.client.name, arm.protocol),
+        ("proxy", "envoy", arm.protocol),
+        ("server", "caddy", "h2"),
+    ]
+    assert arm.front.name == "envoy"
+
+
+def test_an_origin_needs_a_proxy(tmp_path: pathlib.Path) -> None:
+    """Else the key would be read by nobody."""
+    text = changed(('server = "caddy"', 'server = "caddy"\norigin_protocol = "h2"'))
+    assert "without a proxy" in only_problem(tmp_path, text)
+
+
+def test_a_certificate_has_a_type_and_a_chain(tmp_path: pathlib.Path) -> None:
+    """As a table of the arm."""
+    text = changed(('server = "caddy"', 'server = "caddy"\ncertificate = {key = "rsa-4096", intermediates = 3}'))
+    assert study_of(tmp_path, text).arms[0].certificate == Certificate("rsa-4096", 3)
 
 
 @pytest.mark.parametrize(
     ("server", "words"),
     [
+        ('{name = "caddy", groups = ["x25519", "p256"]}', 'groups[#2]: "p256" is not known here'),
+        ('{name = "caddy", time_threshold = 0.5}', "from 1 to 100"),
+        ('{name = "caddy", prefix = "nowhere"}', "there is no folder"),
         ("5", "the name of a program"),
         ('"my server"', "cannot be a name"),
         ("{}", 'either "name"'),

@@ -180,7 +180,7 @@ def test_names_of_programs_are_checked_where_they_are_known(tmp_path: pathlib.Pa
     spec = written(tmp_path, changed(('client = "curl-cffi"', 'client = "curl-cfi"')))
     assert read_study(spec).arms[0].client.name == "curl-cfi"
     with pytest.raises(SpecError) as caught:
-        read_study(spec, clients=("curl-cffi", "aioquic"), servers=("caddy",))
+        read_study(spec, {"client": ("curl-cffi", "aioquic"), "server": ("caddy",)})
     (problem,) = caught.value.problems
     assert problem.startswith('line 18: arm[h2].client: no program is called "curl-cfi"; did you mean "curl-cffi"?')
 

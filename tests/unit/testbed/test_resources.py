@@ -3,30 +3,48 @@
 
 from __future__ import annotations
 
+import itertools
 import stat
 import time
 from pathlib import Path
 
+import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from quiclab.spec.model import Tcp
+from quiclab.spec.model import Certificate, Tcp
 from quiclab.testbed import clock
 from quiclab.testbed.certificates import HOST, make_certificates
 from quiclab.testbed.tcp_settings import sysctls
 
+ADDRESSES = ("10.77.0.2", "fd77::2")
+
 
 def test_certificates_are_signed_private_and_kept(tmp_path: Path) -> None:
     """The server's certificate verifies under the CA, the key is for its owner only, a second call changes nothing."""
-    made = make_certificates(tmp_path / "tls", ("10.77.0.2", "fd77::2"))
+    made = make_certificates(tmp_path / "tls", ADDRESSES, {Certificate()})[Certificate()]
     server, ca = (x509.load_pem_x509_certificate(path.read_bytes()) for path in (made.certificate, made.ca))
     server.verify_directly_issued_by(ca)
     names = server.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     assert names.get_values_for_type(x509.DNSName) == [HOST]
     assert isinstance(server.public_key(), ec.EllipticCurvePublicKey)
-    assert stat.S_IMODE(made.key.stat().st_mode) == 0o600
+    assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in (tmp_path / "tls").iterdir())
     before = made.certificate.read_bytes()
-    assert make_certificates(tmp_path / "tls", ()).certificate.read_bytes() == before
+    assert make_certificates(tmp_path / "tls", ADDRESSES, {Certificate()})[Certificate()] == made
+    assert made.certificate.read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", [Certificate("rsa-2048", 3), Certificate("ed25519", 1), Certificate("ecdsa-p256", 2)])
+def test_a_chain_of_any_length_leads_to_the_one_ca(tmp_path: Path, kind: Certificate) -> None:
+    """Each certificate of the file is signed by the next, the last by the CA that a second kind has too."""
+    both = make_certificates(tmp_path / "tls", ADDRESSES, {kind, Certificate()})
+    made = both[kind]
+    assert made.ca.read_bytes() == both[Certificate()].ca.read_bytes()
+    chain = x509.load_pem_x509_certificates(made.certificate.read_bytes())
+    assert len(chain) == kind.intermediates + 2
+    for certificate, issuer in itertools.pairwise(chain):
+        certificate.verify_directly_issued_by(issuer)
+    assert chain[-1] == x509.load_pem_x509_certificate(made.ca.read_bytes())
 
 
 def test_every_tcp_field_of_the_spec_reaches_a_sysctl() -> None:
@@ -34,7 +52,15 @@ def test_every_tcp_field_of_the_spec_reaches_a_sysctl() -> None:
     base = sysctls(Tcp("reno"))
     assert base["net.ipv4.tcp_no_metrics_save"] == "1"
     assert sysctls(Tcp("cubic")) != base
-    for field, value in (("sack", False), ("timestamps", False), ("ecn", True), ("slow_start_after_idle", True)):
+    for field, value in (
+        ("sack", False),
+        ("timestamps", False),
+        ("ecn", True),
+        ("slow_start_after_idle", True),
+        ("dsack", False),
+        ("rack", False),
+        ("reordering", 10),
+    ):
         assert sysctls(Tcp("reno", **{field: value})) != base  # type: ignore[arg-type]
 
 

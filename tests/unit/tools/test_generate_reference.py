@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 from quiclab.spec import arms, impairments, paths, read
+from quiclab.spec.knobs import KNOB_KEYS
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "reference" / "spec.md"
@@ -29,7 +30,7 @@ def test_every_key_has_a_row_with_a_meaning() -> None:
         *(read.STUDY_KEYS, read.AA_KEYS, read.LIMITS_KEYS, read.WORKLOAD_KEYS, paths.PATH_KEYS, paths.DIRECTION_KEYS),
         *(impairments.JITTER_KEYS, impairments.REORDER_KEYS, impairments.CHANGE_KEYS),
         *(keys for _, keys in impairments.LOSS_MODELS.values()),
-        *(arms.arm_keys(), arms.PROGRAM_KEYS, arms.TCP_KEYS),
+        *(arms.arm_keys(), arms.PROGRAM_KEYS, KNOB_KEYS, arms.CERTIFICATE_KEYS, arms.TCP_KEYS),
     )
     missing = {key for keys in tables for key in keys if not rows.get(key, "").strip()}
     assert not missing

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from quiclab.endpoints._aioquic import probe_aioquic, unsupported_by_aioquic
+from quiclab.endpoints._aioquic import ABILITIES, KNOBS, probe_aioquic, unsupported_by_aioquic
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.spec.model import Program, Protocol, Tcp
 
@@ -21,14 +21,16 @@ class AioquicClient:
     name = "aioquic"
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h3"})
+    knobs = KNOBS
+    abilities = ABILITIES
 
-    def probe(self, run: BoundedRun) -> Available | Unsupported:
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Import it."""
         return probe_aioquic(run)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
         """HTTP/3 only; reno or cubic."""
-        return unsupported_by_aioquic(program, protocol)
+        return unsupported_by_aioquic(program)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Windows as this project sets them."""
@@ -41,7 +43,7 @@ class AioquicClient:
             "url": context.url,
             "address": context.address,
             "ca": str(context.ca),
-            "congestion_control": context.program.congestion_control or "reno",
+            "congestion_control": context.program.knobs.congestion_control or "reno",
             "qlog_dir": str(context.qlog_dir) if context.qlog_dir else None,
             "keylog": str(context.keylog) if context.keylog else None,
             "output": str(context.output),

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.spec.model import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_curl_cffi_program.py")
@@ -27,8 +27,10 @@ class CurlCffi:
     name = "curl-cffi"
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
+    knobs: Mapping[Protocol, frozenset[str]] = {}
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog"})
 
-    def probe(self, run: BoundedRun) -> Available | Unsupported:
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Import it and ask libcurl for its version."""
         text = run([sys.executable, "-c", "import curl_cffi; print(curl_cffi.__version__, curl_cffi.__curl_version__)"])
         if text is None:
@@ -37,9 +39,7 @@ class CurlCffi:
         return Available(f"{wheel} ({libcurl.split(' ')[0]})", sys.executable)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """A client that downloads sends little: its congestion control cannot be chosen."""
-        if program.congestion_control is not None:
-            return "curl-cffi has no choice of congestion control"
+        """It has no knobs."""
         return None
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:

