@@ -11,10 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from quiclab.spec.model import Program, Tcp
+from quiclab.spec.model import Knobs, Program, Role, Tcp
 from quiclab.spec.model import Protocol as HttpProtocol
 
-Role = Literal["client", "server"]
+__all__ = ["Knobs", "Role"]  # so that an endpoint's file needs one import
+
+Ability = Literal["keylog", "qlog", "resumption", "early_data", "migration"]
+"""What an endpoint can do beside its knobs, for docs/reference/endpoints.md and the conformance page."""
 
 BoundedRun = Callable[[Sequence[str]], str | None]
 """Runs a short command and returns what it printed, or None when it failed or took too long."""
@@ -35,6 +38,15 @@ class Unsupported:
     reason: str
     install: str
     """The one line that adds it."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a proxy gets what it is asked for: TLS under the same name and authority."""
+
+    address: str
+    port: int
+    protocol: HttpProtocol
 
 
 @dataclass(frozen=True)
@@ -64,11 +76,22 @@ class Context:
     keylog: Path | None
     output: Path
     """Where a client of ours writes its own account (client.json)."""
+    session_file: Path
+    """Clients: where the session ticket of the first visit is kept for the measured one."""
+    priming: bool = False
+    """Clients: this is the first visit, which only fetches the ticket."""
+    origin: Origin | None = None
+    """Proxies: who stands behind."""
 
     @property
     def protocol(self) -> HttpProtocol:
         """The protocol under test."""
         return self.protocols[0]
+
+    @property
+    def knobs(self) -> Knobs:
+        """What the spec sets on the program."""
+        return self.program.knobs
 
     @property
     def url(self) -> str:
@@ -109,20 +132,30 @@ class Endpoint(Protocol):
 
     @property
     def role(self) -> Role:
-        """Client or server."""
+        """Client, server or proxy."""
         ...
 
     @property
     def protocols(self) -> frozenset[HttpProtocol]:
-        """Versions of HTTP that it speaks."""
+        """Versions of HTTP that it speaks; of a proxy, towards the client."""
         ...
 
-    def probe(self, run: BoundedRun) -> Available | Unsupported:
-        """Whether the program is here, and which version."""
+    @property
+    def knobs(self) -> Mapping[HttpProtocol, frozenset[str]]:
+        """Per protocol, the names of the knobs that really change it; the others are refused when a plan is made."""
+        ...
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """What else it can do."""
+        ...
+
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
+        """Whether the program is here (or below `prefix`), and which version."""
         ...
 
     def unsupported(self, program: Program, protocol: HttpProtocol) -> str | None:
-        """Why it cannot do what the spec asks of it, or None."""
+        """Why a value that the spec sets cannot be had, or None; that it has the knob at all is known by then."""
         ...
 
     def facts(self, program: Program, protocol: HttpProtocol, tcp: Tcp) -> Mapping[str, str]:
