@@ -24,11 +24,23 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "one line that adds what is missing. Exit code 0 when the demo can run here, 3 when it cannot.",
     )
     parser.add_argument("--json", action="store_true", help="the same as JSON (machine, endpoints)")
+    change = parser.add_mutually_exclusive_group()
+    change.add_argument(
+        "--install",
+        nargs="*",
+        metavar="NAME",
+        help="install real clients, servers and proxies (all, or those named) from Debian's archive and from our own "
+        "sources into .stacks of the project, or into $QUICLAB_STACKS: needs no root, replaces nothing on the machine, "
+        "again changes nothing",
+    )
+    change.add_argument("--uninstall", action="store_true", help="remove all that --install put there")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Probe, print, judge."""
+    """Probe, print, judge; or install."""
+    if arguments.install is not None or arguments.uninstall:
+        return _change(arguments)
     machine = _machine()
     endpoints = _endpoints()
     if arguments.json:
@@ -40,6 +52,19 @@ def run(arguments: argparse.Namespace) -> int:
     embedded = {("server", "caddy"), ("client", "curl-cffi")}
     broken |= any(row["status"] != "available" and (row["role"], row["name"]) in embedded for row in endpoints)
     return ExitCode.HOST if broken else ExitCode.OK
+
+
+def _change(arguments: argparse.Namespace) -> int:
+    from quiclab.endpoints._stacks import stacks_folder
+    from quiclab.stacks.install import install, uninstall
+
+    def say(line: str) -> None:
+        print(line, flush=True)
+
+    if arguments.uninstall:
+        uninstall(stacks_folder(), say)
+        return ExitCode.OK
+    return ExitCode.OK if install(stacks_folder(), arguments.install, say) else ExitCode.HOST
 
 
 def _machine() -> list[Finding]:

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a program is found, and how it is started from there.
+
+A prefix is a folder with programs below it: `bin`, `sbin`, `usr/bin` or `usr/sbin`. One that brings the C library's own
+loader (a Debian release unpacked beside the machine's) is run with that loader and those libraries, and so needs
+nothing of the machine but the kernel. Nothing here starts a process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+STAMP = ".quiclab.json"
+"""In every installed tree: what it was made from. It is the last file to be written."""
+
+_PROGRAM_FOLDERS = ("bin", "sbin", "usr/bin", "usr/sbin")
+_LIBRARY_FOLDERS = ("usr/lib/*-linux-gnu*", "lib/*-linux-gnu*", "usr/lib", "usr/lib64", "lib", "lib64")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How to start a program."""
+
+    argv: tuple[str, ...]
+    """What the program's own arguments are appended to; every path in it is absolute."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """What it needs in its environment, however empty that is otherwise."""
+    path: str = ""
+    """The program's own file."""
+
+
+def stacks_folder() -> Path:
+    """Where `quiclab doctor --install` puts programs: $QUICLAB_STACKS, else `.stacks` in the project's folder."""
+    if chosen := os.environ.get("QUICLAB_STACKS"):
+        return Path(chosen).absolute()
+    project = Path(__file__).resolve().parents[3]
+    if (project / "pyproject.toml").is_file():
+        return project / ".stacks"
+    return Path.home() / ".local" / "share" / "quiclab" / "stacks"
+
+
+def find_program(name: str, prefix: str | None = None) -> Launch | None:
+    """The program below `prefix` if one is given and nowhere else; otherwise the installed one, else the machine's."""
+    if prefix is not None:
+        return find_below(Path(prefix).absolute(), name)
+    stacks = stacks_folder().resolve()
+    if _is_program(link := stacks / "bin" / name):
+        path = link.resolve()
+        below = path.relative_to(stacks).parts[0] if path.is_relative_to(stacks) else "bin"
+        return Launch((str(path),), path=str(path)) if below == "bin" else launch(stacks / below, path, name)
+    found = shutil.which(name)
+    return None if found is None else Launch((str(Path(found).absolute()),), path=found)
+
+
+def find_below(prefix: Path, name: str) -> Launch | None:
+    """The program in one of the usual folders below a prefix."""
+    for folder in _PROGRAM_FOLDERS:
+        if _is_program(path := prefix / folder / name):
+            return launch(prefix, path, name)
+    return None
+
+
+def launch(prefix: Path, path: Path, name: str) -> Launch:
+    """Start `path` as `name`, with the libraries of its prefix and, where that has one, with its loader."""
+    libraries = ":".join(str(folder) for folder in _library_folders(prefix))
+    loader = _loader(prefix)
+    if loader is None or _is_script(path):
+        return Launch((str(path),), {"LD_LIBRARY_PATH": libraries} if libraries else {}, str(path))
+    # The machine's own list of libraries is not asked: a library of another release would be worse than none.
+    argv = (str(loader), "--inhibit-cache", "--argv0", name, "--library-path", libraries, str(path))
+    return Launch(argv, _openssl_settings(prefix), str(path))
+
+
+def package_version(started: Launch, package: str) -> str | None:
+    """Version of the Debian package that an installed program came from, for programs that do not tell their own."""
+    for folder in Path(started.path).parents:
+        if (stamp := folder / STAMP).is_file():
+            entries = (entry.split("_") for entry in json.loads(stamp.read_text())["packages"])
+            return next((entry[1].partition("-")[0] for entry in entries if entry[0] == package), None)
+    return None
+
+
+def _openssl_settings(prefix: Path) -> dict[str, str]:
+    """Else OpenSSL reads the machine's configuration and loads the machine's modules."""
+    own = prefix / "etc" / "ssl" / "openssl.cnf"
+    settings = {"OPENSSL_CONF": str(own) if own.is_file() else "/dev/null"}
+    for modules in sorted(prefix.glob("usr/lib/*/ossl-modules")):
+        settings["OPENSSL_MODULES"] = str(modules)
+    return settings
+
+
+def _library_folders(prefix: Path) -> list[Path]:
+    """Folders with shared libraries, and those one level below, where some packages hide the libraries of their own."""
+    outer = [folder for pattern in _LIBRARY_FOLDERS for folder in sorted(prefix.glob(pattern)) if folder.is_dir()]
+    inner = [folder for pattern in _LIBRARY_FOLDERS[:2] for folder in sorted(prefix.glob(f"{pattern}/*/"))]
+    return [folder for folder in (*outer, *inner) if any(folder.glob("lib*.so*"))]
+
+
+def _loader(prefix: Path) -> Path | None:
+    for folder in _LIBRARY_FOLDERS:
+        for loader in sorted(prefix.glob(f"{folder}/ld-linux*.so.*")):
+            if loader.is_file():
+                return loader
+    return None
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def _is_script(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"#!"

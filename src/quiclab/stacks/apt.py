@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""apt with folders of its own: reads any release, needs no root, and leaves the machine's apt as it is.
+
+What apt downloads is checked by apt itself: the archive's key signs the index, the index holds each package's hash.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from quiclab.errors import HostError
+
+_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+_DEFAULT_MIRROR = "http://deb.debian.org/debian"
+_TARGETS = "$(CREATED_BY) $(REPO_URI) $(RELEASE) $(COMPONENT)"
+_OWN_STATUS = Path("/var/lib/dpkg/status")
+
+# The machine's own settings are read first (a proxy, a certificate); this replaces what would touch the machine.
+_SETTINGS = """\
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+#clear DPkg::Post-Invoke;
+#clear DPkg::Pre-Install-Pkgs;
+Dir::State "{folder}/state";
+Dir::State::Lists "{folder}/lists";
+Dir::State::status "{status}";
+Dir::Cache "{folder}/cache";
+Dir::Log "{folder}/log";
+Dir::Etc "{folder}/etc";
+Dir::Etc::SourceList "{folder}/sources.list";
+Dir::Etc::SourceParts "-";
+Dir::Etc::Trusted "{folder}/etc/trusted.gpg";
+APT::Architecture "{architecture}";
+APT::Architectures "{architecture}";
+APT::Default-Release "{release}";
+APT::Install-Recommends "false";
+APT::Get::List-Cleanup "false";
+APT::Update::Error-Mode "any";
+Acquire::GzipIndexes "true";
+Acquire::Languages "none";
+Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
+Acquire::IndexTargets::deb::DEP-11-icons::DefaultEnabled "false";
+Acquire::Retries "2";
+Acquire::http::Timeout "30";
+Acquire::https::Timeout "30";
+Dpkg::Use-Pty "false";
+"""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One release at one mirror."""
+
+    mirror: str
+    suite: str
+
+
+class Apt:
+    """apt in a folder of its own."""
+
+    def __init__(self, folder: Path, sources: tuple[Source, ...], *, on_top_of_machine: bool = False) -> None:
+        """The last source is preferred; `on_top_of_machine` takes what is installed as given."""
+        self._folder = folder
+        self._sources = sources
+        for each in (
+            "state",
+            "lists/partial",
+            "cache/archives/partial",
+            "log",
+            "etc/preferences.d",
+            "etc/trusted.gpg.d",
+        ):
+            (folder / each).mkdir(parents=True, exist_ok=True)
+        status = _OWN_STATUS if on_top_of_machine else folder / "status"
+        (folder / "status").touch()
+        settings = _SETTINGS.format(
+            folder=folder,
+            status=status,
+            release=sources[-1].suite,
+            architecture=_output("dpkg", "--print-architecture"),
+        )
+        (folder / "apt.conf").write_text(settings)
+        lines = [f"deb [signed-by={_KEYRING}] {source.mirror} {source.suite} main\n" for source in sources]
+        (folder / "sources.list").write_text("".join(lines))
+
+    def update(self) -> None:
+        """Fetch the indexes; every signature is verified."""
+        done = self._get("update")
+        if done.returncode != 0:
+            raise self._trouble(done.stdout)
+
+    def download(self, packages: tuple[str, ...]) -> list[Path]:
+        """The packages and all that they depend on, as files whose hashes apt has verified."""
+        archives = self._folder / "cache" / "archives"
+        self.clean()
+        done = self._get("install", "--yes", "--download-only", *packages)
+        if done.returncode != 0:
+            raise self._trouble(done.stdout)
+        return sorted(archives.glob("*.deb"))
+
+    def clean(self) -> None:
+        """Remove downloaded packages: what an interrupted download left is not trusted."""
+        for file in (self._folder / "cache" / "archives").glob("*.deb"):
+            file.unlink()
+
+    def _get(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = ("apt-get", "--quiet", f"--config-file={self._folder / 'apt.conf'}", *arguments)
+        return _run(*command)
+
+    def _trouble(self, output: str) -> HostError:
+        """One sentence from apt's many lines."""
+        where = ", ".join(f"{source.suite} at {source.mirror}" for source in self._sources)
+        complaints = [line[2:].strip() for line in output.splitlines() if line.startswith(("E:", "W:"))]
+        said = complaints[0] if complaints else (output.strip().splitlines() or ["apt-get failed without a word"])[-1]
+        for pattern, sentence, hint in _TROUBLES:
+            if re.search(pattern, "\n".join(complaints), re.IGNORECASE):
+                return HostError(f"{sentence.format(where=where, folder=self._folder)} (apt: {said})", hint)
+        return HostError(f"apt could not get packages of {where}: {said}")
+
+
+_TROUBLES = (
+    (
+        r"no space left|enough free space|disk quota",
+        "the disk is full: {folder} cannot take the packages",
+        "free some space, or set QUICLAB_STACKS to a folder on a larger disk",
+    ),
+    (
+        r"NO_PUBKEY|not signed|signature|EXPKEYSIG|public key",
+        "the signature of {where} could not be verified",
+        "renew the keys: apt-get install debian-archive-keyring",
+    ),
+    (r"expired|not valid yet", "the index of {where} is older than it may be", "try again later, or another mirror"),
+    (
+        r"does not have a release file|404",
+        "the mirror does not have what was asked for: {where}",
+        "name another mirror in /etc/apt/sources.list, or try again later",
+    ),
+    (
+        r"resolv|could not connect|unable to connect|timed out|unreachable|connection failed|failed to fetch",
+        "no way to {where}",
+        "check the network; behind a proxy, apt needs Acquire::http::Proxy in /etc/apt/apt.conf.d",
+    ),
+)
+
+
+def require_apt() -> None:
+    """The programs that installing needs, all part of any Debian."""
+    missing = [name for name in ("apt-get", "dpkg", "dpkg-deb", "tar") if shutil.which(name) is None]
+    if missing:
+        raise HostError(
+            f"{' and '.join(missing)} missing: programs can be installed only on Debian and its relatives",
+            "elsewhere, programs on the PATH are used, and `prefix` in a spec names a folder with others",
+        )
+    if not _KEYRING.is_file():
+        raise HostError(f"{_KEYRING} is missing: nothing could be verified", "apt-get install debian-archive-keyring")
+
+
+def own_sources() -> tuple[Source, ...]:
+    """The machine's own release at its own mirrors, as apt reads them in whatever form they are written."""
+    codename = _os_release("VERSION_CODENAME")
+    rows = [
+        line.split()
+        for line in _output("apt-get", "indextargets", "--no-release-info", "--format", _TARGETS).splitlines()
+    ]
+    found = dict.fromkeys(
+        Source(row[1].rstrip("/"), row[2])
+        for row in rows
+        if len(row) == 4 and row[0] == "Packages" and row[3] == "main" and row[2].partition("-")[0] == codename
+    )
+    # The release itself is preferred over its updates only by name: they carry the same priority.
+    return tuple(sorted(found, key=lambda source: source.suite, reverse=True))
+
+
+def mirror() -> str:
+    """The machine's own mirror of Debian, else the archive's own address."""
+    if _os_release("ID") != "debian":
+        return _DEFAULT_MIRROR
+    codename = _os_release("VERSION_CODENAME")
+    return next((source.mirror for source in own_sources() if source.suite == codename), _DEFAULT_MIRROR)
+
+
+def _os_release(key: str) -> str:
+    try:
+        text = Path("/etc/os-release").read_text()
+    except OSError:
+        return ""
+    found = re.search(rf'^{key}="?([^"\n]*)"?$', text, re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def _output(*command: str) -> str:
+    return _run(*command).stdout.strip()
+
+
+def _run(*command: str) -> subprocess.CompletedProcess[str]:
+    """Output and complaints together, in English, with nothing to answer."""
+    import os
+
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+        check=False,
+    )

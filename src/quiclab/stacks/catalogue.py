@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be installed, and from where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Binary:
+    """A program in a tree."""
+
+    name: str
+    path: str
+    """Its file below the tree."""
+    version: tuple[str, ...] = ("--version",)
+    """Arguments that make it print its version."""
+    package: str = ""
+    """Where its version is read instead, for a program that does not tell it."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Packages of one Debian release with everything that they need, unpacked into one folder."""
+
+    name: str
+    """The folder's name."""
+    suites: tuple[str, ...]
+    """Releases to read, the preferred one last. Empty: the machine's own release, on top of what is installed."""
+    packages: tuple[str, ...]
+    binaries: tuple[Binary, ...]
+    optional: bool = False
+    """May be missing from a mirror without that being a failure."""
+
+
+_NGINX = Binary("nginx", "usr/sbin/nginx", ("-v",))
+_HAPROXY = Binary("haproxy", "usr/sbin/haproxy", ("-v",))
+_CURL = Binary("curl", "usr/bin/curl")
+
+TREES: tuple[Tree, ...] = (
+    Tree(
+        "trixie",
+        ("trixie",),
+        ("nginx", "haproxy", "ngtcp2-server", "ngtcp2-client", "wget2", "nghttp2-client"),
+        (
+            _NGINX,
+            _HAPROXY,
+            Binary("gtlsserver", "usr/sbin/gtlsserver", ("--help",), "ngtcp2-server"),
+            Binary("gtlsclient", "usr/bin/gtlsclient", ("--help",), "ngtcp2-client"),
+            Binary("wget2", "usr/bin/wget2"),
+            Binary("nghttp", "usr/bin/nghttp"),
+            Binary("h2load", "usr/bin/h2load"),
+        ),
+    ),
+    Tree("trixie-backports", ("trixie", "trixie-backports"), ("curl",), (_CURL,)),
+    # Newer than any release: its index is sometimes older than it may be, or names files that are gone.
+    Tree("sid", ("sid",), ("nginx", "haproxy", "curl"), (_NGINX, _HAPROXY, _CURL), optional=True),
+)
+
+PREFERRED: dict[str, tuple[str, ...]] = {
+    # HAProxy 3.0 fails with clients whose first message needs two packets (ML-KEM key shares).
+    "haproxy": ("sid", "trixie"),
+    # What a release carries rather than what is new today; the other is there by `prefix`.
+    "nginx": ("trixie", "sid"),
+    "curl": ("trixie-backports", "sid"),
+}
+"""Which tree a program of several trees comes from when no prefix is given, the best first."""
