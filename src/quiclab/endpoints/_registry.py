@@ -10,12 +10,13 @@ from quiclab.endpoints._api import Endpoint, Role
 from quiclab.endpoints.clients import aioquic as aioquic_client
 from quiclab.endpoints.clients import curl_cffi
 from quiclab.endpoints.servers import aioquic as aioquic_server
-from quiclab.endpoints.servers import caddy
+from quiclab.endpoints.servers import caddy, nginx
 from quiclab.errors import SpecError
 from quiclab.spec.model import Arm
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     caddy.Caddy(),
+    nginx.Nginx(),
     aioquic_server.AioquicServer(),
     command.CommandServer(),
     command.CommandProxy(),

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._tcp import tcp_sender_facts
 from quiclab.spec.model import Program, Protocol, Tcp
 
 
@@ -49,13 +50,7 @@ class Caddy:
                 "packet_size": "UDP payload 1252 to 1452 bytes (path MTU discovery)",
                 "pacing": "paced",
             }
-        return {
-            "congestion_control": f"Linux {tcp.congestion_control}"
-            + (" with beta 0.5" if tcp.congestion_control == "reno" else ""),
-            "initial_window": f"{tcp.initial_window} packets",
-            "packet_size": f"TCP payload {1448 if tcp.timestamps else 1460} bytes",
-            "pacing": "paced" if tcp.congestion_control == "bbr" else "not paced",
-        }
+        return tcp_sender_facts(tcp)
 
     def command(self, context: Context) -> Command:
         """One listener, one site, no administration, nothing written outside the trial's directory."""

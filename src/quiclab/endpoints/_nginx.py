@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What nginx is as a server and as a proxy: one worker, one listener for all versions of HTTP.
+
+Its QUIC sends with NewReno up to version 1.27.4 and with CUBIC from 1.27.5 on, starts with ten packets (RFC 9002 section
+7.2), does not pace, and sends early data to nobody before 1.29.1 (with OpenSSL).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Unsupported
+from quiclab.endpoints._stacks import find_program
+from quiclab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
+from quiclab.spec.model import Protocol, Tcp
+
+INSTALL = "make stacks"
+KNOBS: Mapping[Protocol, frozenset[str]] = {
+    "h1": frozenset({"groups", "tls_version"}),
+    "h2": frozenset({"groups", "tls_version", "max_streams", "early_data"}),
+    "h3": frozenset({"groups", "max_streams", "stream_window", "gso", "early_data"}),
+}
+ABILITIES: frozenset[Ability] = frozenset({"resumption", "early_data"})
+
+
+def probe_nginx(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
+    """Run it; a build without HTTP/3 will not do."""
+    started = find_program("nginx", prefix)
+    # It prints on stderr, and a bounded runner hands over stdout: its version goes through a shell's 2>&1 nowhere else.
+    text = run(["/bin/sh", "-c", '"$@" 2>&1', "sh", *started.argv, "-V"]) if started else None
+    if started is None or text is None:
+        return Unsupported("nginx is missing or does not run", INSTALL)
+    if "http_v3_module" not in text:
+        return Unsupported(f"{started.path} was built without HTTP/3", INSTALL)
+    return Available(text.split("nginx/", 1)[1].split()[0], started.path)
+
+
+def nginx_facts(protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    """As read in nginx's source, 1.26 and 1.29."""
+    if protocol != "h3":
+        return tcp_sender_facts(tcp)
+    return {
+        "congestion_control": "nginx NewReno with beta 0.5 (from 1.27.5 on: CUBIC)",
+        "initial_window": "10 packets",
+        "packet_size": "UDP payload 1200 bytes, growing by path MTU discovery",
+        "pacing": "not paced",
+    }
+
+
+def nginx_command(context: Context, location: str) -> Command:
+    """nginx with a configuration of its own; `location` is what stands inside `location / { … }`."""
+    started = find_program("nginx", context.program.prefix)
+    folder = context.work_dir / f"nginx-{context.port}"
+    configuration = context.work_dir / f"nginx-{context.port}.conf"
+    return Command(
+        argv=(*(started.argv if started else ("nginx",)), "-p", str(context.work_dir), "-c", str(configuration)),
+        env={**(started.env if started else {}), "HOME": str(context.work_dir), "TMPDIR": str(context.work_dir)},
+        files={configuration: _configuration(context, folder, location)},
+        sockets=("tcp", "udp"),
+    )
+
+
+def _configuration(context: Context, folder: Path, location: str) -> str:
+    knobs = context.knobs
+    server = [
+        f"listen {context.authority} quic reuseport;",
+        f"listen {context.authority} ssl;",
+        "http2 on;",
+        "http3 on;",
+        f"server_name {context.host};",
+        f"ssl_certificate {context.certificate};",
+        f"ssl_certificate_key {context.key};",
+        f"ssl_protocols TLSv{knobs.tls_version or '1.3'}{'' if knobs.tls_version != '1.2' else ' TLSv1.3'};",
+        f"ssl_early_data {'on' if knobs.early_data else 'off'};",
+        "ssl_session_tickets on;",
+        f"quic_gso {'on' if knobs.gso else 'off'};",
+    ]
+    if knobs.groups is not None:
+        server.append(f"ssl_ecdh_curve {':'.join(OPENSSL_GROUPS[group] for group in knobs.groups)};")
+    if knobs.max_streams is not None:
+        server += [
+            f"http2_max_concurrent_streams {knobs.max_streams};",
+            f"http3_max_concurrent_streams {knobs.max_streams};",
+        ]
+    if knobs.stream_window is not None:
+        server.append(f"http3_stream_buffer_size {knobs.stream_window.bytes};")
+    lines = "\n    ".join(server)
+    temporary = "\n  ".join(
+        f"{name}_temp_path {folder}-{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    return f"""daemon off;
+worker_processes 1;
+pid {folder}.pid;
+error_log stderr warn;
+events {{ worker_connections 1024; }}
+http {{
+  access_log off;
+  sendfile on;
+  keepalive_requests 1000000;
+  add_header Cache-Control no-store;
+  {temporary}
+  server {{
+    {lines}
+    location / {{
+      {location}
+    }}
+  }}
+  server {{
+    listen {context.authority} ssl default_server;
+    ssl_reject_handshake on;
+  }}
+}}
+"""

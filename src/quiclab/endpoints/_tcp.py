@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is true of every program that sends over Linux TCP: the kernel decides its speed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quiclab.spec.model import Tcp
+
+OPENSSL_GROUPS: Mapping[str, str] = {
+    "x25519": "X25519",
+    "secp256r1": "prime256v1",
+    "secp384r1": "secp384r1",
+    "x25519mlkem768": "X25519MLKEM768",
+}
+"""Our names of TLS groups → OpenSSL's."""
+
+
+def tcp_sender_facts(tcp: Tcp) -> Mapping[str, str]:
+    """Of a server; a program that asks for pacing by itself says so on top."""
+    name = tcp.congestion_control
+    window = f"{tcp.initial_window} packets"
+    return {
+        "congestion_control": f"Linux {name}" + (" with beta 0.5" if name == "reno" else ""),
+        "initial_window": window if tcp.max_window is None else f"{window}, at most {tcp.max_window}",
+        "packet_size": f"TCP payload {1448 if tcp.timestamps else 1460} bytes",
+        "pacing": "paced" if name == "bbr" else "not paced",
+    }
