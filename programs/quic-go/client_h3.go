@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+)
+
+// h3Visit is HTTP/3 over quic-go. The connection is dialled here and not by http3.Transport, because migration needs
+// its sockets.
+type h3Visit struct {
+	job       *clientJob
+	tls       *tls.Config
+	quic      *quic.Config
+	offer     bool // the request goes in 0-RTT data
+	http      *http3.Transport
+	socket    *net.UDPConn
+	transport *quic.Transport
+	conn      *quic.Conn
+	migration migration
+}
+
+func newH3Visit(job *clientJob, config *tls.Config, current *session, logs *qlogs) *h3Visit {
+	config.NextProtos = []string{http3.NextProtoH3}
+	v := &h3Visit{
+		job:   job,
+		tls:   config,
+		quic:  job.quicConfig(),
+		offer: job.Session == "early_data" && !job.Priming && current.earlyData,
+		http:  &http3.Transport{DisableCompression: true},
+	}
+	// As http3.Transport dials.
+	v.quic.MaxIncomingStreams = -1
+	v.quic.KeepAlivePeriod = 10 * time.Second
+	logs.configure(v.quic)
+	return v
+}
+
+func (v *h3Visit) get(ctx context.Context, request *http.Request) (*http.Response, error) {
+	if err := v.dial(ctx); err != nil {
+		return nil, err
+	}
+	if v.offer {
+		if response, err := v.getEarly(ctx, request); response != nil || err != nil {
+			return response, err
+		}
+	}
+	return v.http.NewClientConn(v.conn).RoundTrip(request.WithContext(ctx))
+}
+
+// getEarly sends the request in 0-RTT data. Without an error and without a response the server left them: all that was
+// sent is lost, and the same connection begins anew (RFC 9001 section 4.6.2).
+//
+// The response is not asked for before the handshake has told which of the two it is: http3 would answer the end of
+// the first stream by a reset under its number, which the new stream has as well.
+func (v *h3Visit) getEarly(ctx context.Context, request *http.Request) (*http.Response, error) {
+	stream, err := v.http.NewClientConn(v.conn).OpenRequestStream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := stream.SendRequestHeader(request); err != nil {
+		return nil, err
+	}
+	if err := stream.Close(); err != nil {
+		return nil, err
+	}
+	select {
+	case <-v.conn.HandshakeComplete():
+	case <-v.conn.Context().Done():
+		return nil, context.Cause(v.conn.Context())
+	}
+	if v.conn.ConnectionState().Used0RTT {
+		return stream.ReadResponse()
+	}
+	v.conn, err = v.conn.NextConnection(ctx)
+	return nil, err
+}
+
+func (v *h3Visit) dial(ctx context.Context) error {
+	server := &net.UDPAddr{IP: net.ParseIP(v.job.Address), Port: v.job.Port}
+	socket, err := openSocket(server)
+	if err != nil {
+		return err
+	}
+	v.socket, v.transport = socket, &quic.Transport{Conn: socket}
+	dial := v.transport.Dial
+	if v.offer {
+		dial = v.transport.DialEarly
+	}
+	v.conn, err = dial(ctx, server, v.tls, v.quic)
+	return err
+}
+
+// openSocket takes a port of the kernel's choice in the server's address family.
+func openSocket(server *net.UDPAddr) (*net.UDPConn, error) {
+	network := "udp6"
+	if server.IP.To4() != nil {
+		network = "udp4"
+	}
+	return net.ListenUDP(network, nil)
+}
+
+func (v *h3Visit) progress(total int64) {
+	if v.job.Migration != "" && !v.migration.begun && total >= v.job.MigrateAt {
+		v.migration.begin(v)
+	}
+}
+
+func (v *h3Visit) note(r *request) {
+	if v.conn == nil {
+		return
+	}
+	state := v.conn.ConnectionState()
+	r.noteTLS(&state.TLS)
+	r.CongestionControl = new("reno")
+	switch {
+	case !v.offer:
+		r.EarlyData = "not_offered"
+	case state.Used0RTT:
+		r.EarlyData = "accepted"
+	default:
+		r.EarlyData = "rejected"
+	}
+	if v.job.Migration != "" {
+		r.Migrated = new(v.migration.done.Load())
+	}
+}
+
+func (v *h3Visit) close() {
+	if v.conn != nil {
+		_ = v.conn.CloseWithError(0, "")
+	}
+	if v.transport != nil {
+		_ = v.transport.Close()
+		_ = v.socket.Close()
+	}
+	v.migration.close()
+}

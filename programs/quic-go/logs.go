@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/qlogwriter"
+
+	// Declares its event schema in every qlog of this program.
+	_ "github.com/quic-go/quic-go/qlog"
+)
+
+// qlogs writes a file per connection and knows when all of them are complete.
+type qlogs struct {
+	folder string
+	open   sync.WaitGroup
+}
+
+// trace is quic.Config's Tracer. A file that cannot be made costs the log, not the transfer.
+func (q *qlogs) trace(_ context.Context, isClient bool, id quic.ConnectionID) qlogwriter.Trace {
+	side := "server"
+	if isClient {
+		side = "client"
+	}
+	file, err := os.Create(filepath.Join(q.folder, fmt.Sprintf("%s_%s.sqlog", id, side)))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return nil
+	}
+	q.open.Add(1)
+	trace := qlogwriter.NewConnectionFileSeq(&qlogFile{bufio.NewWriter(file), file, q.open.Done}, isClient, id)
+	go trace.Run()
+	return trace
+}
+
+// configure switches qlog on where there is a folder for it.
+func (q *qlogs) configure(config *quic.Config) {
+	if q.folder != "" {
+		config.Tracer = q.trace
+	}
+}
+
+// wait returns when every file is complete, or at the latest after `limit`.
+func (q *qlogs) wait(limit time.Duration) {
+	within(limit, q.open.Wait)
+}
+
+type qlogFile struct {
+	*bufio.Writer
+	file *os.File
+	done func()
+}
+
+func (q *qlogFile) Close() error {
+	defer q.done()
+	if err := q.Flush(); err != nil {
+		return err
+	}
+	return q.file.Close()
+}
+
+// openKeylog is nil without a file. Lines of several connections follow each other.
+func openKeylog(path string) (io.Writer, error) {
+	if path == "" {
+		return nil, nil
+	}
+	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+}
+
+// within runs `work` and stops waiting for it after `limit`.
+func within(limit time.Duration, work func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		work()
+	}()
+	select {
+	case <-done:
+	case <-time.After(limit):
+	}
+}

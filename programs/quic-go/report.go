@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"strings"
+
+	"crypto/tls"
+
+	"golang.org/x/sys/unix"
+)
+
+// report is the client's own account; all instants are CLOCK_MONOTONIC in nanoseconds.
+type report struct {
+	Version  int               `json:"version"`
+	Versions map[string]string `json:"versions"`
+	Requests []*request        `json:"requests"`
+	CloseNs  int64             `json:"close_ns"`
+}
+
+type request struct {
+	URL               string  `json:"url"`
+	Protocol          string  `json:"protocol"`
+	StartNs           int64   `json:"start_ns"`
+	FirstByteNs       *int64  `json:"first_byte_ns"`
+	LastByteNs        int64   `json:"last_byte_ns"`
+	CloseNs           int64   `json:"close_ns"`
+	Status            int     `json:"status"`
+	HTTPVersion       string  `json:"http_version"`
+	BodyBytes         int     `json:"body_bytes"`
+	SHA256            string  `json:"sha256"`
+	CongestionControl *string `json:"congestion_control"`
+	ALPN              string  `json:"alpn"`
+	TLSGroup          string  `json:"tls_group,omitempty"`
+	Resumed           *bool   `json:"resumed,omitempty"`
+	EarlyData         string  `json:"early_data,omitempty"`
+	Migrated          *bool   `json:"migrated,omitempty"`
+	Error             string  `json:"error,omitempty"`
+}
+
+// noteTLS takes over what the handshake agreed on.
+func (r *request) noteTLS(state *tls.ConnectionState) {
+	r.ALPN = state.NegotiatedProtocol
+	r.Resumed = new(state.DidResume)
+	if state.CurveID != 0 {
+		r.TLSGroup = groupName(state.CurveID)
+	}
+}
+
+func (r *request) noteBody(body []byte) {
+	sum := sha256.Sum256(body)
+	r.BodyBytes = len(body)
+	r.SHA256 = hex.EncodeToString(sum[:])
+}
+
+func (r *request) write(path string) error {
+	account := report{Version: 1, Versions: versions(), Requests: []*request{r}, CloseNs: r.CloseNs}
+	text, err := json.MarshalIndent(account, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
+}
+
+func groupName(group tls.CurveID) string {
+	for name, known := range groups {
+		if known == group {
+			return name
+		}
+	}
+	return strings.ToLower(group.String())
+}
+
+func monotonicNs() int64 {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		return 0
+	}
+	return now.Nano()
+}

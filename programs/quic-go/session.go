@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// sessionFile is one TLS session on disk. quic-go keeps the server's transport parameters, which 0-RTT needs, in the
+// state.
+type sessionFile struct {
+	Protocol string `json:"protocol"`
+	Ticket   []byte `json:"ticket"`
+	State    []byte `json:"state"`
+}
+
+// session is the tls.ClientSessionCache of one connection: hands out what was loaded, passes on what the server sends.
+type session struct {
+	loaded    *tls.ClientSessionState
+	earlyData bool // the loaded ticket allows it
+	received  chan *tls.ClientSessionState
+}
+
+func newSession() *session {
+	return &session{received: make(chan *tls.ClientSessionState, 1)}
+}
+
+// Get hands out the loaded session, whatever the key: there is one server.
+func (s *session) Get(string) (*tls.ClientSessionState, bool) { return s.loaded, s.loaded != nil }
+
+// Put passes the first ticket on. nil is the TLS library's word for a session that was used.
+func (s *session) Put(_ string, state *tls.ClientSessionState) {
+	if state == nil {
+		return
+	}
+	select {
+	case s.received <- state:
+	default:
+	}
+}
+
+func loadSession(path, protocol string) (*session, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("no session to resume: %w", err)
+	}
+	var file sessionFile
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, fmt.Errorf("no session to resume: %s: %w", path, err)
+	}
+	if file.Protocol != protocol {
+		return nil, fmt.Errorf("no session to resume: that in %s is of %s", path, file.Protocol)
+	}
+	state, err := tls.ParseSessionState(file.State)
+	if err != nil {
+		return nil, fmt.Errorf("no session to resume: %s: %w", path, err)
+	}
+	loaded, err := tls.NewResumptionState(file.Ticket, state)
+	if err != nil {
+		return nil, fmt.Errorf("no session to resume: %s: %w", path, err)
+	}
+	s := newSession()
+	s.loaded, s.earlyData = loaded, state.EarlyData
+	return s, nil
+}
+
+func saveSession(path, protocol string, received *tls.ClientSessionState) error {
+	ticket, state, err := received.ResumptionState()
+	if err != nil {
+		return err
+	}
+	if state == nil {
+		return errors.New("the server's session cannot be resumed")
+	}
+	bytes, err := state.Bytes()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(sessionFile{protocol, ticket, bytes})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o600)
+}
