@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What nginx is as a server and as a proxy: one worker, one listener for all versions of HTTP.
 
-Its QUIC sends with NewReno up to version 1.27.4 and with CUBIC from 1.27.5 on, starts with ten packets (RFC 9002 section
-7.2), does not pace, and sends early data to nobody before 1.29.1 (with OpenSSL).
+Its QUIC sends with NewReno up to version 1.27.4 and with CUBIC from 1.27.5 on, starts with ten packets (RFC 9002
+section 7.2), does not pace, and accepts early data from 1.29.1 on (with OpenSSL).
 """
 
 from __future__ import annotations

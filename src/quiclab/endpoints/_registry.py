@@ -8,19 +8,26 @@ import difflib
 from quiclab.endpoints import command
 from quiclab.endpoints._api import Endpoint, Role
 from quiclab.endpoints.clients import aioquic as aioquic_client
-from quiclab.endpoints.clients import curl_cffi
+from quiclab.endpoints.clients import curl, curl_cffi, nghttp, wget2
+from quiclab.endpoints.clients import ngtcp2 as ngtcp2_client
 from quiclab.endpoints.servers import aioquic as aioquic_server
 from quiclab.endpoints.servers import caddy, nginx
+from quiclab.endpoints.servers import ngtcp2 as ngtcp2_server
 from quiclab.errors import SpecError
 from quiclab.spec.model import Arm
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     caddy.Caddy(),
     nginx.Nginx(),
+    ngtcp2_server.Ngtcp2Server(),
     aioquic_server.AioquicServer(),
     command.CommandServer(),
     command.CommandProxy(),
     curl_cffi.CurlCffi(),
+    curl.Curl(),
+    ngtcp2_client.Ngtcp2Client(),
+    wget2.Wget2(),
+    nghttp.Nghttp(),
     aioquic_client.AioquicClient(),
     command.CommandClient(),
 )

@@ -117,6 +117,7 @@ def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, 
     commands = {part: trial_command(laboratory, row, raw, part) for part in parts_of(arm)}
     for command in commands.values():
         for file, content in command.files.items():
+            file.parent.mkdir(exist_ok=True)
             file.write_text(content)
     for folder in ("server-qlog", "proxy-qlog", "client-qlog"):
         (raw / folder).mkdir()

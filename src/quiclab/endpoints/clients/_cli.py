@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clients that are a command: what their endpoints share."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
+from quiclab.endpoints._stacks import Launch, find_program
+
+INSTALL = "make stacks"
+_PROGRAM = Path(__file__).with_name("_cli_program.py")
+
+
+def probe_cli(
+    run: BoundedRun, started: Launch | None, name: str, version: Sequence[str], word: str = ""
+) -> Available | Unsupported:
+    """Ask for its version; `word` must stand in the answer, or the build will not do."""
+    text = (
+        run(["/usr/bin/env", *(f"{key}={value}" for key, value in started.env.items()), *started.argv, *version])
+        if started
+        else None
+    )
+    if started is None or not text:
+        return Unsupported(f"{name} is missing or does not run", INSTALL)
+    if word not in text:
+        return Unsupported(f"{started.path} was built without {word}", INSTALL)
+    return Available(
+        next((part for part in text.split() if part[0].isdigit() and "." in part), "unknown"), started.path
+    )
+
+
+def cli_command(
+    context: Context,
+    name: str,
+    arguments: Sequence[str],
+    *,
+    env: Mapping[str, str] = {},
+    files: Mapping[Path, str] = {},
+    body: Path | None = None,
+    http_version: str | None = None,
+    writes_json: bool = False,
+) -> Command:
+    """Start the command by our small program, which times it.
+
+    `body`: the file in which it leaves the body, where it cannot write to stdout. `http_version`: the only one that it
+    speaks. `writes_json`: it ends with curl's account of itself on stderr.
+    """
+    started = find_program(name, context.program.prefix)
+    job = context.work_dir / f"{context.output.stem}-job.json"
+    settings = {
+        "argv": [*(started.argv if started else (name,)), *arguments],
+        "url": context.url,
+        "protocol": context.protocol,
+        "body": str(body) if body else None,
+        "http_version": http_version,
+        "json": writes_json,
+        "messages": str(context.output.with_suffix(".messages")),
+        "output": str(context.output),
+    }
+    environment = {"HOME": str(context.work_dir), "TMPDIR": str(context.work_dir), **(started.env if started else {})}
+    return Command(
+        argv=(sys.executable, "-I", str(_PROGRAM), str(job)),
+        env={**environment, **env},
+        files={job: json.dumps(settings, indent=1), **files},
+        waits_for_go=True,
+        reports=True,
+    )
+
+
+def log_environment(context: Context) -> dict[str, str]:
+    """QLOGDIR and SSLKEYLOGFILE, as OpenSSL, GnuTLS, ngtcp2 and curl know them."""
+    env = {"QLOGDIR": str(context.qlog_dir)} if context.qlog_dir and context.protocol == "h3" else {}
+    return env | ({"SSLKEYLOGFILE": str(context.keylog)} if context.keylog else {})

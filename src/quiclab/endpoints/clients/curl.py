@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""curl, the command, with HTTP/2 by nghttp2 and HTTP/3 by ngtcp2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._stacks import find_program
+from quiclab.endpoints._tcp import OPENSSL_GROUPS
+from quiclab.endpoints.clients._cli import cli_command, log_environment, probe_cli
+from quiclab.spec.model import Program, Protocol, Tcp
+
+_VERSIONS = {"h1": "--http1.1", "h2": "--http2", "h3": "--http3-only"}
+
+
+class Curl:
+    """One transfer per process; the body goes through a pipe."""
+
+    name = "curl"
+    role: Role = "client"
+    protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
+    knobs: Mapping[Protocol, frozenset[str]] = {
+        "h1": frozenset({"groups", "tls_version", "verify"}),
+        "h2": frozenset({"groups", "tls_version", "verify"}),
+        "h3": frozenset({"groups", "verify"}),
+    }
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog"})
+
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
+        """Many builds lack HTTP/3, and of those that have it only the ones with ngtcp2 will do."""
+        return probe_cli(run, find_program("curl", prefix), "curl", ("--version",), "ngtcp2")
+
+    def unsupported(self, program: Program, protocol: Protocol) -> str | None:
+        """Every value of its knobs can be had."""
+        return None
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """As read in curl 8.21."""
+        if protocol == "h3":
+            return {"receive_window": "QUIC stream window 32 KiB growing, connection window 1 GB"}
+        if protocol == "h1":
+            return {"receive_window": f"TCP buffer up to {tcp.receive_buffer[2]}"}
+        largest = tcp.receive_buffer[2]
+        return {"receive_window": f"HTTP/2 stream window 10 MiB, connection window 1 GB, TCP buffer up to {largest}"}
+
+    def command(self, context: Context) -> Command:
+        """Options only: no configuration file, no proxy, one address."""
+        knobs = context.knobs
+        options = ["-q", "--silent", "--show-error", "--noproxy", "*", _VERSIONS[context.protocol]]
+        options += ["--resolve", f"{context.host}:{context.port}:{context.address}"]
+        options += ["--cacert", str(context.ca)] if knobs.verify is not False else ["--insecure"]
+        if knobs.groups is not None:
+            options += ["--curves", ":".join(OPENSSL_GROUPS[group] for group in knobs.groups)]
+        if knobs.tls_version is not None:
+            options += [f"--tlsv{knobs.tls_version}", "--tls-max", knobs.tls_version]
+        options += ["--output", "-", "--write-out", "%{stderr}%{json}\\n", context.url]
+        return cli_command(context, "curl", options, env=log_environment(context), writes_json=True)

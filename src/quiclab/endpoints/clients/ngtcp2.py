@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gtlsclient, the HTTP/3 client of ngtcp2 with GnuTLS."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._ngtcp2 import common_options, probe_ngtcp2, unsupported_by_ngtcp2
+from quiclab.endpoints.clients._cli import cli_command, log_environment
+from quiclab.spec.model import Program, Protocol, Tcp
+
+MIGRATES_AFTER = "50ms"
+"""Its address changes so long after the handshake; it cannot count bytes."""
+
+
+class Ngtcp2Client:
+    """One transfer per process; the body goes to a file in memory. It verifies no certificate."""
+
+    name = "ngtcp2"
+    role: Role = "client"
+    protocols: frozenset[Protocol] = frozenset({"h3"})
+    knobs: Mapping[Protocol, frozenset[str]] = {
+        "h3": frozenset(
+            {"congestion_control", "groups", "connection_window", "stream_window", "ack_frequency", "initial_rtt"}
+            | {"max_payload", "session", "migration"}
+        )
+    }
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})
+
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
+        """It does not tell its version; the package does."""
+        return probe_ngtcp2(run, "gtlsclient", "ngtcp2-client", prefix)
+
+    def unsupported(self, program: Program, protocol: Protocol) -> str | None:
+        """cubic, reno or bbr."""
+        return unsupported_by_ngtcp2(program)
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """As its help says; its windows do not grow."""
+        stream, connection = program.knobs.stream_window or "16 MiB", program.knobs.connection_window or "24 MiB"
+        return {
+            "receive_window": f"QUIC stream window {stream}, connection window {connection}",
+            "certificate_check": "none",
+        }
+
+    def command(self, context: Context) -> Command:
+        """By address, with the name in SNI."""
+        knobs = context.knobs
+        folder = context.work_dir / f"{context.output.stem}-download"
+        options = ["--quiet", "--exit-on-all-streams-close", f"--sni={context.host}", *common_options(knobs)]
+        options += [f"--download={folder}"]
+        options += [f"--qlog-dir={context.qlog_dir}"] if context.qlog_dir else []
+        if knobs.connection_window is not None:
+            options.append(f"--max-data={knobs.connection_window.bytes}")
+        if knobs.stream_window is not None:
+            options.append(f"--max-stream-data-bidi-local={knobs.stream_window.bytes}")
+        if knobs.session in ("resumed", "early_data"):
+            session = context.session_file
+            options += [f"--session-file={session}", f"--tp-file={session.with_suffix('.parameters')}"]
+            options += ["--wait-for-ticket"] if context.priming else []
+            options += ["--disable-early-data"] if knobs.session == "resumed" else []
+        if knobs.migration is not None and not context.priming:
+            options.append(f"--change-local-addr={MIGRATES_AFTER}")
+            options += ["--nat-rebinding"] if knobs.migration == "rebinding" else []
+        env = {**log_environment(context)}
+        env.pop("QLOGDIR", None)
+        return cli_command(
+            context,
+            "gtlsclient",
+            [*options, context.address, str(context.port), context.url],
+            env=env,
+            files={folder / ".made": ""},
+            body=folder / context.object_name,
+            http_version="HTTP/3",
+        )

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GNU Wget2: HTTP/1.1 and HTTP/2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._stacks import find_program
+from quiclab.endpoints.clients._cli import cli_command, log_environment, probe_cli
+from quiclab.spec.model import Program, Protocol, Tcp
+
+
+class Wget2:
+    """One transfer per process; the body goes through a pipe."""
+
+    name = "wget2"
+    role: Role = "client"
+    protocols: frozenset[Protocol] = frozenset({"h1", "h2"})
+    knobs: Mapping[Protocol, frozenset[str]] = dict.fromkeys(("h1", "h2"), frozenset({"verify"}))
+    abilities: frozenset[Ability] = frozenset({"keylog"})
+
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
+        """Some builds lack HTTP/2."""
+        return probe_cli(run, find_program("wget2", prefix), "wget2", ("--version",), "+http2")
+
+    def unsupported(self, program: Program, protocol: Protocol) -> str | None:
+        """Every value of its knobs can be had."""
+        return None
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """As its SETTINGS frame says; without a window of its own the kernel's buffer decides."""
+        window = "HTTP/2 stream window 64 MiB - 1, " if protocol == "h2" else ""
+        return {"receive_window": f"{window}TCP buffer up to {tcp.receive_buffer[2]}"}
+
+    def command(self, context: Context) -> Command:
+        """Options only, the name from a file, no second try, no stored HSTS or OCSP state."""
+        names = context.work_dir / f"{context.output.stem}-names"
+        options = ["--no-config", "--quiet", "--tries=1", "--no-proxy", "--no-hsts", "--no-ocsp", "--no-robots"]
+        options += [f"--dns-cache-preload={names}", f"--inet{context.ip_version}-only"]
+        options += ["--http2" if context.protocol == "h2" else "--no-http2", "--output-document=-"]
+        verified = [f"--ca-certificate={context.ca}"]
+        options += verified if context.knobs.verify is not False else ["--no-check-certificate"]
+        files = {names: f"{context.address} {context.host}\n"}
+        env = log_environment(context)
+        return cli_command(context, "wget2", [*options, context.url], env=env, files=files)
