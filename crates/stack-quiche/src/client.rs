@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Downloads one URL over HTTP/3 and writes down when.
+
+use std::time::{Duration, Instant};
+
+use quiche::h3::{self, Header, NameValue};
+
+use crate::config::{self, registered_group};
+use crate::failure::Failure;
+use crate::job::{ClientJob, CongestionControl, Session};
+use crate::logs::Logs;
+use crate::migration::Paths;
+use crate::outbox::{earliest, Outbox};
+use crate::report::{self, EarlyData, Request};
+use crate::server::{new_connection_id, reset_token};
+use crate::sys::{self, monotonic_ns};
+
+/// How long a first visit waits for a ticket after the last byte.
+const TICKET_PATIENCE: Duration = Duration::from_secs(2);
+/// `H3_NO_ERROR` (RFC 9114 section 8.1).
+const NO_ERROR: u64 = 0x100;
+/// `ssl_early_data_accepted` of BoringSSL.
+const EARLY_DATA_ACCEPTED: u32 = 2;
+
+/// Load everything, wait for a line on stdin, download, report.
+pub fn run(job: &ClientJob) -> Result<(), Failure> {
+    let logs = Logs::new(job.qlog_dir.as_deref(), job.keylog.as_deref(), "client")?;
+    let prepared = config::client(job, logs.wants_keys()).and_then(|quic| Ok((quic, load_session(job)?)));
+    std::io::stdin().read_line(&mut String::new())?;
+    sys::wake_precisely();
+    let mut request = Request::begin(&job.url);
+    let outcome = prepared
+        .and_then(|(quic, session)| Download::start(job, quic, session.as_deref(), &logs))
+        .and_then(|mut download| {
+            let outcome = download.finish(job, &mut request);
+            download.close(&mut request);
+            outcome
+        });
+    request.error = outcome.as_ref().err().map(ToString::to_string);
+    report::write(&job.output, &request)?;
+    outcome
+}
+
+fn load_session(job: &ClientJob) -> Result<Option<Vec<u8>>, Failure> {
+    let Some(path) = job.session_file.as_ref().filter(|_| job.session != Session::Fresh && !job.priming) else {
+        return Ok(None);
+    };
+    let bytes = std::fs::read(path)
+        .map_err(|error| Failure::cannot(&format!("read the session file {}", path.display()), error))?;
+    Ok(Some(bytes))
+}
+
+struct Download {
+    quic: quiche::Connection,
+    http: Option<h3::Connection>,
+    paths: Paths,
+    outbox: Outbox,
+    headers: Vec<Header>,
+    wants_early_data: bool,
+    offered_early_data: bool,
+    answer: Answer,
+    migrates: bool,
+}
+
+#[derive(Default)]
+struct Answer {
+    status: Option<u16>,
+    body: Vec<u8>,
+    first_byte_ns: Option<u64>,
+    last_byte_ns: Option<u64>,
+    error: Option<String>,
+}
+
+impl Download {
+    fn start(
+        job: &ClientJob,
+        mut config: quiche::Config,
+        session: Option<&[u8]>,
+        logs: &Logs,
+    ) -> Result<Self, Failure> {
+        let (authority, path) = job.path().map_err(Failure::Usage)?;
+        let migration = job.migration.map(|kind| (kind, job.migrate_at_bytes.unwrap_or(0)));
+        let paths = Paths::open(job.server(), migration)
+            .map_err(|error| Failure::cannot(&format!("reach {}", job.server()), error))?;
+        let id = new_connection_id().ok_or_else(|| Failure::Run("no random numbers".to_owned()))?;
+        let mut quic = quiche::connect(Some(&job.host), &id, paths.local(), job.server(), &mut config)
+            .map_err(|error| Failure::cannot("set up a connection", format!("{error:?}")))?;
+        logs.attach(&mut quic)?;
+        if let Some(session) = session {
+            quic.set_session(session).map_err(|_| Failure::Run("the session file holds no session of quiche".to_owned()))?;
+        }
+        let headers = [(":method", "GET"), (":scheme", "https"), (":authority", authority), (":path", path)];
+        Ok(Self {
+            quic,
+            http: None,
+            paths,
+            outbox: Outbox::new(false),
+            headers: headers.map(|(name, value)| Header::new(name.as_bytes(), value.as_bytes())).to_vec(),
+            wants_early_data: session.is_some() && job.session == Session::EarlyData,
+            offered_early_data: false,
+            answer: Answer::default(),
+            migrates: migration.is_some(),
+        })
+    }
+
+    /// Run until the answer is complete, and describe it whatever happens.
+    fn finish(&mut self, job: &ClientJob, request: &mut Request) -> Result<(), Failure> {
+        let outcome = self.transfer();
+        request.last_byte_ns = self.answer.last_byte_ns.unwrap_or_else(monotonic_ns);
+        request.first_byte_ns = self.answer.first_byte_ns;
+        request.status = self.answer.status;
+        let chosen = job.knobs.congestion_control.unwrap_or(CongestionControl::Cubic);
+        request.congestion_control = Some(chosen.name());
+        self.describe_handshake(request);
+        outcome?;
+        if job.priming { self.keep_session(job) } else { Ok(()) }
+    }
+
+    fn describe_handshake(&mut self, request: &mut Request) {
+        if !self.quic.is_established() {
+            return;
+        }
+        request.alpn = Some(String::from_utf8_lossy(self.quic.application_proto()).into_owned());
+        request.http_version = "HTTP/3";
+        request.resumed = Some(self.quic.is_resumed());
+        request.early_data = Some(match (self.offered_early_data, self.quic.early_data_reason()) {
+            (false, _) => EarlyData::NotOffered,
+            (true, EARLY_DATA_ACCEPTED) => EarlyData::Accepted,
+            (true, _) => EarlyData::Rejected,
+        });
+        let tls: &mut boring::ssl::SslRef = self.quic.as_mut();
+        request.tls_group = tls.curve_name().map(registered_group);
+        request.hello_retry_request = Some(tls.used_hello_retry_request());
+    }
+
+    fn transfer(&mut self) -> Result<(), Failure> {
+        // Makes the Initial packet, after which the library knows whether 0-RTT can be sent.
+        self.outbox.fill(&mut self.quic);
+        while self.answer.last_byte_ns.is_none() {
+            self.step(None)?;
+        }
+        match self.answer.error.take() {
+            Some(reason) => Err(Failure::Run(reason)),
+            None => Ok(()),
+        }
+    }
+
+    /// One round: answer what has come, send what is due, and wait for more.
+    fn step(&mut self, deadline: Option<Instant>) -> Result<(), Failure> {
+        self.offered_early_data |= self.quic.is_in_early_data();
+        self.request()?;
+        self.read_answer();
+        self.paths.advance(&mut self.quic, self.answer.body.len() as u64);
+        self.renew_ids();
+        self.outbox.fill(&mut self.quic);
+        let Self { outbox, paths, .. } = self;
+        outbox.send(|batch| paths.transmit(batch));
+        if self.answer.last_byte_ns.is_some() && deadline.is_none() {
+            return Ok(());
+        }
+        if self.quic.is_closed() || self.quic.is_draining() {
+            return Err(Failure::Run(self.reason_of_end()));
+        }
+        let wake = earliest(self.quic.timeout_instant(), self.outbox.wake_at());
+        sys::wait(&self.paths.files(self.outbox.is_blocked()), earliest(wake, deadline))?;
+        if self.paths.receive(&mut self.quic).is_err() && !self.quic.is_established() {
+            return Err(Failure::Run("nothing listens on the server's UDP port (ICMP port unreachable)".to_owned()));
+        }
+        if self.quic.timeout_instant().is_some_and(|timeout| timeout <= Instant::now()) {
+            self.quic.on_timeout();
+        }
+        Ok(())
+    }
+
+    /// Send the request as soon as the connection takes it.
+    fn request(&mut self) -> Result<(), Failure> {
+        let early = self.wants_early_data && self.quic.is_in_early_data();
+        if self.http.is_some() || !(self.quic.is_established() || early) {
+            return Ok(());
+        }
+        let failed = |error: h3::Error| Failure::cannot("send the request", error);
+        let config = h3::Config::new().map_err(failed)?;
+        let mut http = h3::Connection::with_transport(&mut self.quic, &config).map_err(failed)?;
+        http.send_request(&mut self.quic, &self.headers, true).map_err(failed)?;
+        self.http = Some(http);
+        Ok(())
+    }
+
+    fn read_answer(&mut self) {
+        let Some(http) = &mut self.http else { return };
+        let mut piece = [0; 65_536];
+        while let Ok((stream, event)) = http.poll(&mut self.quic) {
+            match event {
+                h3::Event::Headers { list, .. } => {
+                    // Trailers have none.
+                    self.answer.status = status(&list).or(self.answer.status);
+                }
+                h3::Event::Data => {
+                    while let Ok(length) = http.recv_body(&mut self.quic, stream, &mut piece) {
+                        self.answer.first_byte_ns.get_or_insert_with(monotonic_ns);
+                        self.answer.body.extend_from_slice(&piece[..length]);
+                    }
+                }
+                h3::Event::Finished => self.answer.last_byte_ns = Some(monotonic_ns()),
+                h3::Event::Reset(code) => {
+                    self.answer.error = Some(format!("the server reset the stream with error {code:#x}"));
+                    self.answer.last_byte_ns = Some(monotonic_ns());
+                }
+                h3::Event::PriorityUpdate | h3::Event::GoAway => {}
+            }
+        }
+    }
+
+    /// Give the server spare connection IDs, without which this end cannot migrate.
+    fn renew_ids(&mut self) {
+        while self.quic.retired_scid_next().is_some() {}
+        while self.quic.is_established() && self.quic.scids_left() > 0 {
+            let Some(id) = new_connection_id() else { return };
+            if self.quic.new_scid(&id, reset_token(), false).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Wait for the ticket of a first visit and keep it.
+    fn keep_session(&mut self, job: &ClientJob) -> Result<(), Failure> {
+        let deadline = Instant::now() + TICKET_PATIENCE;
+        while self.quic.session().is_none() && Instant::now() < deadline {
+            self.step(Some(deadline))?;
+        }
+        let Some(session) = self.quic.session() else {
+            return Err(Failure::Run(format!("no session ticket came within {} s", TICKET_PATIENCE.as_secs())));
+        };
+        match &job.session_file {
+            Some(path) => std::fs::write(path, session)
+                .map_err(|error| Failure::cannot(&format!("write the session file {}", path.display()), error)),
+            None => Ok(()),
+        }
+    }
+
+    fn reason_of_end(&mut self) -> String {
+        if let Some(error) = self.quic.peer_error() {
+            let reason = String::from_utf8_lossy(&error.reason).into_owned();
+            return format!("the server closed the connection: {}", describe(error.is_app, error.error_code, &reason));
+        }
+        let tls: &mut boring::ssl::SslRef = self.quic.as_mut();
+        if let Err(error) = tls.verify_result() {
+            return format!("the server's certificate was not accepted: {error}");
+        }
+        if let Some(error) = self.quic.local_error() {
+            let reason = String::from_utf8_lossy(&error.reason).into_owned();
+            return format!("the connection was given up: {}", describe(error.is_app, error.error_code, &reason));
+        }
+        if self.quic.is_established() { "the server fell silent" } else { "the server did not answer" }.to_owned()
+    }
+
+    /// Say goodbye without waiting for anything, then hash what came.
+    fn close(mut self, request: &mut Request) {
+        let _ = self.quic.close(true, NO_ERROR, b"");
+        self.outbox.fill(&mut self.quic);
+        let Self { outbox, paths, .. } = &mut self;
+        outbox.send_all(|batch| paths.transmit(batch));
+        request.close_ns = monotonic_ns();
+        request.describe(&self.answer.body);
+        if self.migrates {
+            let (migrated, failure) = self.paths.outcome();
+            request.migrated = Some(migrated);
+            request.migration_failure = failure;
+        }
+    }
+}
+
+fn status(headers: &[Header]) -> Option<u16> {
+    let header = headers.iter().find(|header| header.name() == b":status")?;
+    std::str::from_utf8(header.value()).ok()?.parse().ok()
+}
+
+/// TLS alerts are QUIC errors from 0x100 (RFC 9001 section 4.8).
+fn describe(application: bool, code: u64, reason: &str) -> String {
+    let kind = match code {
+        _ if application => format!("HTTP/3 error {code:#x}"),
+        0x100..=0x1ff => format!("TLS alert {}", code - 0x100),
+        _ => format!("QUIC error {code:#x}"),
+    };
+    if reason.is_empty() { kind } else { format!("{kind} ({reason})") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::describe;
+
+    /// The three kinds of errors are told apart.
+    #[test]
+    fn errors_are_named_by_their_kind() {
+        assert_eq!(describe(true, 0x101, ""), "HTTP/3 error 0x101");
+        assert_eq!(describe(false, 0x130, "unknown CA"), "TLS alert 48 (unknown CA)");
+        assert_eq!(describe(false, 0xa, ""), "QUIC error 0xa");
+    }
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The job file: what to fetch or to serve, and the knobs. Null is the library's own choice.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use serde::de::DeserializeOwned;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// The largest UDP payload: what the length field of UDP leaves.
+const MAX_UDP_PAYLOAD: usize = 65527;
+
+/// One download.
+#[derive(Debug, Deserialize)]
+pub struct ClientJob {
+    pub url: String,
+    pub address: IpAddr,
+    pub port: u16,
+    pub host: String,
+    pub protocol: String,
+    pub ca: PathBuf,
+    pub verify: bool,
+    pub qlog_dir: Option<PathBuf>,
+    pub keylog: Option<PathBuf>,
+    pub output: PathBuf,
+    pub session: Session,
+    pub session_file: Option<PathBuf>,
+    pub priming: bool,
+    pub migration: Option<Migration>,
+    pub migrate_at_bytes: Option<u64>,
+    #[serde(flatten)]
+    pub knobs: Knobs,
+    #[serde(flatten)]
+    unknown: BTreeMap<String, Value>,
+}
+
+/// One server.
+#[derive(Debug, Deserialize)]
+pub struct ServerJob {
+    pub listen: SocketAddr,
+    pub protocols: Vec<String>,
+    pub root: PathBuf,
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+    pub qlog_dir: Option<PathBuf>,
+    pub keylog: Option<PathBuf>,
+    pub early_data: bool,
+    pub max_streams: Option<u64>,
+    pub gso: Option<bool>,
+    pub scheduler: Option<Scheduler>,
+    #[serde(flatten)]
+    pub knobs: Knobs,
+    #[serde(flatten)]
+    unknown: BTreeMap<String, Value>,
+}
+
+/// What both ends can set.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Knobs {
+    pub congestion_control: Option<CongestionControl>,
+    pub initial_window: Option<usize>,
+    pub pacing: Option<bool>,
+    pub hystart: Option<bool>,
+    pub connection_window_bytes: Option<u64>,
+    pub stream_window_bytes: Option<u64>,
+    pub groups: Option<Vec<Group>>,
+    pub initial_rtt_ns: Option<u64>,
+    pub max_payload_bytes: Option<usize>,
+}
+
+/// quiche's `bbr` is another name of its `bbr2` and is therefore not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CongestionControl {
+    Reno,
+    Cubic,
+    Bbr2,
+}
+
+impl CongestionControl {
+    /// quiche's word for it, which is ours too.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reno => "reno",
+            Self::Cubic => "cubic",
+            Self::Bbr2 => "bbr2",
+        }
+    }
+}
+
+/// Group of the TLS key exchange, by its name in the TLS registry.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Group {
+    X25519,
+    Secp256r1,
+    Secp384r1,
+    X25519MlKem768,
+}
+
+/// What the client brings of an earlier visit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Session {
+    Fresh,
+    Resumed,
+    EarlyData,
+}
+
+/// How the client's address changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Migration {
+    /// By the library, which validates the new path first (RFC 9000 section 9.2).
+    Active,
+    /// Under the library, as behind a NAT that forgets (RFC 9000 section 9.3.1).
+    Rebinding,
+}
+
+/// In which order the server sends the bodies of concurrent streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scheduler {
+    Fifo,
+    RoundRobin,
+}
+
+/// A job that can be checked after it was parsed.
+pub trait Job: DeserializeOwned {
+    /// What cannot be had, in words.
+    fn check(&self) -> Result<(), String>;
+}
+
+/// Read and check a job file.
+pub fn read<J: Job>(path: &str) -> Result<J, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::cannot(&format!("read {path}"), error))?;
+    parse(&text).map_err(|why| Failure::Usage(format!("{path}: {why}")))
+}
+
+fn parse<J: Job>(text: &str) -> Result<J, String> {
+    let job: J = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    job.check()?;
+    Ok(job)
+}
+
+impl Job for ClientJob {
+    fn check(&self) -> Result<(), String> {
+        check_unknown(&self.unknown, "client")?;
+        self.knobs.check()?;
+        if self.protocol != "h3" {
+            return Err(format!("quiche speaks h3 only, not {}", self.protocol));
+        }
+        if self.session_file.is_none() && (self.priming || self.session != Session::Fresh) {
+            return Err("a session needs session_file".to_owned());
+        }
+        self.path().map(|_| ())
+    }
+}
+
+impl ClientJob {
+    /// Authority and path of the URL.
+    pub fn path(&self) -> Result<(&str, &str), String> {
+        let rest = self.url.strip_prefix("https://").ok_or_else(|| format!("{} is not an https URL", self.url))?;
+        Ok(rest.find('/').map_or((rest, "/"), |slash| rest.split_at(slash)))
+    }
+
+    /// Where the server is.
+    pub fn server(&self) -> SocketAddr {
+        SocketAddr::new(self.address, self.port)
+    }
+}
+
+impl Job for ServerJob {
+    fn check(&self) -> Result<(), String> {
+        check_unknown(&self.unknown, "server")?;
+        self.knobs.check()?;
+        if self.protocols.iter().any(|protocol| protocol != "h3") || self.protocols.is_empty() {
+            return Err(format!("quiche speaks h3 only, not {}", self.protocols.join(", ")));
+        }
+        if self.max_streams == Some(0) {
+            return Err("max_streams must be at least 1".to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl Knobs {
+    fn check(&self) -> Result<(), String> {
+        let bbr2 = self.congestion_control == Some(CongestionControl::Bbr2);
+        if self.pacing == Some(true) && !bbr2 {
+            return Err("quiche paces bbr2 only".to_owned());
+        }
+        if self.hystart.is_some() && bbr2 {
+            return Err("quiche's bbr2 has no hystart".to_owned());
+        }
+        if self.initial_window == Some(0) {
+            return Err("initial_window must be at least 1 packet".to_owned());
+        }
+        if self.initial_rtt_ns == Some(0) {
+            return Err("initial_rtt must be longer than 0".to_owned());
+        }
+        if self.groups.as_ref().is_some_and(Vec::is_empty) {
+            return Err("groups must name one at least".to_owned());
+        }
+        match self.max_payload_bytes {
+            Some(bytes) if !(quiche::MIN_CLIENT_INITIAL_LEN..=MAX_UDP_PAYLOAD).contains(&bytes) => {
+                Err(format!("max_payload must be from {} to {MAX_UDP_PAYLOAD} bytes", quiche::MIN_CLIENT_INITIAL_LEN))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Keys of other programs are there as null; a value asks for what quiche does not have.
+fn check_unknown(unknown: &BTreeMap<String, Value>, role: &str) -> Result<(), String> {
+    match unknown.iter().find(|(_, value)| !value.is_null()) {
+        Some((name, value)) => Err(format!("the quiche {role} has no {name} (asked for: {value})")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn client(changes: &Value) -> Result<ClientJob, String> {
+        let mut job = json!({
+            "url": "https://quiclab.test:8443/object?x=1", "address": "10.0.0.2", "port": 8443,
+            "host": "quiclab.test", "protocol": "h3", "ca": "/ca", "verify": true, "qlog_dir": null, "keylog": null,
+            "output": "/out", "session": "fresh", "session_file": null, "priming": false, "migration": null,
+            "migrate_at_bytes": null, "congestion_control": null, "ack_delay_ns": null, "tls_version": null,
+        });
+        let target = job.as_object_mut().expect("an object");
+        for (name, value) in changes.as_object().expect("an object") {
+            target.insert(name.clone(), value.clone());
+        }
+        parse(&job.to_string())
+    }
+
+    fn refusal(changes: &Value) -> String {
+        client(changes).expect_err("must be refused")
+    }
+
+    /// Null stands for every knob of any program, known here or not.
+    #[test]
+    fn null_is_the_librarys_own() {
+        let job = client(&json!({})).expect("a job");
+        assert_eq!(job.knobs.congestion_control, None);
+        assert_eq!(job.path(), Ok(("quiclab.test:8443", "/object?x=1")));
+        assert_eq!(job.server().to_string(), "10.0.0.2:8443");
+    }
+
+    /// Every knob that quiche has arrives with its value.
+    #[test]
+    fn knobs_are_read() {
+        let job = client(&json!({
+            "congestion_control": "bbr2", "initial_window": 32, "pacing": false, "stream_window_bytes": 65536,
+            "groups": ["secp256r1", "x25519mlkem768"], "initial_rtt_ns": 1_000_000, "max_payload_bytes": 1350,
+            "session": "early_data", "session_file": "/s", "migration": "active", "migrate_at_bytes": 7,
+        }))
+        .expect("a job");
+        assert_eq!(job.knobs.congestion_control, Some(CongestionControl::Bbr2));
+        assert_eq!(job.knobs.initial_window, Some(32));
+        assert_eq!(job.knobs.groups.as_ref().map(Vec::len), Some(2));
+        assert_eq!((job.session, job.migration), (Session::EarlyData, Some(Migration::Active)));
+    }
+
+    /// A knob of another program, with a value, is refused by name.
+    #[test]
+    fn unknown_knob_is_refused() {
+        assert!(refusal(&json!({"packet_threshold": 5})).contains("has no packet_threshold (asked for: 5)"));
+        assert!(refusal(&json!({"gso": true})).contains("client has no gso"));
+    }
+
+    /// An unknown value is refused with those that exist.
+    #[test]
+    fn unknown_value_is_refused() {
+        let reason = refusal(&json!({"congestion_control": "vegas"}));
+        assert!(reason.contains("`reno`, `cubic`, `bbr2`"), "{reason}");
+        assert!(refusal(&json!({"groups": ["x448"]})).contains("x448"));
+        assert!(refusal(&json!({"protocol": "h2"})).contains("h3 only"));
+        assert!(refusal(&json!({"max_payload_bytes": 1199})).contains("1200"));
+        assert!(refusal(&json!({"url": "http://quiclab.test/"})).contains("not an https URL"));
+    }
+
+    /// What the library would silently ignore is refused.
+    #[test]
+    fn knobs_without_effect_are_refused() {
+        assert!(refusal(&json!({"pacing": true, "congestion_control": "cubic"})).contains("bbr2 only"));
+        assert!(refusal(&json!({"hystart": false, "congestion_control": "bbr2"})).contains("no hystart"));
+        assert!(refusal(&json!({"session": "resumed"})).contains("session_file"));
+    }
+
+    /// A server's job may name no other protocol.
+    #[test]
+    fn a_server_speaks_h3_only() {
+        let job = |protocols: &[&str]| {
+            let text = json!({
+                "listen": "[fd00::1]:443", "protocols": protocols, "root": "/r", "certificate": "/c", "key": "/k",
+                "qlog_dir": null, "keylog": null, "early_data": false, "scheduler": "round_robin", "gso": true,
+            });
+            parse::<ServerJob>(&text.to_string())
+        };
+        assert_eq!(job(&["h3"]).expect("a job").scheduler, Some(Scheduler::RoundRobin));
+        assert!(job(&["h2", "h3"]).expect_err("must be refused").contains("h3 only"));
+        assert!(job(&[]).is_err());
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//! qlog and key log of a connection.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+
+/// Few large writes, because they happen between two packets.
+const QLOG_BUFFER: usize = 256 << 10;
+
+/// Where the logs of every connection go.
+pub struct Logs {
+    qlog_dir: Option<PathBuf>,
+    keylog: Option<File>,
+    role: &'static str,
+}
+
+impl Logs {
+    /// The key log is opened now, so that a wrong path is known before the start.
+    pub fn new(qlog_dir: Option<&Path>, keylog: Option<&Path>, role: &'static str) -> Result<Self, Failure> {
+        if let Some(dir) = qlog_dir {
+            std::fs::create_dir_all(dir)
+                .map_err(|error| Failure::cannot(&format!("make the directory {}", dir.display()), error))?;
+        }
+        let keylog = keylog
+            .map(|path| {
+                let file = OpenOptions::new().create(true).append(true).open(path);
+                file.map_err(|error| Failure::cannot(&format!("write {}", path.display()), error))
+            })
+            .transpose()?;
+        Ok(Self { qlog_dir: qlog_dir.map(Path::to_owned), keylog, role })
+    }
+
+    /// Whether secrets are wanted.
+    pub fn wants_keys(&self) -> bool {
+        self.keylog.is_some()
+    }
+
+    /// Attach the logs to a connection that was just created.
+    pub fn attach(&self, quic: &mut quiche::Connection) -> Result<(), Failure> {
+        if let Some(dir) = &self.qlog_dir {
+            let path = dir.join(format!("{}-{}.sqlog", quic.trace_id(), self.role));
+            let file = File::create(&path).map_err(|error| Failure::cannot(&format!("write {}", path.display()), error))?;
+            let writer: Box<dyn Write + Send + Sync> = Box::new(BufWriter::with_capacity(QLOG_BUFFER, file));
+            quic.set_qlog(writer, format!("quiche {}", self.role), quic.trace_id().to_owned());
+        }
+        if let Some(file) = &self.keylog {
+            quic.set_keylog(Box::new(file.try_clone()?));
+        }
+        Ok(())
+    }
+}

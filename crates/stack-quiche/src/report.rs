@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The client's own account. All instants are `CLOCK_MONOTONIC` in nanoseconds.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::sys::monotonic_ns;
+use crate::QUICHE_VERSION;
+
+/// What became of the offer to send data in 0-RTT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EarlyData {
+    NotOffered,
+    Accepted,
+    Rejected,
+}
+
+/// One request.
+#[derive(Debug, Serialize)]
+pub struct Request {
+    pub url: String,
+    pub protocol: &'static str,
+    pub start_ns: u64,
+    pub first_byte_ns: Option<u64>,
+    pub last_byte_ns: u64,
+    pub close_ns: u64,
+    pub status: Option<u16>,
+    pub http_version: &'static str,
+    pub body_bytes: usize,
+    pub sha256: String,
+    pub congestion_control: Option<&'static str>,
+    pub alpn: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_group: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hello_retry_request: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumed: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub early_data: Option<EarlyData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub migrated: Option<bool>,
+    /// Why the address did not change, or not as it should.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub migration_failure: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl Request {
+    /// A request that begins now.
+    pub fn begin(url: &str) -> Self {
+        let now = monotonic_ns();
+        Self {
+            url: url.to_owned(),
+            protocol: "h3",
+            start_ns: now,
+            first_byte_ns: None,
+            last_byte_ns: now,
+            close_ns: now,
+            status: None,
+            http_version: "unknown",
+            body_bytes: 0,
+            sha256: String::new(),
+            congestion_control: None,
+            alpn: None,
+            tls_group: None,
+            hello_retry_request: None,
+            resumed: None,
+            early_data: None,
+            migrated: None,
+            migration_failure: None,
+            error: None,
+        }
+    }
+
+    /// Size and hash, after the last byte.
+    pub fn describe(&mut self, body: &[u8]) {
+        self.body_bytes = body.len();
+        let digest = boring::sha::sha256(body);
+        self.sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    }
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    version: u32,
+    versions: BTreeMap<&'static str, &'static str>,
+    requests: [&'a Request; 1],
+    close_ns: u64,
+}
+
+/// Write the account of a client's only request.
+pub fn write(output: &Path, request: &Request) -> Result<(), Failure> {
+    let versions = BTreeMap::from([("quiche", QUICHE_VERSION)]);
+    let report = Report { version: 1, versions, requests: [request], close_ns: request.close_ns };
+    let text = serde_json::to_string_pretty(&report).map_err(|error| Failure::cannot("write the report", error))?;
+    std::fs::write(output, text).map_err(|error| Failure::cannot(&format!("write {}", output.display()), error))
+}
