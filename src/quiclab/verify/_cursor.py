@@ -43,3 +43,7 @@ class Cursor:
     def skip_zeros(self) -> None:
         """Past a run of zero bytes."""
         self.at = len(self._data) - len(self._data[self.at :].lstrip(b"\0"))
+
+    def rest(self) -> bytes:
+        """Everything that is left."""
+        return self.take(len(self._data) - self.at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Sender = Literal["client", "server"]
 
@@ -53,6 +53,40 @@ def parse_ip(packet: bytes) -> IpPacket | None:
     if least is None or end > len(packet) or end - start < least:
         return None
     return IpPacket(protocol, source, destination, packet[start:end])
+
+
+class IpHeaders(NamedTuple):
+    """What the headers say, whether the payload was captured or not."""
+
+    protocol: int
+    ecn: int
+    """The two bits of RFC 3168 section 5."""
+    source: bytes
+    source_port: int
+    destination: bytes
+    destination_port: int
+    payload_bytes: int
+    """Carried by TCP or UDP."""
+
+
+def parse_headers(packet: bytes) -> IpHeaders | None:
+    """Those of a TCP or UDP packet that may be cut behind them; None for everything else, also for fragments."""
+    version = packet[0] >> 4 if packet else 0
+    if version == 4 and len(packet) >= 20:
+        start, end, protocol, ecn = (packet[0] & 15) * 4, packet[2] << 8 | packet[3], packet[9], packet[1] & 3
+        source, destination = packet[12:16], packet[16:20]
+        if start < 20 or (packet[6] << 8 | packet[7]) & 0x3FFF:
+            return None
+    elif version == 6 and len(packet) >= 40:
+        start, end, protocol, ecn = 40, 40 + (packet[4] << 8 | packet[5]), packet[6], packet[1] >> 4 & 3
+        source, destination = packet[8:24], packet[24:40]
+    else:
+        return None
+    if protocol not in (TCP, UDP) or len(packet) < start + (20 if protocol == TCP else 8):
+        return None
+    ports = struct.unpack_from("!HH", packet, start)
+    header_bytes = (packet[start + 12] >> 4) * 4 if protocol == TCP else 8
+    return IpHeaders(protocol, ecn, source, ports[0], destination, ports[1], max(0, end - start - header_bytes))
 
 
 def udp_payload(packet: IpPacket) -> bytes:

@@ -23,6 +23,14 @@ class CaptureError(ValueError):
 
 def read_packets(file: BinaryIO) -> Iterator[bytes]:
     """Yield IP packets in the order of the file, each whole, as they are asked for. Raises `CaptureError`."""
+    for packet, original in read_captured(file):
+        if len(packet) < original:
+            raise CaptureError(f"a packet of {original} bytes was cut to {len(packet)}")
+        yield packet
+
+
+def read_captured(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
+    """Yield what was kept of each IP packet, and how long it was. Raises `CaptureError`."""
     order = ""
     link_types: list[int] = []
     while head := file.read(8):
@@ -45,16 +53,16 @@ def read_packets(file: BinaryIO) -> Iterator[bytes]:
             yield _packet(order, body, link_types)
 
 
-def _packet(order: str, body: bytes, link_types: list[int]) -> bytes:
+def _packet(order: str, body: bytes, link_types: list[int]) -> tuple[bytes, int]:
     interface, _high, _low, captured, original = _unpack(order + "5I", body)
     if interface >= len(link_types):
         raise CaptureError(f"a packet names interface {interface}, which is not described")
     if link_types[interface] != LINKTYPE_RAW:
         raise CaptureError(f"link type {link_types[interface]} instead of {LINKTYPE_RAW} (LINKTYPE_RAW)")
     packet = body[20 : 20 + captured]
-    if len(packet) < captured or captured < original:
-        raise CaptureError(f"a packet of {original} bytes was cut to {len(packet)}")
-    return packet
+    if len(packet) < captured:
+        raise CaptureError(f"a packet of {captured} bytes stands in a block of {len(packet)}")
+    return packet, original
 
 
 def _length(head: bytes, order: str) -> int:

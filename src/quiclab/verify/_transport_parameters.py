@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from quiclab.verify._cursor import Cursor
 
 # Names as in the IANA registry "QUIC Transport Parameters".
@@ -34,10 +36,17 @@ _BYTES = {
 def parse_transport_parameters(data: bytes) -> dict[str, int | bool | str]:
     """Name to value as sent: integer, True for flags, else hex; unknown ones by number. Raises `MalformedError`."""
     parameters = Cursor(data, "quic_transport_parameters")
-    found: dict[str, int | bool | str] = {}
+    raw: list[tuple[int, bytes]] = []
     while parameters:
         number = parameters.varint()
-        value = parameters.take(parameters.varint())
+        raw.append((number, parameters.take(parameters.varint())))
+    return parse_parameter_values(raw)
+
+
+def parse_parameter_values(raw: Iterable[tuple[int, bytes]]) -> dict[str, int | bool | str]:
+    """The same from parameters that are told apart already: number and value. Raises `MalformedError`."""
+    found: dict[str, int | bool | str] = {}
+    for number, value in raw:
         if number in _INTEGERS:
             found[_INTEGERS[number]] = Cursor(value, _INTEGERS[number]).varint()
         elif number in _FLAGS:

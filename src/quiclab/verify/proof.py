@@ -1,18 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trial can prove about itself: from its packets first, then from its programs. The rest is `unproven`."""
+"""What a trial can prove about itself: from its packets first, then from its programs. The rest is `unproven`.
+
+In two steps. `prove` needs no key and takes milliseconds. `prove_decrypted` starts tshark, which takes some 0.2 s: it
+is for trials whose verdict rests on it, and for the others when no trial waits.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from quiclab.verify.handshake import read_handshake
+from quiclab.verify._ip import TCP, UDP
+from quiclab.verify._tshark import tshark_version
+from quiclab.verify.decrypted import Decrypted, UnopenedError, read_decrypted
+from quiclab.verify.handshake import Handshake, read_handshake
+from quiclab.verify.wire import Wire, read_wire, socket_name
 
 UNPROVEN = "unproven"
+_NEEDS_KEYS = (
+    "http_version_seen",
+    "alpn",
+    "handshake_round_trips",
+    "early_data",
+    "early_data_bytes",
+    "quic_parameters_server",
+    "http_settings_client",
+    "http_settings_server",
+    "alt_svc",
+    "migrated",
+)
 
 
 def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
-    """Transport, versions, TLS and congestion control as they were, each a value or `unproven`."""
+    """Transport, versions, TLS, ECN and congestion control as they were, each a value or `unproven`."""
     requests = (document["client"] or {}).get("requests") or [{}]
     capture = folder / "raw" / "client.pcapng"
     handshake = read_handshake(capture, document["server_port"]) if capture.exists() else None
@@ -27,15 +47,85 @@ def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
         "resumed": _known(handshake and handshake.resumed),
         "early_data_offered": _known(handshake and handshake.early_data_offered),
         "quic_version": _known(handshake and handshake.quic_version),
+        "quic_retry": _known(handshake and handshake.quic_retry),
+        "quic_version_negotiation": _known(handshake and handshake.quic_version_negotiation),
         "quic_parameters_client": handshake.quic_parameters_client if handshake else UNPROVEN,
         "alpn_offered": list(handshake.alpn_offered) if handshake else UNPROVEN,
         "handshake_problems": list(handshake.problems) if handshake else [],
+        **_on_the_wire(capture, document["server_port"], handshake),
         "tcp_congestion_control_asked": document["tcp_congestion_control_asked"],
         "tcp_congestion_control": host.get("server_tcp_congestion_control", UNPROVEN),
         "versions": (document["client"] or {}).get("versions", {}),
+        **dict.fromkeys(_NEEDS_KEYS, UNPROVEN),
+        "decrypted_by": UNPROVEN,
+        "unproven_because": {"decrypted_by": "not decrypted yet"},
     }
 
 
+def prove_decrypted(folder: Path, document: dict[str, Any]) -> None:
+    """Add to `document["proof"]` what only decrypted packets tell; what they do not tell gets its reason."""
+    proof: dict[str, Any] = document["proof"]
+    capture, keys = folder / "raw" / "client.pcapng", folder / "raw" / "keys.log"
+    wire = read_wire(capture, document["server_port"])
+    try:
+        decrypted = read_decrypted(capture, keys, document["server_port"], wire)
+    except UnopenedError as error:
+        proof["unproven_because"] = {"decrypted_by": str(error)}
+        return
+    found = _facts(decrypted)
+    for replaced in ("resumed", "tls_group"):  # Of TLS 1.2, where the hellos do not tell.
+        if proof[replaced] != UNPROVEN:
+            del found[replaced]
+    proof |= {name: _known(value) for name, value in found.items()}
+    proof["decrypted_by"] = f"tshark {tshark_version()}"
+    proof["unproven_because"] = decrypted.why
+
+
+def _facts(decrypted: Decrypted) -> dict[str, Any]:
+    http, migration = decrypted.http, decrypted.migration
+    return {
+        "connections": decrypted.connections,
+        "http_version_seen": http.version,
+        "alpn": decrypted.alpn,
+        "tls_group": decrypted.tls12_group,
+        "handshake_round_trips": decrypted.handshake_round_trips,
+        "resumed": decrypted.resumed,
+        "early_data": decrypted.early_data,
+        "early_data_bytes": decrypted.early_data_bytes,
+        "quic_parameters_server": decrypted.quic_parameters_server or None,
+        "http_settings_client": http.settings_client,
+        "http_settings_server": http.settings_server,
+        "alt_svc": (http.alt_svc or "none") if http.headers_read else None,
+        "migrated": migration.migrated,
+        "address_changed": migration.address_changed,
+        "path_challenges": migration.path_challenges,
+        "path_responses": migration.path_responses,
+        "path_validated_by": list(migration.validated_by),
+        "new_path": migration.new_path or "none",
+    }
+
+
+def _on_the_wire(capture: Path, server_port: int, handshake: Handshake | None) -> dict[str, Any]:
+    if handshake is None:
+        return dict.fromkeys(("ecn_client", "ecn_server", "client_sockets", "alt_svc_use"), UNPROVEN)
+    wire = read_wire(capture, server_port)
+    return {
+        "ecn_client": wire.ecn_seen("client"),
+        "ecn_server": wire.ecn_seen("server"),
+        "client_sockets": [socket_name(socket) for socket in wire.sockets],
+        "alt_svc_use": _alt_svc_use(wire, handshake),
+    }
+
+
+def _alt_svc_use(wire: Wire, handshake: Handshake) -> str:
+    """Whether HTTP/3 was what the client began with, or followed a connection over TCP that may have offered it."""
+    if handshake.transport != "quic":
+        return "not_used" if handshake.transport == "tcp" else UNPROVEN
+    answered = [socket for socket, seen in wire.sockets.items() if seen.payload_bytes["server"]]
+    protocols = [protocol for protocol, _, _ in answered]
+    return "used" if TCP in protocols and protocols.index(TCP) < protocols.index(UDP) else "forced"
+
+
 def _known(value: Any) -> Any:
-    """`handshake and …` gives None both without a capture and where the packets do not tell."""
+    """None stands both for a missing capture and for packets that do not tell."""
     return UNPROVEN if value is None else value

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quiclab.store.layout import Status
+from quiclab.store.layout import Status, write_atomically
 from quiclab.verify.artefacts import register
-from quiclab.verify.proof import prove
+from quiclab.verify.asked import rests_on_decryption, shortfall
+from quiclab.verify.proof import UNPROVEN, prove, prove_decrypted
 
 HTTP_VERSIONS = {"h2": "HTTP/2", "h3": "HTTP/3"}
 
@@ -27,14 +28,20 @@ class Verdict:
     reason: str
 
 
-def judge(folder: Path) -> Verdict:
-    """Judge the attempt in `folder` and complete its trial.json."""
+def judge(folder: Path, decrypt: bool = False) -> Verdict:
+    """Judge the attempt in `folder` and complete its trial.json.
+
+    Packets are decrypted where the verdict rests on it. With `decrypt` they are in any case: that takes some 0.2 s, so
+    it is for the time after the last trial. It may be called again, and from several threads for different folders.
+    """
     document: dict[str, Any] = json.loads((folder / "trial.json").read_text())
     document["proof"] = prove(folder, document)
+    if decrypt or rests_on_decryption(document):
+        prove_decrypted(folder, document)
     verdict = _verdict(document)
     document["status"], document["reason"] = verdict.status, verdict.reason
     document["artefacts"] = register(folder)
-    (folder / "trial.json").write_text(json.dumps(document, indent=1))
+    write_atomically(folder / "trial.json", json.dumps(document, indent=1))
     return verdict
 
 
@@ -46,7 +53,7 @@ def _verdict(document: dict[str, Any]) -> Verdict:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
     if document["failure"] is not None:
         return Verdict("failed", document["failure"])
-    problem = _transport_problem(document) or _body_problem(document)
+    problem = _transport_problem(document) or _body_problem(document) or shortfall(document)
     return Verdict("failed", problem) if problem else Verdict("verified", "")
 
 
@@ -54,12 +61,13 @@ def _transport_problem(document: dict[str, Any]) -> str | None:
     """A trial that fell back to another protocol is a failure with that reason."""
     proof, wanted = document["proof"], document["protocol"]
     expected_transport = "quic" if wanted == "h3" else "tcp"
-    if proof["transport"] not in (expected_transport, "unproven"):
+    if proof["transport"] not in (expected_transport, UNPROVEN):
         return f"asked for {HTTP_VERSIONS[wanted]} over {expected_transport}, but the packets were {proof['transport']}"
-    if proof["http_version"] not in (HTTP_VERSIONS[wanted], "unproven"):
-        return f"asked for {HTTP_VERSIONS[wanted]}, got {proof['http_version']}"
+    for got in (proof["http_version_seen"], proof["http_version"]):
+        if got not in (HTTP_VERSIONS[wanted], UNPROVEN):
+            return f"asked for {HTTP_VERSIONS[wanted]}, got {got}"
     asked, got = proof["tcp_congestion_control_asked"], proof["tcp_congestion_control"]
-    if wanted == "h2" and got not in (asked, "unproven"):
+    if wanted == "h2" and got not in (asked, UNPROVEN):
         return f"asked for TCP congestion control {asked}, the server's socket had {got}"
     return None
 

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decrypted packets in the words of the RFCs: TLS messages, QUIC frames, HTTP/2 frames, each with its sender."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from quiclab.verify._ip import Sender
+from quiclab.verify._tshark import Tree, child, children, descendants, dissect, number, octets, text
+from quiclab.verify.wire import Socket, Wire
+
+PacketKind = Literal["initial", "0-RTT", "handshake", "retry", "1-RTT", "version_negotiation"]
+_LONG: dict[int, PacketKind] = {0: "initial", 1: "0-RTT", 2: "handshake", 3: "retry"}
+CRYPTO, _STREAM_FIRST, _STREAM_LAST, PATH_CHALLENGE, PATH_RESPONSE = 0x06, 0x08, 0x0F, 0x1A, 0x1B
+HTTP2_HEADERS, HTTP2_SETTINGS = 0x1, 0x4
+
+_WANTED = (
+    "tcp.flags.syn == 1 || tls.handshake || quic.long.packet_type || quic.version == 0"
+    " || quic.stream.stream_id && !(quic.stream.offset > 4096) || quic.frame_type in {0x1a, 0x1b}"
+    " || http2.type in {1, 4} || http.request || http.response"
+)
+"""Handshakes, the front of each stream, SETTINGS and HEADERS of HTTP/2, HTTP/1.1, path validation."""
+_AFTER_CHANGE = " || (frame.number >= {0} && frame.number < {1} && (quic.stream.stream_id || quic && !quic.frame))"
+_PACKETS_AFTER_CHANGE = 400
+"""Behind an address change: enough for path validation and the first data that follow it."""
+
+
+@dataclass(frozen=True)
+class TlsMessage:
+    """A handshake message (RFC 8446 section 4)."""
+
+    kind: int
+    tree: Tree
+
+    def extensions(self) -> dict[int, Tree]:
+        """Those of the message, by type."""
+        return {
+            int(number_): tree
+            for key, tree in self.tree
+            if key.startswith("Extension: ") and (number_ := text(tree, "tls.handshake.extension.type"))
+        }
+
+
+@dataclass(frozen=True)
+class QuicFrame:
+    """STREAM frames and those of path validation; of others only the type."""
+
+    kind: int
+    stream_id: int | None = None
+    offset: int = 0
+    data: bytes = b""
+    """Of a STREAM frame, or of PATH_CHALLENGE and PATH_RESPONSE."""
+
+    @property
+    def is_stream(self) -> bool:
+        """RFC 9000 section 19.8."""
+        return _STREAM_FIRST <= self.kind <= _STREAM_LAST
+
+
+@dataclass(frozen=True)
+class QuicPacket:
+    """`frames` is None where the packet stayed closed."""
+
+    kind: PacketKind
+    frames: tuple[QuicFrame, ...] | None
+    token: bool = False
+    """An Initial packet that brings one, which proves the client's address (RFC 9000 section 8.1)."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """One packet of the capture."""
+
+    number: int
+    sender: Sender
+    socket: Socket
+    payload_bytes: int
+    connection: int | None
+    """tshark's number of a QUIC connection, whatever its addresses; None for TCP and where it does not know."""
+    syn: bool
+    messages: tuple[TlsMessage, ...]
+    quic: tuple[QuicPacket, ...]
+    http2: tuple[Tree, ...]
+    http1: Tree
+    """A request or a response of HTTP/1.1; empty if there is none."""
+
+    def frames(self) -> Iterator[tuple[PacketKind, QuicFrame]]:
+        """All QUIC frames, with the kind of the packet that carried them."""
+        for packet in self.quic:
+            for frame in packet.frames or ():
+                yield packet.kind, frame
+
+
+def open_packets(capture: Path, key_log: Path, server_port: int, wire: Wire) -> list[Opened]:
+    """What is wanted of a capture, in its order. Raises `UnopenedError`."""
+    changed = [socket.first_packet for socket in wire.sockets.values()][1:]
+    wanted = _WANTED + "".join(_AFTER_CHANGE.format(at, at + _PACKETS_AFTER_CHANGE) for at in changed[:4])
+    return [
+        opened
+        for at, layers in dissect(capture, key_log, server_port, wanted)
+        if 0 < at <= len(wire.packets) and (opened := _opened(at, layers, wire)) is not None
+    ]
+
+
+def _opened(at: int, layers: Tree, wire: Wire) -> Opened | None:
+    seen = wire.packets[at - 1]
+    if seen is None:
+        return None
+    return Opened(
+        number=at,
+        sender=seen.sender,
+        socket=seen.socket,
+        payload_bytes=seen.payload_bytes,
+        connection=number(child(layers, "quic"), "quic.connection.number"),
+        syn=any(key == "tcp" for key, _ in layers) and seen.payload_bytes == 0,
+        messages=tuple(
+            TlsMessage(number(m, "tls.handshake.type") or 0, m) for m in descendants(layers, "tls.handshake")
+        ),
+        quic=tuple(_quic(packet) for packet in children(layers, "quic")),
+        http2=tuple(stream for layer in children(layers, "http2") for stream in children(layer, "http2.stream")),
+        http1=child(layers, "http"),
+    )
+
+
+def _message(tree: Tree) -> TlsMessage:
+    return TlsMessage(number(tree, "tls.handshake.type") or 0, tree)
+
+
+def _quic(packet: Tree) -> QuicPacket:
+    long_type = number(packet, "quic.long.packet_type")
+    kind: PacketKind = "1-RTT" if long_type is None else _LONG[long_type]
+    if number(packet, "quic.version") == 0:
+        kind = "version_negotiation"
+    frames = tuple(_frame(frame) for frame in children(packet, "quic.frame"))
+    return QuicPacket(kind, frames or None, token=bool(number(packet, "quic.token_length")))
+
+
+def _frame(tree: Tree) -> QuicFrame:
+    kind = number(tree, "quic.frame_type") or 0
+    if kind == PATH_CHALLENGE:
+        return QuicFrame(kind, data=octets(tree, "quic.path_challenge.data"))
+    if kind == PATH_RESPONSE:
+        return QuicFrame(kind, data=octets(tree, "quic.path_response.data"))
+    if _STREAM_FIRST <= kind <= _STREAM_LAST:
+        return QuicFrame(
+            kind,
+            number(tree, "quic.stream.stream_id"),
+            number(tree, "quic.stream.offset") or 0,
+            octets(tree, "quic.stream_data"),
+        )
+    return QuicFrame(kind)
+
+
+def http2_type(frame: Tree) -> int | None:
+    """RFC 9113 section 6; None for the connection preface."""
+    return number(frame, "http2.type")

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What only decrypted packets prove: the handshake's second half, 0-RTT, migration, HTTP's own words."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from quiclab.verify._cursor import MalformedError
+from quiclab.verify._http_seen import HttpSeen, read_http
+from quiclab.verify._migration import Migration, read_migration
+from quiclab.verify._opened import Opened, TlsMessage, open_packets
+from quiclab.verify._round_trips import handshake_round_trips
+from quiclab.verify._tls_names import group_name
+from quiclab.verify._transport_parameters import parse_parameter_values
+from quiclab.verify._tshark import UnopenedError, descendants, number, octets, text
+from quiclab.verify.wire import Wire
+
+_CLIENT_HELLO, _SERVER_HELLO, _ENCRYPTED_EXTENSIONS, _CERTIFICATE = 1, 2, 8, 11
+_SERVER_KEY_EXCHANGE, _FINISHED = 12, 20
+_ALPN, _EARLY_DATA, _QUIC_TRANSPORT_PARAMETERS = 16, 42, 57
+
+__all__ = ["Decrypted", "UnopenedError", "read_decrypted"]
+
+
+@dataclass(frozen=True)
+class Decrypted:
+    """The first connection that carried a request, else the one with most packets. None: the packets do not tell."""
+
+    connections: int
+    """With a ClientHello."""
+    alpn: str | None
+    tls12_group: str | None
+    """Of a ServerKeyExchange (RFC 8422 section 5.4)."""
+    handshake_round_trips: int | None
+    """Before the first request."""
+    resumed: bool | None
+    """TLS 1.2 too, where the server sends no certificate then."""
+    early_data: str | None
+    """`not_offered`, `accepted` or `rejected` (RFC 8446 section 4.2.10)."""
+    early_data_bytes: int | None
+    """STREAM data sent in 0-RTT packets, each byte once."""
+    quic_parameters_server: dict[str, int | bool | str]
+    http: HttpSeen
+    migration: Migration
+    why: dict[str, str] = field(default_factory=dict)
+    """Reasons, for fields that are None."""
+
+
+def read_decrypted(capture: Path, key_log: Path, server_port: int, wire: Wire) -> Decrypted:
+    """Ask tshark, once. Raises `UnopenedError` if nothing was decrypted, with the reason."""
+    if not key_log.is_file() or not key_log.stat().st_size:
+        raise UnopenedError("the client left no TLS keys (raw/keys.log)")
+    packets = open_packets(capture, key_log, server_port, wire)
+    connections: defaultdict[object, list[Opened]] = defaultdict(list)
+    for packet in packets:
+        connections[packet.socket if packet.connection is None else packet.connection].append(packet)
+    if not connections:
+        raise UnopenedError("tshark saw no handshake")
+    main = max(connections.values(), key=lambda some: (handshake_round_trips(some, True) is not None, len(some)))
+    others = [packet for packet in packets if packet.quic and packet.connection is None]
+    if not any(message.kind in (_ENCRYPTED_EXTENSIONS, _FINISHED) for packet in main for message in packet.messages):
+        raise UnopenedError("tshark could not decrypt the handshake: the keys do not fit, or packets are missing")
+    with_hello = [some for some in connections.values() if _messages(some, "client", _CLIENT_HELLO)]
+    return _read(main, others, wire, len(with_hello))
+
+
+def _read(packets: list[Opened], others: list[Opened], wire: Wire, connections: int) -> Decrypted:
+    why: dict[str, str] = {}
+    hello = next(iter(_messages(packets, "server", _SERVER_HELLO)), None)
+    extensions = next(iter(_messages(packets, "server", _ENCRYPTED_EXTENSIONS)), None)
+    answers = {**(hello.extensions() if hello else {}), **(extensions.extensions() if extensions else {})}
+    offered = any(_EARLY_DATA in m.extensions() for m in _messages(packets, "client", _CLIENT_HELLO))
+    early_data = "not_offered" if not offered else "accepted" if _EARLY_DATA in answers else "rejected"
+    exchange = next(iter(_messages(packets, "server", _SERVER_KEY_EXCHANGE)), None)
+    curve = number(exchange.tree, "tls.handshake.server_named_curve") if exchange else None
+    http = read_http(packets)
+    if http.version is None:
+        why["http_version_seen"] = "no response was among the packets"
+    if not http.headers_read:
+        why["alt_svc"] = "the header fields of the response could not be read"
+    migration = read_migration(packets, others, wire)
+    if migration.migrated is None:
+        why["migrated"] = "packets on the new path stayed closed: the client's connection IDs have no length"
+    return Decrypted(
+        connections=connections,
+        alpn=text(answers.get(_ALPN, ()), "tls.handshake.extensions_alpn_str"),
+        tls12_group=None if curve is None else group_name(curve),
+        handshake_round_trips=handshake_round_trips(packets, early_data == "accepted"),
+        resumed=_resumed(packets, hello),
+        early_data=early_data,
+        early_data_bytes=_early_data_bytes(packets, offered, why),
+        quic_parameters_server=_server_parameters(extensions, why),
+        http=http,
+        migration=migration,
+        why=why,
+    )
+
+
+def _messages(packets: Sequence[Opened], sender: str, kind: int) -> list[TlsMessage]:
+    return [m for packet in packets if packet.sender == sender for m in packet.messages if m.kind == kind]
+
+
+def _resumed(packets: list[Opened], hello: TlsMessage | None) -> bool | None:
+    """TLS 1.2: a server that resumes sends Finished and no certificate (RFC 5246 section 7.3)."""
+    if hello is None or not _messages(packets, "server", _FINISHED):
+        return None
+    if number(hello.tree, "tls.handshake.extensions.supported_version") == 0x0304:
+        return any(True for _ in descendants(hello.tree, "Pre-Shared Key extension"))
+    return not _messages(packets, "server", _CERTIFICATE)
+
+
+def _early_data_bytes(packets: list[Opened], offered: bool, why: dict[str, str]) -> int | None:
+    if not offered:
+        return 0
+    if not any(packet.quic for packet in packets):
+        why["early_data_bytes"] = "not counted over TCP"
+        return None
+    sent = [quic for packet in packets if packet.sender == "client" for quic in packet.quic if quic.kind == "0-RTT"]
+    if any(quic.frames is None for quic in sent):
+        why["early_data_bytes"] = "0-RTT packets stayed closed: the client logged no early traffic secret"
+        return None
+    frames = {f for quic in sent for f in quic.frames or () if f.is_stream}
+    ranges = {(f.stream_id, f.offset + at) for f in frames for at in range(len(f.data))}
+    return len(ranges)
+
+
+def _server_parameters(extensions: TlsMessage | None, why: dict[str, str]) -> dict[str, int | bool | str]:
+    tree = extensions.extensions().get(_QUIC_TRANSPORT_PARAMETERS, ()) if extensions else ()
+    parameters = [value for name, value in tree if name.startswith("Parameter: ")]
+    raw = [(number(p, "tls.quic.parameter.type") or 0, octets(p, "tls.quic.parameter.value")) for p in parameters]
+    try:
+        return parse_parameter_values(raw)
+    except MalformedError as error:
+        why["quic_parameters_server"] = str(error)
+        return {}
