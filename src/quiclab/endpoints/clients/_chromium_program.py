@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fetches one URL with Chromium and writes down when. Started as: `python -I THIS job.json`.
+
+Chromium starts with a fresh profile and shows a page of the server's origin that its own interception answered; then
+the program waits for a line on stdin. All instants are CLOCK_MONOTONIC in nanoseconds.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from quiclab.endpoints.clients import _browser
+from quiclab.endpoints.clients._browser import BrowserError, PageClock
+from quiclab.endpoints.clients._cdp import BROWSER_FDS, Cdp, Pipes
+from quiclab.endpoints.clients._netlog import proof_of
+
+_PAGE = "<!doctype html><link rel=icon href=data:,>"
+"""Without an icon of its own the browser would ask the server for one."""
+_ISOLATED = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp"}
+"""A page that is isolated from others has a clock of 5 µs instead of 100 µs."""
+_CLOCK_RESOLUTION_NS = 6_000
+"""The page's 5 µs, and 1 µs of the metric that says where its clock begins."""
+_PREFERENCES = {"net": {"network_prediction_options": 2}, "signin": {"allowed_on_next_startup": False}}
+"""Predictions are off: else the navigation alone opens a connection to the server, or two."""
+
+
+class Chromium:
+    """Chromium with its page."""
+
+    def __init__(self, job: dict[str, Any], cdp: Cdp, trust: str, sandbox: bool) -> None:
+        self._job = job
+        self._cdp = cdp
+        product = cdp.call("Browser.getVersion")["product"]
+        self.versions = {"chromium": product.rpartition("/")[2]}
+        self.facts: dict[str, Any] = {"trust": trust, "sandbox": sandbox}
+        self._session = self._open_page()
+        self.clock = self._place_clock()
+
+    def _open_page(self) -> str:
+        """A page of the server's origin, of which no packet was sent."""
+        cdp, url = self._cdp, urlsplit(self._job["url"])
+        targets = cdp.call("Target.getTargets")["targetInfos"]
+        target = next(each["targetId"] for each in targets if each["type"] == "page")
+        session: str = cdp.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        cdp.call("Page.enable", session)
+        cdp.call("Fetch.enable", session, patterns=[{"urlPattern": "*"}])
+        cdp.send("Page.navigate", session, url=f"https://{url.netloc}/")
+        headers = {"Content-Type": "text/html", **_ISOLATED}
+        cdp.call(
+            "Fetch.fulfillRequest",
+            session,
+            requestId=cdp.wait_for("Fetch.requestPaused")["requestId"],
+            responseCode=200,
+            responseHeaders=[{"name": name, "value": value} for name, value in headers.items()],
+            body=base64.b64encode(_PAGE.encode()).decode(),
+        )
+        cdp.wait_for("Page.loadEventFired")
+        cdp.call("Fetch.disable", session)
+        cdp.call("Page.disable", session)
+        return session
+
+    def _place_clock(self) -> PageClock:
+        """Chromium's ticks are CLOCK_MONOTONIC, and it says at which tick the page's clock began."""
+        self._cdp.call("Performance.enable", self._session)
+        metrics = self._cdp.call("Performance.getMetrics", self._session)["metrics"]
+        self._cdp.call("Performance.disable", self._session)
+        began_s = next(metric["value"] for metric in metrics if metric["name"] == "NavigationStart")
+        return _browser.place_clock(
+            lambda: float(self._evaluate("performance.now()")), round(began_s * 1e9), _CLOCK_RESOLUTION_NS
+        )
+
+    def _evaluate(self, expression: str, patience_s: float | None = _browser.START_PATIENCE_S) -> Any:
+        answer = self._cdp.call(
+            "Runtime.evaluate",
+            self._session,
+            patience_s=patience_s,
+            expression=expression,
+            awaitPromise=True,
+            returnByValue=True,
+        )
+        if "exceptionDetails" in answer:
+            raise BrowserError(f"the page's script failed: {answer['exceptionDetails'].get('text')}")
+        return answer["result"]["value"]
+
+    def fetch(self, url: str) -> dict[str, Any]:
+        """How long it may take is the laboratory's business."""
+        answer: dict[str, Any] = self._evaluate(f"({_browser.FETCH_FUNCTION})({json.dumps(url)})", None)
+        return answer
+
+    def close(self) -> None:
+        """Chromium completes its NetLog when it ends in good order."""
+        with contextlib.suppress(BrowserError):
+            self._cdp.call("Browser.close", patience_s=_browser.CLOSE_PATIENCE_S)
+            self._cdp.wait_for_end(_browser.CLOSE_PATIENCE_S)
+
+    def proof(self) -> dict[str, Any]:
+        """From the NetLog where there is one; the network's error says more than the page's."""
+        if self._job["netlog"] is None:
+            return {"http_version_from": "resource timing"}
+        found = proof_of(Path(self._job["netlog"]), self._job["url"])
+        network_error = found.pop("net_error", None)
+        if network_error is not None:
+            found["error"] = f"Chromium: {network_error}"
+        return found | {"http_version_from": "netlog" if "http_version" in found else "resource timing"}
+
+
+@contextlib.contextmanager
+def open_chromium(job: dict[str, Any]) -> Iterator[Chromium]:
+    """Chromium, with its sandbox where the machine allows one."""
+    home = Path(job["home"])
+    shutil.rmtree(home, ignore_errors=True)
+    profile = home / "profile"
+    (profile / "Default").mkdir(parents=True)
+    (profile / "Default" / "Preferences").write_text(json.dumps(_PREFERENCES))
+    log = home / "chromium.log"
+    with contextlib.ExitStack() as stack:
+        try:
+            browser = stack.enter_context(_start(job, home, log, sandbox=True))
+        except BrowserError:
+            if "sandbox" not in log.read_text(errors="replace"):
+                raise
+            browser = stack.enter_context(_start(job, home, log, sandbox=False))
+        yield browser
+
+
+@contextlib.contextmanager
+def _start(job: dict[str, Any], home: Path, log: Path, *, sandbox: bool) -> Iterator[Chromium]:
+    trust, trust_arguments = _trust(job, home)
+    arguments = [*job["argv"], f"--user-data-dir={home / 'profile'}", *trust_arguments]
+    if not sandbox:
+        arguments.append("--no-sandbox")
+    # Chromium makes a socket in TMPDIR, and the path of a socket has 107 bytes at most: its folder is named short.
+    env = {"TMPDIR": "/proc/self/cwd", **job["env"]}
+    with Pipes() as pipes, _browser.browser_process(arguments, env, home, log, BROWSER_FDS) as process:
+        pipes.hand_over()
+        try:
+            browser = Chromium(job, Cdp(pipes), trust, sandbox)
+        except BrowserError as error:
+            raise BrowserError(f"Chromium did not start: {error}: {_browser.last_words(log)}") from error
+        _browser.settle(process.pid)
+        yield browser
+
+
+def _trust(job: dict[str, Any], home: Path) -> tuple[str, list[str]]:
+    """The study's CA in the profile's own store; where it may not or cannot be checked, the server's key is excused."""
+    if job["verify"] is not False and job["certutil"] is not None:
+        _browser.trust_study_ca(job["certutil"], job["certutil_env"], home / ".pki" / "nssdb", job["ca"])
+        return "profile store", []
+    if job["verify"]:
+        raise BrowserError("to verify certificates Chromium needs certutil: apt-get install -y libnss3-tools")
+    return "spki list", [f"--ignore-certificate-errors-spki-list={_key_hash(Path(job['certificate']))}"]
+
+
+def _key_hash(certificate: Path) -> str:
+    """SHA-256 of the public key (SubjectPublicKeyInfo) in base64."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import serialization
+
+    key = x509.load_pem_x509_certificate(certificate.read_bytes()).public_key()
+    encoded = key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+    return base64.b64encode(hashlib.sha256(encoded).digest()).decode()
+
+
+if __name__ == "__main__":
+    sys.exit(_browser.run(open_chromium))

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Chromium as an HTTP/2 and HTTP/3 client for single objects, headless, with a fresh profile for each trial.
+
+HTTP/3 is forced, not discovered: Chromium does not follow Alt-Svc to a server whose CA is not a public one.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._stacks import Launch, find_program
+from quiclab.spec.model import Program, Protocol, Tcp
+
+_PROGRAM = Path(__file__).with_name("_chromium_program.py")
+_NAMES = ("chromium", "chromium-browser", "google-chrome-stable")
+_INSTALL = "apt-get install -y chromium libnss3-tools"
+
+_ARGUMENTS = (
+    *("--headless", "--disable-gpu", "--remote-debugging-pipe", "--disable-dev-shm-usage", "--no-proxy-server"),
+    *("--no-first-run", "--no-default-browser-check", "--password-store=basic", "--disable-breakpad"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-default-apps", "--no-pings"),
+    *("--disable-domain-reliability", "--disable-client-side-phishing-detection", "--disable-sync"),
+    *("--disable-extensions", "--disable-component-extensions-with-background-pages", "--metrics-recording-only"),
+    *("--disable-background-timer-throttling", "--disable-renderer-backgrounding"),
+    "--disable-features=NetworkTimeServiceQuerying,OptimizationHints,MediaRouter,Translate",
+)
+
+
+class Chromium:
+    """A small program of ours drives it through its DevTools pipe."""
+
+    name = "chromium"
+    role: Role = "client"
+    protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
+    knobs: Mapping[Protocol, frozenset[str]] = {
+        "h2": frozenset({"verify", "tls_version"}),
+        "h3": frozenset({"verify", "max_payload"}),
+    }
+    abilities: frozenset[Ability] = frozenset({"keylog"})
+
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
+        """Ask it for its version."""
+        launch = _find(prefix)
+        if launch is None:
+            return Unsupported("there is no Chromium", _INSTALL)
+        text = run([*launch.argv, "--version"])
+        if text is None:
+            return Unsupported(f"{launch.path} does not run", _INSTALL)
+        return Available(next((word for word in text.split() if word[0].isdigit()), text.strip()), launch.path)
+
+    def unsupported(self, program: Program, protocol: Protocol) -> str | None:
+        """Every value of its knobs can be had."""
+        return None
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """As its NetLog and its transport parameters say."""
+        if protocol == "h3":
+            return {"receive_window": "QUIC stream window 6 MB, connection window 15 MB, growing"}
+        largest = tcp.receive_buffer[2]
+        return {"receive_window": f"HTTP/2 stream window 6 MiB, connection window 15 MiB, TCP buffer up to {largest}"}
+
+    def command(self, context: Context) -> Command:
+        """The job goes in a file; the program starts the browser, then waits for the word."""
+        job = context.work_dir / f"{context.output.stem}-job.json"
+        launch = _find(context.program.prefix) or Launch((_NAMES[0],))
+        certutil = find_program("certutil")
+        netlog = context.qlog_dir / "client-netlog.json" if context.qlog_dir is not None else None
+        settings = {
+            "url": context.url,
+            "protocol": context.protocol,
+            "argv": [*launch.argv, *_ARGUMENTS, *_arguments(context, netlog), "about:blank"],
+            "env": dict(launch.env),
+            "home": str(context.work_dir / f"{context.output.stem}-chromium"),
+            "netlog": None if netlog is None else str(netlog),
+            "verify": context.knobs.verify,
+            "ca": str(context.ca),
+            "certificate": str(context.certificate),
+            "certutil": None if certutil is None else list(certutil.argv),
+            "certutil_env": {} if certutil is None else dict(certutil.env),
+            "output": str(context.output),
+        }
+        return Command(
+            argv=(sys.executable, "-I", str(_PROGRAM), str(job)),
+            env={"HOME": str(context.work_dir), "TMPDIR": str(context.work_dir), "PYTHONDONTWRITEBYTECODE": "1"},
+            files={job: json.dumps(settings)},
+            waits_for_go=True,
+            reports=True,
+        )
+
+
+def _arguments(context: Context, netlog: Path | None) -> list[str]:
+    """What differs between trials: names, protocol, knobs, logs."""
+    address = f"[{context.address}]" if context.ip_version == 6 else context.address
+    arguments = [f"--host-resolver-rules=MAP {context.host} {address}, MAP * ~NOTFOUND"]
+    if context.protocol == "h3":
+        arguments += ["--enable-quic", f"--origin-to-force-quic-on={context.host}:{context.port}"]
+    else:
+        arguments += ["--disable-quic"]
+    if context.knobs.max_payload is not None:
+        arguments += [f"--quic-max-packet-length={context.knobs.max_payload}"]
+    if context.knobs.tls_version is not None:
+        version = f"tls{context.knobs.tls_version}"
+        arguments += [f"--ssl-version-min={version}", f"--ssl-version-max={version}"]
+    if netlog is not None:
+        arguments += [f"--log-net-log={netlog}", "--net-log-capture-mode=Default"]
+    if context.keylog is not None:
+        arguments += [f"--ssl-key-log-file={context.keylog}"]
+    return arguments
+
+
+def _find(prefix: str | None) -> Launch | None:
+    """The browser itself: the script that distributions put before it adds arguments and keys of its own."""
+    for name in _NAMES:
+        launch = find_program(name, prefix)
+        if launch is not None:
+            binary = Path(launch.path).parent.parent / "lib" / name / name
+            return Launch((str(binary),), launch.env, str(binary)) if binary.is_file() else launch
+    return None
