@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The job files. Null and a missing key mean the library's own; a value that quinn does not know is an error.
+
+use std::fs;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use serde::de::DeserializeOwned;
+use serde::Deserialize;
+
+use crate::error::Error;
+use crate::knobs::Knobs;
+
+/// One download over one new connection.
+#[derive(Debug, Deserialize)]
+pub struct ClientJob {
+    pub url: String,
+    pub address: IpAddr,
+    pub port: u16,
+    /// Name in SNI and in the certificate.
+    pub host: String,
+    #[expect(
+        dead_code,
+        reason = "to be read is its use: any other protocol is refused"
+    )]
+    protocol: Protocol,
+    pub ca: PathBuf,
+    #[serde(default = "yes")]
+    pub verify: bool,
+    pub qlog_dir: Option<PathBuf>,
+    pub keylog: Option<PathBuf>,
+    pub output: PathBuf,
+    #[serde(default)]
+    #[expect(
+        dead_code,
+        reason = "to be read is its use: any other session is refused"
+    )]
+    session: Session,
+    #[serde(default)]
+    pub priming: bool,
+    pub migration: Option<Migration>,
+    /// Bytes of body after which the address changes.
+    pub migrate_at_bytes: Option<u64>,
+    #[serde(flatten)]
+    pub knobs: Knobs,
+}
+
+/// Serves files until SIGTERM.
+#[derive(Debug, Deserialize)]
+pub struct ServerJob {
+    pub listen: SocketAddr,
+    pub protocols: Vec<Protocol>,
+    pub root: PathBuf,
+    /// PEM chain.
+    pub certificate: PathBuf,
+    /// PEM.
+    pub key: PathBuf,
+    pub qlog_dir: Option<PathBuf>,
+    pub keylog: Option<PathBuf>,
+    #[serde(default)]
+    pub early_data: bool,
+    #[serde(flatten)]
+    pub knobs: Knobs,
+}
+
+/// quinn speaks only QUIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum Protocol {
+    #[serde(rename = "h3")]
+    H3,
+}
+
+/// rustls keeps client sessions in memory only: there is none to resume in a new process.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Session {
+    #[default]
+    Fresh,
+}
+
+/// Who knows of the change of address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Migration {
+    /// quinn is told: it takes a new connection ID and sends a PING from the new port at once.
+    Active,
+    /// quinn is not told: the same connection ID goes on from another port, as behind a NAT that forgot.
+    Rebinding,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A job that passed every check that needs no network.
+pub trait Job: DeserializeOwned {
+    /// What is wrong with its values, if anything.
+    fn check(&self) -> Result<(), Error>;
+}
+
+impl Job for ClientJob {
+    fn check(&self) -> Result<(), Error> {
+        if self.priming {
+            return Err(Error::Asked(
+                "quinn cannot keep a session: rustls has no file format for one".into(),
+            ));
+        }
+        if self.migration.is_some() != self.migrate_at_bytes.is_some() {
+            return Err(Error::Asked(
+                "migration and migrate_at_bytes belong together".into(),
+            ));
+        }
+        self.knobs.check()
+    }
+}
+
+impl Job for ServerJob {
+    fn check(&self) -> Result<(), Error> {
+        if self.protocols.is_empty() {
+            return Err(Error::Asked("protocols is empty: quinn speaks h3".into()));
+        }
+        self.knobs.check()
+    }
+}
+
+/// The job in that file, checked.
+pub fn read<J: Job>(path: &str) -> Result<J, Error> {
+    let text = fs::read_to_string(path).map_err(|error| Error::unreadable(path, &error))?;
+    let job: J =
+        serde_json::from_str(&text).map_err(|error| Error::Asked(format!("{path}: {error}")))?;
+    job.check()?;
+    Ok(job)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(extra: &str) -> Result<ClientJob, String> {
+        let text = format!(
+            r#"{{"url": "https://a.test/x", "address": "::1", "port": 443, "host": "a.test", "protocol": "h3",
+                "ca": "ca.pem", "output": "client.json", "session_file": null, "pacing": null {extra}}}"#
+        );
+        let job: ClientJob = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        job.check().map_err(|error| error.to_string())?;
+        Ok(job)
+    }
+
+    #[test]
+    fn what_is_left_out_is_the_librarys_own() {
+        let job = client("").expect("a plain job");
+        assert!(job.verify && job.migration.is_none() && job.knobs.congestion_control.is_none());
+    }
+
+    #[test]
+    fn what_quinn_cannot_do_is_named() {
+        for (extra, word) in [
+            (r#", "congestion_control": "vegas""#, "vegas"),
+            (r#", "session": "resumed""#, "resumed"),
+            (r#", "priming": true"#, "session"),
+            (r#", "migration": "active""#, "migrate_at_bytes"),
+            (r#", "groups": ["x448"]"#, "x448"),
+            (r#", "tls_version": "1.2""#, "1.2"),
+            (r#", "hystart": true"#, "HyStart"),
+            (r#", "packet_threshold": -1"#, "-1"),
+            (r#", "ack_frequency": 10"#, "peer"),
+        ] {
+            let error = client(extra).expect_err(extra);
+            assert!(error.contains(word), "{extra}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_server_of_http_2_is_refused() {
+        let text = r#"{"listen": "[::1]:443", "protocols": ["h2", "h3"], "root": "/", "certificate": "c", "key": "k"}"#;
+        let error = serde_json::from_str::<ServerJob>(text)
+            .expect_err("h2")
+            .to_string();
+        assert!(error.contains("h2"), "{error}");
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a job may set, and the bounds within which quinn takes it.
+
+use std::num::NonZeroU32;
+
+use serde::Deserialize;
+
+use crate::error::Error;
+
+/// The library's own where None.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Knobs {
+    pub congestion_control: Option<CongestionControl>,
+    /// Packets of the size with which the connection starts.
+    pub initial_window: Option<NonZeroU32>,
+    pub max_window_bytes: Option<u64>,
+    /// Granted to the peer, all streams together.
+    pub connection_window_bytes: Option<u64>,
+    /// Granted to the peer, each stream.
+    pub stream_window_bytes: Option<u64>,
+    /// Request streams that the peer may have open.
+    pub max_streams: Option<NonZeroU32>,
+    pub groups: Option<Vec<Group>>,
+    pub packet_threshold: Option<NonZeroU32>,
+    pub time_threshold: Option<f32>,
+    pub initial_rtt_ns: Option<u64>,
+    pub gso: Option<bool>,
+    /// UDP payload of full packets from the first on, without discovery.
+    pub max_payload_bytes: Option<u16>,
+    pub scheduler: Option<Scheduler>,
+    pacing: Option<bool>,
+    hystart: Option<bool>,
+    tls_version: Option<TlsVersion>,
+    ack_delay_ns: Option<u64>,
+    ack_frequency: Option<u32>,
+}
+
+/// As quinn has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CongestionControl {
+    Reno,
+    Cubic,
+    Bbr,
+}
+
+impl CongestionControl {
+    /// Its name in specs and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reno => "reno",
+            Self::Cubic => "cubic",
+            Self::Bbr => "bbr",
+        }
+    }
+}
+
+/// Groups of the key exchange that the TLS library has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Group {
+    X25519,
+    Secp256r1,
+    Secp384r1,
+    X25519mlkem768,
+}
+
+/// In which order streams with data are served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scheduler {
+    Fifo,
+    RoundRobin,
+}
+
+/// QUIC has no other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+enum TlsVersion {
+    #[serde(rename = "1.3")]
+    V1_3,
+}
+
+/// The size with which quinn starts, and the largest that it looks for, unless the job says.
+pub const FIRST_PAYLOAD: u16 = 1200;
+const LARGEST_PAYLOAD: u16 = 1452;
+
+impl Knobs {
+    /// Refuses what quinn cannot do, and numbers on which its arithmetic would fail.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.pacing == Some(false) {
+            return refuse("quinn always paces");
+        }
+        if self.hystart == Some(true) {
+            return refuse("quinn has no HyStart");
+        }
+        if self.ack_delay_ns.is_some() || self.ack_frequency.is_some() {
+            return refuse("quinn's own acknowledgements cannot be set, only those of its peer");
+        }
+        if self.groups.as_ref().is_some_and(Vec::is_empty) {
+            return refuse("groups is empty");
+        }
+        between(
+            "max_payload_bytes",
+            self.max_payload_bytes.map(Into::into),
+            1200,
+            65_527,
+        )?;
+        let two_packets = 2 * u64::from(self.max_payload_bytes.unwrap_or(LARGEST_PAYLOAD));
+        between(
+            "max_window_bytes",
+            self.max_window_bytes,
+            two_packets,
+            u64::MAX,
+        )?;
+        between(
+            "initial_rtt_ns",
+            self.initial_rtt_ns,
+            1_000_000,
+            60_000_000_000,
+        )?;
+        match self.time_threshold {
+            Some(factor) if !(1.0..=100.0).contains(&factor) => refuse(&format!(
+                "time_threshold is {factor}: quinn takes 1 to 100 round-trip times"
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn between(name: &str, value: Option<u64>, least: u64, most: u64) -> Result<(), Error> {
+    match value {
+        Some(value) if !(least..=most).contains(&value) => {
+            refuse(&format!("{name} is {value}: quinn takes {least} to {most}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn refuse(reason: &str) -> Result<(), Error> {
+    Err(Error::Asked(reason.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_outside_the_librarys_range_are_refused() {
+        for text in [
+            r#"{"max_payload_bytes": 1199}"#,
+            r#"{"max_window_bytes": 2903}"#,
+            r#"{"max_window_bytes": 3000, "max_payload_bytes": 1501}"#,
+            r#"{"initial_rtt_ns": 999999}"#,
+            r#"{"ack_delay_ns": 25000000}"#,
+            r#"{"ack_frequency": 2}"#,
+            r#"{"time_threshold": 0.5}"#,
+            r#"{"time_threshold": 1e9}"#,
+            r#"{"groups": []}"#,
+        ] {
+            let knobs: Knobs = serde_json::from_str(text).expect(text);
+            assert!(knobs.check().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn bounds_belong_to_the_range() {
+        let text = r#"{"max_payload_bytes": 1200, "max_window_bytes": 2400, "time_threshold": 1.0,
+            "initial_rtt_ns": 1000000, "groups": ["x25519mlkem768", "secp384r1"], "pacing": true, "tls_version": "1.3"}"#;
+        let knobs: Knobs = serde_json::from_str(text).expect("well formed");
+        assert!(knobs.check().is_ok());
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a client writes down of its transfer. All instants are `CLOCK_MONOTONIC` in nanoseconds.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::error::Error;
+
+#[derive(Debug, Serialize)]
+pub struct Report {
+    version: u32,
+    versions: BTreeMap<&'static str, &'static str>,
+    requests: [Request; 1],
+    close_ns: i64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Request {
+    pub url: String,
+    pub protocol: &'static str,
+    pub start_ns: i64,
+    pub first_byte_ns: Option<i64>,
+    pub last_byte_ns: i64,
+    pub close_ns: i64,
+    pub status: Option<u16>,
+    pub http_version: &'static str,
+    pub body_bytes: usize,
+    pub sha256: String,
+    pub congestion_control: &'static str,
+    pub alpn: Option<String>,
+    pub resumed: bool,
+    pub early_data: &'static str,
+    /// After the change of address the server challenged the new path and got its response.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub migrated: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// Writes the account of one request.
+pub fn write(path: &Path, request: Request) -> Result<(), Error> {
+    let report = Report {
+        version: 1,
+        versions: [
+            ("quinn", env!("QUINN_VERSION")),
+            ("quinn-proto", env!("QUINN_PROTO_VERSION")),
+            ("h3", env!("H3_VERSION")),
+            ("rustls", env!("RUSTLS_VERSION")),
+        ]
+        .into(),
+        close_ns: request.close_ns,
+        requests: [request],
+    };
+    let text = serde_json::to_vec_pretty(&report).map_err(std::io::Error::from);
+    text.and_then(|text| fs::write(path, text))
+        .map_err(|source| Error::Unwritable {
+            path: path.to_owned(),
+            source,
+        })
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Serves files below a folder until SIGTERM.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use h3::error::StreamError;
+use h3::server::{RequestResolver, RequestStream};
+use http::{header, Method, Response, StatusCode};
+use quinn::{Endpoint, EndpointConfig, Incoming, ServerConfig, TokioRuntime, VarInt};
+use tokio::signal::unix::{signal, SignalKind};
+
+use crate::error::Error;
+use crate::job::ServerJob;
+use crate::{files, qlog, socket, tls, transport};
+
+/// RFC 9114 section 8.1.
+const H3_NO_ERROR: VarInt = VarInt::from_u32(0x100);
+
+/// How long open connections may take to say that they close.
+const CLOSING: Duration = Duration::from_millis(100);
+
+/// Bytes of a file that are read at a time.
+const PIECE: usize = 128 << 10;
+
+type H3Connection = h3::server::Connection<h3_quinn::Connection, Bytes>;
+type H3Stream = RequestStream<h3_quinn::BidiStream<Bytes>, Bytes>;
+
+/// Binds, then serves.
+pub fn run(job: ServerJob) -> Result<(), Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let site = Arc::new(Site::new(job)?);
+    runtime.block_on(serve(site))
+}
+
+struct Site {
+    job: ServerJob,
+    /// Canonical.
+    root: PathBuf,
+    config: ServerConfig,
+}
+
+impl Site {
+    fn new(job: ServerJob) -> Result<Self, Error> {
+        let root = job
+            .root
+            .canonicalize()
+            .map_err(|error| Error::unreadable(&job.root, &error))?;
+        let mut config = ServerConfig::with_crypto(Arc::new(tls::server(&job)?));
+        config.transport_config(Arc::new(transport::transport(&job.knobs, None)));
+        Ok(Self { job, root, config })
+    }
+
+    /// With a qlog of its own, where there are qlogs.
+    fn config_for(&self, incoming: &Incoming) -> Arc<ServerConfig> {
+        let mut config = self.config.clone();
+        if let Some(folder) = &self.job.qlog_dir {
+            // A connection without its log is better than none; the laboratory sees that the log is missing.
+            let log = qlog::stream(folder, incoming.orig_dst_cid(), "server").unwrap_or(None);
+            config.transport_config(Arc::new(transport::transport(&self.job.knobs, log)));
+        }
+        Arc::new(config)
+    }
+}
+
+async fn serve(site: Arc<Site>) -> Result<(), Error> {
+    let mut terminated = signal(SignalKind::terminate())?;
+    let socket = socket::bind(site.job.listen)?;
+    let config = Some(site.config.clone());
+    let endpoint = Endpoint::new(
+        EndpointConfig::default(),
+        config,
+        socket,
+        Arc::new(TokioRuntime),
+    )?;
+    loop {
+        tokio::select! {
+            _ = terminated.recv() => break,
+            incoming = endpoint.accept() => match incoming {
+                Some(incoming) => { tokio::spawn(connection(site.clone(), incoming)); }
+                None => break,
+            },
+        }
+    }
+    endpoint.close(H3_NO_ERROR, b"");
+    let _ = tokio::time::timeout(CLOSING, endpoint.wait_idle()).await;
+    Ok(())
+}
+
+/// Ends when the connection does; its failures are the client's to tell.
+async fn connection(site: Arc<Site>, incoming: Incoming) {
+    let config = site.config_for(&incoming);
+    let Ok(connecting) = incoming.accept_with(config) else {
+        return;
+    };
+    // Early data would otherwise wait in the server until the handshake is complete.
+    let connected = if site.job.early_data {
+        match connecting.into_0rtt() {
+            Ok((connection, _)) => Ok(connection),
+            Err(connecting) => connecting.await,
+        }
+    } else {
+        connecting.await
+    };
+    let Ok(connection) = connected else { return };
+    let Ok(mut connection) = H3Connection::new(h3_quinn::Connection::new(connection)).await else {
+        return;
+    };
+    while let Ok(Some(request)) = connection.accept().await {
+        tokio::spawn(answer(site.clone(), request));
+    }
+}
+
+async fn answer(site: Arc<Site>, request: RequestResolver<h3_quinn::Connection, Bytes>) {
+    let Ok((request, stream)) = request.resolve_request().await else {
+        return;
+    };
+    let (method, path) = (request.method(), request.uri().path());
+    // A stream that fails is the client's loss and told by it.
+    let _ = respond(&site.root, method, path, stream).await;
+}
+
+async fn respond(
+    root: &Path,
+    method: &Method,
+    path: &str,
+    mut stream: H3Stream,
+) -> Result<(), StreamError> {
+    let found = files::open(root, path);
+    let (status, size) = match (&found, method) {
+        (_, method) if method != Method::GET && method != Method::HEAD => {
+            (StatusCode::METHOD_NOT_ALLOWED, 0)
+        }
+        (None, _) => (StatusCode::NOT_FOUND, 0),
+        (Some((_, size)), _) => (StatusCode::OK, *size),
+    };
+    let mut response = Response::new(());
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_LENGTH, size.into());
+    headers.insert(
+        header::CACHE_CONTROL,
+        header::HeaderValue::from_static("no-store"),
+    );
+    headers.insert(
+        header::CONTENT_TYPE,
+        header::HeaderValue::from_static("application/octet-stream"),
+    );
+    stream.send_response(response).await?;
+    if let (StatusCode::OK, Some((file, size)), &Method::GET) = (status, found, method) {
+        return body(file, size, stream).await;
+    }
+    stream.finish().await
+}
+
+/// Exactly `size` bytes, or a stream that is reset.
+async fn body(mut file: File, size: u64, mut stream: H3Stream) -> Result<(), StreamError> {
+    let mut left = size;
+    while left > 0 {
+        let piece = usize::try_from(left).map_or(PIECE, |left| left.min(PIECE));
+        let Ok(bytes) = read(&mut file, piece) else {
+            stream.stop_stream(h3::error::Code::H3_INTERNAL_ERROR);
+            return Ok(());
+        };
+        left -= piece as u64;
+        stream.send_data(bytes).await?;
+    }
+    stream.finish().await
+}
+
+fn read(file: &mut File, size: usize) -> io::Result<Bytes> {
+    let mut buffer = vec![0; size];
+    file.read_exact(&mut buffer)?;
+    Ok(buffer.into())
+}

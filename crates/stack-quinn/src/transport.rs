@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The transport configuration of one connection. Whatever the job leaves out stays as quinn has it.
+
+use std::time::Duration;
+
+use quinn::{QlogStream, TransportConfig, VarInt};
+
+use crate::congestion;
+use crate::knobs::{CongestionControl, Knobs, Scheduler, FIRST_PAYLOAD};
+
+/// quinn's own choice, named because a report must name it.
+const DEFAULT_CONGESTION_CONTROL: CongestionControl = CongestionControl::Cubic;
+
+/// Which algorithm a connection with these knobs uses.
+pub fn congestion_control(knobs: &Knobs) -> CongestionControl {
+    knobs
+        .congestion_control
+        .unwrap_or(DEFAULT_CONGESTION_CONTROL)
+}
+
+/// For one connection, because a qlog belongs to one.
+pub fn transport(knobs: &Knobs, qlog: Option<QlogStream>) -> TransportConfig {
+    let mut config = TransportConfig::default();
+    config.qlog_stream(qlog);
+    sending(&mut config, knobs);
+    receiving(&mut config, knobs);
+    recovery(&mut config, knobs);
+    config
+}
+
+fn sending(config: &mut TransportConfig, knobs: &Knobs) {
+    let first_payload = u64::from(knobs.max_payload_bytes.unwrap_or(FIRST_PAYLOAD));
+    let initial_window = knobs
+        .initial_window
+        .map(|packets| u64::from(packets.get()) * first_payload);
+    config.congestion_controller_factory(congestion::factory(
+        congestion_control(knobs),
+        initial_window,
+        knobs.max_window_bytes,
+    ));
+    if let Some(bytes) = knobs.max_payload_bytes {
+        config.initial_mtu(bytes).mtu_discovery_config(None);
+    }
+    if let Some(enabled) = knobs.gso {
+        config.enable_segmentation_offload(enabled);
+    }
+    if let Some(scheduler) = knobs.scheduler {
+        config.send_fairness(scheduler == Scheduler::RoundRobin);
+    }
+}
+
+fn receiving(config: &mut TransportConfig, knobs: &Knobs) {
+    if let Some(bytes) = knobs.connection_window_bytes {
+        config.receive_window(limit(bytes));
+    }
+    if let Some(bytes) = knobs.stream_window_bytes {
+        config.stream_receive_window(limit(bytes));
+    }
+    if let Some(streams) = knobs.max_streams {
+        config.max_concurrent_bidi_streams(streams.get().into());
+    }
+}
+
+/// The largest number that QUIC can write is as good as any larger one.
+fn limit(bytes: u64) -> VarInt {
+    VarInt::from_u64(bytes).unwrap_or(VarInt::MAX)
+}
+
+fn recovery(config: &mut TransportConfig, knobs: &Knobs) {
+    if let Some(packets) = knobs.packet_threshold {
+        config.packet_threshold(packets.get());
+    }
+    if let Some(round_trips) = knobs.time_threshold {
+        config.time_threshold(round_trips);
+    }
+    if let Some(ns) = knobs.initial_rtt_ns {
+        config.initial_rtt(Duration::from_nanos(ns));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn debug(job: &str) -> String {
+        let knobs: Knobs = serde_json::from_str(job).expect(job);
+        format!("{:?}", transport(&knobs, None))
+    }
+
+    #[test]
+    fn each_knob_reaches_quinn() {
+        for (job, field) in [
+            (r#"{"packet_threshold": 77}"#, "packet_threshold: 77"),
+            (r#"{"time_threshold": 2.5}"#, "time_threshold: 2.5"),
+            (r#"{"initial_rtt_ns": 33000000}"#, "initial_rtt: 33ms"),
+            (
+                r#"{"connection_window_bytes": 5001}"#,
+                "receive_window: 5001",
+            ),
+            (
+                r#"{"stream_window_bytes": 4001}"#,
+                "stream_receive_window: 4001",
+            ),
+            (r#"{"max_streams": 7}"#, "max_concurrent_bidi_streams: 7"),
+            (r#"{"max_payload_bytes": 1350}"#, "initial_mtu: 1350"),
+            (
+                r#"{"max_payload_bytes": 1350}"#,
+                "mtu_discovery_config: None",
+            ),
+            (r#"{"gso": false}"#, "enable_segmentation_offload: false"),
+            (r#"{"scheduler": "fifo"}"#, "send_fairness: false"),
+        ] {
+            let text = debug(job);
+            assert!(text.contains(field), "{job}: {text}");
+        }
+    }
+}
