@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,8 +19,11 @@ from pathlib import Path
 STAMP = ".quiclab.json"
 """In every installed tree: what it was made from. It is the last file to be written."""
 
+PROJECT = Path(__file__).resolve().parents[3]
+"""The project's folder, when quiclab runs from its sources."""
+
 _PROGRAM_FOLDERS = ("bin", "sbin", "usr/bin", "usr/sbin")
-_LIBRARY_FOLDERS = ("usr/lib/*-linux-gnu*", "lib/*-linux-gnu*", "usr/lib", "usr/lib64", "lib", "lib64")
+LIBRARY_FOLDERS = ("usr/lib/*-linux-gnu*", "lib/*-linux-gnu*", "usr/lib", "usr/lib64", "lib", "lib64")
 
 
 @dataclass(frozen=True)
@@ -38,14 +42,13 @@ def stacks_folder() -> Path:
     """Where `quiclab doctor --install` puts programs: $QUICLAB_STACKS, else `.stacks` in the project's folder."""
     if chosen := os.environ.get("QUICLAB_STACKS"):
         return Path(chosen).absolute()
-    project = Path(__file__).resolve().parents[3]
-    if (project / "pyproject.toml").is_file():
-        return project / ".stacks"
+    if (PROJECT / "pyproject.toml").is_file():
+        return PROJECT / ".stacks"
     return Path.home() / ".local" / "share" / "quiclab" / "stacks"
 
 
 def find_program(name: str, prefix: str | None = None) -> Launch | None:
-    """The program below `prefix` if one is given and nowhere else; otherwise the installed one, else the machine's."""
+    """The program below `prefix` if one is given, and nowhere else; otherwise the installed one, else the machine's."""
     if prefix is not None:
         return find_below(Path(prefix).absolute(), name)
     stacks = stacks_folder().resolve()
@@ -53,7 +56,9 @@ def find_program(name: str, prefix: str | None = None) -> Launch | None:
         path = link.resolve()
         below = path.relative_to(stacks).parts[0] if path.is_relative_to(stacks) else "bin"
         return Launch((str(path),), path=str(path)) if below == "bin" else launch(stacks / below, path, name)
-    found = shutil.which(name)
+    # Programs from wheels lie beside Python.
+    beside = Path(sys.executable).with_name(name)
+    found = str(beside) if _is_program(beside) else shutil.which(name)
     return None if found is None else Launch((str(Path(found).absolute()),), path=found)
 
 
@@ -96,13 +101,13 @@ def _openssl_settings(prefix: Path) -> dict[str, str]:
 
 def _library_folders(prefix: Path) -> list[Path]:
     """Folders with shared libraries, and those one level below, where some packages hide the libraries of their own."""
-    outer = [folder for pattern in _LIBRARY_FOLDERS for folder in sorted(prefix.glob(pattern)) if folder.is_dir()]
-    inner = [folder for pattern in _LIBRARY_FOLDERS[:2] for folder in sorted(prefix.glob(f"{pattern}/*/"))]
+    outer = [folder for pattern in LIBRARY_FOLDERS for folder in sorted(prefix.glob(pattern)) if folder.is_dir()]
+    inner = [folder for pattern in LIBRARY_FOLDERS[:2] for folder in sorted(prefix.glob(f"{pattern}/*/"))]
     return [folder for folder in (*outer, *inner) if any(folder.glob("lib*.so*"))]
 
 
 def _loader(prefix: Path) -> Path | None:
-    for folder in _LIBRARY_FOLDERS:
+    for folder in LIBRARY_FOLDERS:
         for loader in sorted(prefix.glob(f"{folder}/ld-linux*.so.*")):
             if loader.is_file():
                 return loader

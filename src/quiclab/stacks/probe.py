@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs an installed program once: what is unpacked but does not start is not installed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+from quiclab.endpoints._stacks import Launch, package_version
+from quiclab.errors import HostError
+from quiclab.stacks.catalogue import Binary
+
+
+def version(binary: Binary, started: Launch) -> str:
+    """The version that it tells, else that of its package; an error says why it does not run."""
+    try:
+        done = subprocess.run(
+            [*started.argv, *binary.version],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env={**started.env, "HOME": "/nonexistent"},
+            timeout=60,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise HostError(f"{binary.name} does not run: {error}") from None
+    printed = done.stdout.strip()
+    # What cannot tell its version complains of being asked for it, which shows well enough that it runs.
+    if done.returncode != 0 and not (binary.package and 0 < done.returncode < 126):
+        raise HostError(f"{binary.name} does not run: {(printed.splitlines() or [f'exit code {done.returncode}'])[0]}")
+    if binary.package:
+        return package_version(started, binary.package) or "of this machine"
+    found = re.search(r"\d+\.\d+[\w.+~-]*", printed)
+    return found.group() if found else "runs"
