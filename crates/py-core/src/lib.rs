@@ -146,8 +146,12 @@ fn decode_qlog(
     path: PathBuf,
     realtime_minus_monotonic_ns: Option<i64>,
 ) -> PyResult<Decoded> {
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let qlog = py
-        .detach(|| log_decode::qlog::decode(open(path)?, realtime_minus_monotonic_ns))
+        .detach(|| log_decode::qlog::decode(open(path)?, realtime_minus_monotonic_ns, &name))
         .map_err(to_python)?;
     Decoded::new(py, qlog.tables, &qlog.stats, None)
 }

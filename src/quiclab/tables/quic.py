@@ -12,7 +12,10 @@ _TIME = (
     "CLOCK_REALTIME where it says `no_clock_offset`."
 )
 _VANTAGE = Column("vantage", pl.String, "", "the log does not say", "Whose log: `client` or `server`.")
-_CONNECTION = Column("connection", pl.String, "", "the log does not say", "The log's name of the connection.")
+_CONNECTION = Column(
+    "connection", pl.String, "", NEVER,
+    "The log's name of the connection; for the N-th trace of a file that has none: the file's name, `#` and N.",
+)  # fmt: skip
 _TIME_NS = Column("time_ns", pl.Int64, "ns", NEVER, _TIME)
 _PACKET = (
     _VANTAGE,

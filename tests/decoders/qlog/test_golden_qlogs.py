@@ -14,6 +14,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from quiclab.decoders import Context, decoder_of
+from quiclab.metrics.evidence import Evidence, Unknown
+from quiclab.metrics.quic import logged
 from quiclab.tables import TABLES
 
 GOLDENS = sorted(Path(__file__).parent.glob("*.gz"))
@@ -97,3 +99,23 @@ def test_the_server_and_the_client_name_the_handshake(tmp_path: Path) -> None:
     assert said["version_information.chosen_version"] == "1"
     assert said["parameters_set.remote.initial_max_stream_data_bidi_local"] == "32768"
     assert said["connection_closed.remote.connection_error"] == "no_error"
+
+
+def test_traces_without_an_id_are_not_taken_for_one_connection(tmp_path: Path) -> None:
+    """Two files whose traces name no connection, and one file with two such traces: as many names as traces."""
+    trace, events = read_plainly(gzip.decompress((Path(__file__).parent / "aioquic-client-100kb.qlog.gz").read_bytes()))
+    for field in ("group_id", "ODCID"):
+        trace["common_fields"].pop(field, None)
+    rows = sum(event["name"].split(":")[1] in EVENTS for event in events)
+    names: list[str] = []
+    for file_name, traces in (("a.qlog", [trace]), ("b.qlog", [trace, trace])):
+        path = tmp_path / file_name
+        path.write_text(json.dumps({"qlog_version": "0.3", "qlog_format": "JSON", "traces": traces}))
+        decoder = decoder_of(path)
+        assert decoder is not None
+        packets = decoder.decode(path, Context()).tables["quic_packets"]
+        assert packets.height == rows * len(traces)
+        names += packets["connection"].unique(maintain_order=True).to_list()
+    assert names == ["a.qlog#1", "b.qlog#1", "b.qlog#2"]
+    with pytest.raises(Unknown, match="several connections"):
+        logged(Evidence({"quic_packets": packets}, {}), "client", "sent")

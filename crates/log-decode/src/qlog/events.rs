@@ -40,6 +40,8 @@ const MALFORMED: &str = "a record that is not the JSON that its event's schema a
 #[derive(Default)]
 pub(super) struct Decoder {
     realtime_minus_monotonic_ns: Option<i64>,
+    file_name: String,
+    unnamed_traces: usize,
     vantage: Option<&'static str>,
     connection: Option<String>,
     clock: Option<Clock>,
@@ -52,9 +54,10 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    pub(super) fn new(realtime_minus_monotonic_ns: Option<i64>) -> Self {
+    pub(super) fn new(realtime_minus_monotonic_ns: Option<i64>, file_name: &str) -> Self {
         Self {
             realtime_minus_monotonic_ns,
+            file_name: file_name.to_owned(),
             ..Self::default()
         }
     }
@@ -79,11 +82,18 @@ impl Decoder {
                 "the log does not say whether it is the client's or the server's",
             );
         }
-        self.connection.clone_from(&header.common_fields.group_id);
+        let named = header.common_fields.group_id.clone();
+        self.connection = Some(named.unwrap_or_else(|| self.number_trace()));
         self.clock = Some(Clock::new(
             &header.common_fields,
             self.realtime_minus_monotonic_ns,
         ));
+    }
+
+    /// A name for the connection of a trace without an id: nothing says that two such traces are about the same one.
+    fn number_trace(&mut self) -> String {
+        self.unnamed_traces += 1;
+        format!("{}#{}", self.file_name, self.unnamed_traces)
     }
 
     fn end_trace(&mut self) {

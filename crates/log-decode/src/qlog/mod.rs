@@ -45,13 +45,17 @@ pub struct Qlog {
 /// Decode a qlog file. With `realtime_minus_monotonic_ns`, the times of a log with an epoch are mapped to
 /// `CLOCK_MONOTONIC`; without it they stay `CLOCK_REALTIME`. A log without an epoch keeps times relative to its start.
 ///
+/// `file_name` stands for the connection id of traces that have none: the second such trace becomes `file_name#2`, so
+/// that several of them, in one file or in several, are not taken for one connection.
+///
 /// # Errors
 /// If the input cannot be read, or is neither a JSON text sequence nor a JSON document with a qlog header.
 pub fn decode(
     mut input: impl BufRead + Seek,
     realtime_minus_monotonic_ns: Option<i64>,
+    file_name: &str,
 ) -> Result<Qlog, DecodeError> {
-    let mut decoder = events::Decoder::new(realtime_minus_monotonic_ns);
+    let mut decoder = events::Decoder::new(realtime_minus_monotonic_ns, file_name);
     let first = input
         .fill_buf()?
         .iter()

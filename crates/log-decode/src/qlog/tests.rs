@@ -19,7 +19,7 @@ fn rows(qlog: &Qlog) -> Vec<usize> {
 }
 
 fn decode_bytes(bytes: &[u8]) -> Result<Qlog, DecodeError> {
-    decode(Cursor::new(bytes), None)
+    decode(Cursor::new(bytes), None, "log")
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn bad_records_are_counted_and_skipped() {
 fn a_malformed_event_still_moves_a_clock_of_deltas() {
     let header = HEADER.replace("relative", "delta");
     let bad = r#"{"time":40,"name":"transport:packet_sent","data":{"frames":7}}"#;
-    let mut decoder = events::Decoder::new(None);
+    let mut decoder = events::Decoder::new(None, "log");
     decoder.start_trace(
         &serde_json::from_str::<header::FileHeader<'_>>(&header)
             .unwrap()
