@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from quiclab.spec.model import Knobs, Program, Role, Tcp
 from quiclab.spec.model import Protocol as HttpProtocol
@@ -167,4 +167,14 @@ class Endpoint(Protocol):
 
     def command(self, context: Context) -> Command:
         """The command for one trial; pure."""
+        ...
+
+
+@runtime_checkable
+class Proxy(Endpoint, Protocol):
+    """A program that stands before a server."""
+
+    @property
+    def origin_protocols(self) -> frozenset[HttpProtocol]:
+        """Versions of HTTP that it speaks to the server."""
         ...

@@ -6,10 +6,12 @@ from __future__ import annotations
 import difflib
 
 from quiclab.endpoints import command
-from quiclab.endpoints._api import Endpoint, Role
+from quiclab.endpoints._api import Endpoint, Proxy, Role
 from quiclab.endpoints.clients import aioquic as aioquic_client
-from quiclab.endpoints.clients import curl, curl_cffi, nghttp, wget2
+from quiclab.endpoints.clients import chromium, curl, curl_cffi, nghttp, wget2
 from quiclab.endpoints.clients import ngtcp2 as ngtcp2_client
+from quiclab.endpoints.proxies import envoy, haproxy
+from quiclab.endpoints.proxies import nginx as nginx_proxy
 from quiclab.endpoints.servers import aioquic as aioquic_server
 from quiclab.endpoints.servers import caddy, nginx
 from quiclab.endpoints.servers import ngtcp2 as ngtcp2_server
@@ -22,8 +24,12 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ngtcp2_server.Ngtcp2Server(),
     aioquic_server.AioquicServer(),
     command.CommandServer(),
+    envoy.Envoy(),
+    haproxy.Haproxy(),
+    nginx_proxy.NginxProxy(),
     command.CommandProxy(),
     curl_cffi.CurlCffi(),
+    chromium.Chromium(),
     curl.Curl(),
     ngtcp2_client.Ngtcp2Client(),
     wget2.Wget2(),
@@ -55,6 +61,9 @@ def objections(arm: Arm) -> list[str]:
     found = []
     for role, program, protocol in arm.programs():
         endpoint = find(role, program.name)
+        if isinstance(endpoint, Proxy) and arm.origin_protocol not in endpoint.origin_protocols:
+            spoken = ", ".join(sorted(endpoint.origin_protocols))
+            found.append(f"the proxy {program.name} speaks {spoken} to its origin, not {arm.origin_protocol}")
         if protocol not in endpoint.protocols:
             spoken = ", ".join(sorted(endpoint.protocols))
             found.append(f"the {role} {program.name} speaks {spoken}, not {protocol}")

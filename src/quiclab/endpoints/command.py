@@ -101,6 +101,7 @@ class CommandProxy(_OwnProgram):
     """The user's own proxy; {origin} is the address and port of the server behind it."""
 
     role: Role = "proxy"
+    origin_protocols: frozenset[Protocol] = frozenset(get_args(Protocol))
 
 
 class CommandClient(_OwnProgram):

@@ -57,9 +57,10 @@ class Ngtcp2Client:
             options.append(f"--max-stream-data-bidi-local={knobs.stream_window.bytes}")
         if knobs.session in ("resumed", "early_data"):
             session = context.session_file
-            options += [f"--session-file={session}", f"--tp-file={session.with_suffix('.parameters')}"]
-            options += ["--wait-for-ticket"] if context.priming else []
-            options += ["--disable-early-data"] if knobs.session == "resumed" else []
+            options += [f"--session-file={session}"] + (["--wait-for-ticket"] if context.priming else [])
+            # Without the server's old transport parameters it offers no early data.
+            early = knobs.session == "early_data"
+            options += [f"--tp-file={session.with_suffix('.parameters')}"] if early else ["--disable-early-data"]
         if knobs.migration is not None and not context.priming:
             options.append(f"--change-local-addr={MIGRATES_AFTER}")
             options += ["--nat-rebinding"] if knobs.migration == "rebinding" else []

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""HAProxy 3.2: HTTP/2 or HTTP/3 towards the client, HTTP/1.1 or HTTP/2 towards the origin.
+
+The one proxy with a choice of QUIC's congestion control and of its largest window. 3.0 will not do: with clients whose
+first message takes two packets (ML-KEM key shares) most of its QUIC handshakes fail.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._stacks import find_program
+from quiclab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
+from quiclab.spec.model import Knobs, Program, Protocol, Tcp
+
+_CONGESTION_CONTROLS = {"reno": "newreno", "cubic": "cubic", "bbr": "bbr"}
+
+
+class Haproxy:
+    """One thread; no buffering beyond its own 16 KiB, no second try."""
+
+    name = "haproxy"
+    role: Role = "proxy"
+    protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
+    origin_protocols: frozenset[Protocol] = frozenset({"h1", "h2"})
+    knobs: Mapping[Protocol, frozenset[str]] = {
+        "h1": frozenset({"groups", "tls_version"}),
+        "h2": frozenset({"groups", "tls_version", "max_streams", "stream_window", "early_data"}),
+        "h3": frozenset(
+            {"congestion_control", "max_window", "groups", "max_streams", "connection_window", "early_data"}
+            | {"hystart", "pacing", "gso"}
+        ),
+    }
+    abilities: frozenset[Ability] = frozenset({"resumption", "early_data"})
+
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
+        """Ask for its version, which must be 3.2 at least."""
+        started = find_program("haproxy", prefix)
+        text = run([*started.argv, "-v"]) if started else None
+        found = re.search(r"version (\d+)\.(\d+)\S*", text or "")
+        if started is None or found is None:
+            return Unsupported("haproxy is missing or does not run", "make stacks")
+        if (int(found[1]), int(found[2])) < (3, 2):
+            return Unsupported(f"haproxy {found[1]}.{found[2]} is too old: 3.2 is needed for HTTP/3", "make stacks")
+        return Available(found[0].removeprefix("version "), started.path)
+
+    def unsupported(self, program: Program, protocol: Protocol) -> str | None:
+        """Its congestion controls; a largest window needs one of them."""
+        knobs = program.knobs
+        if knobs.congestion_control not in (None, *_CONGESTION_CONTROLS):
+            known = ", ".join(_CONGESTION_CONTROLS)
+            return f"haproxy's congestion control is one of {known}, not {knobs.congestion_control!r}"
+        return None
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """As in its manual, 3.2 (quic-cc-algo, tune.quic.frontend.default-max-window-size)."""
+        if protocol != "h3":
+            return tcp_sender_facts(tcp)
+        name = program.knobs.congestion_control or "cubic"
+        return {
+            "congestion_control": f"haproxy {name}, window at most {program.knobs.max_window or '480 KiB'}",
+            "initial_window": "10 packets",
+            "packet_size": "UDP payload 1200 to 1252 bytes",
+            "pacing": "not paced" if program.knobs.pacing is False else "paced",
+        }
+
+    def command(self, context: Context) -> Command:
+        """One frontend with a TCP and a QUIC listener, one backend with the origin."""
+        started = find_program("haproxy", context.program.prefix)
+        configuration = context.work_dir / "haproxy.cfg"
+        return Command(
+            argv=(*(started.argv if started else ("haproxy",)), "-db", "-f", str(configuration)),
+            env={**(started.env if started else {}), "HOME": str(context.work_dir), "TMPDIR": str(context.work_dir)},
+            files={configuration: _configuration(context)},
+            sockets=("tcp", "udp"),
+        )
+
+
+def _configuration(context: Context) -> str:
+    knobs, origin = context.knobs, context.origin
+    certificate = "ssl crt @study/server"
+    if knobs.groups is not None:
+        certificate += f" curves {':'.join(OPENSSL_GROUPS[group] for group in knobs.groups)}"
+    version = f"ssl-min-ver TLSv{knobs.tls_version or '1.3'} ssl-max-ver TLSv{knobs.tls_version or '1.3'}"
+    early = " allow-0rtt" if knobs.early_data else ""
+    quic = "quic6" if context.ip_version == 6 else "quic4"
+    alpn = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}[origin.protocol if origin else "h1"]
+    verified = f"ssl verify required ca-file {context.ca} verifyhost {context.host} sni str({context.host})"
+    address = f"{origin.address}:{origin.port}" if origin else ""
+    return f"""global
+    nbthread 1
+    maxconn 2000
+    {_tuning(knobs)}
+crt-store study
+    load crt {context.certificate} key {context.key} alias server
+defaults
+    mode http
+    timeout connect 5s
+    timeout client 120s
+    timeout server 120s
+    retries 0
+frontend client
+    bind {context.authority} {certificate} alpn h2,http/1.1 {version}{early}
+    bind {quic}@{context.authority} {certificate} alpn h3{early} quic-cc-algo {_congestion_control(knobs)}
+    default_backend origin
+backend origin
+    server origin {address} alpn {alpn} {verified}
+"""
+
+
+def _congestion_control(knobs: Knobs) -> str:
+    name = _CONGESTION_CONTROLS[knobs.congestion_control or "cubic"]
+    return f"{name}({knobs.max_window.bytes})" if knobs.max_window is not None else name
+
+
+def _tuning(knobs: Knobs) -> str:
+    lines = []
+    if knobs.max_streams is not None:
+        lines += [f"tune.h2.fe.max-concurrent-streams {knobs.max_streams}"]
+        lines += [f"tune.quic.frontend.max-streams-bidi {knobs.max_streams}"]
+    if knobs.stream_window is not None:
+        lines.append(f"tune.h2.fe.initial-window-size {knobs.stream_window.bytes}")
+    if knobs.connection_window is not None:
+        lines.append(f"tune.quic.frontend.max-data-size {knobs.connection_window.bytes}")
+    if knobs.hystart:
+        lines.append("tune.quic.cc-hystart on")
+    if knobs.pacing is False:
+        lines.append("tune.quic.disable-tx-pacing")
+    if knobs.gso is False:
+        lines.append("tune.quic.disable-udp-gso")
+    return "\n    ".join(lines)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nginx as a reverse proxy: HTTP/2 or HTTP/3 towards the client, HTTP/1.1 towards the origin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._nginx import ABILITIES, KNOBS, nginx_command, nginx_facts, probe_nginx
+from quiclab.spec.model import Program, Protocol, Tcp
+
+
+class NginxProxy:
+    """One worker; no cache, no buffering of the response on disk, no second try."""
+
+    name = "nginx"
+    role: Role = "proxy"
+    protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
+    origin_protocols: frozenset[Protocol] = frozenset({"h1"})
+    knobs = KNOBS
+    abilities = ABILITIES
+
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
+        """Ask it for its version and its modules."""
+        return probe_nginx(run, prefix)
+
+    def unsupported(self, program: Program, protocol: Protocol) -> str | None:
+        """Every value of its knobs can be had."""
+        return None
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """Its QUIC's own, or the kernel's TCP."""
+        return nginx_facts(protocol, tcp)
+
+    def command(self, context: Context) -> Command:
+        """The origin is verified under the study's CA."""
+        origin = context.origin
+        address = f"{origin.address}:{origin.port}" if origin else ""
+        location = "\n      ".join(
+            (
+                f"proxy_pass https://{address};",
+                "proxy_http_version 1.1;",
+                'proxy_set_header Connection "";',
+                f"proxy_set_header Host {context.host};",
+                "proxy_ssl_server_name on;",
+                f"proxy_ssl_name {context.host};",
+                "proxy_ssl_protocols TLSv1.3;",
+                "proxy_ssl_verify on;",
+                "proxy_ssl_verify_depth 20;",
+                f"proxy_ssl_trusted_certificate {context.ca};",
+                "proxy_max_temp_file_size 0;",
+                "proxy_next_upstream off;",
+            )
+        )
+        return nginx_command(context, location)
