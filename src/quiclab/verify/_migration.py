@@ -51,7 +51,7 @@ def read_migration(packets: Sequence[Opened], others: Sequence[Opened], wire: Wi
         packet.socket == new and packet.number > validated_at and any(frame.is_stream for _, frame in packet.frames())
         for packet in packets
     )
-    if not migrated and any(packet.socket == new for packet in others):
+    if not migrated and _closed(new, [*packets, *others]):
         migrated = None
     return replace(
         counted,
@@ -60,6 +60,11 @@ def read_migration(packets: Sequence[Opened], others: Sequence[Opened], wire: Wi
         migrated=migrated,
         new_path=_path(new, wire),
     )
+
+
+def _closed(socket: Socket, packets: Sequence[Opened]) -> bool:
+    """Whether something that went over this path stayed encrypted."""
+    return any(packet.socket == socket and any(quic.frames is None for quic in packet.quic) for packet in packets)
 
 
 def _frames(packets: Sequence[Opened], kind: int) -> list[tuple[Opened, QuicFrame]]:

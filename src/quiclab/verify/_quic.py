@@ -44,6 +44,7 @@ class QuicConnection:
         """Of the last packet with a long header."""
         self.retry = False
         self.version_negotiation = False
+        self.early_data_packets = 0
         self._attempts: list[Attempt] = []
 
     def add(self, packet: IpPacket, sender: Sender) -> None:
@@ -80,6 +81,8 @@ class QuicConnection:
         if kind == version.retry_type:
             self.retry = True
             return b""
+        if kind == version.early_data_type:
+            self.early_data_packets += 1
         if kind == version.initial_type:
             header.take(header.varint())  # Token
         length = header.varint()

@@ -23,12 +23,16 @@ class QuicVersion:
     label_prefix: str
     initial_type: int
     """The two type bits of the long header."""
+    early_data_type: int
+    """Of 0-RTT packets."""
     retry_type: int
 
 
 VERSIONS = {
-    0x00000001: QuicVersion("v1", bytes.fromhex("38762cf7f55934b34d179ae6a4c80cadccbb7f0a"), "quic", 0b00, 0b11),
-    0x6B3343CF: QuicVersion("v2", bytes.fromhex("0dede3def700a6db819381be6e269dcbf9bd2ed9"), "quicv2", 0b01, 0b00),
+    0x00000001: QuicVersion("v1", bytes.fromhex("38762cf7f55934b34d179ae6a4c80cadccbb7f0a"), "quic", 0b00, 0b01, 0b11),
+    0x6B3343CF: QuicVersion(
+        "v2", bytes.fromhex("0dede3def700a6db819381be6e269dcbf9bd2ed9"), "quicv2", 0b01, 0b10, 0b00
+    ),
 }
 
 

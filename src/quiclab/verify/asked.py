@@ -64,7 +64,7 @@ def _early_data(asked: Mapping[str, Any], proof: Mapping[str, Any], request: Map
         return "asked for 0-RTT, but the client did not offer it"
     if got not in (wanted, UNPROVEN):
         return f"asked for 0-RTT that is {wanted}, but the server {got} it"
-    if proof["early_data_bytes"] == 0:
+    if 0 in (proof["early_data_packets"], proof["early_data_bytes"]):
         return "asked for 0-RTT, but no STREAM data was sent in 0-RTT packets"
     return None
 

@@ -83,7 +83,11 @@ def _read(packets: list[Opened], others: list[Opened], wire: Wire, connections: 
         why["alt_svc"] = "the header fields of the response could not be read"
     migration = read_migration(packets, others, wire)
     if migration.migrated is None:
-        why["migrated"] = "packets on the new path stayed closed: the client's connection IDs have no length"
+        why["migrated"] = (
+            "packets on the new path stayed closed: the client's connection IDs have no length"
+            if wire.whole
+            else "the capture keeps only the headers of packets on the new path"
+        )
     return Decrypted(
         connections=connections,
         alpn=text(answers.get(_ALPN, ()), "tls.handshake.extensions_alpn_str"),

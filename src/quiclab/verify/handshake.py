@@ -45,6 +45,8 @@ class Handshake:
     resumed: bool | None = None
     """The server accepted a pre-shared key."""
     early_data_offered: bool | None = None
+    early_data_packets: int | None = None
+    """0-RTT packets of QUIC, up to the ServerHello; whether they carried data only decrypting them tells."""
     quic_version: str | None = None
     quic_retry: bool | None = None
     quic_version_negotiation: bool | None = None
@@ -93,6 +95,7 @@ def _handshake(connections: Connections, examined: int, problems: list[str]) -> 
         psk_offered=client.pre_shared_key if client else None,
         resumed=server.pre_shared_key if server and server.version == "TLS 1.3" else None,
         early_data_offered=client.early_data if client else None,
+        early_data_packets=quic.early_data_packets if quic else None,
         quic_version=quic.version if quic else None,
         quic_retry=quic.retry if quic else None,
         quic_version_negotiation=quic.version_negotiation if quic else None,

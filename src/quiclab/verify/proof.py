@@ -10,10 +10,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from quiclab.verify._ip import TCP, UDP
+from quiclab.verify._ip import UDP
 from quiclab.verify._tshark import tshark_version
 from quiclab.verify.decrypted import Decrypted, UnopenedError, read_decrypted
-from quiclab.verify.handshake import Handshake, read_handshake
+from quiclab.verify.handshake import read_handshake
 from quiclab.verify.wire import Wire, read_wire, socket_name
 
 UNPROVEN = "unproven"
@@ -46,13 +46,14 @@ def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
         "hello_retry_request": _known(handshake and handshake.hello_retry_request),
         "resumed": _known(handshake and handshake.resumed),
         "early_data_offered": _known(handshake and handshake.early_data_offered),
+        "early_data_packets": _known(handshake and handshake.early_data_packets),
         "quic_version": _known(handshake and handshake.quic_version),
         "quic_retry": _known(handshake and handshake.quic_retry),
         "quic_version_negotiation": _known(handshake and handshake.quic_version_negotiation),
         "quic_parameters_client": handshake.quic_parameters_client if handshake else UNPROVEN,
         "alpn_offered": list(handshake.alpn_offered) if handshake else UNPROVEN,
         "handshake_problems": list(handshake.problems) if handshake else [],
-        **_on_the_wire(capture, document["server_port"], handshake),
+        **_on_the_wire(capture, document["server_port"]),
         "tcp_congestion_control_asked": document["tcp_congestion_control_asked"],
         "tcp_congestion_control": host.get("server_tcp_congestion_control", UNPROVEN),
         "versions": (document["client"] or {}).get("versions", {}),
@@ -77,6 +78,8 @@ def prove_decrypted(folder: Path, document: dict[str, Any]) -> None:
         if proof[replaced] != UNPROVEN:
             del found[replaced]
     proof |= {name: _known(value) for name, value in found.items()}
+    if proof["alt_svc_use"] == UNPROVEN and decrypted.http.alt_svc and decrypted.http.version != "HTTP/3":
+        proof["alt_svc_use"] = "used"
     proof["decrypted_by"] = f"tshark {tshark_version()}"
     proof["unproven_because"] = decrypted.why
 
@@ -105,25 +108,26 @@ def _facts(decrypted: Decrypted) -> dict[str, Any]:
     }
 
 
-def _on_the_wire(capture: Path, server_port: int, handshake: Handshake | None) -> dict[str, Any]:
-    if handshake is None:
+def _on_the_wire(capture: Path, server_port: int) -> dict[str, Any]:
+    if not capture.exists():
         return dict.fromkeys(("ecn_client", "ecn_server", "client_sockets", "alt_svc_use"), UNPROVEN)
     wire = read_wire(capture, server_port)
     return {
         "ecn_client": wire.ecn_seen("client"),
         "ecn_server": wire.ecn_seen("server"),
         "client_sockets": [socket_name(socket) for socket in wire.sockets],
-        "alt_svc_use": _alt_svc_use(wire, handshake),
+        "alt_svc_use": _alt_svc_use(wire),
     }
 
 
-def _alt_svc_use(wire: Wire, handshake: Handshake) -> str:
-    """Whether HTTP/3 was what the client began with, or followed a connection over TCP that may have offered it."""
-    if handshake.transport != "quic":
-        return "not_used" if handshake.transport == "tcp" else UNPROVEN
-    answered = [socket for socket, seen in wire.sockets.items() if seen.payload_bytes["server"]]
-    protocols = [protocol for protocol, _, _ in answered]
-    return "used" if TCP in protocols and protocols.index(TCP) < protocols.index(UDP) else "forced"
+def _alt_svc_use(wire: Wire) -> str:
+    """QUIC from the start was forced upon the client; where it follows an answer over TCP, that may have offered it."""
+    answered = [protocol for (protocol, _, _), seen in wire.sockets.items() if seen.payload_bytes["server"]]
+    if not answered:
+        return UNPROVEN
+    if UDP not in answered:
+        return "not_used"
+    return "forced" if answered[0] == UDP else UNPROVEN
 
 
 def _known(value: Any) -> Any:

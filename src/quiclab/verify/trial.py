@@ -17,7 +17,7 @@ from quiclab.verify.artefacts import register
 from quiclab.verify.asked import rests_on_decryption, shortfall
 from quiclab.verify.proof import UNPROVEN, prove, prove_decrypted
 
-HTTP_VERSIONS = {"h2": "HTTP/2", "h3": "HTTP/3"}
+HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def _transport_problem(document: dict[str, Any]) -> str | None:
         if got not in (HTTP_VERSIONS[wanted], UNPROVEN):
             return f"asked for {HTTP_VERSIONS[wanted]}, got {got}"
     asked, got = proof["tcp_congestion_control_asked"], proof["tcp_congestion_control"]
-    if wanted == "h2" and got not in (asked, UNPROVEN):
+    if wanted != "h3" and got not in (asked, UNPROVEN):
         return f"asked for TCP congestion control {asked}, the server's socket had {got}"
     return None
 

@@ -69,3 +69,21 @@ def leave_checksum(packet: bytes) -> bytes:
     total = sum(int.from_bytes(packet[at : at + 2]) for at in range(12, 20, 2)) + 6 + len(packet) - 20
     total = (total & 0xFFFF) + (total >> 16)
     return packet[:36] + ((total & 0xFFFF) + (total >> 16)).to_bytes(2) + packet[38:]
+
+
+def cut_payload(capture: Path, target: Path, kept: int, whole: int = 0) -> Path:
+    """The same packets; of all but the first `whole` only `kept` bytes."""
+    data, out, at, packets = capture.read_bytes(), bytearray(), 0, 0
+    while at < len(data):
+        kind, length = (int.from_bytes(data[at + i : at + i + 4], "little") for i in (0, 4))
+        block = data[at : at + length]
+        captured = int.from_bytes(block[20:24], "little")
+        packets += kind == 6
+        if kind == 6 and captured > kept and packets > whole:
+            body = block[8:20] + kept.to_bytes(4, "little") + block[24:28] + block[28 : 28 + kept]
+            size = (12 + len(body)).to_bytes(4, "little")
+            block = block[:4] + size + body + size
+        out += block
+        at += length
+    target.write_bytes(out)
+    return target

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trials that did not get what their spec asked of the handshake or the connection fail with that reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from unit.verify.recordings import needs_tshark, proof_of, trial
+
+from quiclab.verify.asked import shortfall
+from quiclab.verify.trial import judge
+
+EARLY = {"session": "early_data"}
+MET: list[tuple[str, dict[str, Any]]] = [
+    ("h3", {"session": "fresh", "groups": ["x25519", "secp256r1"], "tls_version": "1.3"}),
+    ("h3-early-data", {"session": "resumed"}),
+    ("h3-early-data", EARLY),
+    ("h3-early-data", EARLY | {"expect_early_data": "accepted"}),
+    ("h3-early-data-rejected", EARLY | {"expect_early_data": "rejected"}),
+    ("h3-migration", {"migration": "active"}),
+    ("h3-rebinding", {"migration": "rebinding"}),
+    ("h3-rebinding-no-id", {"migration": "rebinding"}),
+    ("h2-tls-1.2", {"tls_version": "1.2", "session": "fresh", "groups": ["X25519"]}),
+    ("h2", {"migration": "active"}),
+]
+MISSED: list[tuple[str, dict[str, Any], str]] = [
+    ("h3-early-data", {"session": "fresh"}, "asked for a fresh session, but an old one was resumed"),
+    ("h3", {"session": "resumed"}, "asked for a resumed session, but the handshake was a full one"),
+    ("h2-tls-1.2", {"session": "resumed"}, "asked for a resumed session, but the handshake was a full one"),
+    ("h3", EARLY, "asked for 0-RTT, but the client did not offer it"),
+    ("h3-early-data-rejected", EARLY, "asked for 0-RTT that is accepted, but the server rejected it"),
+    (
+        "h3-early-data",
+        EARLY | {"expect_early_data": "rejected"},
+        "asked for 0-RTT that is rejected, but the server accepted it",
+    ),
+    ("h3", {"migration": "rebinding"}, "asked for a migration, but the client's address did not change"),
+    ("h3-rebinding", {"migration": "active"}, "asked for an active migration, but the client sent no PATH_CHALLENGE"),
+    ("h3", {"groups": ["secp384r1"]}, "asked for key exchange by secp384r1, got x25519"),
+    ("h2-tls-1.2", {"groups": ["secp384r1"]}, "asked for key exchange by secp384r1, got x25519"),
+    ("h2", {"tls_version": "1.2"}, "asked for TLS 1.2, got TLS 1.3"),
+]
+
+
+@needs_tshark
+@pytest.mark.parametrize(("name", "asked"), MET)
+def test_what_was_asked_for_and_got_counts(name: str, asked: dict[str, Any], tmp_path: Path) -> None:
+    """Packets are decrypted without being told to, where the verdict rests on them."""
+    assert judge(trial(tmp_path / "t", name, asked=asked)).reason == ""
+
+
+@needs_tshark
+@pytest.mark.parametrize(("name", "asked", "reason"), MISSED)
+def test_what_was_asked_for_and_missed_fails(name: str, asked: dict[str, Any], reason: str, tmp_path: Path) -> None:
+    """The reason says what was asked for and what happened."""
+    verdict = judge(trial(tmp_path / "t", name, asked=asked))
+    assert (verdict.status, verdict.reason) == ("failed", reason)
+
+
+@needs_tshark
+def test_http_is_judged_by_its_frames(tmp_path: Path) -> None:
+    """A client that calls HTTP/1.1 HTTP/2 is found out."""
+    verdict = judge(trial(tmp_path / "t", "h1", protocol="h2"), decrypt=True)
+    assert verdict.reason == "asked for HTTP/2, got HTTP/1.1"
+
+
+@needs_tshark
+def test_packets_are_decrypted_only_where_the_verdict_rests_on_them(tmp_path: Path) -> None:
+    """A session that the hellos prove needs no keys; 0-RTT does."""
+    for name, asked, decrypted in (("h3", {"session": "fresh"}, False), ("h3-early-data", EARLY, True)):
+        judge(trial(tmp_path / name, name, asked=asked))
+        assert (proof_of(tmp_path / name)["decrypted_by"] != "unproven") is decrypted
+
+
+def test_without_tshark_the_hellos_still_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No tshark on the PATH: what needs no key is judged, the rest is unproven with the reason."""
+    monkeypatch.setattr("quiclab.verify._tshark.tshark_version", lambda: None)
+    offered = judge(trial(tmp_path / "offered", "h3-early-data", asked=EARLY))
+    missed = judge(trial(tmp_path / "missed", "h3", asked=EARLY))
+    assert offered.status == "verified"
+    assert missed.reason == "asked for 0-RTT, but the client did not offer it"
+    proof = proof_of(tmp_path / "offered")
+    assert (proof["early_data"], proof["early_data_packets"]) == ("unproven", 1)
+    assert proof["unproven_because"] == {"decrypted_by": "tshark is not installed"}
+
+
+UNPROVEN = dict.fromkeys(
+    ("resumed", "early_data", "early_data_bytes", "early_data_packets", "early_data_offered", "migrated"), "unproven"
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "account", "reason"),
+    [
+        ({"session": "resumed"}, {"resumed": False}, "asked for a resumed session, but the handshake was a full one"),
+        ({"session": "resumed"}, {"resumed": True}, None),
+        (EARLY, {"early_data": "rejected"}, "asked for 0-RTT that is accepted, but the server rejected it"),
+        (EARLY, {"early_data": "not_offered"}, "asked for 0-RTT, but the client did not offer it"),
+        (EARLY, {}, None),
+        (
+            {"migration": "active"},
+            {"migrated": False},
+            "asked for a migration, but no PATH_RESPONSE validated the new path before data flowed on it",
+        ),
+        ({"migration": "active"}, {"migrated": True}, None),
+    ],
+)
+def test_what_the_packets_do_not_tell_the_client_may(
+    asked: dict[str, Any], account: dict[str, Any], reason: str | None
+) -> None:
+    """Its own account is held against a trial, never for it."""
+    proof = UNPROVEN | {"tls_version": "TLS 1.3", "tls_group": "x25519"}
+    document = {"protocol": "h3", "asked": asked, "proof": proof, "client": {"requests": [account]}}
+    assert shortfall(document) == reason
+
+
+def test_early_data_without_data_is_none() -> None:
+    """A server that accepts 0-RTT of a client that sent nothing in it."""
+    proof = UNPROVEN | {"tls_version": "TLS 1.3", "tls_group": "x25519", "early_data_offered": True}
+    proof |= {"early_data": "accepted", "early_data_bytes": 0, "early_data_packets": 1}
+    document = {"protocol": "h3", "asked": EARLY, "proof": proof, "client": None}
+    assert shortfall(document) == "asked for 0-RTT, but no STREAM data was sent in 0-RTT packets"

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What whole connections prove once their packets are decrypted."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from unit.verify.capture_files import cut_payload, write_capture
+from unit.verify.recordings import RECORDINGS, needs_tshark, proof_of, trial
+
+from quiclab.verify._pcapng import read_packets
+from quiclab.verify.trial import judge
+
+pytestmark = needs_tshark
+
+ORDINARY = {
+    "connections": 1,
+    "handshake_round_trips": 1,
+    "hello_retry_request": False,
+    "quic_retry": False,
+    "resumed": False,
+    "early_data": "not_offered",
+    "early_data_packets": 0,
+    "early_data_bytes": 0,
+    "alpn": "h3",
+    "http_version_seen": "HTTP/3",
+    "alt_svc": "none",
+    "alt_svc_use": "forced",
+    "migrated": False,
+    "address_changed": False,
+    "new_path": "none",
+    "unproven_because": {},
+}
+H2 = ORDINARY | {
+    "alpn": "h2",
+    "http_version_seen": "HTTP/2",
+    "handshake_round_trips": 2,
+    "quic_retry": "unproven",
+    "early_data_packets": "unproven",
+    "quic_parameters_server": "unproven",
+    "alt_svc": 'h3=":443"; ma=2592000',
+    "alt_svc_use": "not_used",
+}
+MOVED = ORDINARY | {"address_changed": True, "migrated": True}
+EXPECTED: dict[str, dict[str, Any]] = {
+    "h1": H2 | {"alpn": "http/1.1", "http_version_seen": "HTTP/1.1", "http_settings_client": "unproven"},
+    "h2": H2,
+    "h2-tls-1.2": H2 | {"tls_version": "TLS 1.2", "tls_group": "x25519"},
+    "h2-then-h3": H2 | {"connections": 2, "alt_svc_use": "used"},
+    "h3": ORDINARY,
+    "h3-caddy": ORDINARY,
+    "h3-hello-retry": ORDINARY | {"hello_retry_request": True, "handshake_round_trips": 2, "tls_group": "secp384r1"},
+    "h3-retry": ORDINARY | {"quic_retry": True, "handshake_round_trips": 2},
+    "h3-long-chain": ORDINARY | {"handshake_round_trips": 2},
+    "h3-early-data": ORDINARY
+    | {
+        "handshake_round_trips": 0,
+        "resumed": True,
+        "early_data": "accepted",
+        "early_data_packets": 1,
+        "early_data_bytes": 59,
+    },
+    "h3-early-data-rejected": ORDINARY | {"early_data": "rejected", "early_data_packets": 1, "early_data_bytes": 59},
+    "h3-migration": MOVED
+    | {
+        "path_challenges": {"client": 2, "server": 4},
+        "path_responses": {"client": 2, "server": 2},
+        "path_validated_by": ["client", "server"],
+        "new_path": {
+            "client_socket": "udp 10.77.0.1:57434",
+            "first_packet": 16,
+            "payload_bytes_client": 5856,
+            "payload_bytes_server": 15869,
+        },
+    },
+    "h3-rebinding": MOVED
+    | {
+        "path_challenges": {"client": 0, "server": 6},
+        "path_responses": {"client": 4, "server": 0},
+        "path_validated_by": ["server"],
+        "new_path": {
+            "client_socket": "udp 10.77.0.1:52655",
+            "first_packet": 18,
+            "payload_bytes_client": 5588,
+            "payload_bytes_server": 36088,
+        },
+    },
+    "h3-rebinding-no-id": ORDINARY
+    | {
+        "address_changed": True,
+        "migrated": "unproven",
+        "new_path": {
+            "client_socket": "udp 10.77.0.1:49762",
+            "first_packet": 34,
+            "payload_bytes_client": 5631,
+            "payload_bytes_server": 36609,
+        },
+        "unproven_because": {
+            "migrated": "packets on the new path stayed closed: the client's connection IDs have no length"
+        },
+    },
+    # The packet with the server's SETTINGS and QPACK table came before its ServerHello, so tshark had no keys for it.
+    "h3-loss": ORDINARY
+    | {
+        "http_settings_server": "unproven",
+        "alt_svc": "unproven",
+        "unproven_because": {"alt_svc": "the header fields of the response could not be read"},
+    },
+}
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in RECORDINGS.iterdir() if path.is_dir()))
+def test_tells_what_happened(name: str, tmp_path: Path) -> None:
+    """Every fact has the value that was set up, and was seen with tshark by eye."""
+    judge(trial(tmp_path / "t", name), decrypt=True)
+    proof = proof_of(tmp_path / "t")
+    assert {key: proof[key] for key in EXPECTED[name]} == EXPECTED[name]
+    assert proof["decrypted_by"].startswith("tshark ")
+
+
+def test_settings_of_both_sides(tmp_path: Path) -> None:
+    """HTTP/2 and HTTP/3, by the names of the registries; reserved ones are left out."""
+    for name in ("h2", "h3-caddy"):
+        judge(trial(tmp_path / name, name), decrypt=True)
+    h2, h3 = proof_of(tmp_path / "h2"), proof_of(tmp_path / "h3-caddy")
+    assert h2["http_settings_client"]["initial_window_size"] == 1048576
+    assert h2["http_settings_server"] == {
+        "max_frame_size": 1048576,
+        "max_concurrent_streams": 250,
+        "max_header_list_size": 16704,
+        "header_table_size": 4096,
+        "initial_window_size": 1048576,
+        "no_rfc7540_priorities": 1,
+    }
+    unlimited = (1 << 62) - 1
+    assert h3["http_settings_client"] == {
+        "max_field_section_size": unlimited,
+        "qpack_max_table_capacity": 0,
+        "qpack_blocked_streams": 0,
+    }
+    assert h3["http_settings_server"] == {"max_field_section_size": 16384, "enable_connect_protocol": 1}
+
+
+def test_transport_parameters_of_the_server(tmp_path: Path) -> None:
+    """They stand in EncryptedExtensions; units are those of RFC 9000."""
+    judge(trial(tmp_path / "t", "h3-retry"), decrypt=True)
+    parameters = proof_of(tmp_path / "t")["quic_parameters_server"]
+    assert parameters["initial_max_data"] == 1 << 20
+    assert parameters["max_idle_timeout"] == 30000
+    assert len(bytes.fromhex(parameters["retry_source_connection_id"])) == 18
+
+
+def test_settings_in_early_data_are_read(tmp_path: Path) -> None:
+    """The client's SETTINGS went in 0-RTT, before ALPN was agreed."""
+    judge(trial(tmp_path / "t", "h3-early-data"), decrypt=True)
+    assert proof_of(tmp_path / "t")["http_settings_client"]["qpack_blocked_streams"] == 100
+
+
+def test_without_decrypting_nothing_is_claimed(tmp_path: Path) -> None:
+    """The first step leaves what needs keys unproven, with the reason."""
+    judge(trial(tmp_path / "t", "h3"))
+    proof = proof_of(tmp_path / "t")
+    assert {proof[name] for name in ("alpn", "http_version_seen", "early_data", "migrated", "decrypted_by")} == {
+        "unproven"
+    }
+    assert proof["unproven_because"] == {"decrypted_by": "not decrypted yet"}
+
+
+def test_keys_that_do_not_fit(tmp_path: Path) -> None:
+    """The key log of another connection, an empty one and none at all: each is said."""
+    folder = trial(tmp_path / "t", "h3")
+    keys = folder / "raw" / "keys.log"
+    reasons = []
+    for prepare in (
+        lambda: shutil.copy(RECORDINGS / "h3-retry" / "keys.log", keys),
+        lambda: keys.write_bytes(b""),
+        keys.unlink,
+    ):
+        prepare()
+        judge(folder, decrypt=True)
+        proof = proof_of(folder)
+        assert (proof["decrypted_by"], proof["alpn"]) == ("unproven", "unproven")
+        reasons.append(proof["unproven_because"]["decrypted_by"])
+    none = "the client left no TLS keys (raw/keys.log)"
+    assert reasons == [
+        "tshark could not decrypt the handshake: the keys do not fit, or packets are missing",
+        none,
+        none,
+    ]
+
+
+def test_0_rtt_that_stays_closed_is_not_counted(tmp_path: Path) -> None:
+    """Without the early traffic secret the packets are seen, and what they carried is not."""
+    folder = trial(tmp_path / "t", "h3-early-data")
+    keys = folder / "raw" / "keys.log"
+    lines = keys.read_text().splitlines(keepends=True)
+    keys.write_text("".join(line for line in lines if not line.startswith("CLIENT_EARLY_TRAFFIC_SECRET")))
+    judge(folder, decrypt=True)
+    proof = proof_of(folder)
+    assert (proof["early_data"], proof["early_data_packets"], proof["early_data_bytes"]) == ("accepted", 1, "unproven")
+    assert "no early traffic secret" in proof["unproven_because"]["early_data_bytes"]
+
+
+def test_no_data_after_validation_is_no_migration(tmp_path: Path) -> None:
+    """The capture ends with the first PATH_RESPONSE: the path is validated, but the connection did not go on there."""
+    folder = trial(tmp_path / "t", "h3-migration")
+    capture = folder / "raw" / "client.pcapng"
+    with capture.open("rb") as file:
+        packets = list(read_packets(file))
+    verdicts: list[tuple[list[str], bool]] = []
+    while not verdicts or not verdicts[-1][0]:
+        write_capture(capture, packets[: 16 + len(verdicts)])
+        judge(folder, decrypt=True)
+        proof = proof_of(folder)
+        assert proof["address_changed"] is True
+        verdicts.append((proof["path_validated_by"], proof["migrated"]))
+    assert verdicts[-1] == (["server"], False)
+    assert len(verdicts) > 1
+
+
+def test_a_move_behind_the_whole_packets_is_not_denied(tmp_path: Path) -> None:
+    """A capture that keeps only headers from some packet on: the handshake is proven, the migration is not."""
+    folder = trial(tmp_path / "t", "h3-migration", asked={"migration": "active"})
+    cut_payload(RECORDINGS / "h3-migration" / "client.pcapng", folder / "raw" / "client.pcapng", kept=200, whole=15)
+    assert judge(folder).status == "verified"
+    proof = proof_of(folder)
+    assert (proof["alpn"], proof["migrated"]) == ("h3", "unproven")
+    assert proof["unproven_because"]["migrated"] == "the capture keeps only the headers of packets on the new path"
+
+
+@pytest.mark.parametrize("end", [0, 100, 1000, 4000])
+def test_a_capture_that_breaks_off(end: int, tmp_path: Path) -> None:
+    """Less is proven, nothing is raised."""
+    folder = trial(tmp_path / "t", "h3")
+    capture = folder / "raw" / "client.pcapng"
+    capture.write_bytes(capture.read_bytes()[:end])
+    judge(folder, decrypt=True)
+    assert proof_of(folder)["http_version_seen"] == "unproven"
+
+
+def test_the_users_own_preferences_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A configuration that switches QUIC off is not read."""
+    configuration = tmp_path / "config"
+    configuration.mkdir()
+    (configuration / "disabled_protos").write_text("quic\n")
+    monkeypatch.setenv("WIRESHARK_CONFIG_DIR", str(configuration))
+    judge(trial(tmp_path / "t", "h3"), decrypt=True)
+    assert proof_of(tmp_path / "t")["alpn"] == "h3"
+
+
+def test_judging_again_gives_the_same(tmp_path: Path) -> None:
+    """Nothing is kept from the first time but the result."""
+    folder = trial(tmp_path / "t", "h3-migration")
+    judge(folder, decrypt=True)
+    first = json.loads((folder / "trial.json").read_text())
+    judge(folder, decrypt=True)
+    assert json.loads((folder / "trial.json").read_text()) == first
