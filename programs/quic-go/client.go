@@ -42,43 +42,26 @@ func runClient(file string) error {
 	if err := job.applyToProcess(); err != nil {
 		return err
 	}
-	current := newSession()
-	if job.Session != "fresh" && !job.Priming {
-		if current, err = loadSession(job.SessionFile, job.Protocol); err != nil {
-			return err
-		}
-	}
-	tlsConfig, err := job.clientTLS(current)
-	if err != nil {
-		return err
-	}
-	logs := &qlogs{folder: job.QlogDir}
 	get, err := http.NewRequest(http.MethodGet, job.URL, nil)
 	if err != nil {
 		return badJob{err.Error()}
 	}
+	current, lost := job.openSession()
+	config, err := job.clientTLS(current)
+	if err != nil {
+		return err
+	}
+	logs := newQlogs(job.QlogDir)
 
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
 		return errors.New("stdin was closed before the word to begin")
 	}
 	r := &request{URL: job.URL, Protocol: job.Protocol, StartNs: monotonicNs()}
-	var connection visit
-	if job.Protocol == "h2" {
-		connection = newH2Visit(job, tlsConfig)
-	} else {
-		connection = newH3Visit(job, tlsConfig, current, logs)
+	failure := lost
+	if lost == nil {
+		failure = visitOnce(job, config, current, logs, get, r)
 	}
-	body, failure := fetch(connection, get, r)
-	connection.note(r)
-	if failure == nil && job.Priming {
-		failure = awaitTicket(job, current)
-	}
-	within(closeLimit, connection.close)
-	r.CloseNs = monotonicNs()
-	r.noteBody(body)
-	if failure != nil {
-		r.Error = failure.Error()
-	}
+	r.end(failure)
 	if err := r.write(job.Output); err != nil {
 		return err
 	}
@@ -86,13 +69,31 @@ func runClient(file string) error {
 	return failure
 }
 
+func visitOnce(
+	job *clientJob, config *tls.Config, current *session, logs *qlogs, get *http.Request, r *request,
+) error {
+	var connection visit
+	if job.Protocol == "h2" {
+		connection = newH2Visit(job, config)
+	} else {
+		connection = newH3Visit(job, config, current, logs)
+	}
+	body, failure := fetch(connection, get, r)
+	if failure != nil {
+		r.LastByteNs = monotonicNs()
+	}
+	connection.note(r)
+	if failure == nil && job.Priming {
+		failure = awaitTicket(job, current)
+	}
+	within(closeLimit, connection.close)
+	r.CloseNs = monotonicNs()
+	r.noteBody(body)
+	return failure
+}
+
 // fetch keeps the body in memory; what is known before a failure stays in `r`.
 func fetch(connection visit, get *http.Request, r *request) ([]byte, error) {
-	defer func() {
-		if r.LastByteNs == 0 {
-			r.LastByteNs = monotonicNs()
-		}
-	}()
 	response, err := connection.get(context.Background(), get)
 	if err != nil {
 		return nil, err
@@ -122,6 +123,14 @@ func fetch(connection visit, get *http.Request, r *request) ([]byte, error) {
 	}
 }
 
+// openSession loads what an earlier visit has left, unless this one is to be the first.
+func (job *clientJob) openSession() (*session, error) {
+	if job.Session == "fresh" || job.Priming {
+		return newSession(), nil
+	}
+	return loadSession(job.SessionFile, job.Protocol)
+}
+
 func awaitTicket(job *clientJob, current *session) error {
 	select {
 	case state := <-current.received:
@@ -149,7 +158,7 @@ func (job *clientJob) clientTLS(current *session) (*tls.Config, error) {
 	config.ServerName = job.Host
 	config.InsecureSkipVerify = !job.Verify
 	config.KeyLogWriter = keylog
-	if job.Priming || job.Session != "fresh" {
+	if current != nil && (job.Priming || job.Session != "fresh") {
 		config.ClientSessionCache = current
 	}
 	return config, nil

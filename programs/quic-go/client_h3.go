@@ -129,7 +129,7 @@ func (v *h3Visit) note(r *request) {
 		r.EarlyData = "rejected"
 	}
 	if v.job.Migration != "" {
-		r.Migrated = new(v.migration.done.Load())
+		v.migration.note(r)
 	}
 }
 

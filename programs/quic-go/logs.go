@@ -25,6 +25,14 @@ type qlogs struct {
 	open   sync.WaitGroup
 }
 
+func newQlogs(folder string) *qlogs {
+	if folder != "" {
+		// If it cannot be made, the first file tells.
+		_ = os.MkdirAll(folder, 0o755)
+	}
+	return &qlogs{folder: folder}
+}
+
 // trace is quic.Config's Tracer. A file that cannot be made costs the log, not the transfer.
 func (q *qlogs) trace(_ context.Context, isClient bool, id quic.ConnectionID) qlogwriter.Trace {
 	side := "server"

@@ -29,7 +29,7 @@ func main() {
 	if err == nil {
 		return
 	}
-	fmt.Println(strings.ReplaceAll(err.Error(), "\n", " "))
+	fmt.Println(oneLine(err))
 	if _, bad := errors.AsType[badJob](err); bad {
 		os.Exit(2)
 	}
@@ -48,3 +48,5 @@ func run(arguments []string) error {
 	}
 	return badJob{usage}
 }
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -4,11 +4,8 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net"
-	"os"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -21,30 +18,44 @@ var reservedStreamType = []byte{0x21}
 // migration changes the client's address once, while the body goes on arriving.
 type migration struct {
 	begun  bool
-	done   atomic.Bool
 	cancel context.CancelFunc
-	mutex  sync.Mutex
-	socket *net.UDPConn
+
+	mutex   sync.Mutex
+	ended   bool
+	failure error
+	socket  *net.UDPConn
 }
 
 func (m *migration) begin(v *h3Visit) {
 	m.begun = true
 	if v.job.Migration == "rebinding" {
-		m.report(rebind(v.conn, v.socket))
+		m.end(rebind(v.conn, v.socket))
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	m.cancel = cancel
-	go func() { m.report(m.toNewPath(ctx, v.conn)) }()
+	go func() { m.end(m.toNewPath(ctx, v.conn)) }()
 }
 
-// report keeps the transfer going: what an address change came to is seen in the account and on the wire.
-func (m *migration) report(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "migration:", err)
-		return
+func (m *migration) end(failure error) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.ended, m.failure = true, failure
+}
+
+// note tells what came of it. The transfer went on either way.
+func (m *migration) note(r *request) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	r.Migrated = new(m.ended && m.failure == nil)
+	switch {
+	case !m.begun:
+		r.MigrationFailure = "the body was too short"
+	case !m.ended:
+		r.MigrationFailure = "the body ended before the new path was validated"
+	case m.failure != nil:
+		r.MigrationFailure = oneLine(m.failure)
 	}
-	m.done.Store(true)
 }
 
 // toNewPath validates a path from a second socket and moves to it (RFC 9000 section 9.2).

@@ -4,12 +4,11 @@ package main
 
 import (
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"encoding/json"
 	"os"
 	"strings"
-
-	"crypto/tls"
 
 	"golang.org/x/sys/unix"
 )
@@ -36,9 +35,11 @@ type request struct {
 	CongestionControl *string `json:"congestion_control"`
 	ALPN              string  `json:"alpn"`
 	TLSGroup          string  `json:"tls_group,omitempty"`
+	HelloRetryRequest *bool   `json:"hello_retry_request,omitempty"`
 	Resumed           *bool   `json:"resumed,omitempty"`
 	EarlyData         string  `json:"early_data,omitempty"`
 	Migrated          *bool   `json:"migrated,omitempty"`
+	MigrationFailure  string  `json:"migration_failure,omitempty"`
 	Error             string  `json:"error,omitempty"`
 }
 
@@ -46,6 +47,7 @@ type request struct {
 func (r *request) noteTLS(state *tls.ConnectionState) {
 	r.ALPN = state.NegotiatedProtocol
 	r.Resumed = new(state.DidResume)
+	r.HelloRetryRequest = new(state.HelloRetryRequest)
 	if state.CurveID != 0 {
 		r.TLSGroup = groupName(state.CurveID)
 	}
@@ -55,6 +57,23 @@ func (r *request) noteBody(body []byte) {
 	sum := sha256.Sum256(body)
 	r.BodyBytes = len(body)
 	r.SHA256 = hex.EncodeToString(sum[:])
+}
+
+// end fills in what a failure left open.
+func (r *request) end(failure error) {
+	now := monotonicNs()
+	if r.LastByteNs == 0 {
+		r.LastByteNs = now
+	}
+	if r.CloseNs == 0 {
+		r.CloseNs = now
+	}
+	if r.SHA256 == "" {
+		r.noteBody(nil)
+	}
+	if failure != nil {
+		r.Error = oneLine(failure)
+	}
 }
 
 func (r *request) write(path string) error {

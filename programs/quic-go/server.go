@@ -51,7 +51,7 @@ func runServer(file string) error {
 	}
 	stopped, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer cancel()
-	logs := &qlogs{folder: job.QlogDir}
+	logs := newQlogs(job.QlogDir)
 	listeners, err := job.listen(config, files{root}, logs)
 	if err != nil {
 		return err

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the client and the server around quic-go share; HTTP/2 and TLS are those of Go itself.
+
+Both are one program of ours, programs/quic-go.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
+from quiclab.endpoints._job import job_command
+from quiclab.endpoints._stacks import find_program
+from quiclab.spec.model import Knobs, Program
+
+_NAME = "quiclab-quic-go"
+_INSTALL = "make stacks"
+_GROUPS = ("x25519mlkem768", "x25519", "secp256r1", "secp384r1")
+"""In Go's own order of preference, which cannot be changed."""
+_PAYLOAD = range(1200, 1453)
+_INITIAL_WINDOW = 65535
+"""Of an HTTP/2 connection (RFC 9113 section 6.9.2)."""
+_LARGEST = 2**31 - 1
+
+
+def probe_quic_go(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
+    """It tells the library's version and Go's, a line each."""
+    started = find_program(_NAME, prefix)
+    if started is None or (text := run([*started.argv, "version"])) is None:
+        return Unsupported(f"{_NAME} is missing or does not run", _INSTALL)
+    versions = dict(line.split(maxsplit=1) for line in text.splitlines() if " " in line)
+    return Available(f"{versions.get('quic-go', 'unknown')} (Go {versions.get('go', 'unknown')})", started.path)
+
+
+def unsupported_by_quic_go(program: Program) -> str | None:
+    """Why a value cannot be had, whatever the role."""
+    knobs = program.knobs
+    if knobs.congestion_control not in (None, "reno"):
+        return f"quic-go is New Reno only; congestion_control = {knobs.congestion_control!r} cannot be had"
+    if knobs.max_payload is not None and knobs.max_payload not in _PAYLOAD:
+        return f"quic-go's max_payload is {_PAYLOAD.start} to {_PAYLOAD.stop - 1} bytes, not {knobs.max_payload}"
+    return _wrong_groups(knobs) or wrong_window("stream_window", knobs, 1)
+
+
+def wrong_window(name: Literal["stream_window", "connection_window"], knobs: Knobs, least: int) -> str | None:
+    """Outside its bounds Go would take its own window without a word."""
+    window = getattr(knobs, name)
+    if window is None or least <= window.bytes <= _LARGEST:
+        return None
+    return f"{name} is {least} to {_LARGEST} bytes here, not {window.bytes}"
+
+
+def least_connection_window(role: Literal["client", "server"]) -> int:
+    """Over HTTP/2. Go's client adds its own to the initial one, and takes less than the initial one for none."""
+    return 2 * _INITIAL_WINDOW if role == "client" else _INITIAL_WINDOW
+
+
+def quic_go_command(context: Context, mode: Literal["client", "server"]) -> Command:
+    """Two threads of Go at a time, so that the two ends do not take all cores from each other and the link."""
+    started = find_program(_NAME, context.program.prefix)
+    argv, env = (started.argv, started.env) if started else ((_NAME,), {})
+    return job_command(context, argv, mode, env={**env, "GOMAXPROCS": "2"})
+
+
+def _wrong_groups(knobs: Knobs) -> str | None:
+    asked = knobs.groups or ()
+    if unknown := [group for group in asked if group not in _GROUPS]:
+        return f"Go's TLS has no group {unknown[0]}"
+    if list(asked) != sorted(asked, key=_GROUPS.index):
+        return f"Go's TLS prefers groups in an order of its own: give them in the order {', '.join(_GROUPS)}"
+    return None

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""quic-go as an HTTP/3 client, and Go's net/http as an HTTP/2 one, in a small program of ours.
+
+Over HTTP/2 the body reaches the program by whole DATA frames, which most servers make 16 KiB large: its first byte is
+told when the last of the first frame is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._quic_go import (
+    least_connection_window,
+    probe_quic_go,
+    quic_go_command,
+    unsupported_by_quic_go,
+    wrong_window,
+)
+from quiclab.spec.model import Program, Protocol, Tcp
+
+_BOTH = frozenset({"connection_window", "stream_window", "groups", "session", "verify"})
+
+
+class QuicGoClient:
+    """One GET on a new connection."""
+
+    name = "quic-go"
+    role: Role = "client"
+    protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
+    knobs: Mapping[Protocol, frozenset[str]] = {
+        "h2": _BOTH | {"tls_version"},
+        "h3": _BOTH | {"congestion_control", "gso", "max_payload", "migration", "migrate_at"},
+    }
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})
+
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
+        """Ask it for its version."""
+        return probe_quic_go(run, prefix)
+
+    def unsupported(self, program: Program, protocol: Protocol) -> str | None:
+        """Go's TLS has no early data over TCP."""
+        if protocol == "h2" and program.knobs.session == "early_data":
+            return 'Go\'s TLS has no early data over TCP: session = "early_data" cannot be had over h2'
+        least = least_connection_window("client") if protocol == "h2" else 1
+        return unsupported_by_quic_go(program) or wrong_window("connection_window", program.knobs, least)
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """Receive windows as read in quic-go 0.65 and Go 1.26; one that is set neither grows nor shrinks."""
+        stream, connection = program.knobs.stream_window, program.knobs.connection_window
+        if protocol == "h3":
+            return {
+                "receive_window": f"QUIC stream window {stream or '512 KiB growing to 6 MiB'}, "
+                f"connection window {connection or '768 KiB growing to 15 MiB'}"
+            }
+        return {
+            "receive_window": f"HTTP/2 stream window {stream or '4 MiB'}, connection window {connection or '1 GiB'}, "
+            f"TCP buffer up to {tcp.receive_buffer[2]}"
+        }
+
+    def command(self, context: Context) -> Command:
+        """The job goes in a file; the program loads everything, then waits for the word."""
+        return quic_go_command(context, "client")
