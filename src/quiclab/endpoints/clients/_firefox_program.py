@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fetches one URL with Firefox and writes down when. Started as: `python -I THIS job.json`.
+
+Firefox starts with a fresh profile and shows an empty page that belongs to the server's origin; then the program waits
+for a line on stdin. All instants are CLOCK_MONOTONIC in nanoseconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from quiclab.endpoints.clients import _browser
+from quiclab.endpoints.clients._browser import BrowserError, PageClock
+from quiclab.endpoints.clients._marionette import Marionette
+
+_CLOCK_RESOLUTION_NS = 20_000
+"""Firefox reads CLOCK_REALTIME and CLOCK_MONOTONIC one after the other to say when the page's clock began."""
+
+_PREPARE = """
+const [host, address, ca] = arguments;
+Cc["@mozilla.org/network/native-dns-override;1"].getService(Ci.nsINativeDNSResolverOverride)
+  .addIPOverride(host, address);
+Cc["@mozilla.org/security/x509certdb;1"].getService(Ci.nsIX509CertDB).addCertFromBase64(ca, "C,,");
+globalThis.quiclab = {};
+Services.obs.addObserver((subject) => {
+  const channel = subject.QueryInterface(Ci.nsIHttpChannel);
+  if (channel.URI.host == host && !Components.isSuccessCode(channel.status)) {
+    globalThis.quiclab.error = ChromeUtils.getXPCOMErrorName(channel.status);
+  }
+}, "http-on-stop-request");
+return Services.sysinfo.getProperty("canSandboxContent", false);
+"""
+"""The study's CA goes into the profile's own store, the server's name into the resolver."""
+_OPEN_PAGE = """
+const [origin] = arguments;
+const principal = Services.scriptSecurityManager.createContentPrincipal(Services.io.newURI(origin), {});
+const remoteType = `webIsolated=${principal.siteOrigin}`;
+gBrowser.selectedTab = gBrowser.addTab("about:blank", {
+  triggeringPrincipal: principal, preferredRemoteType: remoteType, skipAnimation: true,
+});
+gBrowser.removeTab(gBrowser.tabs[0], {animate: false});
+const browser = gBrowser.selectedBrowser;
+return new Promise((resolve) => {
+  const look = () => {
+    if (browser.contentPrincipal.origin == principal.origin) return resolve(true);
+    if (browser.remoteType == remoteType && !browser.webProgress.isLoadingDocument) {
+      browser.createAboutBlankDocumentViewer(principal, principal);
+    }
+    setTimeout(look, 20);
+  };
+  look();
+});
+"""
+"""An empty page in the server's name costs no packet, and may fetch what the server's own pages may."""
+_LOOK_AT_NETWORK = """
+return new Promise((resolve) => {
+  const dashboard = Cc["@mozilla.org/network/dashboard;1"].getService(Ci.nsIDashboard);
+  dashboard.requestHttpConnections((data) => resolve({
+    ...globalThis.quiclab,
+    connections: data.connections.map(({host, httpVersion, active, idle}) =>
+      ({host, httpVersion, open: active.length + idle.length})),
+  }));
+});
+"""
+"""What about:networking shows."""
+_ALPN = {"HTTP/3": "h3", "HTTP/2": "h2"}
+
+
+class Firefox:
+    """Firefox with its page."""
+
+    def __init__(self, job: dict[str, Any], marionette: Marionette, process: subprocess.Popen[bytes]) -> None:
+        self._job = job
+        self._marionette = marionette
+        self._process = process
+        self._network: dict[str, Any] = {"connections": []}
+        self._offset_ns = _realtime_minus_monotonic_ns()
+        self.versions = {"firefox": marionette.version}
+        sandbox = self._run("chrome", _PREPARE, job["host"], job["address"], _base64_of(job["ca"]))
+        self.facts: dict[str, Any] = {"trust": "profile store", "sandbox": bool(sandbox)}
+        self._run("chrome", _OPEN_PAGE, f"https://{urlsplit(job['url']).netloc}")
+        windows = marionette.call("WebDriver:GetWindowHandles", {})
+        marionette.call("WebDriver:SwitchToWindow", {"handle": windows[0]})
+        self.clock = self._place_clock()
+
+    def _run(self, context: Literal["chrome", "content"], script: str, *arguments: Any) -> Any:
+        return self._marionette.run(context, script, *arguments, patience_s=_browser.START_PATIENCE_S)
+
+    def _place_clock(self) -> PageClock:
+        """Firefox's ticks are CLOCK_MONOTONIC; when the page's clock began it says by CLOCK_REALTIME."""
+        began_ms = float(self._run("content", "return performance.timeOrigin"))
+        offset_ns = _realtime_minus_monotonic_ns()
+        drift_ns = abs(offset_ns - self._offset_ns)
+        return _browser.place_clock(
+            lambda: float(self._run("content", "return performance.now()")),
+            round(began_ms * 1e6) - offset_ns,
+            _CLOCK_RESOLUTION_NS + drift_ns,
+        )
+
+    def fetch(self, url: str) -> dict[str, Any]:
+        """How long it may take is the laboratory's business."""
+        script = f"return ({_browser.FETCH_FUNCTION})(arguments[0])"
+        answer: dict[str, Any] = self._marionette.run("content", script, url, patience_s=None)
+        return answer
+
+    def close(self) -> None:
+        """Its qlog is whole, and its connection closed, when it ends in good order."""
+        self._network = self._run("chrome", _LOOK_AT_NETWORK)
+        with contextlib.suppress(BrowserError, subprocess.TimeoutExpired):
+            self._marionette.call("Marionette:Quit", {"flags": ["eForceQuit"]}, _browser.CLOSE_PATIENCE_S)
+            self._process.wait(_browser.CLOSE_PATIENCE_S)
+        if self._job["qlog_dir"] is not None:
+            for file in Path(self._job["home"]).glob("qlog_*/*"):
+                shutil.move(file, self._job["qlog_dir"])
+
+    def proof(self) -> dict[str, Any]:
+        """From the network stack's own list of connections; its error says more than the page's."""
+        connections = self._network["connections"]
+        found: dict[str, Any] = {"connections": sum(connection["open"] for connection in connections)}
+        for connection in connections:
+            if connection["host"] == self._job["host"] and connection["httpVersion"] in _ALPN:
+                found["http_version"] = connection["httpVersion"]
+                found["alpn"] = _ALPN[connection["httpVersion"]]
+        if "error" in self._network:
+            found["error"] = f"Firefox: {self._network['error']}"
+        return found | {"http_version_from": "about:networking" if "http_version" in found else "resource timing"}
+
+
+@contextlib.contextmanager
+def open_firefox(job: dict[str, Any]) -> Iterator[Firefox]:
+    """Firefox with a profile of its own."""
+    home = Path(job["home"])
+    shutil.rmtree(home, ignore_errors=True)
+    profile = home / "profile"
+    profile.mkdir(parents=True)
+    preferences = (
+        f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in job["preferences"].items()
+    )
+    (profile / "user.js").write_text("".join(preferences))
+    log = home / "firefox.log"
+    arguments = [*job["argv"], "--profile", str(profile)]
+    env = {"TMPDIR": str(home), **job["env"]}
+    with contextlib.ExitStack() as stack:
+        process = stack.enter_context(_browser.browser_process(arguments, env, home, log))
+        try:
+            marionette = stack.enter_context(Marionette(profile, process))
+            browser = Firefox(job, marionette, process)
+        except BrowserError as error:
+            raise BrowserError(f"Firefox did not start: {error}: {_browser.last_words(log)}") from error
+        _browser.settle(process.pid)
+        yield browser
+
+
+def _base64_of(pem: str) -> str:
+    lines = Path(pem).read_text().splitlines()
+    return "".join(line for line in lines if line and not line.startswith("-----"))
+
+
+def _realtime_minus_monotonic_ns() -> int:
+    before = time.monotonic_ns()
+    realtime = time.time_ns()
+    return realtime - (before + time.monotonic_ns()) // 2
+
+
+if __name__ == "__main__":
+    sys.exit(_browser.run(open_firefox))
