@@ -25,7 +25,8 @@ const EARLY_DATA_ACCEPTED: u32 = 2;
 /// Load everything, wait for a line on stdin, download, report.
 pub fn run(job: &ClientJob) -> Result<(), Failure> {
     let logs = Logs::new(job.qlog_dir.as_deref(), job.keylog.as_deref(), "client")?;
-    let prepared = config::client(job, logs.wants_keys()).and_then(|quic| Ok((quic, load_session(job)?)));
+    let prepared =
+        config::client(job, logs.wants_keys()).and_then(|quic| Ok((quic, load_session(job)?)));
     std::io::stdin().read_line(&mut String::new())?;
     sys::wake_precisely();
     let mut request = Request::begin(&job.url);
@@ -42,11 +43,16 @@ pub fn run(job: &ClientJob) -> Result<(), Failure> {
 }
 
 fn load_session(job: &ClientJob) -> Result<Option<Vec<u8>>, Failure> {
-    let Some(path) = job.session_file.as_ref().filter(|_| job.session != Session::Fresh && !job.priming) else {
+    let Some(path) = job
+        .session_file
+        .as_ref()
+        .filter(|_| job.session != Session::Fresh && !job.priming)
+    else {
         return Ok(None);
     };
-    let bytes = std::fs::read(path)
-        .map_err(|error| Failure::cannot(&format!("read the session file {}", path.display()), error))?;
+    let bytes = std::fs::read(path).map_err(|error| {
+        Failure::cannot(&format!("read the session file {}", path.display()), error)
+    })?;
     Ok(Some(bytes))
 }
 
@@ -79,23 +85,40 @@ impl Download {
         logs: &Logs,
     ) -> Result<Self, Failure> {
         let (authority, path) = job.path().map_err(Failure::Usage)?;
-        let migration = job.migration.map(|kind| (kind, job.migrate_at_bytes.unwrap_or(0)));
+        // A first visit only fetches a ticket.
+        let wanted = job.migration.filter(|_| !job.priming);
+        let migration = wanted.map(|kind| (kind, job.migrate_at_bytes.unwrap_or(0)));
         let paths = Paths::open(job.server(), migration)
             .map_err(|error| Failure::cannot(&format!("reach {}", job.server()), error))?;
         let id = new_connection_id().ok_or_else(|| Failure::Run("no random numbers".to_owned()))?;
-        let mut quic = quiche::connect(Some(&job.host), &id, paths.local(), job.server(), &mut config)
-            .map_err(|error| Failure::cannot("set up a connection", format!("{error:?}")))?;
+        let mut quic = quiche::connect(
+            Some(&job.host),
+            &id,
+            paths.local(),
+            job.server(),
+            &mut config,
+        )
+        .map_err(|error| Failure::cannot("set up a connection", format!("{error:?}")))?;
         logs.attach(&mut quic)?;
         if let Some(session) = session {
-            quic.set_session(session).map_err(|_| Failure::Run("the session file holds no session of quiche".to_owned()))?;
+            quic.set_session(session).map_err(|_| {
+                Failure::Run("the session file holds no session of quiche".to_owned())
+            })?;
         }
-        let headers = [(":method", "GET"), (":scheme", "https"), (":authority", authority), (":path", path)];
+        let headers = [
+            (":method", "GET"),
+            (":scheme", "https"),
+            (":authority", authority),
+            (":path", path),
+        ];
         Ok(Self {
             quic,
             http: None,
             paths,
             outbox: Outbox::new(false),
-            headers: headers.map(|(name, value)| Header::new(name.as_bytes(), value.as_bytes())).to_vec(),
+            headers: headers
+                .map(|(name, value)| Header::new(name.as_bytes(), value.as_bytes()))
+                .to_vec(),
             wants_early_data: session.is_some() && job.session == Session::EarlyData,
             offered_early_data: false,
             answer: Answer::default(),
@@ -109,11 +132,18 @@ impl Download {
         request.last_byte_ns = self.answer.last_byte_ns.unwrap_or_else(monotonic_ns);
         request.first_byte_ns = self.answer.first_byte_ns;
         request.status = self.answer.status;
-        let chosen = job.knobs.congestion_control.unwrap_or(CongestionControl::Cubic);
+        let chosen = job
+            .knobs
+            .congestion_control
+            .unwrap_or(CongestionControl::Cubic);
         request.congestion_control = Some(chosen.name());
         self.describe_handshake(request);
         outcome?;
-        if job.priming { self.keep_session(job) } else { Ok(()) }
+        if job.priming {
+            self.keep_session(job)
+        } else {
+            Ok(())
+        }
     }
 
     fn describe_handshake(&mut self, request: &mut Request) {
@@ -123,14 +153,16 @@ impl Download {
         request.alpn = Some(String::from_utf8_lossy(self.quic.application_proto()).into_owned());
         request.http_version = "HTTP/3";
         request.resumed = Some(self.quic.is_resumed());
-        request.early_data = Some(match (self.offered_early_data, self.quic.early_data_reason()) {
-            (false, _) => EarlyData::NotOffered,
-            (true, EARLY_DATA_ACCEPTED) => EarlyData::Accepted,
-            (true, _) => EarlyData::Rejected,
-        });
+        request.early_data = Some(
+            match (self.offered_early_data, self.quic.early_data_reason()) {
+                (false, _) => EarlyData::NotOffered,
+                (true, EARLY_DATA_ACCEPTED) => EarlyData::Accepted,
+                (true, _) => EarlyData::Rejected,
+            },
+        );
         let tls: &mut boring::ssl::SslRef = self.quic.as_mut();
         request.tls_group = tls.curve_name().map(registered_group);
-        request.hello_retry_request = Some(tls.used_hello_retry_request());
+        request.retried = Some(tls.used_hello_retry_request());
     }
 
     fn transfer(&mut self) -> Result<(), Failure> {
@@ -150,7 +182,8 @@ impl Download {
         self.offered_early_data |= self.quic.is_in_early_data();
         self.request()?;
         self.read_answer();
-        self.paths.advance(&mut self.quic, self.answer.body.len() as u64);
+        self.paths
+            .advance(&mut self.quic, self.answer.body.len() as u64);
         self.renew_ids();
         self.outbox.fill(&mut self.quic);
         let Self { outbox, paths, .. } = self;
@@ -162,11 +195,20 @@ impl Download {
             return Err(Failure::Run(self.reason_of_end()));
         }
         let wake = earliest(self.quic.timeout_instant(), self.outbox.wake_at());
-        sys::wait(&self.paths.files(self.outbox.is_blocked()), earliest(wake, deadline))?;
+        sys::wait(
+            &self.paths.files(self.outbox.is_blocked()),
+            earliest(wake, deadline),
+        )?;
         if self.paths.receive(&mut self.quic).is_err() && !self.quic.is_established() {
-            return Err(Failure::Run("nothing listens on the server's UDP port (ICMP port unreachable)".to_owned()));
+            return Err(Failure::Run(
+                "nothing listens on the server's UDP port (ICMP port unreachable)".to_owned(),
+            ));
         }
-        if self.quic.timeout_instant().is_some_and(|timeout| timeout <= Instant::now()) {
+        if self
+            .quic
+            .timeout_instant()
+            .is_some_and(|timeout| timeout <= Instant::now())
+        {
             self.quic.on_timeout();
         }
         Ok(())
@@ -181,14 +223,15 @@ impl Download {
         let failed = |error: h3::Error| Failure::cannot("send the request", error);
         let config = h3::Config::new().map_err(failed)?;
         let mut http = h3::Connection::with_transport(&mut self.quic, &config).map_err(failed)?;
-        http.send_request(&mut self.quic, &self.headers, true).map_err(failed)?;
+        http.send_request(&mut self.quic, &self.headers, true)
+            .map_err(failed)?;
         self.http = Some(http);
         Ok(())
     }
 
     fn read_answer(&mut self) {
         let Some(http) = &mut self.http else { return };
-        let mut piece = [0; 65_536];
+        let mut piece = vec![0; 65_536];
         while let Ok((stream, event)) = http.poll(&mut self.quic) {
             match event {
                 h3::Event::Headers { list, .. } => {
@@ -203,7 +246,8 @@ impl Download {
                 }
                 h3::Event::Finished => self.answer.last_byte_ns = Some(monotonic_ns()),
                 h3::Event::Reset(code) => {
-                    self.answer.error = Some(format!("the server reset the stream with error {code:#x}"));
+                    self.answer.error =
+                        Some(format!("the server reset the stream with error {code:#x}"));
                     self.answer.last_byte_ns = Some(monotonic_ns());
                 }
                 h3::Event::PriorityUpdate | h3::Event::GoAway => {}
@@ -215,7 +259,9 @@ impl Download {
     fn renew_ids(&mut self) {
         while self.quic.retired_scid_next().is_some() {}
         while self.quic.is_established() && self.quic.scids_left() > 0 {
-            let Some(id) = new_connection_id() else { return };
+            let Some(id) = new_connection_id() else {
+                return;
+            };
             if self.quic.new_scid(&id, reset_token(), false).is_err() {
                 return;
             }
@@ -229,11 +275,15 @@ impl Download {
             self.step(Some(deadline))?;
         }
         let Some(session) = self.quic.session() else {
-            return Err(Failure::Run(format!("no session ticket came within {} s", TICKET_PATIENCE.as_secs())));
+            return Err(Failure::Run(format!(
+                "no session ticket came within {} s",
+                TICKET_PATIENCE.as_secs()
+            )));
         };
         match &job.session_file {
-            Some(path) => std::fs::write(path, session)
-                .map_err(|error| Failure::cannot(&format!("write the session file {}", path.display()), error)),
+            Some(path) => std::fs::write(path, session).map_err(|error| {
+                Failure::cannot(&format!("write the session file {}", path.display()), error)
+            }),
             None => Ok(()),
         }
     }
@@ -241,7 +291,10 @@ impl Download {
     fn reason_of_end(&mut self) -> String {
         if let Some(error) = self.quic.peer_error() {
             let reason = String::from_utf8_lossy(&error.reason).into_owned();
-            return format!("the server closed the connection: {}", describe(error.is_app, error.error_code, &reason));
+            return format!(
+                "the server closed the connection: {}",
+                describe(error.is_app, error.error_code, &reason)
+            );
         }
         let tls: &mut boring::ssl::SslRef = self.quic.as_mut();
         if let Err(error) = tls.verify_result() {
@@ -249,9 +302,17 @@ impl Download {
         }
         if let Some(error) = self.quic.local_error() {
             let reason = String::from_utf8_lossy(&error.reason).into_owned();
-            return format!("the connection was given up: {}", describe(error.is_app, error.error_code, &reason));
+            return format!(
+                "the connection was given up: {}",
+                describe(error.is_app, error.error_code, &reason)
+            );
         }
-        if self.quic.is_established() { "the server fell silent" } else { "the server did not answer" }.to_owned()
+        if self.quic.is_established() {
+            "the server fell silent"
+        } else {
+            "the server did not answer"
+        }
+        .to_owned()
     }
 
     /// Say goodbye without waiting for anything, then hash what came.
@@ -282,7 +343,11 @@ fn describe(application: bool, code: u64, reason: &str) -> String {
         0x100..=0x1ff => format!("TLS alert {}", code - 0x100),
         _ => format!("QUIC error {code:#x}"),
     };
-    if reason.is_empty() { kind } else { format!("{kind} ({reason})") }
+    if reason.is_empty() {
+        kind
+    } else {
+        format!("{kind} ({reason})")
+    }
 }
 
 #[cfg(test)]
@@ -293,7 +358,10 @@ mod tests {
     #[test]
     fn errors_are_named_by_their_kind() {
         assert_eq!(describe(true, 0x101, ""), "HTTP/3 error 0x101");
-        assert_eq!(describe(false, 0x130, "unknown CA"), "TLS alert 48 (unknown CA)");
+        assert_eq!(
+            describe(false, 0x130, "unknown CA"),
+            "TLS alert 48 (unknown CA)"
+        );
         assert_eq!(describe(false, 0xa, ""), "QUIC error 0xa");
     }
 }

@@ -38,7 +38,9 @@ pub fn server(job: &ServerJob, log_keys: bool) -> Result<Config, Failure> {
         refuse_early_data(&mut tls);
     }
     let mut config = common(tls, &job.knobs, log_keys)?;
-    read_file(&job.certificate, |path| config.load_cert_chain_from_pem_file(path))?;
+    read_file(&job.certificate, |path| {
+        config.load_cert_chain_from_pem_file(path)
+    })?;
     read_file(&job.key, |path| config.load_priv_key_from_pem_file(path))?;
     config.set_initial_max_streams_bidi(job.max_streams.unwrap_or(MAX_STREAMS));
     config.enable_early_data();
@@ -50,8 +52,11 @@ fn tls_context() -> Result<SslContextBuilder, Failure> {
 }
 
 fn common(tls: SslContextBuilder, knobs: &Knobs, log_keys: bool) -> Result<Config, Failure> {
-    let mut config = Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, tls).map_err(set_up)?;
-    config.set_application_protos(h3::APPLICATION_PROTOCOL).map_err(set_up)?;
+    let mut config =
+        Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, tls).map_err(set_up)?;
+    config
+        .set_application_protos(h3::APPLICATION_PROTOCOL)
+        .map_err(set_up)?;
     if log_keys {
         config.log_keys();
     }
@@ -129,10 +134,13 @@ pub fn registered_group(curve: &str) -> String {
 }
 
 fn read_file(path: &Path, load: impl FnOnce(&str) -> quiche::Result<()>) -> Result<(), Failure> {
-    let read = |why: &dyn std::fmt::Display| Failure::cannot(&format!("read {}", path.display()), why);
+    let read =
+        |why: &dyn std::fmt::Display| Failure::cannot(&format!("read {}", path.display()), why);
     // The library says only that TLS failed; a missing or forbidden file can be told apart.
     std::fs::File::open(path).map_err(|error| read(&error))?;
-    let text = path.to_str().ok_or_else(|| read(&"its name is not UTF-8"))?;
+    let text = path
+        .to_str()
+        .ok_or_else(|| read(&"its name is not UTF-8"))?;
     load(text).map_err(|_| read(&"it is not the PEM file that is needed here"))
 }
 

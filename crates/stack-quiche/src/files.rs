@@ -12,13 +12,17 @@ pub struct Files {
 impl Files {
     /// The root must exist.
     pub fn below(root: &Path) -> std::io::Result<Self> {
-        Ok(Self { root: root.canonicalize()? })
+        Ok(Self {
+            root: root.canonicalize()?,
+        })
     }
 
     /// The file of this path of a URL with its length, or None where there is none that may be served.
     pub fn open(&self, path: &str) -> Option<(File, u64)> {
         let name = path.split(['?', '#']).next()?.strip_prefix('/')?;
-        let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        let plain = Path::new(name)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
         if name.is_empty() || !plain {
             return None;
         }
@@ -53,8 +57,21 @@ mod tests {
         assert_eq!(length("/object?cache=no"), Some(5));
         assert_eq!(length("/sub/inner"), Some(1));
         let secret = folder.join("secret").display().to_string();
-        let forbidden = ["/", "", "object", "/sub", "/nothing", "/../secret", "/sub/../../secret", "/way-out", "/a\0b"];
-        for path in forbidden.into_iter().chain([secret.as_str(), format!("/{secret}").as_str()]) {
+        let forbidden = [
+            "/",
+            "",
+            "object",
+            "/sub",
+            "/nothing",
+            "/../secret",
+            "/sub/../../secret",
+            "/way-out",
+            "/a\0b",
+        ];
+        for path in forbidden
+            .into_iter()
+            .chain([secret.as_str(), format!("/{secret}").as_str()])
+        {
             assert_eq!(length(path), None, "{path:?}");
         }
         std::fs::remove_dir_all(folder).expect("removed");

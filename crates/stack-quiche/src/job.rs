@@ -138,7 +138,8 @@ pub trait Job: DeserializeOwned {
 
 /// Read and check a job file.
 pub fn read<J: Job>(path: &str) -> Result<J, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::cannot(&format!("read {path}"), error))?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::cannot(&format!("read {path}"), error))?;
     parse(&text).map_err(|why| Failure::Usage(format!("{path}: {why}")))
 }
 
@@ -165,8 +166,13 @@ impl Job for ClientJob {
 impl ClientJob {
     /// Authority and path of the URL.
     pub fn path(&self) -> Result<(&str, &str), String> {
-        let rest = self.url.strip_prefix("https://").ok_or_else(|| format!("{} is not an https URL", self.url))?;
-        Ok(rest.find('/').map_or((rest, "/"), |slash| rest.split_at(slash)))
+        let rest = self
+            .url
+            .strip_prefix("https://")
+            .ok_or_else(|| format!("{} is not an https URL", self.url))?;
+        Ok(rest
+            .find('/')
+            .map_or((rest, "/"), |slash| rest.split_at(slash)))
     }
 
     /// Where the server is.
@@ -180,7 +186,10 @@ impl Job for ServerJob {
         check_unknown(&self.unknown, "server")?;
         self.knobs.check()?;
         if self.protocols.iter().any(|protocol| protocol != "h3") || self.protocols.is_empty() {
-            return Err(format!("quiche speaks h3 only, not {}", self.protocols.join(", ")));
+            return Err(format!(
+                "quiche speaks h3 only, not {}",
+                self.protocols.join(", ")
+            ));
         }
         if self.max_streams == Some(0) {
             return Err("max_streams must be at least 1".to_owned());
@@ -209,7 +218,10 @@ impl Knobs {
         }
         match self.max_payload_bytes {
             Some(bytes) if !(quiche::MIN_CLIENT_INITIAL_LEN..=MAX_UDP_PAYLOAD).contains(&bytes) => {
-                Err(format!("max_payload must be from {} to {MAX_UDP_PAYLOAD} bytes", quiche::MIN_CLIENT_INITIAL_LEN))
+                Err(format!(
+                    "max_payload must be from {} to {MAX_UDP_PAYLOAD} bytes",
+                    quiche::MIN_CLIENT_INITIAL_LEN
+                ))
             }
             _ => Ok(()),
         }
@@ -219,7 +231,9 @@ impl Knobs {
 /// Keys of other programs are there as null; a value asks for what quiche does not have.
 fn check_unknown(unknown: &BTreeMap<String, Value>, role: &str) -> Result<(), String> {
     match unknown.iter().find(|(_, value)| !value.is_null()) {
-        Some((name, value)) => Err(format!("the quiche {role} has no {name} (asked for: {value})")),
+        Some((name, value)) => Err(format!(
+            "the quiche {role} has no {name} (asked for: {value})"
+        )),
         None => Ok(()),
     }
 }
@@ -268,13 +282,17 @@ mod tests {
         assert_eq!(job.knobs.congestion_control, Some(CongestionControl::Bbr2));
         assert_eq!(job.knobs.initial_window, Some(32));
         assert_eq!(job.knobs.groups.as_ref().map(Vec::len), Some(2));
-        assert_eq!((job.session, job.migration), (Session::EarlyData, Some(Migration::Active)));
+        assert_eq!(
+            (job.session, job.migration),
+            (Session::EarlyData, Some(Migration::Active))
+        );
     }
 
     /// A knob of another program, with a value, is refused by name.
     #[test]
     fn unknown_knob_is_refused() {
-        assert!(refusal(&json!({"packet_threshold": 5})).contains("has no packet_threshold (asked for: 5)"));
+        assert!(refusal(&json!({"packet_threshold": 5}))
+            .contains("has no packet_threshold (asked for: 5)"));
         assert!(refusal(&json!({"gso": true})).contains("client has no gso"));
     }
 
@@ -292,8 +310,13 @@ mod tests {
     /// What the library would silently ignore is refused.
     #[test]
     fn knobs_without_effect_are_refused() {
-        assert!(refusal(&json!({"pacing": true, "congestion_control": "cubic"})).contains("bbr2 only"));
-        assert!(refusal(&json!({"hystart": false, "congestion_control": "bbr2"})).contains("no hystart"));
+        assert!(
+            refusal(&json!({"pacing": true, "congestion_control": "cubic"})).contains("bbr2 only")
+        );
+        assert!(
+            refusal(&json!({"hystart": false, "congestion_control": "bbr2"}))
+                .contains("no hystart")
+        );
         assert!(refusal(&json!({"session": "resumed"})).contains("session_file"));
     }
 
@@ -307,8 +330,13 @@ mod tests {
             });
             parse::<ServerJob>(&text.to_string())
         };
-        assert_eq!(job(&["h3"]).expect("a job").scheduler, Some(Scheduler::RoundRobin));
-        assert!(job(&["h2", "h3"]).expect_err("must be refused").contains("h3 only"));
+        assert_eq!(
+            job(&["h3"]).expect("a job").scheduler,
+            Some(Scheduler::RoundRobin)
+        );
+        assert!(job(&["h2", "h3"])
+            .expect_err("must be refused")
+            .contains("h3 only"));
         assert!(job(&[]).is_err());
     }
 }

@@ -19,10 +19,15 @@ pub struct Logs {
 
 impl Logs {
     /// The key log is opened now, so that a wrong path is known before the start.
-    pub fn new(qlog_dir: Option<&Path>, keylog: Option<&Path>, role: &'static str) -> Result<Self, Failure> {
+    pub fn new(
+        qlog_dir: Option<&Path>,
+        keylog: Option<&Path>,
+        role: &'static str,
+    ) -> Result<Self, Failure> {
         if let Some(dir) = qlog_dir {
-            std::fs::create_dir_all(dir)
-                .map_err(|error| Failure::cannot(&format!("make the directory {}", dir.display()), error))?;
+            std::fs::create_dir_all(dir).map_err(|error| {
+                Failure::cannot(&format!("make the directory {}", dir.display()), error)
+            })?;
         }
         let keylog = keylog
             .map(|path| {
@@ -30,7 +35,11 @@ impl Logs {
                 file.map_err(|error| Failure::cannot(&format!("write {}", path.display()), error))
             })
             .transpose()?;
-        Ok(Self { qlog_dir: qlog_dir.map(Path::to_owned), keylog, role })
+        Ok(Self {
+            qlog_dir: qlog_dir.map(Path::to_owned),
+            keylog,
+            role,
+        })
     }
 
     /// Whether secrets are wanted.
@@ -42,9 +51,15 @@ impl Logs {
     pub fn attach(&self, quic: &mut quiche::Connection) -> Result<(), Failure> {
         if let Some(dir) = &self.qlog_dir {
             let path = dir.join(format!("{}-{}.sqlog", quic.trace_id(), self.role));
-            let file = File::create(&path).map_err(|error| Failure::cannot(&format!("write {}", path.display()), error))?;
-            let writer: Box<dyn Write + Send + Sync> = Box::new(BufWriter::with_capacity(QLOG_BUFFER, file));
-            quic.set_qlog(writer, format!("quiche {}", self.role), quic.trace_id().to_owned());
+            let file = File::create(&path)
+                .map_err(|error| Failure::cannot(&format!("write {}", path.display()), error))?;
+            let writer: Box<dyn Write + Send + Sync> =
+                Box::new(BufWriter::with_capacity(QLOG_BUFFER, file));
+            quic.set_qlog(
+                writer,
+                format!("quiche {}", self.role),
+                quic.trace_id().to_owned(),
+            );
         }
         if let Some(file) = &self.keylog {
             quic.set_keylog(Box::new(file.try_clone()?));

@@ -33,7 +33,9 @@ fn main() -> ExitCode {
         }
         ["client", job] => job::read(job).and_then(|job| client::run(&job)),
         ["server", job] => job::read(job).and_then(|job| server::run(&job)),
-        _ => Err(Failure::Usage("usage: quiclab-quiche client JOB.json | server JOB.json | version".to_owned())),
+        _ => Err(Failure::Usage(
+            "usage: quiclab-quiche client JOB.json | server JOB.json | version".to_owned(),
+        )),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -23,10 +23,18 @@ struct Path {
 
 impl Path {
     fn open(peer: SocketAddr) -> io::Result<Self> {
-        let any = if peer.is_ipv4() { IpAddr::V4(Ipv4Addr::UNSPECIFIED) } else { IpAddr::V6(Ipv6Addr::UNSPECIFIED) };
+        let any = if peer.is_ipv4() {
+            IpAddr::V4(Ipv4Addr::UNSPECIFIED)
+        } else {
+            IpAddr::V6(Ipv6Addr::UNSPECIFIED)
+        };
         let socket = sys::udp_socket(SocketAddr::new(any, 0))?;
         socket.connect(peer)?;
-        Ok(Self { known_as: socket.local_addr()?, socket, received: 0 })
+        Ok(Self {
+            known_as: socket.local_addr()?,
+            socket,
+            received: 0,
+        })
     }
 }
 
@@ -47,7 +55,7 @@ pub struct Paths {
     open: Vec<Path>,
     state: State,
     failure: Option<String>,
-    packet: Box<[u8; 65_535]>,
+    packet: Vec<u8>,
 }
 
 impl Paths {
@@ -58,7 +66,7 @@ impl Paths {
             open: vec![Path::open(peer)?],
             state: migration.map_or(State::Settled, |(kind, at)| State::Waiting(kind, at)),
             failure: None,
-            packet: Box::new([0; 65_535]),
+            packet: vec![0; 65_535],
         })
     }
 
@@ -69,7 +77,10 @@ impl Paths {
 
     /// What to wait for.
     pub fn files(&self, writable: bool) -> Vec<(RawFd, bool)> {
-        self.open.iter().map(|path| (path.socket.as_raw_fd(), writable)).collect()
+        self.open
+            .iter()
+            .map(|path| (path.socket.as_raw_fd(), writable))
+            .collect()
     }
 
     /// Give the library what has arrived, up to a bound. The error is that nobody listens there.
@@ -79,11 +90,16 @@ impl Paths {
                 match path.socket.recv(&mut self.packet[..]) {
                     Ok(length) => {
                         path.received += 1;
-                        let info = quiche::RecvInfo { from: self.peer, to: path.known_as };
+                        let info = quiche::RecvInfo {
+                            from: self.peer,
+                            to: path.known_as,
+                        };
                         // Errors of the peer end in the library's own close.
                         let _ = quic.recv(&mut self.packet[..length], info);
                     }
-                    Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Err(error),
+                    Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                        return Err(error)
+                    }
                     Err(_) => break,
                 }
             }
@@ -93,7 +109,11 @@ impl Paths {
 
     /// Send from the socket that the library means.
     pub fn transmit(&self, batch: &Batch) -> io::Result<()> {
-        let path = self.open.iter().find(|path| path.known_as == batch.from).unwrap_or(&self.open[0]);
+        let path = self
+            .open
+            .iter()
+            .find(|path| path.known_as == batch.from)
+            .unwrap_or(&self.open[0]);
         path.socket.send(&batch.bytes).map(|_| ())
     }
 
@@ -117,7 +137,9 @@ impl Paths {
     }
 
     fn on_event(&mut self, quic: &mut quiche::Connection, event: &PathEvent) {
-        let State::Probing(new) = self.state else { return };
+        let State::Probing(new) = self.state else {
+            return;
+        };
         match *event {
             PathEvent::Validated(local, peer) if local == new => match quic.migrate(local, peer) {
                 Ok(_) => {
@@ -125,7 +147,9 @@ impl Paths {
                     let _ = quic.send_ack_eliciting();
                     self.state = State::Moved(new, self.received_on(new));
                 }
-                Err(error) => self.settle(format!("quiche refused to use the validated path: {error:?}")),
+                Err(error) => self.settle(format!(
+                    "quiche refused to use the validated path: {error:?}"
+                )),
             },
             PathEvent::FailedValidation(local, _) if local == new => {
                 self.settle("the new path was not validated: no PATH_RESPONSE came".to_owned());
@@ -135,8 +159,13 @@ impl Paths {
     }
 
     fn probe(&mut self, quic: &mut quiche::Connection) -> Result<(), String> {
-        if quic.peer_transport_params().is_some_and(|parameters| parameters.disable_active_migration) {
-            return Err("the server forbids active migration (disable_active_migration)".to_owned());
+        if quic
+            .peer_transport_params()
+            .is_some_and(|parameters| parameters.disable_active_migration)
+        {
+            return Err(
+                "the server forbids active migration (disable_active_migration)".to_owned(),
+            );
         }
         if quic.available_dcids() == 0 {
             // They come in NEW_CONNECTION_ID frames, perhaps later.
@@ -144,7 +173,8 @@ impl Paths {
             return Ok(());
         }
         let path = Path::open(self.peer).map_err(|error| format!("no second socket: {error}"))?;
-        quic.probe_path(path.known_as, self.peer).map_err(|error| format!("quiche cannot probe: {error:?}"))?;
+        quic.probe_path(path.known_as, self.peer)
+            .map_err(|error| format!("quiche cannot probe: {error:?}"))?;
         self.failure = Some("the transfer ended before the new path was validated".to_owned());
         self.state = State::Probing(path.known_as);
         self.open.push(path);
@@ -152,10 +182,12 @@ impl Paths {
     }
 
     fn rebind(&mut self) -> Result<(), String> {
-        let mut path = Path::open(self.peer).map_err(|error| format!("no second socket: {error}"))?;
+        let mut path =
+            Path::open(self.peer).map_err(|error| format!("no second socket: {error}"))?;
         path.known_as = self.local();
         self.state = State::Moved(path.known_as, 0);
-        self.open = vec![path];
+        // First in the list, so that everything leaves from it; what is under way to the old port still arrives.
+        self.open.insert(0, path);
         Ok(())
     }
 
@@ -165,7 +197,10 @@ impl Paths {
     }
 
     fn received_on(&self, address: SocketAddr) -> u64 {
-        self.open.iter().find(|path| path.known_as == address).map_or(0, |path| path.received)
+        self.open
+            .iter()
+            .find(|path| path.known_as == address)
+            .map_or(0, |path| path.received)
     }
 
     /// Whether packets came over the new path after the move, and if not, why.
@@ -173,9 +208,10 @@ impl Paths {
         match self.state {
             State::Moved(new, before) if self.received_on(new) > before => (true, None),
             State::Moved(..) => (false, Some("nothing came over the new path".to_owned())),
-            State::Waiting(..) if self.failure.is_none() => {
-                (false, Some("the body was too short for the address to change".to_owned()))
-            }
+            State::Waiting(..) if self.failure.is_none() => (
+                false,
+                Some("the body was too short for the address to change".to_owned()),
+            ),
             _ => (false, self.failure),
         }
     }

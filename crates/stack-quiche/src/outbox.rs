@@ -27,7 +27,7 @@ pub struct Batch {
 
 impl Batch {
     fn takes(&self, other: &Self) -> bool {
-        self.bytes.len() % self.segment == 0
+        self.bytes.len().is_multiple_of(self.segment)
             && other.bytes.len() <= self.segment
             && self.bytes.len() + other.bytes.len() <= MAX_BATCH
             && self.bytes.len() / self.segment < MAX_SEGMENTS
@@ -43,7 +43,7 @@ pub struct Outbox {
     segmentation: bool,
     make_more_at: Option<Instant>,
     blocked: bool,
-    packet: Box<[u8; 65_535]>,
+    packet: Vec<u8>,
 }
 
 impl Outbox {
@@ -55,7 +55,7 @@ impl Outbox {
             segmentation,
             make_more_at: None,
             blocked: false,
-            packet: Box::new([0; 65_535]),
+            packet: vec![0; 65_535],
         }
     }
 
@@ -64,17 +64,28 @@ impl Outbox {
         self.make_more_at = None;
         loop {
             let now = Instant::now();
-            let at = quic.get_next_release_time().and_then(|release| release.time(now)).unwrap_or(now);
+            let at = quic
+                .get_next_release_time()
+                .and_then(|release| release.time(now))
+                .unwrap_or(now);
             let early = quic.max_release_into_future();
             if at > now + early {
-                self.make_more_at = Some(at - early);
+                self.make_more_at = at.checked_sub(early);
                 return;
             }
             // Any error closes the connection in the library, which then makes a last packet and says Done.
-            let Ok((length, info)) = quic.send(&mut self.packet[..]) else { return };
+            let Ok((length, info)) = quic.send(&mut self.packet[..]) else {
+                return;
+            };
             let mut bytes = self.spare.pop().unwrap_or_default();
             bytes.extend_from_slice(&self.packet[..length]);
-            self.push(Batch { from: info.from, to: info.to, segment: length, bytes, at });
+            self.push(Batch {
+                from: info.from,
+                to: info.to,
+                segment: length,
+                bytes,
+                at,
+            });
         }
     }
 
@@ -96,7 +107,11 @@ impl Outbox {
     /// Hand over what is due. What cannot be sent is lost, as on the path, unless the socket is only full.
     pub fn send(&mut self, mut transmit: impl FnMut(&Batch) -> io::Result<()>) {
         self.blocked = false;
-        while self.waiting.front().is_some_and(|batch| batch.at <= Instant::now()) {
+        while self
+            .waiting
+            .front()
+            .is_some_and(|batch| batch.at <= Instant::now())
+        {
             match self.waiting.front().map(&mut transmit) {
                 Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.blocked = true;
@@ -121,7 +136,11 @@ impl Outbox {
 
     /// When there is something to do here without any packet from the peer.
     pub fn wake_at(&self) -> Option<Instant> {
-        let due = if self.blocked { None } else { self.waiting.front().map(|batch| batch.at) };
+        let due = if self.blocked {
+            None
+        } else {
+            self.waiting.front().map(|batch| batch.at)
+        };
         earliest(due, self.make_more_at)
     }
 
@@ -142,7 +161,13 @@ mod tests {
 
     fn batch(length: usize, at: Instant) -> Batch {
         let address = "127.0.0.1:1".parse().expect("an address");
-        Batch { from: address, to: address, segment: length, bytes: vec![0; length], at }
+        Batch {
+            from: address,
+            to: address,
+            segment: length,
+            bytes: vec![0; length],
+            at,
+        }
     }
 
     fn lengths(segmentation: bool, batches: Vec<Batch>) -> Vec<usize> {
@@ -158,7 +183,15 @@ mod tests {
     fn batches_hold_equal_segments() {
         let now = Instant::now();
         let later = now + Duration::from_millis(1);
-        let packets = || vec![batch(1200, now), batch(1200, now), batch(80, now), batch(1200, now), batch(1200, later)];
+        let packets = || {
+            vec![
+                batch(1200, now),
+                batch(1200, now),
+                batch(80, now),
+                batch(1200, now),
+                batch(1200, later),
+            ]
+        };
         assert_eq!(lengths(true, packets()), [2480, 1200, 1200]);
         assert_eq!(lengths(false, packets()), [1200, 1200, 80, 1200, 1200]);
     }
@@ -167,8 +200,13 @@ mod tests {
     #[test]
     fn batches_are_bounded() {
         let now = Instant::now();
-        assert_eq!(lengths(true, (0..130).map(|_| batch(100, now)).collect()), [6400, 6400, 200]);
-        assert!(lengths(true, (0..130).map(|_| batch(1200, now)).collect()).iter().all(|&bytes| bytes <= MAX_BATCH));
+        assert_eq!(
+            lengths(true, (0..130).map(|_| batch(100, now)).collect()),
+            [6400, 6400, 200]
+        );
+        assert!(lengths(true, (0..130).map(|_| batch(1200, now)).collect())
+            .iter()
+            .all(|&bytes| bytes <= MAX_BATCH));
     }
 
     /// A packet that is not due stays, and the outbox says until when.

@@ -36,8 +36,12 @@ pub struct Request {
     pub alpn: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_group: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hello_retry_request: Option<bool>,
+    /// Whether the server asked for another key share.
+    #[serde(
+        rename = "hello_retry_request",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub retried: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resumed: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +73,7 @@ impl Request {
             congestion_control: None,
             alpn: None,
             tls_group: None,
-            hello_retry_request: None,
+            retried: None,
             resumed: None,
             early_data: None,
             migrated: None,
@@ -81,8 +85,9 @@ impl Request {
     /// Size and hash, after the last byte.
     pub fn describe(&mut self, body: &[u8]) {
         self.body_bytes = body.len();
-        let digest = boring::sha::sha256(body);
-        self.sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        self.sha256 = boring::sha::sha256(body)
+            .iter()
+            .fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
     }
 }
 
@@ -97,7 +102,14 @@ struct Report<'a> {
 /// Write the account of a client's only request.
 pub fn write(output: &Path, request: &Request) -> Result<(), Failure> {
     let versions = BTreeMap::from([("quiche", QUICHE_VERSION)]);
-    let report = Report { version: 1, versions, requests: [request], close_ns: request.close_ns };
-    let text = serde_json::to_string_pretty(&report).map_err(|error| Failure::cannot("write the report", error))?;
-    std::fs::write(output, text).map_err(|error| Failure::cannot(&format!("write {}", output.display()), error))
+    let report = Report {
+        version: 1,
+        versions,
+        requests: [request],
+        close_ns: request.close_ns,
+    };
+    let text = serde_json::to_string_pretty(&report)
+        .map_err(|error| Failure::cannot("write the report", error))?;
+    std::fs::write(output, text)
+        .map_err(|error| Failure::cannot(&format!("write {}", output.display()), error))
 }

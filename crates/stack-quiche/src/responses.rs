@@ -49,7 +49,11 @@ enum Progress {
 impl Responses {
     /// None are open.
     pub fn new(scheduler: Scheduler) -> Self {
-        Self { open: BTreeMap::new(), scheduler, last_served: 0 }
+        Self {
+            open: BTreeMap::new(),
+            scheduler,
+            last_served: 0,
+        }
     }
 
     /// Answer a request, later.
@@ -75,7 +79,9 @@ impl Responses {
         }
         while !ready.is_empty() {
             ready.retain(|&stream| {
-                let Some(response) = self.open.get_mut(&stream) else { return false };
+                let Some(response) = self.open.get_mut(&stream) else {
+                    return false;
+                };
                 match response.write(quic, http, stream, quantum, incremental) {
                     Progress::Written => {
                         self.last_served = stream;
@@ -112,7 +118,16 @@ impl Response {
             Header::new(b"cache-control", b"no-store"),
         ];
         let length = if file.is_some() { length } else { 0 };
-        Self { headers: Some(headers), body: Body { file, length, chunk: Vec::new(), used: 0 }, sent: 0 }
+        Self {
+            headers: Some(headers),
+            body: Body {
+                file,
+                length,
+                chunk: Vec::new(),
+                used: 0,
+            },
+            sent: 0,
+        }
     }
 
     fn write(
@@ -125,7 +140,13 @@ impl Response {
     ) -> Progress {
         if let Some(headers) = &self.headers {
             let priority = Priority::new(URGENCY, incremental);
-            match http.send_response_with_priority(quic, stream, headers, &priority, self.body.length == 0) {
+            match http.send_response_with_priority(
+                quic,
+                stream,
+                headers,
+                &priority,
+                self.body.length == 0,
+            ) {
                 Ok(()) => self.headers = None,
                 Err(h3::Error::StreamBlocked | h3::Error::Done) => return Progress::Blocked,
                 Err(_) => return Progress::Ended,

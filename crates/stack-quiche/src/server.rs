@@ -33,7 +33,13 @@ pub fn run(job: &ServerJob) -> Result<(), Failure> {
         server.read();
         server.advance();
         let (deadline, blocked) = server.next_event();
-        sys::wait(&[(signals.as_raw_fd(), false), (server.socket.as_raw_fd(), blocked)], deadline)?;
+        sys::wait(
+            &[
+                (signals.as_raw_fd(), false),
+                (server.socket.as_raw_fd(), blocked),
+            ],
+            deadline,
+        )?;
     }
     server.close();
     Ok(())
@@ -52,7 +58,7 @@ struct Server {
     /// Which connection each connection ID belongs to.
     routes: HashMap<ConnectionId<'static>, u64>,
     next_number: u64,
-    packet: Box<[u8; 65_535]>,
+    packet: Vec<u8>,
 }
 
 struct Connection {
@@ -84,7 +90,7 @@ impl Server {
             connections: HashMap::new(),
             routes: HashMap::new(),
             next_number: 0,
-            packet: Box::new([0; 65_535]),
+            packet: vec![0; 65_535],
         })
     }
 
@@ -101,7 +107,10 @@ impl Server {
     }
 
     fn receive(&mut self, length: usize, from: SocketAddr) {
-        let Ok(header) = quiche::Header::from_slice(&mut self.packet[..length], CONNECTION_ID) else { return };
+        let Ok(header) = quiche::Header::from_slice(&mut self.packet[..length], CONNECTION_ID)
+        else {
+            return;
+        };
         let number = match self.routes.get(&header.dcid) {
             Some(&number) => number,
             None => match self.accept(&header, length, from) {
@@ -112,7 +121,13 @@ impl Server {
         if let Some(connection) = self.connections.get_mut(&number) {
             connection.touched = true;
             // Packets that cannot be used are dropped by the library, errors of the peer end in its own close.
-            let _ = connection.quic.recv(&mut self.packet[..length], quiche::RecvInfo { from, to: self.local });
+            let _ = connection.quic.recv(
+                &mut self.packet[..length],
+                quiche::RecvInfo {
+                    from,
+                    to: self.local,
+                },
+            );
         }
     }
 
@@ -123,7 +138,8 @@ impl Server {
         }
         if !quiche::version_is_supported(header.version) {
             let mut answer = [0; 256];
-            let written = quiche::negotiate_version(&header.scid, &header.dcid, &mut answer).ok()?;
+            let written =
+                quiche::negotiate_version(&header.scid, &header.dcid, &mut answer).ok()?;
             let _ = self.socket.send_to(&answer[..written], from);
             return None;
         }
@@ -135,8 +151,20 @@ impl Server {
         self.next_number += 1;
         self.routes.insert(own, number);
         self.routes.insert(header.dcid.clone().into_owned(), number);
-        let (responses, outbox) = (Responses::new(self.scheduler), Outbox::new(self.segmentation));
-        self.connections.insert(number, Connection { quic, http: None, responses, outbox, touched: true });
+        let (responses, outbox) = (
+            Responses::new(self.scheduler),
+            Outbox::new(self.segmentation),
+        );
+        self.connections.insert(
+            number,
+            Connection {
+                quic,
+                http: None,
+                responses,
+                outbox,
+                touched: true,
+            },
+        );
         Some(number)
     }
 
@@ -144,29 +172,47 @@ impl Server {
     fn advance(&mut self) {
         let now = Instant::now();
         for (&number, connection) in &mut self.connections {
-            if connection.touched || connection.deadline().is_some_and(|deadline| deadline <= now) {
+            if connection.touched
+                || connection
+                    .deadline()
+                    .is_some_and(|deadline| deadline <= now)
+            {
                 connection.advance(now, &self.http, &self.files);
                 connection.renew_ids(number, &mut self.routes);
                 connection.outbox.fill(&mut connection.quic);
             }
-            connection.outbox.send(|batch| transmit(&self.socket, batch));
+            connection
+                .outbox
+                .send(|batch| transmit(&self.socket, batch));
         }
-        self.connections.retain(|_, connection| !connection.quic.is_closed());
+        self.connections
+            .retain(|_, connection| !connection.quic.is_closed());
         let open = &self.connections;
         self.routes.retain(|_, number| open.contains_key(number));
     }
 
     /// When to go on without a packet, and whether the socket must become writable for it.
     fn next_event(&self) -> (Option<Instant>, bool) {
-        let deadline = self.connections.values().map(Connection::deadline).fold(None, earliest);
-        (deadline, self.connections.values().any(|connection| connection.outbox.is_blocked()))
+        let deadline = self
+            .connections
+            .values()
+            .map(Connection::deadline)
+            .fold(None, earliest);
+        (
+            deadline,
+            self.connections
+                .values()
+                .any(|connection| connection.outbox.is_blocked()),
+        )
     }
 
     fn close(&mut self) {
         for connection in self.connections.values_mut() {
             let _ = connection.quic.close(true, NO_ERROR, b"the server ends");
             connection.outbox.fill(&mut connection.quic);
-            connection.outbox.send_all(|batch| transmit(&self.socket, batch));
+            connection
+                .outbox
+                .send_all(|batch| transmit(&self.socket, batch));
         }
         self.connections.clear();
     }
@@ -179,7 +225,11 @@ impl Connection {
 
     fn advance(&mut self, now: Instant, config: &h3::Config, files: &Files) {
         self.touched = false;
-        if self.quic.timeout_instant().is_some_and(|timeout| timeout <= now) {
+        if self
+            .quic
+            .timeout_instant()
+            .is_some_and(|timeout| timeout <= now)
+        {
             self.quic.on_timeout();
         }
         if self.http.is_none() && (self.quic.is_established() || self.quic.is_in_early_data()) {
@@ -190,7 +240,12 @@ impl Connection {
             match event {
                 h3::Event::Headers { list, .. } => self.responses.add(stream, &list, files),
                 h3::Event::Reset(_) => self.responses.forget(stream),
-                h3::Event::Data => while http.recv_body(&mut self.quic, stream, &mut [0; 4096]).is_ok() {},
+                h3::Event::Data => {
+                    while http
+                        .recv_body(&mut self.quic, stream, &mut [0; 4096])
+                        .is_ok()
+                    {}
+                }
                 h3::Event::Finished | h3::Event::PriorityUpdate | h3::Event::GoAway => {}
             }
         }
@@ -204,7 +259,9 @@ impl Connection {
             routes.remove(&retired);
         }
         while self.quic.scids_left() > 0 {
-            let Some(id) = new_connection_id() else { return };
+            let Some(id) = new_connection_id() else {
+                return;
+            };
             if self.quic.new_scid(&id, reset_token(), false).is_err() {
                 return;
             }

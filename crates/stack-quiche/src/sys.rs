@@ -33,9 +33,14 @@ pub fn wake_precisely() {
 pub fn wait(files: &[(RawFd, bool)], deadline: Option<Instant>) -> io::Result<()> {
     let mut polled: Vec<libc::pollfd> = files
         .iter()
-        .map(|&(fd, write)| libc::pollfd { fd, events: libc::POLLIN | if write { libc::POLLOUT } else { 0 }, revents: 0 })
+        .map(|&(fd, write)| libc::pollfd {
+            fd,
+            events: libc::POLLIN | if write { libc::POLLOUT } else { 0 },
+            revents: 0,
+        })
         .collect();
-    let timeout = deadline.map(|instant| timespec(instant.saturating_duration_since(Instant::now())));
+    let timeout =
+        deadline.map(|instant| timespec(instant.saturating_duration_since(Instant::now())));
     // SAFETY: both pointers are valid for the call, and the count is that of the array.
     let ready = unsafe {
         libc::ppoll(
@@ -109,19 +114,43 @@ pub fn udp_socket(local: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-fn set_option(socket: &UdpSocket, level: libc::c_int, name: libc::c_int, value: libc::c_int) -> io::Result<()> {
+fn set_option(
+    socket: &UdpSocket,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
     let length = libc::socklen_t::try_from(size_of::<libc::c_int>()).unwrap_or_default();
     // SAFETY: the value lives as long as the call and has the length said.
-    let outcome =
-        unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const value).cast(), length) };
-    if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    let outcome = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            (&raw const value).cast(),
+            length,
+        )
+    };
+    if outcome == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }
 
 /// Send several datagrams of `segment` bytes each (the last may be shorter) in one system call (`UDP_SEGMENT`).
-pub fn send_segments(socket: &UdpSocket, bytes: &[u8], segment: usize, to: SocketAddr) -> io::Result<()> {
+pub fn send_segments(
+    socket: &UdpSocket,
+    bytes: &[u8],
+    segment: usize,
+    to: SocketAddr,
+) -> io::Result<()> {
     let segment = u16::try_from(segment).map_err(|_| io::ErrorKind::InvalidInput)?;
     let (mut address, address_length) = raw_address(to);
-    let mut vector = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    let mut vector = libc::iovec {
+        iov_base: bytes.as_ptr().cast_mut().cast(),
+        iov_len: bytes.len(),
+    };
     // Eight-byte words, because a control message must be aligned as its header is.
     let mut control = [0_u64; 4];
     // SAFETY: msghdr is plain old data; all its pointers outlive the call; `control` has room for one u16 message
@@ -141,7 +170,16 @@ pub fn send_segments(socket: &UdpSocket, bytes: &[u8], segment: usize, to: Socke
         ptr::write_unaligned(libc::CMSG_DATA(header).cast::<u16>(), segment);
         libc::sendmsg(socket.as_raw_fd(), &raw const message, 0)
     };
-    if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    if sent < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}
+
+/// The constants are of another integer type than the field that takes them.
+fn family(constant: libc::c_int) -> libc::sa_family_t {
+    libc::sa_family_t::try_from(constant).unwrap_or_default()
 }
 
 fn raw_address(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
@@ -150,9 +188,11 @@ fn raw_address(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t)
     let length = match address {
         SocketAddr::V4(v4) => {
             let raw = libc::sockaddr_in {
-                sin_family: libc::AF_INET as libc::sa_family_t,
+                sin_family: family(libc::AF_INET),
                 sin_port: v4.port().to_be(),
-                sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(v4.ip().octets()) },
+                sin_addr: libc::in_addr {
+                    s_addr: u32::from_ne_bytes(v4.ip().octets()),
+                },
                 sin_zero: [0; 8],
             };
             // SAFETY: see above.
@@ -161,10 +201,12 @@ fn raw_address(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t)
         }
         SocketAddr::V6(v6) => {
             let raw = libc::sockaddr_in6 {
-                sin6_family: libc::AF_INET6 as libc::sa_family_t,
+                sin6_family: family(libc::AF_INET6),
                 sin6_port: v6.port().to_be(),
                 sin6_flowinfo: v6.flowinfo(),
-                sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
+                sin6_addr: libc::in6_addr {
+                    s6_addr: v6.ip().octets(),
+                },
                 sin6_scope_id: v6.scope_id(),
             };
             // SAFETY: see above.
@@ -172,7 +214,10 @@ fn raw_address(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t)
             size_of::<libc::sockaddr_in6>()
         }
     };
-    (storage, libc::socklen_t::try_from(length).unwrap_or_default())
+    (
+        storage,
+        libc::socklen_t::try_from(length).unwrap_or_default(),
+    )
 }
 
 #[cfg(test)]
@@ -180,17 +225,22 @@ mod tests {
     use super::*;
 
     fn segments_arrive(address: &str) {
-        let receiver = udp_socket(address.parse().expect("an address")).expect("a socket");
-        let sender = udp_socket(address.parse().expect("an address")).expect("a socket");
-        let to = receiver.local_addr().expect("an address");
-        let bytes: Vec<u8> = (0..2500_u16).map(|number| number.to_le_bytes()[0]).collect();
-        send_segments(&sender, &bytes, 1200, to).expect("sent");
+        let inbox = udp_socket(address.parse().expect("an address")).expect("a socket");
+        let outbox = udp_socket(address.parse().expect("an address")).expect("a socket");
+        let to = inbox.local_addr().expect("an address");
+        let bytes: Vec<u8> = (0..2500_u16)
+            .map(|number| number.to_le_bytes()[0])
+            .collect();
+        send_segments(&outbox, &bytes, 1200, to).expect("sent");
         let mut buffer = [0; 2000];
         let mut received = Vec::new();
         for expected in [1200, 1200, 100] {
-            wait(&[(receiver.as_raw_fd(), false)], None).expect("a datagram");
-            let (length, from) = receiver.recv_from(&mut buffer).expect("a datagram");
-            assert_eq!((length, from), (expected, sender.local_addr().expect("an address")));
+            wait(&[(inbox.as_raw_fd(), false)], None).expect("a datagram");
+            let (length, from) = inbox.recv_from(&mut buffer).expect("a datagram");
+            assert_eq!(
+                (length, from),
+                (expected, outbox.local_addr().expect("an address"))
+            );
             received.extend_from_slice(&buffer[..length]);
         }
         assert_eq!(received, bytes);

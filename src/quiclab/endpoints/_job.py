@@ -12,6 +12,7 @@ from typing import Literal
 
 from quiclab.endpoints._api import Command, Context
 from quiclab.spec.model import Knobs
+from quiclab.units import ByteCount, Duration
 
 
 def client_job(context: Context) -> dict[str, object]:
@@ -79,25 +80,33 @@ def _knobs(knobs: Knobs) -> dict[str, object]:
     return {
         "congestion_control": knobs.congestion_control,
         "initial_window": knobs.initial_window,
-        "max_window_bytes": knobs.max_window.bytes if knobs.max_window else None,
+        "max_window_bytes": _bytes(knobs.max_window),
         "pacing": knobs.pacing,
         "hystart": knobs.hystart,
-        "connection_window_bytes": knobs.connection_window.bytes if knobs.connection_window else None,
-        "stream_window_bytes": knobs.stream_window.bytes if knobs.stream_window else None,
+        "connection_window_bytes": _bytes(knobs.connection_window),
+        "stream_window_bytes": _bytes(knobs.stream_window),
         "max_streams": knobs.max_streams,
         "groups": list(knobs.groups) if knobs.groups else None,
         "tls_version": knobs.tls_version,
-        "ack_delay_ns": knobs.ack_delay.ns if knobs.ack_delay else None,
+        "ack_delay_ns": _ns(knobs.ack_delay),
         "ack_frequency": knobs.ack_frequency,
         "packet_threshold": knobs.packet_threshold,
         "time_threshold": knobs.time_threshold,
-        "initial_rtt_ns": knobs.initial_rtt.ns if knobs.initial_rtt else None,
+        "initial_rtt_ns": _ns(knobs.initial_rtt),
         "gso": knobs.gso,
         "max_payload_bytes": knobs.max_payload,
         "scheduler": knobs.scheduler,
         "migration": knobs.migration,
-        "migrate_at_bytes": knobs.migrate_at.bytes if knobs.migrate_at else None,
+        "migrate_at_bytes": _bytes(knobs.migrate_at),
     }
+
+
+def _bytes(size: ByteCount | None) -> int | None:
+    return None if size is None else size.bytes
+
+
+def _ns(duration: Duration | None) -> int | None:
+    return None if duration is None else duration.ns
 
 
 def _path(path: object | None) -> str | None:

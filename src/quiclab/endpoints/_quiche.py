@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the quiche client and server share: one program of ours around the library (crates/stack-quiche)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
+from quiclab.endpoints._job import job_command
+from quiclab.endpoints._stacks import find_program
+from quiclab.spec.model import Program
+
+PROGRAM = "quiclab-quiche"
+COMMON_KNOBS = frozenset(
+    {"congestion_control", "initial_window", "pacing", "hystart", "connection_window", "stream_window"}
+    | {"groups", "initial_rtt", "max_payload"}
+)
+_CONGESTION_CONTROLS = ("reno", "cubic", "bbr2")
+_PAYLOADS = range(1200, 65528)
+
+
+def probe_quiche(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
+    """Ask it for the library's version."""
+    started = find_program(PROGRAM, prefix)
+    text = None if started is None else run([*started.argv, "version"])
+    if started is None or text is None:
+        return Unsupported(f"{PROGRAM} is missing or does not run", "make stacks")
+    return Available(text.strip().removeprefix("quiche "), started.path)
+
+
+def unsupported_by_quiche(program: Program) -> str | None:
+    """Why a value cannot be had."""
+    knobs = program.knobs
+    chosen = knobs.congestion_control
+    if chosen == "bbr":
+        return "quiche's bbr is another name of its bbr2: ask for bbr2"
+    if chosen not in (None, *_CONGESTION_CONTROLS):
+        return f"quiche's congestion control is one of {', '.join(_CONGESTION_CONTROLS)}, not {chosen!r}"
+    if knobs.pacing and chosen != "bbr2":
+        return f"quiche paces bbr2 only, not {chosen or 'cubic'}"
+    if knobs.hystart is not None and chosen == "bbr2":
+        return "quiche's bbr2 has no hystart"
+    if knobs.max_payload is not None and knobs.max_payload not in _PAYLOADS:
+        return f"quiche's max_payload is from {_PAYLOADS[0]} to {_PAYLOADS[-1]} bytes, not {knobs.max_payload}"
+    return None
+
+
+def quiche_command(context: Context, mode: Literal["client", "server"]) -> Command:
+    """The job in a file."""
+    started = find_program(PROGRAM, context.program.prefix)
+    argv, env = (started.argv, started.env) if started else ((PROGRAM,), {})
+    return job_command(context, argv, mode, env=env)

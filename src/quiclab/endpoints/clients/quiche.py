@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""quiche as an HTTP/3 client: qlog, keys, resumption, 0-RTT, and active migration over a validated path.
+
+It acknowledges whenever it wakes up: at once, and for all that has arrived by then; quiche cannot hold one back.
+Certificates are checked against the study's CA alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._quiche import COMMON_KNOBS, probe_quiche, quiche_command, unsupported_by_quiche
+from quiclab.spec.model import Program, Protocol, Tcp
+
+
+class QuicheClient:
+    """A small program of ours around the quiche library."""
+
+    name = "quiche"
+    role: Role = "client"
+    protocols: frozenset[Protocol] = frozenset({"h3"})
+    knobs: Mapping[Protocol, frozenset[str]] = {
+        "h3": COMMON_KNOBS | {"session", "verify", "migration", "migrate_at"},
+    }
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})
+
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
+        """Ask it for its version."""
+        return probe_quiche(run, prefix)
+
+    def unsupported(self, program: Program, protocol: Protocol) -> str | None:
+        """reno, cubic or bbr2, and what goes with each."""
+        return unsupported_by_quiche(program)
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """A window that is set stays; the others grow."""
+        stream = program.knobs.stream_window or "1 MB growing to 16 MiB"
+        connection = program.knobs.connection_window or "10 MB growing to 24 MiB"
+        return {
+            "receive_window": f"QUIC stream window {stream}, connection window {connection}",
+            "acknowledgements": "at each wake-up",
+        }
+
+    def command(self, context: Context) -> Command:
+        """The program loads everything, then waits for the word."""
+        return quiche_command(context, "client")

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""quiche as an HTTP/3 file server: reno, cubic or bbr2, qlog, 0-RTT accepted or refused.
+
+quiche paces bbr2 only. Its tickets always allow 0-RTT, so that `early_data = false` refuses what a client really
+offers. Packets that were under way to a client's old address and are lost there, quiche 0.30 sends again only by PTO,
+one or two at a time: a transfer may stall for good after a change of address that loses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._quiche import COMMON_KNOBS, probe_quiche, quiche_command, unsupported_by_quiche
+from quiclab.spec.model import Program, Protocol, Tcp
+
+
+class QuicheServer:
+    """A small program of ours around the quiche library; one process, one thread."""
+
+    name = "quiche"
+    role: Role = "server"
+    protocols: frozenset[Protocol] = frozenset({"h3"})
+    knobs: Mapping[Protocol, frozenset[str]] = {
+        "h3": COMMON_KNOBS | {"max_streams", "early_data", "gso", "scheduler"},
+    }
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})
+
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
+        """Ask it for its version."""
+        return probe_quiche(run, prefix)
+
+    def unsupported(self, program: Program, protocol: Protocol) -> str | None:
+        """reno, cubic or bbr2, and what goes with each."""
+        return unsupported_by_quiche(program)
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """As read in quiche 0.30."""
+        knobs = program.knobs
+        paced = knobs.congestion_control == "bbr2" and knobs.pacing is not False
+        return {
+            "congestion_control": f"quiche {knobs.congestion_control or 'cubic'}",
+            "initial_window": f"{knobs.initial_window or 10} packets",
+            "packet_size": f"UDP payload {knobs.max_payload or 1200} bytes",
+            "pacing": "paced" if paced else "not paced",
+            "datagrams_per_system_call": "up to 64 (UDP_SEGMENT)" if knobs.gso else "1",
+            "early_data": "accepted" if knobs.early_data else "refused",
+            "scheduler": knobs.scheduler or "fifo",
+        }
+
+    def command(self, context: Context) -> Command:
+        """The job in a file."""
+        return quiche_command(context, "server")
