@@ -55,7 +55,7 @@ class Context:
 
     program: Program
     protocols: tuple[HttpProtocol, ...]
-    """One for a measured trial; the warm-up asks once for each that the server speaks."""
+    """Clients: what to ask with, once for each. Servers and proxies: what to serve. The one under test comes first."""
     ip_version: Literal[4, 6]
     address: str
     """The server's IP address."""

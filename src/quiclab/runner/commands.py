@@ -76,13 +76,16 @@ def _role(part: Part) -> model.Role:
 def _protocols(arm: model.Arm, part: Part) -> tuple[model.Protocol, ...]:
     if part == "server" and arm.proxy is not None:
         return (arm.origin_protocol,)
-    return _spoken(arm) if part == "warm-up" else (arm.protocol,)
+    return (arm.protocol,) if part in ("client", "first-visit") else _spoken(arm)
 
 
 def _spoken(arm: model.Arm) -> tuple[model.Protocol, ...]:
-    """What the warm-up asks for: every protocol of a known server; of the user's own only the one under test."""
+    """What is served, and what the warm-up asks for, the protocol under test first: every protocol of a program that is
+    known; of the user's own only that one."""
     front = find("proxy" if arm.proxy else "server", arm.front.name)
-    return (arm.protocol,) if front.name == "command" else tuple(sorted(front.protocols - {"h1"}))
+    if front.name == "command":
+        return (arm.protocol,)
+    return (arm.protocol, *sorted(front.protocols - {"h1", arm.protocol}))
 
 
 def arm_of(study: model.Study, row: PlanRow) -> model.Arm:

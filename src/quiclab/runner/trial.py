@@ -138,7 +138,9 @@ def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, 
     # Started early, measured later: loading libraries takes longer than most transfers. The server comes after the
     # link, which brings the address that it listens on.
     warm_up = start("warm-up", "server")
-    client = start("client", "client") if commands["client"].waits_for_go else None
+    # A client that resumes a session reads its ticket when it starts: it starts after the first visit.
+    early = commands["client"].waits_for_go and not resumes(arm)
+    client = start("client", "client") if early else None
     link = stack.enter_context(_link(laboratory, row, raw, namespaces))
     record.phase("link")
     behind = start("server", "server") if arm.proxy else None
@@ -151,15 +153,13 @@ def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, 
         record.phase("server_start")
         _visit(warm_up, patience_s, "the server did not answer the warm-up request")
         if resumes(arm):
-            first_visit = start("first-visit", "server")
-            _visit(first_visit, patience_s, "the first visit, which fetches the session ticket, failed")
+            _visit(start("first-visit", "server"), patience_s, "the first visit, which fetches the ticket, failed")
         for folder in ("server-qlog", "proxy-qlog"):
             for old in (raw / folder).iterdir():
                 old.unlink()  # of the connections so far
         record.phase("warm_up")
-        if client is None:
-            client = start("client", "client")
-        else:
+        client = client or start("client", "client")
+        if commands["client"].waits_for_go:
             client.go()
         _watch(laboratory.study, arm, path, client, server, namespaces, record)
         record.phase("transfer")
