@@ -112,16 +112,18 @@ def _chosen(names: str | None, roles: tuple[str, ...]) -> dict[tuple[str, str], 
 
 def cases(clients: list[Endpoint], fronts: list[Endpoint]) -> Iterator[Case]:
     """Everything that can be tried between them."""
+    from quiclab.endpoints import objections
+
     for client in clients:
         for front in fronts:
             for protocol in sorted((client.protocols & front.protocols) - {"h1"}):
                 plain = _arm(client, front, protocol)
                 for workload in OBJECTS:
                     yield Case(plain, workload, workload)
-                if "session" in client.knobs.get(protocol, ()) and "early_data" in front.abilities:
-                    yield Case(_early(plain, front), "1KB", "0-RTT")
-                if "migration" in client.knobs.get(protocol, ()):
-                    yield Case(_migrating(plain, client), "1MB", "migration")
+                if "early_data" in front.abilities and not objections(early := _early(plain, front)):
+                    yield Case(early, "1KB", "0-RTT")
+                if not objections(migrating := _migrating(plain, client)):
+                    yield Case(migrating, "1MB", "migration")
 
 
 def _arm(client: Endpoint, front: Endpoint, protocol: Any) -> Arm:
@@ -147,7 +149,7 @@ def _migrating(plain: Arm, client: Endpoint) -> Arm:
     from quiclab.units import ByteCount
 
     knobs: dict[str, Any] = {"migration": "active"}
-    if "migrate_at" in client.knobs[plain.protocol]:
+    if "migrate_at" in client.knobs.get(plain.protocol, ()):
         knobs["migrate_at"] = ByteCount(200_000)
     return replace(plain, name=f"{plain.name}.migration", client=_with(plain.client, **knobs))
 
