@@ -78,6 +78,7 @@ impl Visit {
             .fill(&mut first_bytes)
             .map_err(|_| Error::Tls("no random numbers".into()))?;
         let original = ConnectionId::new(&first_bytes);
+        qlog::prepare(job.qlog_dir.as_deref())?;
         let log = match &job.qlog_dir {
             Some(folder) => qlog::stream(folder, original, "client")?,
             None => None,
@@ -117,7 +118,11 @@ impl Visit {
             last_byte_ns: answer.last_byte_ns.unwrap_or(close_ns),
             close_ns,
             status: answer.status,
-            http_version: if answer.status.is_some() { "HTTP/3" } else { "unknown" },
+            http_version: if answer.status.is_some() {
+                "HTTP/3"
+            } else {
+                "unknown"
+            },
             body_bytes: answer.body.iter().map(Bytes::len).sum(),
             sha256: tls::hex(&hash.finalize()),
             congestion_control: self.algorithm.name(),

@@ -2,7 +2,7 @@
 //! One qlog a connection, named by the connection ID that the client chose first; what quinn writes wrongly is put
 //! right on its way to the file.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::{Instant, SystemTime};
@@ -14,6 +14,17 @@ use crate::error::Error;
 
 /// Begins each record of a JSON text sequence (RFC 7464); a line feed ends it.
 const RECORD: u8 = 0x1e;
+
+/// Makes the folder, so that a server learns at its start, and not from its first client, that it cannot be written.
+pub fn prepare(folder: Option<&Path>) -> Result<(), Error> {
+    match folder {
+        None => Ok(()),
+        Some(folder) => fs::create_dir_all(folder).map_err(|source| Error::Unwritable {
+            path: folder.to_owned(),
+            source,
+        }),
+    }
+}
 
 /// Events go through a buffer that is written out when it is full and when the connection is gone.
 pub fn stream(

@@ -48,6 +48,7 @@ struct Site {
 
 impl Site {
     fn new(job: ServerJob) -> Result<Self, Error> {
+        qlog::prepare(job.qlog_dir.as_deref())?;
         let root = job
             .root
             .canonicalize()

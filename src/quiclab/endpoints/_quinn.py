@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the quinn client and servers share: one program of ours around the library (crates/stack-quinn)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
+from quiclab.endpoints._job import job_command
+from quiclab.endpoints._stacks import find_program
+from quiclab.spec.model import Knobs, Program
+from quiclab.units import Duration
+
+PROGRAM = "quiclab-quinn"
+COMMON_KNOBS = frozenset(
+    {"congestion_control", "initial_window", "max_window", "connection_window", "stream_window", "groups"}
+    | {"packet_threshold", "time_threshold", "initial_rtt", "gso", "max_payload"}
+)
+FIRST_PAYLOAD = 1200
+"""Bytes of UDP payload with which quinn starts."""
+LARGEST_PAYLOAD = 1452
+"""And up to which its path MTU discovery looks."""
+_CONGESTION_CONTROLS = ("reno", "cubic", "bbr")
+_INITIAL_RTTS = (Duration.parse("1 ms"), Duration.parse("60 s"))
+
+
+def probe_quinn(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
+    """Ask it for the library's version."""
+    started = find_program(PROGRAM, prefix)
+    text = None if started is None else run([*started.argv, "version"])
+    if started is None or text is None:
+        return Unsupported(f"{PROGRAM} is missing or does not run", "make stacks")
+    return Available(text.strip().removeprefix("quinn "), started.path)
+
+
+def unsupported_by_quinn(program: Program) -> str | None:
+    """Why a value cannot be had."""
+    knobs = program.knobs
+    chosen = knobs.congestion_control
+    if chosen not in (None, *_CONGESTION_CONTROLS):
+        return f"quinn's congestion control is one of {', '.join(_CONGESTION_CONTROLS)}, not {chosen!r}"
+    least, most = _INITIAL_RTTS
+    if knobs.initial_rtt is not None and not least.ns <= knobs.initial_rtt.ns <= most.ns:
+        return f"quinn's initial_rtt is from {least} to {most}, not {knobs.initial_rtt}"
+    two_packets = 2 * (knobs.max_payload or LARGEST_PAYLOAD)
+    if knobs.max_window is not None and knobs.max_window.bytes < two_packets:
+        return f"quinn's max_window must hold two packets, which are {two_packets} bytes"
+    return None
+
+
+def sending_facts(knobs: Knobs) -> dict[str, str]:
+    """What decides how fast it sends, as read in quinn 0.11.12. Its BBR is version 1 and said to be experimental."""
+    chosen = knobs.congestion_control or "cubic"
+    packets = knobs.initial_window or (200 if chosen == "bbr" else 10)
+    discovered = f"{FIRST_PAYLOAD} bytes, up to {LARGEST_PAYLOAD} by path MTU discovery"
+    facts = {
+        "congestion_control": f"quinn {chosen}",
+        "initial_window": f"{packets} packets of {knobs.max_payload or FIRST_PAYLOAD} bytes",
+        "packet_size": f"UDP payload {f'{knobs.max_payload} bytes' if knobs.max_payload else discovered}",
+        "pacing": "paced in bursts of 2 ms, at least 10 packets; timers of 1 ms",
+        "datagrams_per_system_call": "1" if knobs.gso is False else "up to 10 (UDP_SEGMENT)",
+    }
+    return facts | ({"max_window": str(knobs.max_window)} if knobs.max_window else {})
+
+
+def quinn_command(
+    context: Context, mode: Literal["client", "server"], extra: Mapping[str, object] | None = None
+) -> Command:
+    """The job in a file."""
+    started = find_program(PROGRAM, context.program.prefix)
+    argv, env = (started.argv, started.env) if started else ((PROGRAM,), {})
+    return job_command(context, argv, mode, env=env, extra=extra)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""quinn with h3 as an HTTP/3 client: loss detection and initial RTT by choice, qlog, keys, a change of address.
+
+A session cannot be resumed: rustls keeps client sessions in memory only, and every trial is a new process.
+
+With `migration = "active"` quinn is told of its new port: its first packet from there bears a new connection ID, and
+the server challenges the new path and the old one; quinn itself sends no PATH_CHALLENGE. With `"rebinding"` quinn
+knows nothing, the connection ID stays, and the server challenges likewise. Where only the port changes a quinn server
+keeps its congestion window (RFC 9000 section 9.4).
+
+Its qlog says of each packet when, number and (sent) size, but nothing of the frames in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._quinn import COMMON_KNOBS, probe_quinn, quinn_command, unsupported_by_quinn
+from quiclab.spec.model import Program, Protocol, Tcp
+
+
+class QuinnClient:
+    """A small program of ours around the quinn and h3 libraries."""
+
+    name = "quinn"
+    role: Role = "client"
+    protocols: frozenset[Protocol] = frozenset({"h3"})
+    knobs: Mapping[Protocol, frozenset[str]] = {"h3": COMMON_KNOBS | {"verify", "migration", "migrate_at"}}
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "migration"})
+
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
+        """Ask it for its version."""
+        return probe_quinn(run, prefix)
+
+    def unsupported(self, program: Program, protocol: Protocol) -> str | None:
+        """reno, cubic or bbr; and an address changes at a place in the body."""
+        if (program.knobs.migration is None) != (program.knobs.migrate_at is None):
+            return "quinn's migration and migrate_at (the bytes of body after which it happens) need each other"
+        return unsupported_by_quinn(program)
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """Its windows do not grow."""
+        stream = program.knobs.stream_window or "1.25 MB"
+        connection = program.knobs.connection_window or "without limit"
+        return {"receive_window": f"QUIC stream window {stream}, connection window {connection}"}
+
+    def command(self, context: Context) -> Command:
+        """The program loads everything, then waits for the word."""
+        return quinn_command(context, "client")

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""quinn with h3 as an HTTP/3 file server, as it is and wrong on purpose.
+
+A server that is wrong on purpose says `faulty` in its name, differs from its correct twin in one thing, and has no knob
+for that thing:
+
+| faulty | what is wrong | correct twin |
+|---|---|---|
+| `quinn-faulty-threshold` | three later packets acknowledged are a loss, however much the path reorders | \
+`quinn-time-threshold`: only time tells, 9/8 of a round trip, which grows with what the path does |
+| `quinn-faulty-initial-pto` | sends again what no round trip could have acknowledged on a path above 100 ms | \
+`quinn`: 1 s (RFC 9002 section 6.2.2) |
+
+The first is how quinn itself behaves. An implicit acknowledgement that feeds an RTT sample cannot be had without a
+patched library, and HyStart quinn has not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._quinn import COMMON_KNOBS, probe_quinn, quinn_command, sending_facts, unsupported_by_quinn
+from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.units import Duration
+
+_NEVER_BY_NUMBER = 2**32 - 1
+_HASTY_PTO = Duration.parse("100 ms")
+
+
+class QuinnServer:
+    """A small program of ours around the quinn and h3 libraries; one process, one thread."""
+
+    name = "quinn"
+    role: Role = "server"
+    protocols: frozenset[Protocol] = frozenset({"h3"})
+    knobs: Mapping[Protocol, frozenset[str]] = {"h3": COMMON_KNOBS | {"max_streams", "early_data", "scheduler"}}
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})
+
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
+        """Ask it for its version."""
+        return probe_quinn(run, prefix)
+
+    def unsupported(self, program: Program, protocol: Protocol) -> str | None:
+        """reno, cubic or bbr."""
+        return unsupported_by_quinn(program)
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """As read in quinn 0.11.12."""
+        knobs = program.knobs
+        return {
+            **sending_facts(knobs),
+            "loss_detection": f"{knobs.packet_threshold or 3} packets or {knobs.time_threshold or 1.125} round trips",
+            "initial_pto": f"{Duration(3 * knobs.initial_rtt.ns)}" if knobs.initial_rtt else "1 s",
+            "early_data": "accepted" if knobs.early_data else "refused",
+            "scheduler": knobs.scheduler or "round_robin",
+        }
+
+    def command(self, context: Context) -> Command:
+        """The job in a file."""
+        return quinn_command(context, "server")
+
+
+class QuinnFaultyThreshold(QuinnServer):
+    """Its packet threshold never adapts."""
+
+    name = "quinn-faulty-threshold"
+    knobs: Mapping[Protocol, frozenset[str]] = {"h3": QuinnServer.knobs["h3"] - {"packet_threshold", "time_threshold"}}
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """The fault by name."""
+        fault = {"loss_detection": "faulty on purpose: 3 packets whatever the path reorders"}
+        return {**super().facts(program, protocol, tcp), **fault}
+
+    def command(self, context: Context) -> Command:
+        """quinn's own number, named so that no later version changes it."""
+        return quinn_command(context, "server", {"packet_threshold": 3, "time_threshold": 1.125})
+
+
+class QuinnTimeThreshold(QuinnServer):
+    """The correct twin of `quinn-faulty-threshold`: reordering alone is never a loss."""
+
+    name = "quinn-time-threshold"
+    knobs: Mapping[Protocol, frozenset[str]] = QuinnFaultyThreshold.knobs
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """How it tells a loss."""
+        return {**super().facts(program, protocol, tcp), "loss_detection": "1.125 round trips"}
+
+    def command(self, context: Context) -> Command:
+        """A number of packets that no connection reaches."""
+        return quinn_command(context, "server", {"packet_threshold": _NEVER_BY_NUMBER, "time_threshold": 1.125})
+
+
+class QuinnFaultyInitialPto(QuinnServer):
+    """Its first probe timeout is 100 ms, a tenth of what RFC 9002 asks for. Its correct twin is `quinn`."""
+
+    name = "quinn-faulty-initial-pto"
+    knobs: Mapping[Protocol, frozenset[str]] = {"h3": QuinnServer.knobs["h3"] - {"initial_rtt"}}
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """The fault by name."""
+        return {**super().facts(program, protocol, tcp), "initial_pto": f"faulty on purpose: {_HASTY_PTO}"}
+
+    def command(self, context: Context) -> Command:
+        """The initial PTO is three times the initial RTT."""
+        return quinn_command(context, "server", {"initial_rtt_ns": _HASTY_PTO.ns // 3})
