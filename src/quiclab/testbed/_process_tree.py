@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program with all its children, as /proc shows them: who they are and what they have used so far."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
+"""Resolution of user and system time of a process that still runs."""
+
+_CPUCLOCK_SCHED = 2
+
+
+@dataclass(frozen=True)
+class Used:
+    """What processes have used since they began."""
+
+    cpu_ns: int = 0
+    """User and system together."""
+    user_ns: int = 0
+    system_ns: int = 0
+    minor_faults: int = 0
+    major_faults: int = 0
+    voluntary_switches: int = 0
+    involuntary_switches: int = 0
+
+    def __add__(self, other: Used) -> Used:
+        return Used(*(a + b for a, b in zip(self._values(), other._values(), strict=True)))
+
+    def since(self, earlier: Used) -> Used:
+        """The difference; what two clocks of different resolution make negative is nothing."""
+        return Used(*(max(0, a - b) for a, b in zip(self._values(), earlier._values(), strict=True)))
+
+    def _values(self) -> tuple[int, ...]:
+        return (
+            *(self.cpu_ns, self.user_ns, self.system_ns, self.minor_faults, self.major_faults),
+            *(self.voluntary_switches, self.involuntary_switches),
+        )
+
+
+@dataclass(frozen=True)
+class Stat:
+    """The parts of /proc/PID/stat (proc_pid_stat(5)) that are needed here."""
+
+    pid: int
+    parent: int
+    session: int
+    minor_faults: int
+    children_minor_faults: int
+    major_faults: int
+    children_major_faults: int
+    user_ns: int
+    system_ns: int
+    children_user_ns: int
+    children_system_ns: int
+    threads: int
+    start_ticks: int
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """A pid may be given to another process later; together with the start it is not."""
+        return self.pid, self.start_ticks
+
+
+def everybody() -> dict[int, Stat]:
+    """All processes that can be seen: inside a sandbox those of the sandbox."""
+    with os.scandir("/proc") as entries:
+        return {stat.pid: stat for each in entries if each.name.isdigit() and (stat := _stat(int(each.name)))}
+
+
+def tree(stats: Mapping[int, Stat], root: int, known: frozenset[tuple[int, int]]) -> list[Stat]:
+    """Those that are `root`, descend from it, are of its session, or are `known` to be its own from before."""
+
+    def belongs(stat: Stat) -> bool:
+        if stat.pid == root or stat.session == root or stat.identity in known:
+            return True
+        parent = stats.get(stat.parent)
+        return parent is not None and parent.start_ticks <= stat.start_ticks and belongs(parent)
+
+    return [stat for stat in stats.values() if belongs(stat)]
+
+
+def used(stat: Stat) -> Used:
+    """What a process and its children that have ended have used, switches aside."""
+    children_ns = stat.children_user_ns + stat.children_system_ns
+    return Used(
+        cpu_ns=_cpu_clock_ns(stat) + children_ns,
+        user_ns=stat.user_ns + stat.children_user_ns,
+        system_ns=stat.system_ns + stat.children_system_ns,
+        minor_faults=stat.minor_faults + stat.children_minor_faults,
+        major_faults=stat.major_faults + stat.children_major_faults,
+    )
+
+
+def switches(pid: int) -> Used:
+    """Context switches of the threads that a process has now; those of ended ones only its parent will learn."""
+    voluntary = involuntary = 0
+    with contextlib.suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            fields = _status(f"{thread}/status")
+            voluntary += fields.get("voluntary_ctxt_switches", 0)
+            involuntary += fields.get("nonvoluntary_ctxt_switches", 0)
+    return Used(voluntary_switches=voluntary, involuntary_switches=involuntary)
+
+
+def memory(pid: int) -> tuple[int, int]:
+    """Resident bytes now, and at most since the program was loaded; zeros for one that has ended."""
+    fields = _status(f"/proc/{pid}/status")
+    return fields.get("VmRSS", 0) * 1024, fields.get("VmHWM", 0) * 1024
+
+
+def _cpu_clock_ns(stat: Stat) -> int:
+    """By the process's own CPU clock, to the nanosecond; the ticks of /proc where that is refused."""
+    try:
+        return time.clock_gettime_ns((~stat.pid << 3) | _CPUCLOCK_SCHED)
+    except OSError:
+        return stat.user_ns + stat.system_ns
+
+
+def _stat(pid: int) -> Stat | None:
+    try:
+        text = _read(f"/proc/{pid}/stat")
+    except OSError:
+        return None
+    # The name stands in parentheses and may hold anything. The first field behind it is number 3 of the manual.
+    fields = ["", "", "", *text.rpartition(")")[2].split()]
+    return Stat(
+        pid=pid,
+        parent=int(fields[4]),
+        session=int(fields[6]),
+        minor_faults=int(fields[10]),
+        children_minor_faults=int(fields[11]),
+        major_faults=int(fields[12]),
+        children_major_faults=int(fields[13]),
+        user_ns=int(fields[14]) * TICK_NS,
+        system_ns=int(fields[15]) * TICK_NS,
+        children_user_ns=int(fields[16]) * TICK_NS,
+        children_system_ns=int(fields[17]) * TICK_NS,
+        threads=int(fields[20]),
+        start_ticks=int(fields[22]),
+    )
+
+
+def _status(path: str) -> dict[str, int]:
+    """The numeric fields of a `status` file."""
+    try:
+        lines = _read(path).splitlines()
+    except OSError:
+        return {}
+    pairs = (line.split()[:2] for line in lines if line.startswith(("Vm", "vol", "nonvol")))
+    return {pair[0].rstrip(":"): int(pair[1]) for pair in pairs if len(pair) == 2}
+
+
+def _read(path: str) -> str:
+    """A small file of /proc, without what makes reading large ones comfortable: this runs often."""
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(fd, 1 << 14).decode(errors="replace")
+    finally:
+        os.close(fd)

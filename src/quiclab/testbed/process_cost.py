@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What client, server and proxy cost their machine: processor, memory, context switches, page faults, threads.
+
+Over a program's whole life the kernel counts exactly, and tells whoever waits for it (wait4(2)). What it used during
+the transfer is the difference of two looks at /proc. In between, a look every 100 ms finds threads, memory and the
+course of the CPU time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TextIO
+
+from quiclab.testbed import _process_tree
+from quiclab.testbed._process_tree import Stat, Used
+from quiclab.testbed._ticker import Ticker
+from quiclab.units import Duration
+
+INTERVAL = Duration(100_000_000)
+
+
+def reap(process: subprocess.Popen[bytes]) -> resource.struct_rusage:
+    """Wait for a program that was not waited for yet: what it and the children that it waited for have used."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage
+
+
+@dataclass
+class _Role:
+    """One program with its children."""
+
+    name: str
+    pid: int
+    known: frozenset[tuple[int, int]] = frozenset()
+    processes: int = 0
+    threads: int = 0
+    tree_bytes: int = 0
+    """The most that all processes together had at one look, by the peak of each (VmHWM)."""
+    process_bytes: int = 0
+    """The largest VmHWM of one process."""
+    at_begin: Used = field(default_factory=Used)
+    at_end: Used | None = None
+    life: Used | None = None
+    max_rss_bytes: int = 0
+    """ru_maxrss: of the largest process, but see `_memory`."""
+
+
+class ProcessCosts:
+    """Context manager: looks at each watched program every 100 ms, and keeps what it sees in `output` (JSON lines)."""
+
+    def __init__(self, output: Path | None = None, interval: Duration = INTERVAL) -> None:
+        self._output = output
+        self._roles: dict[str, _Role] = {}
+        self._lock = threading.Lock()
+        self._ticker = Ticker(interval, self._look)
+        self._stack = ExitStack()
+        self._file: TextIO | None = None
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            if self._output is not None:
+                self._file = stack.enter_context(self._output.open("w"))
+            stack.enter_context(self._ticker)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def watch(self, role: str, pid: int) -> None:
+        """From now on; `pid` should lead a session of its own, so that children that it left are found."""
+        with self._lock:
+            self._roles[role] = _Role(role, pid)
+
+    def begin(self) -> None:
+        """The transfer begins. A program that is watched only later counts as begun with it."""
+        with self._lock:
+            for role, stats in self._trees():
+                role.at_begin = _used(stats)
+
+    def end(self) -> None:
+        """The transfer is over: call it before the programs that still run are told to end."""
+        self._look()
+        with self._lock:
+            for role, stats in self._trees():
+                if role.life is None and any(stat.pid == role.pid for stat in stats):
+                    role.at_end = _used(stats)
+
+    def ended(self, name: str, usage: resource.struct_rusage) -> None:
+        """The program was waited for, with this account; children that outlived it are still in /proc."""
+        with self._lock:
+            role = self._roles[name]
+            outlived = next(stats for each, stats in self._trees() if each is role)
+            role.life = _of(usage) + _used([stat for stat in outlived if stat.pid != role.pid])
+            role.max_rss_bytes = usage.ru_maxrss * 1024
+            if role.at_end is None:
+                role.at_end = role.life
+
+    def summary(self) -> dict[str, Any]:
+        """By role, for trial.json. Times of `life` are exact; user and system of `transfer` are good to 10 ms each."""
+        with self._lock:
+            return {name: _summary(role) for name, role in self._roles.items()}
+
+    def _look(self) -> None:
+        now = time.monotonic_ns()
+        with self._lock:
+            for role, stats in self._trees():
+                if not stats or role.life is not None:
+                    continue
+                memory = [_process_tree.memory(stat.pid) for stat in stats]
+                threads = sum(stat.threads for stat in stats)
+                role.processes = max(role.processes, len(stats))
+                role.threads = max(role.threads, threads)
+                role.tree_bytes = max(role.tree_bytes, sum(peak for _, peak in memory))
+                role.process_bytes = max(role.process_bytes, *(peak for _, peak in memory))
+                if self._file is not None:
+                    line = {
+                        "at_ns": now,
+                        "role": role.name,
+                        "processes": len(stats),
+                        "threads": threads,
+                        "cpu_ns": sum(_process_tree.used(stat).cpu_ns for stat in stats),
+                        "resident_bytes": sum(resident for resident, _ in memory),
+                    }
+                    self._file.write(json.dumps(line) + "\n")
+
+    def _trees(self) -> Iterator[tuple[_Role, list[Stat]]]:
+        everybody = _process_tree.everybody()
+        for role in self._roles.values():
+            stats = _process_tree.tree(everybody, role.pid, role.known)
+            role.known = frozenset(stat.identity for stat in stats)
+            yield role, stats
+
+
+def _used(stats: list[Stat]) -> Used:
+    return sum((_process_tree.used(stat) + _process_tree.switches(stat.pid) for stat in stats), Used())
+
+
+def _of(usage: resource.struct_rusage) -> Used:
+    user_ns, system_ns = round(usage.ru_utime * 1e9), round(usage.ru_stime * 1e9)
+    faults = usage.ru_minflt, usage.ru_majflt
+    return Used(user_ns + system_ns, user_ns, system_ns, *faults, usage.ru_nvcsw, usage.ru_nivcsw)
+
+
+def _summary(role: _Role) -> dict[str, Any]:
+    return {
+        "life": None if role.life is None else asdict(role.life),
+        "transfer": None if role.at_end is None else asdict(role.at_end.since(role.at_begin)),
+        **_memory(role),
+        "most_processes": role.processes,
+        "most_threads": role.threads,
+    }
+
+
+def _memory(role: _Role) -> dict[str, Any]:
+    """Peaks of the whole tree and of its largest process, which is what `time -v` shows.
+
+    VmHWM begins with the program, but nobody looks at the very end. ru_maxrss is exact, but begins with the peak of
+    whoever started the program (memory is shared until exec): only one above ours is surely the program's own.
+    """
+    own_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    certain = role.max_rss_bytes > max(own_bytes, role.process_bytes) or role.process_bytes == 0
+    largest = role.max_rss_bytes if certain else role.process_bytes
+    return {
+        "peak_memory_bytes": max(role.tree_bytes, largest),
+        "largest_process_bytes": largest,
+        "largest_process_source": "ru_maxrss" if certain else "VmHWM",
+    }

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How often a program calls the kernel. Each call stops the program twice: never in a trial whose time counts."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+_ROW = re.compile(r"^\s*(\d+)\s+(\d+)?\s*([a-z_]\w*)\s*$", re.MULTILINE)
+
+
+def syscall_count_problem() -> str | None:
+    """Why nothing can be counted here, or None. Must be asked where the program will run: inside the sandbox."""
+    if shutil.which("strace") is None:
+        return "strace is not installed (as root: apt-get install -y strace)"
+    trial = counting(("true",), Path(os.devnull))
+    done = subprocess.run(trial, capture_output=True, text=True, check=False)
+    return None if done.returncode == 0 else f"strace may not trace here: {done.stderr.strip()}"
+
+
+def counting(argv: tuple[str, ...], output: Path) -> tuple[str, ...]:
+    """The command line that runs `argv` and leaves the counts in `output` when the program and its children have ended.
+
+    SIGTERM to the process group reaches the program; strace itself ignores it until the counts are written.
+    """
+    return ("strace", "-f", "-c", "-U", "calls,errors,name", "-o", str(output), *argv)
+
+
+def syscall_counts(output: Path) -> dict[str, int]:
+    """System call → calls, failed ones included; empty when the program was killed before it could be summed up."""
+    try:
+        text = output.read_text()
+    except OSError:
+        return {}
+    return {name: int(calls) for calls, _, name in _ROW.findall(text) if name != "total"}
