@@ -6,33 +6,14 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from contexts import CONTEXT, WORK
 
-from quiclab.endpoints import ENDPOINTS, Available, Context, Unsupported, find
+from quiclab.endpoints import ENDPOINTS, Available, Unsupported, find
 from quiclab.errors import SpecError
 from quiclab.spec.model import Knobs, Program, Tcp
 
-WORK = Path("/lab/trial/home")
-CONTEXT = Context(
-    program=Program("any"),
-    protocols=("h3",),
-    ip_version=4,
-    address="10.77.0.2",
-    port=443,
-    host="server.test",
-    object_name="1MB",
-    work_dir=WORK,
-    root=Path("/lab/www"),
-    certificate=Path("/lab/tls/server.crt"),
-    key=Path("/lab/tls/server.key"),
-    ca=Path("/lab/tls/ca.crt"),
-    qlog_dir=Path("/lab/trial/raw/qlog"),
-    keylog=Path("/lab/trial/raw/keys.log"),
-    output=Path("/lab/trial/raw/client.json"),
-    session_file=WORK / "session",
-)
 OWN = ("server", "command"), ("client", "command"), ("proxy", "command")
 
 
@@ -106,7 +87,7 @@ def test_aioquic_speaks_h3_with_reno_or_cubic() -> None:
     """Anything else is refused when the plan is made."""
     cubic, bbr = (Program("aioquic", knobs=Knobs(congestion_control=name)) for name in ("cubic", "bbr"))
     for role in ("server", "client"):
-        aioquic = find(role, "aioquic")  # type: ignore[arg-type]
+        aioquic = find(role, "aioquic")
         assert aioquic.unsupported(cubic, "h3") is None
         assert "reno, cubic" in (aioquic.unsupported(bbr, "h3") or "")
 
