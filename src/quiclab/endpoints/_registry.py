@@ -5,37 +5,60 @@ from __future__ import annotations
 
 import difflib
 
-from quiclab.endpoints import command
 from quiclab.endpoints._api import Endpoint, Proxy, Role
-from quiclab.endpoints.clients import aioquic as aioquic_client
-from quiclab.endpoints.clients import chromium, curl, curl_cffi, nghttp, wget2
-from quiclab.endpoints.clients import ngtcp2 as ngtcp2_client
-from quiclab.endpoints.proxies import envoy, haproxy
-from quiclab.endpoints.proxies import nginx as nginx_proxy
-from quiclab.endpoints.servers import aioquic as aioquic_server
-from quiclab.endpoints.servers import caddy, nginx
-from quiclab.endpoints.servers import ngtcp2 as ngtcp2_server
+from quiclab.endpoints.clients.aioquic import AioquicClient
+from quiclab.endpoints.clients.chromium import Chromium
+from quiclab.endpoints.clients.curl import Curl
+from quiclab.endpoints.clients.curl_cffi import CurlCffi
+from quiclab.endpoints.clients.firefox import Firefox
+from quiclab.endpoints.clients.nghttp import Nghttp
+from quiclab.endpoints.clients.ngtcp2 import Ngtcp2Client
+from quiclab.endpoints.clients.quic_go import QuicGoClient
+from quiclab.endpoints.clients.quiche import QuicheClient
+from quiclab.endpoints.clients.quinn import QuinnClient
+from quiclab.endpoints.clients.wget2 import Wget2
+from quiclab.endpoints.command import CommandClient, CommandProxy, CommandServer
+from quiclab.endpoints.proxies.envoy import Envoy
+from quiclab.endpoints.proxies.haproxy import Haproxy
+from quiclab.endpoints.proxies.nginx import NginxProxy
+from quiclab.endpoints.servers.aioquic import AioquicServer
+from quiclab.endpoints.servers.caddy import Caddy
+from quiclab.endpoints.servers.nginx import Nginx
+from quiclab.endpoints.servers.ngtcp2 import Ngtcp2Server
+from quiclab.endpoints.servers.quic_go import QuicGoServer
+from quiclab.endpoints.servers.quiche import QuicheServer
+from quiclab.endpoints.servers.quinn import QuinnFaultyInitialPto, QuinnFaultyThreshold, QuinnServer, QuinnTimeThreshold
 from quiclab.errors import SpecError
 from quiclab.spec.model import Arm
 
 ENDPOINTS: tuple[Endpoint, ...] = (
-    caddy.Caddy(),
-    nginx.Nginx(),
-    ngtcp2_server.Ngtcp2Server(),
-    aioquic_server.AioquicServer(),
-    command.CommandServer(),
-    envoy.Envoy(),
-    haproxy.Haproxy(),
-    nginx_proxy.NginxProxy(),
-    command.CommandProxy(),
-    curl_cffi.CurlCffi(),
-    chromium.Chromium(),
-    curl.Curl(),
-    ngtcp2_client.Ngtcp2Client(),
-    wget2.Wget2(),
-    nghttp.Nghttp(),
-    aioquic_client.AioquicClient(),
-    command.CommandClient(),
+    Caddy(),
+    Nginx(),
+    Ngtcp2Server(),
+    QuicheServer(),
+    QuinnServer(),
+    QuicGoServer(),
+    AioquicServer(),
+    QuinnTimeThreshold(),
+    QuinnFaultyThreshold(),
+    QuinnFaultyInitialPto(),
+    CommandServer(),
+    Envoy(),
+    Haproxy(),
+    NginxProxy(),
+    CommandProxy(),
+    CurlCffi(),
+    Curl(),
+    Ngtcp2Client(),
+    QuicheClient(),
+    QuinnClient(),
+    QuicGoClient(),
+    AioquicClient(),
+    Wget2(),
+    Nghttp(),
+    Chromium(),
+    Firefox(),
+    CommandClient(),
 )
 
 
