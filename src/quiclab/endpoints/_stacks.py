@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a program is found, and how it is started from there.
 
-A prefix is a folder with programs below it: `bin`, `sbin`, `usr/bin` or `usr/sbin`. One that brings the C library's own
+A prefix is a folder with programs in it or in one of the usual folders below it. One that brings the C library's own
 loader (a Debian release unpacked beside the machine's) is run with that loader and those libraries, and so needs
 nothing of the machine but the kernel. Nothing here starts a process.
 """
@@ -22,7 +22,8 @@ STAMP = ".quiclab.json"
 PROJECT = Path(__file__).resolve().parents[3]
 """The project's folder, when quiclab runs from its sources."""
 
-_PROGRAM_FOLDERS = ("bin", "sbin", "usr/bin", "usr/sbin")
+# Before `usr/bin`, where browsers leave a script that knows only their usual place.
+_PROGRAM_FOLDERS = ("", "bin", "sbin", "usr/lib/{name}", "usr/bin", "usr/sbin")
 LIBRARY_FOLDERS = ("usr/lib/*-linux-gnu*", "lib/*-linux-gnu*", "usr/lib", "usr/lib64", "lib", "lib64")
 
 
@@ -65,7 +66,7 @@ def find_program(name: str, prefix: str | None = None) -> Launch | None:
 def find_below(prefix: Path, name: str) -> Launch | None:
     """The program in one of the usual folders below a prefix."""
     for folder in _PROGRAM_FOLDERS:
-        if _is_program(path := prefix / folder / name):
+        if _is_program(path := prefix / folder.format(name=name) / name):
             return launch(prefix, path, name)
     return None
 
@@ -86,8 +87,13 @@ def package_version(started: Launch, package: str) -> str | None:
     for folder in Path(started.path).parents:
         if (stamp := folder / STAMP).is_file():
             entries = (entry.split("_") for entry in json.loads(stamp.read_text())["packages"])
-            return next((entry[1].partition("-")[0] for entry in entries if entry[0] == package), None)
+            return next((_upstream(entry[1]) for entry in entries if entry[0] == package), None)
     return None
+
+
+def _upstream(debian: str) -> str:
+    """`2:3.87.1-1+deb12u1`, in a file name `2%3a3.87.1-1+deb12u1`, is Debian's name for version 3.87.1."""
+    return debian.rpartition("%3a")[2].rpartition("-")[0] or debian
 
 
 def _openssl_settings(prefix: Path) -> dict[str, str]:

@@ -17,6 +17,8 @@ from quiclab.errors import HostError
 
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _DEFAULT_MIRROR = "http://deb.debian.org/debian"
+_INDEX_BYTES = 100_000_000
+MORE_SPACE = "free some space, or set QUICLAB_STACKS to a folder on a larger disk"
 _TARGETS = "$(CREATED_BY) $(REPO_URI) $(RELEASE) $(COMPONENT)"
 _OWN_STATUS = Path("/var/lib/dpkg/status")
 
@@ -37,7 +39,6 @@ Dir::Etc::SourceParts "-";
 Dir::Etc::Trusted "{folder}/etc/trusted.gpg";
 APT::Architecture "{architecture}";
 APT::Architectures "{architecture}";
-APT::Default-Release "{release}";
 APT::Install-Recommends "false";
 APT::Get::List-Cleanup "false";
 APT::Update::Error-Mode "any";
@@ -64,7 +65,7 @@ class Apt:
     """apt in a folder of its own."""
 
     def __init__(self, folder: Path, sources: tuple[Source, ...], *, on_top_of_machine: bool = False) -> None:
-        """The last source is preferred; `on_top_of_machine` takes what is installed as given."""
+        """Of several sources the last is preferred; `on_top_of_machine` takes what is installed as given."""
         self._folder = folder
         self._sources = sources
         for each in (
@@ -80,18 +81,18 @@ class Apt:
         # A copy: apt locks the folder that the file lies in.
         status = folder / "dpkg" / "status"
         status.write_text(_OWN_STATUS.read_text() if on_top_of_machine else "")
-        settings = _SETTINGS.format(
-            folder=folder,
-            status=status,
-            release=sources[-1].suite,
-            architecture=_output("dpkg", "--print-architecture"),
-        )
+        settings = _SETTINGS.format(folder=folder, status=status, architecture=_output("dpkg", "--print-architecture"))
+        if not on_top_of_machine:
+            settings += f'APT::Default-Release "{sources[-1].suite}";\n'
         (folder / "apt.conf").write_text(settings)
         lines = [f"deb [signed-by={_KEYRING}] {source.mirror} {source.suite} main\n" for source in sources]
         (folder / "sources.list").write_text("".join(lines))
 
     def update(self) -> None:
         """Fetch the indexes; every signature is verified."""
+        # apt itself can wait for ever on a disk that fills while it reads an index.
+        if (free := shutil.disk_usage(self._folder).free) < _INDEX_BYTES:
+            raise HostError(f"the disk is full: {self._folder} has {free / 1e6:.0f} MB left", MORE_SPACE)
         done = self._get("update")
         if done.returncode != 0:
             raise self._trouble(done.stdout)
@@ -129,7 +130,7 @@ _TROUBLES = (
     (
         r"no space left|enough free space|disk quota",
         "the disk is full: {folder} cannot take the packages",
-        "free some space, or set QUICLAB_STACKS to a folder on a larger disk",
+        MORE_SPACE,
     ),
     (
         r"NO_PUBKEY|not signed|signature|EXPKEYSIG|public key",
@@ -176,8 +177,7 @@ def own_sources() -> tuple[Source, ...]:
         for row in rows
         if len(row) == 4 and row[0] == "Packages" and row[3] == "main" and row[2].partition("-")[0] == codename
     )
-    # The release itself is preferred over its updates only by name: they carry the same priority.
-    return tuple(sorted(found, key=lambda source: source.suite, reverse=True))
+    return tuple(found)
 
 
 def mirror() -> str:

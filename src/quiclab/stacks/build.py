@@ -20,7 +20,7 @@ Tools = Callable[[], Path]
 
 
 class MissingToolError(HostError):
-    """What building would need is not on this machine: the program stays away, and that is no failure."""
+    """What a program would need is not on this machine: it stays away, and that is no failure unless it was named."""
 
 
 def is_current(stacks: Path, build: Build, source: Path) -> bool:
@@ -110,6 +110,8 @@ def _compile(work: Path, command: tuple[str, ...], source: Path, variables: Mapp
     if done.returncode != 0:
         lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
         said = next((line for line in lines if line.startswith("error")), lines[-1] if lines else "no word")
+        if " requires rustc " in said or "is not supported by" in said:
+            raise MissingToolError(f"needs a newer Rust: {said}", "Debian 12: apt-get install -y rustc-web cargo-web")
         raise HostError(f"{command[0]} failed: {said}", f"all of it: {log}")
 
 

