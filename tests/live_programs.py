@@ -38,11 +38,10 @@ class Loopback:
 
     @contextmanager
     def serving(self, knobs: Knobs | None = None, **changes: Any) -> Iterator[subprocess.Popen[str]]:
-        """A server that listens; SIGTERM ends it in good order."""
+        """A server that listens, until SIGTERM ends it; its exit code is known afterwards."""
         process = self.start(self.server, knobs, **changes)
-        protocol = changes.get("protocols", self.context.protocols)[0]
         patience = time.monotonic() + _PATIENCE_S
-        while not self._listens(protocol):
+        while not self._listens(replace(self.context, **changes)):
             assert process.poll() is None, process.communicate()[0]
             assert time.monotonic() < patience, "the server does not listen"
             time.sleep(0.005)
@@ -50,8 +49,7 @@ class Loopback:
             yield process
         finally:
             process.terminate()
-            told, _ = process.communicate(timeout=_PATIENCE_S)
-            assert (process.returncode, told) == (0, "")
+            process.communicate(timeout=_PATIENCE_S)
 
     def visit(self, knobs: Knobs | None = None, **changes: Any) -> dict[str, Any]:
         """One request as the client tells it, with its exit code, what it printed, and whether the body is whole."""
@@ -73,9 +71,11 @@ class Loopback:
             lambda: subprocess.Popen(command.argv, stdin=pipe, stdout=pipe, text=True, env=dict(command.env))
         )
 
-    def _listens(self, protocol: Protocol) -> bool:
-        lines = [line.split() for line in self.namespace.read("udp" if protocol == "h3" else "tcp").splitlines()[1:]]
-        return any(line[1].endswith(f":{PORT:04X}") and (protocol == "h3" or line[3] == _TCP_LISTEN) for line in lines)
+    def _listens(self, context: Context) -> bool:
+        kind = "udp" if context.protocol == "h3" else "tcp"
+        table = self.namespace.read(kind if context.ip_version == 4 else f"{kind}6")
+        lines = [line.split() for line in table.splitlines()[1:]]
+        return any(line[1].endswith(f":{PORT:04X}") and (kind == "udp" or line[3] == _TCP_LISTEN) for line in lines)
 
 
 @contextmanager

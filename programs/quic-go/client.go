@@ -133,8 +133,8 @@ func (job *clientJob) openSession() (*session, error) {
 
 func awaitTicket(job *clientJob, current *session) error {
 	select {
-	case state := <-current.received:
-		return saveSession(job.SessionFile, job.Protocol, state)
+	case received := <-current.received:
+		return saveSession(job.SessionFile, job.Protocol, received)
 	case <-time.After(ticketLimit):
 		return fmt.Errorf("the server sent no session ticket within %s", ticketLimit)
 	}
@@ -160,6 +160,7 @@ func (job *clientJob) clientTLS(current *session) (*tls.Config, error) {
 	config.KeyLogWriter = keylog
 	if current != nil && (job.Priming || job.Session != "fresh") {
 		config.ClientSessionCache = current
+		config.Time = current.now
 	}
 	return config, nil
 }

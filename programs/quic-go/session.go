@@ -8,25 +8,33 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 )
 
 // sessionFile is one TLS session on disk. quic-go keeps the server's transport parameters, which 0-RTT needs, in the
 // state.
 type sessionFile struct {
-	Protocol string `json:"protocol"`
-	Ticket   []byte `json:"ticket"`
-	State    []byte `json:"state"`
+	Protocol string    `json:"protocol"`
+	Received time.Time `json:"received"`
+	Ticket   []byte    `json:"ticket"`
+	State    []byte    `json:"state"`
 }
 
 // session is the tls.ClientSessionCache of one connection: hands out what was loaded, passes on what the server sends.
 type session struct {
 	loaded    *tls.ClientSessionState
 	earlyData bool // the loaded ticket allows it
-	received  chan *tls.ClientSessionState
+	fraction  time.Duration
+	received  chan ticket
+}
+
+type ticket struct {
+	state *tls.ClientSessionState
+	at    time.Time
 }
 
 func newSession() *session {
-	return &session{received: make(chan *tls.ClientSessionState, 1)}
+	return &session{received: make(chan ticket, 1)}
 }
 
 // Get hands out the loaded session, whatever the key: there is one server.
@@ -38,10 +46,15 @@ func (s *session) Put(_ string, state *tls.ClientSessionState) {
 		return
 	}
 	select {
-	case s.received <- state:
+	case s.received <- ticket{state, time.Now()}:
 	default:
 	}
 }
+
+// now is the clock for a connection that resumes. Go's TLS notes the second in which a ticket arrived and so tells the
+// server an age that is up to a second too high, for which some refuse early data (RFC 8446 section 8.3). A clock that
+// is behind by the fraction of that second makes the age right.
+func (s *session) now() time.Time { return time.Now().Add(-s.fraction) }
 
 func loadSession(path, protocol string) (*session, error) {
 	text, err := os.ReadFile(path)
@@ -65,11 +78,12 @@ func loadSession(path, protocol string) (*session, error) {
 	}
 	s := newSession()
 	s.loaded, s.earlyData = loaded, state.EarlyData
+	s.fraction = time.Duration(file.Received.Nanosecond())
 	return s, nil
 }
 
-func saveSession(path, protocol string, received *tls.ClientSessionState) error {
-	ticket, state, err := received.ResumptionState()
+func saveSession(path, protocol string, received ticket) error {
+	identity, state, err := received.state.ResumptionState()
 	if err != nil {
 		return err
 	}
@@ -80,7 +94,7 @@ func saveSession(path, protocol string, received *tls.ClientSessionState) error 
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(sessionFile{protocol, ticket, bytes})
+	text, err := json.Marshal(sessionFile{protocol, received.at, identity, bytes})
 	if err != nil {
 		return err
 	}

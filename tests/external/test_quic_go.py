@@ -18,6 +18,7 @@ from live_programs import ADDRESS, PORT, Loopback, loopback
 
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints.clients.quic_go import QuicGoClient
+from quiclab.endpoints.servers.ngtcp2 import Ngtcp2Server
 from quiclab.endpoints.servers.quic_go import QuicGoServer
 from quiclab.spec.model import Knobs, Protocol
 from quiclab.units import ByteCount
@@ -65,13 +66,15 @@ def parameters(folder: Path, side: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("protocol", "version"), [("h2", "HTTP/2"), ("h3", "HTTP/3")])
 def test_1_mb_arrives_whole_with_its_keys(tmp_path: Path, protocol: Protocol, version: str) -> None:
-    """Hash, protocol, instants in order, and the keys of the traffic."""
+    """Hash, protocol, instants in order, the keys of the traffic, and a server that SIGTERM ends in good order."""
 
-    def work(here: Loopback) -> dict[str, Any]:
-        with here.serving():
-            return here.visit()
+    def work(here: Loopback) -> list[Any]:
+        with here.serving() as server:
+            request = here.visit()
+        return [request, server.returncode]
 
-    request = run(tmp_path, protocol, work)
+    request, ended = run(tmp_path, protocol, work)
+    assert ended == 0
     assert (request["exit"], request["told"], request["whole"], request["status"]) == (0, "", True, 200)
     assert (request["http_version"], request["alpn"], request["resumed"]) == (version, protocol, False)
     assert request["congestion_control"] == ("reno" if protocol == "h3" else None)
@@ -80,6 +83,18 @@ def test_1_mb_arrives_whole_with_its_keys(tmp_path: Path, protocol: Protocol, ve
     keys = (tmp_path / "keys.log").read_text()
     assert "CLIENT_TRAFFIC_SECRET_0 " in keys
     assert "SERVER_TRAFFIC_SECRET_0 " in keys
+
+
+@pytest.mark.parametrize("protocol", ["h2", "h3"])
+def test_ipv6(tmp_path: Path, protocol: Protocol) -> None:
+    """Both ends on ::1."""
+
+    def work(here: Loopback) -> dict[str, Any]:
+        ipv6: dict[str, Any] = {"ip_version": 6, "address": "::1"}
+        with here.serving(**ipv6):
+            return here.visit(**ipv6)
+
+    assert run(tmp_path, protocol, work)["whole"]
 
 
 def test_both_ends_write_whole_qlogs(tmp_path: Path) -> None:
@@ -125,6 +140,19 @@ def test_a_second_visit_with_the_ticket_of_the_first(
     if expected == "accepted":
         types = [packet["header"]["packet_type"] for packet in packets(tmp_path, "client", "sent")]
         assert "0RTT" in types
+
+
+@pytest.mark.skipif(find_program("gtlsserver") is None, reason="gtlsserver is not installed: make stacks")
+def test_a_server_that_looks_at_the_age_of_a_ticket_takes_early_data(tmp_path: Path) -> None:
+    """GnuTLS leaves early data whose ticket the client says to be older than it can be (RFC 8446 section 8.3)."""
+
+    def inside() -> list[dict[str, Any]]:
+        with loopback(tmp_path, QuicGoClient(), Ngtcp2Server(), "h3") as here, here.serving():
+            knobs = Knobs(session="early_data")
+            here.visit(knobs, priming=True)
+            return [here.visit(knobs) for _ in range(3)]
+
+    assert [each["early_data"] for each in in_sandbox(inside)] == ["accepted"] * 3
 
 
 def test_tls_1_2_is_resumed_too(tmp_path: Path) -> None:
