@@ -13,12 +13,14 @@ from quiclab.verify._tshark import Tree, child, children, descendants, dissect, 
 from quiclab.verify.wire import Socket, Wire
 
 PacketKind = Literal["initial", "0-RTT", "handshake", "retry", "1-RTT", "version_negotiation"]
-_LONG: dict[int, PacketKind] = {0: "initial", 1: "0-RTT", 2: "handshake", 3: "retry"}
+_LONG: tuple[PacketKind, ...] = ("initial", "0-RTT", "handshake", "retry")
+_LONG_V2: tuple[PacketKind, ...] = ("retry", "initial", "0-RTT", "handshake")
+"""By the type bits of the long header: RFC 9000 section 17.2, RFC 9369 section 3.2."""
 CRYPTO, _STREAM_FIRST, _STREAM_LAST, PATH_CHALLENGE, PATH_RESPONSE = 0x06, 0x08, 0x0F, 0x1A, 0x1B
 HTTP2_HEADERS, HTTP2_SETTINGS = 0x1, 0x4
 
 _WANTED = (
-    "tcp.flags.syn == 1 || tls.handshake || quic.long.packet_type || quic.version == 0"
+    "tcp.flags.syn == 1 || tls.handshake || quic.header_form == 1"
     " || quic.stream.stream_id && !(quic.stream.offset > 4096) || quic.frame_type in {0x1a, 0x1b}"
     " || http2.type in {1, 4} || http.request || http.response"
 )
@@ -130,12 +132,18 @@ def _message(tree: Tree) -> TlsMessage:
 
 
 def _quic(packet: Tree) -> QuicPacket:
-    long_type = number(packet, "quic.long.packet_type")
-    kind: PacketKind = "1-RTT" if long_type is None else _LONG[long_type]
-    if number(packet, "quic.version") == 0:
-        kind = "version_negotiation"
     frames = tuple(_frame(frame) for frame in children(packet, "quic.frame"))
-    return QuicPacket(kind, frames or None, token=bool(number(packet, "quic.token_length")))
+    return QuicPacket(_kind(packet), frames or None, token=bool(number(packet, "quic.token_length")))
+
+
+def _kind(packet: Tree) -> PacketKind:
+    if number(packet, "quic.version") == 0:
+        return "version_negotiation"
+    for name, kinds in (("quic.long.packet_type", _LONG), ("quic.long.packet_type_v2", _LONG_V2)):
+        kind = number(packet, name)
+        if kind is not None:
+            return kinds[kind]
+    return "1-RTT"
 
 
 def _frame(tree: Tree) -> QuicFrame:

@@ -74,10 +74,11 @@ def _migration(asked: Mapping[str, Any], proof: Mapping[str, Any], request: Mapp
     if not wanted or (migrated := _got("migrated", proof, request)) == UNPROVEN:
         return None
     if migrated is False:
-        if proof.get("address_changed") is False:
+        if proof["address_changed"] is False:
             return "asked for a migration, but the client's address did not change"
         return "asked for a migration, but no PATH_RESPONSE validated the new path before data flowed on it"
-    if wanted == "active" and proof.get("path_challenges", {}).get("client") == 0:
+    challenges = proof["path_challenges"]
+    if wanted == "active" and challenges != UNPROVEN and not challenges["client"]:
         return "asked for an active migration, but the client sent no PATH_CHALLENGE"
     return None
 

@@ -15,7 +15,7 @@ from quiclab.verify._opened import Opened, TlsMessage, open_packets
 from quiclab.verify._round_trips import handshake_round_trips
 from quiclab.verify._tls_names import group_name
 from quiclab.verify._transport_parameters import parse_parameter_values
-from quiclab.verify._tshark import UnopenedError, descendants, number, octets, text
+from quiclab.verify._tshark import UnopenedError, descendants, number, octets, text, tshark_version
 from quiclab.verify.wire import Wire
 
 _CLIENT_HELLO, _SERVER_HELLO, _ENCRYPTED_EXTENSIONS, _CERTIFICATE = 1, 2, 8, 11
@@ -53,7 +53,13 @@ def read_decrypted(capture: Path, key_log: Path, server_port: int, wire: Wire) -
     """Ask tshark, once. Raises `UnopenedError` if nothing was decrypted, with the reason."""
     if not key_log.is_file() or not key_log.stat().st_size:
         raise UnopenedError("the client left no TLS keys (raw/keys.log)")
-    packets = open_packets(capture, key_log, server_port, wire)
+    try:
+        return _read_all(open_packets(capture, key_log, server_port, wire), wire)
+    except (ValueError, IndexError) as error:  # another version of tshark may print fields in another way
+        raise UnopenedError(f"what tshark {tshark_version()} prints cannot be read: {error}") from error
+
+
+def _read_all(packets: list[Opened], wire: Wire) -> Decrypted:
     connections: defaultdict[object, list[Opened]] = defaultdict(list)
     for packet in packets:
         connections[packet.socket if packet.connection is None else packet.connection].append(packet)

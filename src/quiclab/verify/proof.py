@@ -18,6 +18,7 @@ from quiclab.verify.wire import Wire, read_wire, socket_name
 
 UNPROVEN = "unproven"
 _NEEDS_KEYS = (
+    "connections",
     "http_version_seen",
     "alpn",
     "handshake_round_trips",
@@ -27,8 +28,14 @@ _NEEDS_KEYS = (
     "http_settings_client",
     "http_settings_server",
     "alt_svc",
+    "address_changed",
+    "path_challenges",
+    "path_responses",
+    "path_validated_by",
     "migrated",
+    "new_path",
 )
+_ALWAYS = {"quic_congestion_control": "no program names it in its log: its windows over time show it"}
 
 
 def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
@@ -56,10 +63,12 @@ def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
         **_on_the_wire(capture, document["server_port"]),
         "tcp_congestion_control_asked": document["tcp_congestion_control_asked"],
         "tcp_congestion_control": host.get("server_tcp_congestion_control", UNPROVEN),
+        "quic_congestion_control_asked": (document.get("asked") or {}).get("congestion_control") or UNPROVEN,
+        "quic_congestion_control": UNPROVEN,
         "versions": (document["client"] or {}).get("versions", {}),
         **dict.fromkeys(_NEEDS_KEYS, UNPROVEN),
         "decrypted_by": UNPROVEN,
-        "unproven_because": {"decrypted_by": "not decrypted yet"},
+        "unproven_because": _ALWAYS | {"decrypted_by": "not decrypted yet"},
     }
 
 
@@ -71,7 +80,7 @@ def prove_decrypted(folder: Path, document: dict[str, Any]) -> None:
     try:
         decrypted = read_decrypted(capture, keys, document["server_port"], wire)
     except UnopenedError as error:
-        proof["unproven_because"] = {"decrypted_by": str(error)}
+        proof["unproven_because"] = _ALWAYS | {"decrypted_by": str(error)}
         return
     found = _facts(decrypted)
     for replaced in ("resumed", "tls_group"):  # Of TLS 1.2, where the hellos do not tell.
@@ -81,7 +90,7 @@ def prove_decrypted(folder: Path, document: dict[str, Any]) -> None:
     if proof["alt_svc_use"] == UNPROVEN and decrypted.http.alt_svc and decrypted.http.version != "HTTP/3":
         proof["alt_svc_use"] = "used"
     proof["decrypted_by"] = f"tshark {tshark_version()}"
-    proof["unproven_because"] = decrypted.why
+    proof["unproven_because"] = _ALWAYS | decrypted.why
 
 
 def _facts(decrypted: Decrypted) -> dict[str, Any]:
