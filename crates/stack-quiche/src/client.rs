@@ -3,9 +3,11 @@
 
 use std::time::{Duration, Instant};
 
-use quiche::h3::{self, Header, NameValue};
+use quiche::h3::{self, Header};
 
+use crate::answer::Answer;
 use crate::config::{self, registered_group};
+use crate::ending::reason_of_end;
 use crate::failure::Failure;
 use crate::job::{ClientJob, CongestionControl, Session};
 use crate::logs::Logs;
@@ -66,15 +68,6 @@ struct Download {
     offered_early_data: bool,
     answer: Answer,
     migrates: bool,
-}
-
-#[derive(Default)]
-struct Answer {
-    status: Option<u16>,
-    body: Vec<u8>,
-    first_byte_ns: Option<u64>,
-    last_byte_ns: Option<u64>,
-    error: Option<String>,
 }
 
 impl Download {
@@ -181,7 +174,9 @@ impl Download {
     fn step(&mut self, deadline: Option<Instant>) -> Result<(), Failure> {
         self.offered_early_data |= self.quic.is_in_early_data();
         self.request()?;
-        self.read_answer();
+        if let Some(http) = &mut self.http {
+            self.answer.read(&mut self.quic, http);
+        }
         self.paths
             .advance(&mut self.quic, self.answer.body.len() as u64);
         self.renew_ids();
@@ -192,7 +187,7 @@ impl Download {
             return Ok(());
         }
         if self.quic.is_closed() || self.quic.is_draining() {
-            return Err(Failure::Run(self.reason_of_end()));
+            return Err(Failure::Run(reason_of_end(&mut self.quic)));
         }
         let wake = earliest(self.quic.timeout_instant(), self.outbox.wake_at());
         sys::wait(
@@ -229,32 +224,6 @@ impl Download {
         Ok(())
     }
 
-    fn read_answer(&mut self) {
-        let Some(http) = &mut self.http else { return };
-        let mut piece = vec![0; 65_536];
-        while let Ok((stream, event)) = http.poll(&mut self.quic) {
-            match event {
-                h3::Event::Headers { list, .. } => {
-                    // Trailers have none.
-                    self.answer.status = status(&list).or(self.answer.status);
-                }
-                h3::Event::Data => {
-                    while let Ok(length) = http.recv_body(&mut self.quic, stream, &mut piece) {
-                        self.answer.first_byte_ns.get_or_insert_with(monotonic_ns);
-                        self.answer.body.extend_from_slice(&piece[..length]);
-                    }
-                }
-                h3::Event::Finished => self.answer.last_byte_ns = Some(monotonic_ns()),
-                h3::Event::Reset(code) => {
-                    self.answer.error =
-                        Some(format!("the server reset the stream with error {code:#x}"));
-                    self.answer.last_byte_ns = Some(monotonic_ns());
-                }
-                h3::Event::PriorityUpdate | h3::Event::GoAway => {}
-            }
-        }
-    }
-
     /// Give the server spare connection IDs, without which this end cannot migrate.
     fn renew_ids(&mut self) {
         while self.quic.retired_scid_next().is_some() {}
@@ -288,33 +257,6 @@ impl Download {
         }
     }
 
-    fn reason_of_end(&mut self) -> String {
-        if let Some(error) = self.quic.peer_error() {
-            let reason = String::from_utf8_lossy(&error.reason).into_owned();
-            return format!(
-                "the server closed the connection: {}",
-                describe(error.is_app, error.error_code, &reason)
-            );
-        }
-        let tls: &mut boring::ssl::SslRef = self.quic.as_mut();
-        if let Err(error) = tls.verify_result() {
-            return format!("the server's certificate was not accepted: {error}");
-        }
-        if let Some(error) = self.quic.local_error() {
-            let reason = String::from_utf8_lossy(&error.reason).into_owned();
-            return format!(
-                "the connection was given up: {}",
-                describe(error.is_app, error.error_code, &reason)
-            );
-        }
-        if self.quic.is_established() {
-            "the server fell silent"
-        } else {
-            "the server did not answer"
-        }
-        .to_owned()
-    }
-
     /// Say goodbye without waiting for anything, then hash what came.
     fn close(mut self, request: &mut Request) {
         let _ = self.quic.close(true, NO_ERROR, b"");
@@ -328,40 +270,5 @@ impl Download {
             request.migrated = Some(migrated);
             request.migration_failure = failure;
         }
-    }
-}
-
-fn status(headers: &[Header]) -> Option<u16> {
-    let header = headers.iter().find(|header| header.name() == b":status")?;
-    std::str::from_utf8(header.value()).ok()?.parse().ok()
-}
-
-/// TLS alerts are QUIC errors from 0x100 (RFC 9001 section 4.8).
-fn describe(application: bool, code: u64, reason: &str) -> String {
-    let kind = match code {
-        _ if application => format!("HTTP/3 error {code:#x}"),
-        0x100..=0x1ff => format!("TLS alert {}", code - 0x100),
-        _ => format!("QUIC error {code:#x}"),
-    };
-    if reason.is_empty() {
-        kind
-    } else {
-        format!("{kind} ({reason})")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::describe;
-
-    /// The three kinds of errors are told apart.
-    #[test]
-    fn errors_are_named_by_their_kind() {
-        assert_eq!(describe(true, 0x101, ""), "HTTP/3 error 0x101");
-        assert_eq!(
-            describe(false, 0x130, "unknown CA"),
-            "TLS alert 48 (unknown CA)"
-        );
-        assert_eq!(describe(false, 0xa, ""), "QUIC error 0xa");
     }
 }

@@ -3,8 +3,10 @@
 //!
 //! `quiclab-quiche client JOB.json`, `quiclab-quiche server JOB.json` or `quiclab-quiche version`.
 
+mod answer;
 mod client;
 mod config;
+mod ending;
 mod failure;
 mod files;
 mod job;

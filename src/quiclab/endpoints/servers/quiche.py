@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """quiche as an HTTP/3 file server: reno, cubic or bbr2, qlog, 0-RTT accepted or refused.
 
-quiche paces bbr2 only. Its tickets always allow 0-RTT, so that `early_data = false` refuses what a client really
+quiche paces bbr2 only, and fills the congestion window to the last byte: after a loss many of its packets are smaller
+than full (840 bytes where the window was cut to 0.7). Its tickets always allow 0-RTT, so that `early_data = false` refuses what a client really
 offers. Packets that were under way to a client's old address and are lost there, quiche 0.30 sends again only by PTO,
 one or two at a time: a transfer may stall for good after a change of address that loses them.
 """
@@ -41,7 +42,7 @@ class QuicheServer:
         return {
             "congestion_control": f"quiche {knobs.congestion_control or 'cubic'}",
             "initial_window": f"{knobs.initial_window or 10} packets",
-            "packet_size": f"UDP payload {knobs.max_payload or 1200} bytes",
+            "packet_size": f"UDP payload {knobs.max_payload or 1200} bytes, less where the window ends",
             "pacing": "paced" if paced else "not paced",
             "datagrams_per_system_call": "up to 64 (UDP_SEGMENT)" if knobs.gso else "1",
             "early_data": "accepted" if knobs.early_data else "refused",
