@@ -80,7 +80,7 @@ def _go(work: Path, build: Build, source: Path, tools: Tools) -> Path:
         compiler = str(next(tools().glob("usr/lib/go-*/bin/go")))
     variables = {
         "GOTOOLCHAIN": "local",
-        "GOFLAGS": "-mod=readonly -modcacherw",
+        "GOFLAGS": "-mod=readonly -modcacherw -buildvcs=false",
         "GOPATH": str(work / "path"),
         "GOCACHE": str(work / "cache"),
         "CGO_ENABLED": "0",
