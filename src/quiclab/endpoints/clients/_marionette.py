@@ -42,7 +42,7 @@ class Marionette:
         if context != self._context:
             self.call("Marionette:SetContext", {"value": context})
             self._context = context
-        parameters = {"script": script, "args": list(arguments), "sandbox": "default", "newSandbox": False}
+        parameters = {"script": script, "args": list(arguments), "sandbox": None, "newSandbox": False}
         return self.call("WebDriver:ExecuteScript", parameters, patience_s)["value"]
 
     def call(self, command: str, parameters: dict[str, Any], patience_s: float | None = START_PATIENCE_S) -> Any:

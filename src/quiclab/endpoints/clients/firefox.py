@@ -51,6 +51,8 @@ _PREFERENCES: Mapping[str, Preference] = {
     "network.connectivity-service.enabled": False,
     "services.settings.server": "data:,#remote-settings-dummy/v1",
     "app.normandy.enabled": False,
+    "messaging-system.rsexperimentloader.enabled": False,
+    "dom.ipc.processPrelaunch.enabled": False,
     "app.update.disabledForTesting": True,
     "browser.aboutwelcome.enabled": False,
     "browser.newtab.preload": False,
@@ -106,7 +108,8 @@ class Firefox:
         """The job goes in a file; the program starts the browser, then waits for the word."""
         job = context.work_dir / f"{context.output.stem}-job.json"
         launch = _find(context.program.prefix) or Launch((_NAMES[0],))
-        env = {"MOZ_CRASHREPORTER_DISABLE": "1", **launch.env}
+        # The second makes Firefox heed services.settings.server.
+        env = {"MOZ_CRASHREPORTER_DISABLE": "1", "MOZ_REMOTE_SETTINGS_DEVTOOLS": "1", **launch.env}
         if context.keylog is not None:
             env["SSLKEYLOGFILE"] = str(context.keylog)
         settings = {
