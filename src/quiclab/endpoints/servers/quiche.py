@@ -2,9 +2,9 @@
 """quiche as an HTTP/3 file server: reno, cubic or bbr2, qlog, 0-RTT accepted or refused.
 
 quiche paces bbr2 only, and fills the congestion window to the last byte: after a loss many of its packets are smaller
-than full (840 bytes where the window was cut to 0.7). Its tickets always allow 0-RTT, so that `early_data = false` refuses what a client really
-offers. Packets that were under way to a client's old address and are lost there, quiche 0.30 sends again only by PTO,
-one or two at a time: a transfer may stall for good after a change of address that loses them.
+than full (840 bytes where the window was cut to 0.7). Its tickets always allow 0-RTT, so that `early_data = false`
+refuses what a client really offers. What was under way to a client's old address and is lost there, quiche 0.30 sends
+again only by PTO, one or two packets at a time: a transfer can stall for good after a change of address that loses it.
 """
 
 from __future__ import annotations
