@@ -72,7 +72,8 @@ def _host(study: Study) -> dict[str, Any]:
     for arm in study.arms:
         for role, program, _ in arm.programs():
             found = find(role, program.name).probe(bounded_run, program.prefix)
-            programs[f"{role} {program.name}"] = found.version if isinstance(found, Available) else found.reason
+            place = f" of {program.prefix}" if program.prefix else ""
+            programs[f"{role} {program.name}{place}"] = found.version if isinstance(found, Available) else found.reason
     return {**facts(), "quiclab": __version__, "programs": programs}
 
 

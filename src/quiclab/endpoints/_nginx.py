@@ -17,8 +17,8 @@ from quiclab.spec.model import Protocol, Tcp
 
 INSTALL = "make stacks"
 KNOBS: Mapping[Protocol, frozenset[str]] = {
-    "h1": frozenset({"groups", "tls_version"}),
-    "h2": frozenset({"groups", "tls_version", "max_streams", "early_data"}),
+    "h1": frozenset({"groups"}),
+    "h2": frozenset({"groups", "max_streams", "early_data"}),
     "h3": frozenset({"groups", "max_streams", "stream_window", "gso", "early_data"}),
 }
 ABILITIES: frozenset[Ability] = frozenset({"resumption", "early_data"})
@@ -63,32 +63,32 @@ def nginx_command(context: Context, location: str) -> Command:
 
 def _configuration(context: Context, folder: Path, location: str) -> str:
     knobs = context.knobs
+    # For all servers of the address: TLS begins with the settings of the default one.
+    tls = [
+        f"ssl_certificate {context.certificate};",
+        f"ssl_certificate_key {context.key};",
+        "ssl_protocols TLSv1.2 TLSv1.3;",
+        f"ssl_early_data {'on' if knobs.early_data else 'off'};",
+        "ssl_session_tickets on;",
+    ]
+    if knobs.groups is not None:
+        tls.append(f"ssl_ecdh_curve {':'.join(OPENSSL_GROUPS[group] for group in knobs.groups)};")
     server = [
         f"listen {context.authority} quic reuseport;",
         f"listen {context.authority} ssl;",
         "http2 on;",
         "http3 on;",
         f"server_name {context.host};",
-        f"ssl_certificate {context.certificate};",
-        f"ssl_certificate_key {context.key};",
-        f"ssl_protocols TLSv{knobs.tls_version or '1.3'}{'' if knobs.tls_version != '1.2' else ' TLSv1.3'};",
-        f"ssl_early_data {'on' if knobs.early_data else 'off'};",
-        "ssl_session_tickets on;",
         f"quic_gso {'on' if knobs.gso else 'off'};",
     ]
-    if knobs.groups is not None:
-        server.append(f"ssl_ecdh_curve {':'.join(OPENSSL_GROUPS[group] for group in knobs.groups)};")
     if knobs.max_streams is not None:
-        server += [
-            f"http2_max_concurrent_streams {knobs.max_streams};",
-            f"http3_max_concurrent_streams {knobs.max_streams};",
-        ]
+        server += [f"http{version}_max_concurrent_streams {knobs.max_streams};" for version in (2, 3)]
     if knobs.stream_window is not None:
         server.append(f"http3_stream_buffer_size {knobs.stream_window.bytes};")
-    lines = "\n    ".join(server)
     temporary = "\n  ".join(
         f"{name}_temp_path {folder}-{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
+    common, own = "\n  ".join(tls), "\n    ".join(server)
     return f"""daemon off;
 worker_processes 1;
 pid {folder}.pid;
@@ -100,8 +100,9 @@ http {{
   keepalive_requests 1000000;
   add_header Cache-Control no-store;
   {temporary}
+  {common}
   server {{
-    {lines}
+    {own}
     location / {{
       {location}
     }}

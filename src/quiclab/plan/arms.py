@@ -63,6 +63,7 @@ def _program(program: Program) -> str:
     """Its name, and everything that the spec sets on it."""
     name = program.argv[0] if program.argv else program.name
     name += f" of {program.prefix}" if program.prefix else ""
+    name += f" on {program.cpu} of a core (by {program.cpu_by})" if program.cpu else ""
     knobs = ", ".join(f"{_words(knob)} {_setting(getattr(program.knobs, knob))}" for knob in program.knobs.asked())
     return f"{name} with {knobs}" if knobs else name
 

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from quiclab.endpoints import objections
 from quiclab.errors import SpecError
+from quiclab.runner.cpu import Calibrations, calibrate
 from quiclab.spec.model import Certificate, Study
 from quiclab.testbed import _libc
 from quiclab.testbed.certificates import HOST, Certificates, make_certificates
@@ -34,6 +36,8 @@ class Laboratory:
     root: Path
     expected: dict[str, tuple[int, str]]
     """Object → bytes and SHA-256."""
+    calibrations: Calibrations = field(default_factory=dict)
+    """What competitors for a core leave, by what was asked."""
     spin_ns: int | None = None
 
     def trial_dir(self, trial_id: str) -> Path:
@@ -50,6 +54,7 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     Raises SpecError for what an endpoint cannot do, HostError when there is no memory file system.
     """
     check_supported(study)
+    _small_tcp_tables()
     work_dir = study_dir / ".work"
     work_dir.mkdir(exist_ok=True)
     _libc.mount("tmpfs", str(work_dir), "tmpfs", _libc.MS_NOSUID | _libc.MS_NODEV, "mode=0755")
@@ -66,7 +71,7 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
         for name, content in build_site(workload, study.seed).files.items():
             (root / name).write_bytes(content)
             expected[name] = (len(content), hashlib.sha256(content).hexdigest())
-    return Laboratory(study, backend, work_dir, certificates, root, expected)
+    return Laboratory(study, backend, work_dir, certificates, root, expected, calibrate(study))
 
 
 def check_supported(study: Study) -> None:
@@ -74,3 +79,10 @@ def check_supported(study: Study) -> None:
     found = tuple(f"arm {arm.name!r}: {objection}" for arm in study.arms for objection in objections(arm))
     if found:
         raise SpecError("an arm asks for what its programs cannot do", "`quiclab doctor` lists what each can", found)
+
+
+def _small_tcp_tables() -> None:
+    """Namespaces made from here on get tables of connections of their own, not a share of the machine's: whoever looks
+    for a trial's connections then need not walk through hundreds of thousands of empty places."""
+    with contextlib.suppress(OSError):  # Linux before 6.1 has no such setting
+        Path("/proc/sys/net/ipv4/tcp_child_ehash_entries").write_text("4096")

@@ -9,26 +9,28 @@ Only the time between "go" and the client's end is the transfer; the rest is ove
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import time
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from quiclab.errors import TrialError
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import ORIGIN_PORT, PORT, Part, arm_of, parts_of, path_of, resumes, trial_command
+from quiclab.runner.cpu import SlowCpu
+from quiclab.runner.document import kept_body, read_json, trial_document
 from quiclab.runner.laboratory import Laboratory
+from quiclab.runner.observation import Observation
 from quiclab.spec import model
 from quiclab.spec.link import lateness_bound, link_config
 from quiclab.testbed import clock
-from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Link, LinkSettings
+from quiclab.testbed.link import Link, LinkSettings
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.testbed.process import Process, collect, kill_everything_else
-from quiclab.testbed.sampler import counters, tcp_congestion_control
+from quiclab.testbed.sampler import tcp_congestion_control
 from quiclab.testbed.tcp_settings import sysctls
 
 HEADER_BYTES = 200
@@ -51,6 +53,15 @@ class _Record:
         self.phases[name] = self.phases.get(name, 0) + now - self.mark
         self.mark = now
 
+    def facts(self) -> dict[str, Any]:
+        """As trial.json has them."""
+        return {
+            "failure": self.failure,
+            "client_exit_code": self.client_exit_code,
+            "host": self.host,
+            "time_ns": self.phases,
+        }
+
 
 def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int) -> Path:
     """Run one trial and return its folder (in memory): trial.json, and everything else under raw/.
@@ -71,39 +82,11 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int) -> Path:
             summary = _transfer(laboratory, row, raw, record, stack)
     finally:
         kill_everything_else()
-    body = _body(home / "body")
+    body = kept_body(home / "body")
     shutil.rmtree(home, ignore_errors=True)  # what programs left beside their logs
     record.phase("teardown")
-    ended = clock.read()
-    size, digest = laboratory.expected[row.workload]
-    arm, ip_version = arm_of(laboratory.study, row), path_of(laboratory.study, row).ip_version
-    document = {
-        "version": 1,
-        "trial_id": row.trial_id,
-        "attempt": attempt,
-        "row": asdict(row),
-        "failure": record.failure,
-        "started_utc": started.utc,
-        "started_monotonic_ns": started.monotonic_ns,
-        "clock": {
-            "realtime_minus_monotonic_start_ns": started.realtime_minus_monotonic_ns,
-            "realtime_minus_monotonic_end_ns": ended.realtime_minus_monotonic_ns,
-        },
-        "expected": {"body_bytes": size, "sha256": digest},
-        "protocol": arm.protocol,
-        "tcp_congestion_control_asked": arm.tcp.congestion_control,
-        "asked": _asked(arm),
-        "ip_version": ip_version,
-        "server_address": SERVER_ADDRESSES[ip_version],
-        "client_address": CLIENT_ADDRESSES[ip_version],
-        "server_port": PORT,
-        "client_exit_code": record.client_exit_code,
-        "host": record.host,
-        "link": summary,
-        "client": _read_json(raw / "client.json"),
-        "client_body": body,
-        "time_ns": record.phases,
-    }
+    document = trial_document(laboratory, row, attempt, (started, clock.read()), record.facts())
+    document |= {"link": summary, "client": read_json(raw / "client.json"), "client_body": body}
     (folder / "trial.json").write_text(json.dumps(document, indent=1))
     return folder
 
@@ -121,6 +104,15 @@ def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, 
             file.write_text(content)
     for folder in ("server-qlog", "proxy-qlog", "client-qlog"):
         (raw / folder).mkdir()
+    observation = Observation(raw, arm, path, PORT, namespaces)
+    stack.callback(
+        lambda: record.host.update(observation.findings())
+    )  # once it has ended, in namespaces that are there
+    stack.enter_context(observation)
+    slow = {
+        role: stack.enter_context(SlowCpu(program, path.base_rtt, laboratory.calibrations))
+        for role, program, _ in arm.programs()
+    }
 
     def start(name: Part, end: str) -> Process:
         command = commands[name]
@@ -133,7 +125,11 @@ def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, 
             output=raw / f"{name}.out",
             waits_for_go=command.waits_for_go,
         )
-        return stack.enter_context(process)
+        stack.enter_context(process)
+        if name in ("client", "server", "proxy"):
+            slow[name].admit(process)
+            observation.watch(name, process)
+        return process
 
     # Started early, measured later: loading libraries takes longer than most transfers. The server comes after the
     # link, which brings the address that it listens on.
@@ -143,13 +139,14 @@ def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, 
     client = start("client", "client") if early else None
     link = stack.enter_context(_link(laboratory, row, raw, namespaces))
     record.phase("link")
-    behind = start("server", "server") if arm.proxy else None
-    server = start("proxy" if arm.proxy else "server", "server")
+    origin = start("server", "server") if arm.proxy else None
+    front_name: Part = "proxy" if arm.proxy else "server"
+    front = start(front_name, "server")
     patience_s = laboratory.study.limits.ready.s
     try:
-        if behind is not None:
-            behind.wait_for_sockets(ORIGIN_PORT, commands["server"].sockets, patience_s)
-        server.wait_for_sockets(PORT, commands["proxy" if arm.proxy else "server"].sockets, patience_s)
+        if origin is not None:
+            origin.wait_for_sockets(ORIGIN_PORT, commands["server"].sockets, patience_s)
+        front.wait_for_sockets(PORT, commands[front_name].sockets, patience_s)
         record.phase("server_start")
         _visit(warm_up, patience_s, "the server did not answer the warm-up request")
         if resumes(arm):
@@ -158,20 +155,23 @@ def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, 
             for old in (raw / folder).iterdir():
                 old.unlink()  # of the connections so far
         record.phase("warm_up")
+        observation.begin()
         client = client or start("client", "client")
         if commands["client"].waits_for_go:
             client.go()
-        _watch(laboratory.study, arm, path, client, server, namespaces, record)
-        record.phase("transfer")
+        _watch(laboratory.study, arm, path, client, front, namespaces, record)
     except TrialError as error:
         record.failure = error.message
-        record.phase("transfer")
-    finally:
-        record.host["counters"] = {end: counters(namespace) for end, namespace in namespaces.items()}
+    observation.end()
+    record.phase("transfer")
     summary = link.stop()
     record.phase("link_stop")
-    server.end(grace_s=1.0)
+    for role, process in (("client", client), ("proxy", front if origin else None), ("server", origin or front)):
+        if process is not None:
+            process.end(grace_s=1.0)
+            observation.ended(role, process)
     record.phase("server_stop")
+    record.host["slow_cpu"] = {role: findings for role, each in slow.items() if (findings := each.findings())}
     return summary
 
 
@@ -218,19 +218,6 @@ def _watch(
                 proven = True
 
 
-def _asked(arm: model.Arm) -> dict[str, Any]:
-    """What the spec asks of the handshake and of the connection: the verdict holds the trial to it."""
-    client, front = arm.client.knobs, arm.front.knobs
-    expected = {None: None, True: "accepted", False: "rejected"}[front.early_data]
-    return {
-        "session": client.session,
-        "expect_early_data": expected if client.session == "early_data" else None,
-        "migration": client.migration,
-        "groups": client.groups,
-        "tls_version": client.tls_version or front.tls_version,
-    }
-
-
 def _link(laboratory: Laboratory, row: PlanRow, raw: Path, namespaces: dict[str, NetworkNamespace]) -> Link:
     study, arm, path = laboratory.study, arm_of(laboratory.study, row), path_of(laboratory.study, row)
     settings = LinkSettings(
@@ -244,18 +231,3 @@ def _link(laboratory: Laboratory, row: PlanRow, raw: Path, namespaces: dict[str,
         spin_ns=laboratory.spin_ns,
     )
     return Link(settings, namespaces["client"], namespaces["server"])
-
-
-def _body(file: Path) -> dict[str, Any] | None:
-    """What a program of the user's own kept of the response; it writes no account of its own."""
-    if not file.is_file():
-        return None
-    content = file.read_bytes()
-    return {"body_bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text())
-    except (OSError, json.JSONDecodeError):
-        return None

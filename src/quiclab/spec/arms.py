@@ -84,6 +84,8 @@ PROGRAM_KEYS: Mapping[str, Kind[Any]] = {
     "env": _ENV,
     "ready": kinds.choice(("udp", "tcp", "both", "none")),
     "prefix": kinds.FOLDER,
+    "cpu": kinds.SHARE,
+    "cpu_by": kinds.choice(("quota", "competitor")),
 }
 CERTIFICATE_KEYS: Mapping[str, Kind[Any]] = {
     "key": kinds.choice(("ecdsa-p256", "rsa-2048", "rsa-4096", "ed25519")),

@@ -7,7 +7,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Literal
 
-from quiclab.units import ByteCount, Duration
+from quiclab.units import ByteCount, Duration, Share
 
 PLACEHOLDERS = (
     *("address", "port", "host", "url", "object", "protocol", "ip_version"),
@@ -46,7 +46,7 @@ class Knobs:
     """TLS key exchange groups in order of preference; a client whose first group the server lacks causes a
     HelloRetryRequest."""
     tls_version: Literal["1.2", "1.3"] | None = None
-    """Of TLS over TCP; QUIC is TLS 1.3 always."""
+    """Clients: of TLS over TCP; QUIC is TLS 1.3 always. Servers and proxies take both."""
     session: Literal["fresh", "resumed", "early_data"] | None = None
     """Clients: a first visit, a resumed session (one round trip less on TCP with 1.2, no certificate), or the request
     in 0-RTT data. The ticket is fetched before the trial, over the server's own loopback."""
@@ -97,3 +97,7 @@ class Program:
     two prefixes compare yesterday's build with today's."""
     knobs: Knobs = Knobs()
     """What is set on it; in a spec these are keys of the same table."""
+    cpu: Share | None = None
+    """Share of one core that it gets, as if its machine were slow: 100 % is a whole core. None is all it can have."""
+    cpu_by: Literal["quota", "competitor"] = "quota"
+    """How: by a quota of its cgroup, which lets it run and stops it in turns, or by a competitor on the same core."""

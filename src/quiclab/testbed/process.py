@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from typing import Self
 from quiclab.errors import TrialError
 from quiclab.testbed.listening import Kind, ListeningPorts
 from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.testbed.process_cost import reap
 
 ORDINARY_ID = 1000
 """Uid and gid that endpoints see: none believes that it is root, and Chromium keeps its sandbox."""
@@ -48,6 +50,8 @@ class Process:
         self._ordinary_id = ordinary_id
         self._waits_for_go = waits_for_go
         self._process: subprocess.Popen[bytes] | None = None
+        self.usage: resource.struct_rusage | None = None
+        """What it and its children have used, once it has ended."""
 
     def __enter__(self) -> Self:
         enter = ["nsenter", f"--net=/proc/self/fd/{self._namespace.fd}", "--"]
@@ -88,26 +92,27 @@ class Process:
 
     def wait(self, timeout_s: float | None) -> int | None:
         """Exit code, or None when it still runs after `timeout_s`; None waits for ever."""
-        # Popen.wait(timeout) looks every 50 ms; a pidfd says at once.
         process = self._require()
-        pidfd = os.pidfd_open(process.pid) if process.returncode is None else -1
-        try:
-            if pidfd >= 0 and not select.select([pidfd], [], [], timeout_s)[0]:
-                return None
-        finally:
-            if pidfd >= 0:
+        if process.returncode is None:
+            # Popen.wait(timeout) looks every 50 ms; a pidfd says at once.
+            pidfd = os.pidfd_open(process.pid)
+            try:
+                if not select.select([pidfd], [], [], timeout_s)[0]:
+                    return None
+            finally:
                 os.close(pidfd)
-        return process.wait()
+            self.usage = reap(process)
+        return process.returncode
 
     def poll(self) -> int | None:
         """Exit code if it has ended."""
-        return self._require().poll()
+        return self.wait(0)
 
     def end(self, grace_s: float) -> int:
         """SIGTERM to its process group, then SIGKILL after `grace_s`; the exit code."""
         process = self._require()
         for number, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 5.0)):
-            if process.poll() is not None:
+            if self.poll() is not None:
                 break
             if number == signal.SIGTERM and grace_s == 0:
                 continue
@@ -120,7 +125,9 @@ class Process:
         if process.stdin is not None:
             with contextlib.suppress(BrokenPipeError):
                 process.stdin.close()
-        return process.wait()
+        code = self.wait(None)
+        assert code is not None
+        return code
 
     def last_words(self, lines: int = 3) -> str:
         """The end of what it printed, for error messages."""

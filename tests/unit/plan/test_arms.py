@@ -24,8 +24,9 @@ def test_what_differs_is_told_for_every_arm(tmp_path: pathlib.Path) -> None:
         "packet size: h2 1448 bytes, h3 not told",
         "receive window: h2 not told, h3 1 GB",
     ]
-    assert summary["text"].startswith("h2 (HTTP/2) against h3 (HTTP/3). Equal: client curl-cffi, server caddy, "
-        "certificate ecdsa-p256, initial")
+    assert summary["text"].startswith(
+        "h2 (HTTP/2) against h3 (HTTP/3). Equal: client curl-cffi, server caddy, certificate ecdsa-p256, initial"
+    )
     assert "congestion control (reno / New Reno with beta 0.7)" in summary["text"]
     assert "\n" not in summary["text"]
 

@@ -33,8 +33,8 @@ class Envoy:
     protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
     origin_protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
     knobs: Mapping[Protocol, frozenset[str]] = {
-        "h1": frozenset({"groups", "tls_version"}),
-        "h2": frozenset({"groups", "tls_version", "max_streams", "stream_window", "connection_window"}),
+        "h1": frozenset({"groups"}),
+        "h2": frozenset({"groups", "max_streams", "stream_window", "connection_window"}),
         "h3": frozenset({"congestion_control", "max_streams", "stream_window", "connection_window", "early_data"}),
     }
     abilities: frozenset[Ability] = frozenset({"resumption", "early_data"})
@@ -118,8 +118,7 @@ def _listener(context: Context, *, quic: bool) -> dict[str, Any]:
             },
         }
     else:
-        version = f"TLSv1_{(knobs.tls_version or '1.3')[-1]}"
-        tls["tls_params"] = {"tls_minimum_protocol_version": version, "tls_maximum_protocol_version": version}
+        tls["tls_params"] = {"tls_minimum_protocol_version": "TLSv1_2", "tls_maximum_protocol_version": "TLSv1_3"}
         if knobs.groups is not None:
             tls["tls_params"]["ecdh_curves"] = [_GROUPS[group] for group in knobs.groups]
         tls["alpn_protocols"] = ["h2", "http/1.1"]

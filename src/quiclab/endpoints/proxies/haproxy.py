@@ -26,8 +26,8 @@ class Haproxy:
     protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
     origin_protocols: frozenset[Protocol] = frozenset({"h1", "h2"})
     knobs: Mapping[Protocol, frozenset[str]] = {
-        "h1": frozenset({"groups", "tls_version"}),
-        "h2": frozenset({"groups", "tls_version", "max_streams", "stream_window", "early_data"}),
+        "h1": frozenset({"groups"}),
+        "h2": frozenset({"groups", "max_streams", "stream_window", "early_data"}),
         "h3": frozenset(
             {"congestion_control", "max_window", "groups", "max_streams", "connection_window", "early_data"}
             | {"hystart", "pacing", "gso"}
@@ -83,7 +83,6 @@ def _configuration(context: Context) -> str:
     certificate = "ssl crt @study/server"
     if knobs.groups is not None:
         certificate += f" curves {':'.join(OPENSSL_GROUPS[group] for group in knobs.groups)}"
-    version = f"ssl-min-ver TLSv{knobs.tls_version or '1.3'} ssl-max-ver TLSv{knobs.tls_version or '1.3'}"
     early = " allow-0rtt" if knobs.early_data else ""
     quic = "quic6" if context.ip_version == 6 else "quic4"
     alpn = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}[origin.protocol if origin else "h1"]
@@ -102,7 +101,7 @@ defaults
     timeout server 120s
     retries 0
 frontend client
-    bind {context.authority} {certificate} alpn h2,http/1.1 {version}{early}
+    bind {context.authority} {certificate} alpn h2,http/1.1 ssl-min-ver TLSv1.2{early}
     bind {quic}@{context.authority} {certificate} alpn h3{early} quic-cc-algo {_congestion_control(knobs)}
     default_backend origin
 backend origin

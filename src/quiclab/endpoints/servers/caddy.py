@@ -82,7 +82,7 @@ def _config(context: Context) -> dict[str, object]:
         "protocols": ["h1", "h2", "h3"],
         "automatic_https": {"disable": True},
         "tls_connection_policies": [
-            {"certificate_selection": {"any_tag": ["study"]}, "protocol_min": "tls1.3"},
+            {"certificate_selection": {"any_tag": ["study"]}, "protocol_min": "tls1.2"},
         ],
         "routes": [
             {

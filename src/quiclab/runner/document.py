@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the measuring side writes into trial.json; `quiclab.verify` adds proof and verdict."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from quiclab.plan.rows import PlanRow
+from quiclab.runner.commands import PORT, arm_of, path_of
+from quiclab.runner.laboratory import Laboratory
+from quiclab.spec import model
+from quiclab.testbed.clock import Instant
+from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES
+
+
+def trial_document(
+    laboratory: Laboratory, row: PlanRow, attempt: int, clocks: tuple[Instant, Instant], facts: dict[str, Any]
+) -> dict[str, Any]:
+    """What was asked for, where and when, and what should have arrived; `clocks` at start and end."""
+    size, digest = laboratory.expected[row.workload]
+    arm, ip_version = arm_of(laboratory.study, row), path_of(laboratory.study, row).ip_version
+    started, ended = clocks
+    return {
+        "version": 1,
+        "trial_id": row.trial_id,
+        "attempt": attempt,
+        "row": asdict(row),
+        "started_utc": started.utc,
+        "started_monotonic_ns": started.monotonic_ns,
+        "clock": {
+            "realtime_minus_monotonic_start_ns": started.realtime_minus_monotonic_ns,
+            "realtime_minus_monotonic_end_ns": ended.realtime_minus_monotonic_ns,
+        },
+        "expected": {"body_bytes": size, "sha256": digest},
+        "protocol": arm.protocol,
+        "tcp_congestion_control_asked": arm.tcp.congestion_control,
+        "asked": _asked(arm),
+        "ip_version": ip_version,
+        "server_address": SERVER_ADDRESSES[ip_version],
+        "client_address": CLIENT_ADDRESSES[ip_version],
+        "server_port": PORT,
+        **facts,
+    }
+
+
+def _asked(arm: model.Arm) -> dict[str, Any]:
+    """What the spec asks of the handshake and of the connection: the verdict holds the trial to it."""
+    client, front = arm.client.knobs, arm.front.knobs
+    expected = {None: None, True: "accepted", False: "rejected"}[front.early_data]
+    return {
+        "session": client.session,
+        "expect_early_data": expected if client.session == "early_data" else None,
+        "migration": client.migration,
+        "groups": client.groups,
+        "tls_version": client.tls_version or front.tls_version,
+    }
+
+
+def kept_body(file: Path) -> dict[str, Any] | None:
+    """What a program of the user's own kept of the response; it writes no account of its own."""
+    if not file.is_file():
+        return None
+    content = file.read_bytes()
+    return {"body_bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def read_json(path: Path) -> Any:
+    """None where there is none, or only a part of one."""
+    try:
+        return json.loads(path.read_text())
+    except (OSError, json.JSONDecodeError):
+        return None

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is watched while a trial's programs run: what they cost, what TCP says of itself, which sockets dropped."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from quiclab.spec import model
+from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.testbed.process import Process
+from quiclab.testbed.process_cost import ProcessCosts
+from quiclab.testbed.sampler import counters
+from quiclab.testbed.tcp_info import TcpInfoSampler
+from quiclab.testbed.udp_drops import UdpDrops
+from quiclab.units import Duration
+
+_LONGEST_INTERVAL = Duration(10_000_000)
+_SHORTEST_INTERVAL = Duration(1_000_000)
+
+
+def sampling_interval(path: model.Path) -> Duration:
+    """min(10 ms, RTT/4), and no less than a thread can keep up with."""
+    return max(_SHORTEST_INTERVAL, min(_LONGEST_INTERVAL, Duration(path.base_rtt.ns // 4)))
+
+
+class Observation:
+    """Context manager around the programs of one trial; samples go to files under `raw`."""
+
+    def __init__(
+        self, raw: Path, arm: model.Arm, path: model.Path, port: int, namespaces: dict[str, NetworkNamespace]
+    ) -> None:
+        self._namespaces = namespaces
+        self._costs = ProcessCosts(raw / "process-cost.jsonl")
+        self._drops = {end: UdpDrops(namespace) for end, namespace in namespaces.items()}
+        interval = sampling_interval(path)
+        sampler = TcpInfoSampler(namespaces["server"], path.ip_version, port, interval, raw / "server.tcpinfo")
+        self._sampler = None if arm.protocol == "h3" else sampler
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            for watcher in (self._costs, *self._drops.values(), self._sampler):
+                if watcher is not None:
+                    stack.enter_context(watcher)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def watch(self, role: str, process: Process) -> None:
+        """A program was started."""
+        self._costs.watch(role, process.pid)
+
+    def begin(self) -> None:
+        """The transfer begins."""
+        self._costs.begin()
+
+    def end(self) -> None:
+        """The transfer is over, and the servers still run."""
+        self._costs.end()
+
+    def ended(self, role: str, process: Process) -> None:
+        """A program has ended."""
+        if process.usage is not None:
+            self._costs.ended(role, process.usage)
+
+    def findings(self) -> dict[str, Any]:
+        """For trial.json, once the `with` block has been left."""
+        return {
+            "cost": self._costs.summary(),
+            "counters": {end: counters(namespace) for end, namespace in self._namespaces.items()},
+            "udp_socket_drops": {
+                end: [asdict(socket) for socket in drops.per_socket()] for end, drops in self._drops.items()
+            },
+            "tcp_info": self._sampler.summary if self._sampler else None,
+        }

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real clients, servers and proxies over the emulated link: what was asked for is what the packets show."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from small_study import quiclab
+from stack_study import need, run_arms
+
+_OBJECTS = ("1KB", "1MB")
+
+
+def test_everybody_understands_everybody(tmp_path: Path) -> None:
+    """The conformance test with the programs that are quick to start: both objects, every pair."""
+    clients = "curl,ngtcp2,quiche,quinn,quic-go,aioquic,wget2,nghttp"
+    servers = "nginx,ngtcp2,quiche,quinn,quic-go,haproxy,envoy"
+    done = quiclab("conformance", "--clients", clients, "--servers", servers, "--out", tmp_path / "out", timeout=900)
+    results = json.loads((tmp_path / "out" / "conformance.json").read_text())["results"]
+    if len({result["front"] for result in results}) < 7:
+        pytest.skip("not all programs are installed: make stacks")
+    broken = [
+        f"{r['client']} with {r['front']} over {r['protocol']}, {r['what']}: {r['reason']}"
+        for r in results
+        if r["what"] in _OBJECTS and r["outcome"] != "verified"
+    ]
+    assert broken == [], done.stdout
+    accepted = {(r["client"], r["front"]) for r in results if r["what"] == "0-RTT" and r["outcome"] == "verified"}
+    assert {("quiche", "quiche"), ("ngtcp2", "ngtcp2"), ("quic-go", "quic-go")} <= accepted
+    migrated = {(r["client"], r["front"]) for r in results if r["what"] == "migration" and r["outcome"] == "verified"}
+    assert {("quiche", "quiche"), ("ngtcp2", "ngtcp2")} <= migrated
+    refused = next(r for r in results if (r["front"], r["what"]) == ("haproxy", "migration"))
+    assert refused["outcome"] == "failed"  # it forbids migration (RFC 9000 section 18.2)
+
+
+@pytest.mark.parametrize("protocol", ["h2", "h3"])
+def test_a_hello_retry_request_costs_a_round_trip(tmp_path: Path, protocol: str) -> None:
+    """The client's first group is not one of the server's (RFC 8446 section 4.1.4)."""
+    need(("client", "curl"), ("server", "nginx"))
+    server = 'server = {name = "nginx", groups = ["secp384r1"]}'
+    found = run_arms(
+        tmp_path,
+        {
+            "match": f'protocol = "{protocol}"\nclient = {{name = "curl", groups = ["secp384r1"]}}\n{server}',
+            "retry": f'protocol = "{protocol}"\nclient = {{name = "curl", groups = ["x25519", "secp384r1"]}}\n{server}',
+        },
+    )
+    match, retry = found["match"]["proof"], found["retry"]["proof"]
+    assert (match["hello_retry_request"], retry["hello_retry_request"]) == (False, True)
+    assert match["tls_group"] == retry["tls_group"] == "secp384r1"
+
+
+def test_early_data_accepted_and_refused(tmp_path: Path) -> None:
+    """Proven by the packets, and a trial that did not get what its spec expects fails."""
+    need(("client", "quiche"), ("server", "quiche"))
+    client = 'protocol = "h3"\nclient = {name = "quiche", session = "early_data"}\n'
+    found = run_arms(
+        tmp_path,
+        {
+            "accepts": client + 'server = {name = "quiche", early_data = true}',
+            "refuses": client + 'server = {name = "quiche", early_data = false}',
+        },
+    )
+    accepts, refuses = found["accepts"], found["refuses"]
+    assert (accepts["status"], accepts["proof"]["early_data_offered"]) == ("verified", True)
+    assert refuses["status"] == "verified", refuses["reason"]
+    assert (refuses["proof"]["resumed"], refuses["proof"]["early_data_offered"]) == (True, True)
+
+
+def test_a_long_chain_costs_quic_more_than_its_budget(tmp_path: Path) -> None:
+    """Three times what the client sent is not enough for the certificates (RFC 9000 section 8.1)."""
+    arm = 'protocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"\n'
+    found = run_arms(
+        tmp_path, {"short": arm, "long": arm + 'certificate = {key = "rsa-4096", intermediates = 6}'}, size="1 KB"
+    )
+    took = {
+        name: trial["client"]["requests"][0]["last_byte_ns"] - trial["client"]["requests"][0]["start_ns"]
+        for name, trial in found.items()
+    }
+    assert (
+        took["long"] - took["short"] > 15_000_000
+    )  # a round trip of 20 ms, less what a busy machine adds to the other
+
+
+def test_what_cannot_be_had_is_told_before_anything_runs(tmp_path: Path) -> None:
+    """Every objection at once, and exit code 2."""
+    spec = tmp_path / "spec.toml"
+    spec.write_text(
+        (Path(__file__).parents[2] / "experiments" / "demo" / "spec.toml")
+        .read_text()
+        .replace('server = "caddy"', 'server = {name = "caddy", gso = true, congestion_control = "bbr"}')
+    )
+    done = quiclab("run", spec, "--out", tmp_path / "study")
+    assert done.returncode == 2
+    assert "has no gso over h2: unsupported" in done.stdout + done.stderr
+    assert not (tmp_path / "study" / "trials").exists() or not list((tmp_path / "study" / "trials").iterdir())
+
+
+@pytest.mark.parametrize("proxy", ["nginx", "haproxy", "envoy"])
+def test_a_proxy_whose_origin_is_down(tmp_path: Path, proxy: str) -> None:
+    """A clear reason in the table, and the study goes on."""
+    need(("proxy", proxy))
+    arm = f'protocol = "h3"\nclient = "curl-cffi"\nproxy = "{proxy}"\n'
+    dead = 'server = {argv = ["sleep", "30"], ready = "none"}'
+    found = run_arms(tmp_path, {"alive": arm + 'server = "caddy"', "dead": arm + dead})
+    assert found["alive"]["status"] == "verified", found["alive"]["reason"]
+    assert found["dead"]["status"] == "failed"
+    assert "answered with status 50" in found["dead"]["reason"]
+
+
+def test_cost_and_tcp_info_are_kept(tmp_path: Path) -> None:
+    """CPU time, memory, switches and faults of both programs; samples of the server's connection."""
+    need(("client", "curl"), ("server", "nginx"))
+    found = run_arms(
+        tmp_path,
+        {p: f'protocol = "{p}"\nclient = "curl"\nserver = "nginx"' for p in ("h2", "h3")},
+        size="2 MB",
+    )
+    for trial in found.values():
+        assert trial["status"] == "verified", trial["reason"]
+        for role in ("client", "server"):
+            cost = trial["host"]["cost"][role]
+            assert cost["life"]["cpu_ns"] > 0
+            assert cost["peak_memory_bytes"] > 1_000_000
+    samples = found["h2"]["host"]["tcp_info"]
+    assert samples["samples"] > 10, samples
+    assert found["h3"]["host"]["tcp_info"] is None
+
+
+def test_two_versions_of_one_program(tmp_path: Path) -> None:
+    """By prefix: each arm runs its own build, and trial.json's host says which."""
+    need(("server", "nginx"))
+    stacks = Path(__file__).parents[2] / ".stacks"
+    old, new = stacks / "trixie", stacks / "sid"
+    if not (new / "usr" / "sbin" / "nginx").exists():
+        pytest.skip("the newer nginx is optional and was not to be had")
+    arm = 'protocol = "h3"\nclient = "curl-cffi"\n'
+    found = run_arms(
+        tmp_path,
+        {
+            "old": arm + f'server = {{name = "nginx", prefix = "{old}"}}',
+            "new": arm + f'server = {{name = "nginx", prefix = "{new}"}}',
+        },
+    )
+    assert {trial["status"] for trial in found.values()} == {"verified"}
+    host = json.loads((tmp_path / "study" / "host.json").read_text())
+    versions = {version for name, version in host["programs"].items() if "nginx" in name}
+    assert len(versions) == 2, host["programs"]

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small studies of named arms with real programs: what each arm's trial proved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_study import quiclab, trials
+
+from quiclab.endpoints import Available, find
+from quiclab.spec.model import Role
+from quiclab.testbed.host import bounded_run
+
+_HEAD = """\
+[study]
+name = "stacks"
+seed = 1
+blocks = 1
+
+# A loaded machine must not void what is tested here.
+[limits]
+lateness_p99 = "1 s"
+trial = "30 s"
+
+[[workload]]
+name = "object"
+size = "{size}"
+
+[[path]]
+name = "quiet"
+rate = "50 Mbit/s"
+delay = "10 ms"
+{path}
+"""
+_ARM = """
+[[arm]]
+name = "{name}"
+tcp = {{ congestion_control = "cubic" }}
+{text}
+"""
+
+
+def need(*programs: tuple[Role, str]) -> None:
+    """Skip the test with its reason where a program is not installed."""
+    for role, name in programs:
+        found = find(role, name).probe(bounded_run)
+        if not isinstance(found, Available):
+            pytest.skip(f"{role} {name}: {found.reason}; {found.install}")
+
+
+def run_arms(folder: Path, arms: Mapping[str, str], size: str = "100 KB", path: str = "") -> dict[str, dict[str, Any]]:
+    """trial.json of each arm. `arms`: name → its lines of TOML, without name and tcp."""
+    text = _HEAD.format(size=size, path=path) + "".join(_ARM.format(name=name, text=arms[name]) for name in arms)
+    spec = folder / "spec.toml"
+    spec.write_text(text)
+    done = quiclab("run", spec, "--out", folder / "study", "--no-report", timeout=300)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    kept = [trial for trial in trials(folder / "study") if trial["row"]["kind"] == "main"]
+    return {trial["row"]["arm"]: trial for trial in kept if trial["status"] != "void"}
