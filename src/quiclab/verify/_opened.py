@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from quiclab.verify._ip import Sender
+from quiclab.verify._ip import UDP, Sender
 from quiclab.verify._tshark import Tree, child, children, descendants, dissect, number, octets, text
 from quiclab.verify.wire import Socket, Wire
 
@@ -25,9 +25,13 @@ _WANTED = (
     " || http2.type in {1, 4} || http.request || http.response"
 )
 """Handshakes, the front of each stream, SETTINGS and HEADERS of HTTP/2, HTTP/1.1, path validation."""
-_AFTER_CHANGE = " || (frame.number >= {0} && frame.number < {1} && (quic.stream.stream_id || quic && !quic.frame))"
-_PACKETS_AFTER_CHANGE = 400
-"""Behind an address change: enough for path validation and the first data that follow it."""
+_ON_NEW_PATH = (
+    " || (udp.port == {port} && ((frame.number >= {0} && frame.number <= {1}) || (frame.number >= {2} &&"
+    " frame.number <= {3})) && (quic.stream.stream_id || quic && !quic.frame))"
+)
+_EDGE_PACKETS, _LONG_PAYLOAD_BYTES, _MOST_PATHS = 100, 100, 4
+"""Of each path after the first, that many packets at the beginning and at the end, counting those that may carry data:
+whether data still flowed after path validation shows at the end, however many packets were under way meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -98,13 +102,25 @@ class Opened:
 
 def open_packets(capture: Path, key_log: Path, server_port: int, wire: Wire) -> list[Opened]:
     """What is wanted of a capture, in its order. Raises `UnopenedError`."""
-    changed = [socket.first_packet for socket in wire.sockets.values()][1:]
-    wanted = _WANTED + "".join(_AFTER_CHANGE.format(at, at + _PACKETS_AFTER_CHANGE) for at in changed[:4])
+    new_paths = [socket for socket in wire.sockets if socket[0] == UDP][1:]
+    wanted = _WANTED + "".join(_on_new_path(socket, wire) for socket in new_paths[-_MOST_PATHS:])
     return [
         opened
         for at, layers in dissect(capture, key_log, server_port, wanted)
         if 0 < at <= len(wire.packets) and (opened := _opened(at, layers, wire)) is not None
     ]
+
+
+def _on_new_path(socket: Socket, wire: Wire) -> str:
+    numbers = [
+        at
+        for at, packet in enumerate(wire.packets, 1)
+        if packet and packet.socket == socket and packet.payload_bytes >= _LONG_PAYLOAD_BYTES
+    ]
+    if not numbers:
+        return ""
+    first, last = numbers[:_EDGE_PACKETS], numbers[-_EDGE_PACKETS:]
+    return _ON_NEW_PATH.format(first[0], first[-1], last[0], last[-1], port=socket[2])
 
 
 def _opened(at: int, layers: Tree, wire: Wire) -> Opened | None:

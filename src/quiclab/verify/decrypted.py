@@ -20,7 +20,7 @@ from quiclab.verify.wire import Wire
 
 _CLIENT_HELLO, _SERVER_HELLO, _ENCRYPTED_EXTENSIONS, _CERTIFICATE = 1, 2, 8, 11
 _SERVER_KEY_EXCHANGE, _FINISHED = 12, 20
-_ALPN, _EARLY_DATA, _QUIC_TRANSPORT_PARAMETERS = 16, 42, 57
+_ALPN, _EARLY_DATA, _SUPPORTED_VERSIONS, _QUIC_TRANSPORT_PARAMETERS = 16, 42, 43, 57
 
 __all__ = ["Decrypted", "UnopenedError", "read_decrypted"]
 
@@ -79,7 +79,15 @@ def _read(packets: list[Opened], others: list[Opened], wire: Wire, connections: 
     extensions = next(iter(_messages(packets, "server", _ENCRYPTED_EXTENSIONS)), None)
     answers = {**(hello.extensions() if hello else {}), **(extensions.extensions() if extensions else {})}
     offered = any(_EARLY_DATA in m.extensions() for m in _messages(packets, "client", _CLIENT_HELLO))
-    early_data = "not_offered" if not offered else "accepted" if _EARLY_DATA in answers else "rejected"
+    early_data: str | None = "not_offered" if not offered else "accepted" if _EARLY_DATA in answers else "rejected"
+    if extensions is None and hello is not None and _SUPPORTED_VERSIONS in answers:  # TLS 1.3
+        closed = "the server's EncryptedExtensions stayed closed"
+        why |= {"alpn": closed, "quic_parameters_server": closed}
+        if offered:
+            early_data, why["early_data"] = None, closed
+    round_trips = handshake_round_trips(packets, early_data == "accepted")
+    if round_trips is None:
+        why["handshake_round_trips"] = "no request was among the packets"
     exchange = next(iter(_messages(packets, "server", _SERVER_KEY_EXCHANGE)), None)
     curve = number(exchange.tree, "tls.handshake.server_named_curve") if exchange else None
     http = read_http(packets)
@@ -98,7 +106,7 @@ def _read(packets: list[Opened], others: list[Opened], wire: Wire, connections: 
         connections=connections,
         alpn=text(answers.get(_ALPN, ()), "tls.handshake.extensions_alpn_str"),
         tls12_group=None if curve is None else group_name(curve),
-        handshake_round_trips=handshake_round_trips(packets, early_data == "accepted"),
+        handshake_round_trips=round_trips,
         resumed=_resumed(packets, hello),
         early_data=early_data,
         early_data_bytes=_early_data_bytes(packets, offered, why),

@@ -224,6 +224,27 @@ def test_no_data_after_validation_is_no_migration(tmp_path: Path) -> None:
     assert len(verdicts) > 1
 
 
+def test_0_rtt_is_not_called_rejected_where_the_answer_is_missing(tmp_path: Path) -> None:
+    """The server's first datagram, with its EncryptedExtensions, comes after nothing that tshark could open it with."""
+    folder = trial(tmp_path / "t", "h3-early-data", asked={"session": "early_data"})
+    keys = folder / "raw" / "keys.log"
+    lines = keys.read_text().splitlines(keepends=True)
+    keys.write_text("".join(line for line in lines if not line.startswith("SERVER_HANDSHAKE_TRAFFIC_SECRET")))
+    assert judge(folder).status == "verified"
+    proof = proof_of(folder)
+    closed = "the server's EncryptedExtensions stayed closed"
+    assert {name: proof[name] for name in ("early_data", "alpn")} == {"early_data": "unproven", "alpn": "unproven"}
+    assert (proof["unproven_because"]["early_data"], proof["unproven_because"]["alpn"]) == (closed, closed)
+
+
+@pytest.mark.parametrize("name", ["h3-migration", "h3-rebinding"])
+def test_data_after_validation_is_found_at_the_end(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However much was under way while the path was validated: here more than the packets that are looked at."""
+    monkeypatch.setattr("quiclab.verify._opened._EDGE_PACKETS", 2)
+    judge(trial(tmp_path / "t", name), decrypt=True)
+    assert proof_of(tmp_path / "t")["migrated"] is True
+
+
 def test_a_move_behind_the_whole_packets_is_not_denied(tmp_path: Path) -> None:
     """A capture that keeps only headers from some packet on: the handshake is proven, the migration is not."""
     folder = trial(tmp_path / "t", "h3-migration", asked={"migration": "active"})
