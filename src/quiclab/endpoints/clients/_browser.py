@@ -173,6 +173,7 @@ def trust_study_ca(certutil: Sequence[str], env: Mapping[str, str], store: Path,
         done = subprocess.run(
             [*certutil, *arguments, "-d", f"sql:{store}"],
             env={"PATH": _PATH, "HOME": str(store), **env},
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=START_PATIENCE_S,

@@ -36,12 +36,12 @@ _PREFERENCES = {"net": {"network_prediction_options": 2}, "signin": {"allowed_on
 class Chromium:
     """Chromium with its page."""
 
-    def __init__(self, job: dict[str, Any], cdp: Cdp, trust: str, sandbox: bool) -> None:
+    def __init__(self, job: dict[str, Any], cdp: Cdp) -> None:
         self._job = job
         self._cdp = cdp
         product = cdp.call("Browser.getVersion")["product"]
         self.versions = {"chromium": product.rpartition("/")[2]}
-        self.facts: dict[str, Any] = {"trust": trust, "sandbox": sandbox}
+        self.facts: dict[str, Any] = {}
         self._session = self._open_page()
         self.clock = self._place_clock()
 
@@ -122,28 +122,29 @@ def open_chromium(job: dict[str, Any]) -> Iterator[Chromium]:
     (profile / "Default").mkdir(parents=True)
     (profile / "Default" / "Preferences").write_text(json.dumps(_PREFERENCES))
     log = home / "chromium.log"
+    trust, trust_arguments = _trust(job, home)
+    arguments = [*job["argv"], f"--user-data-dir={profile}", *trust_arguments]
     with contextlib.ExitStack() as stack:
         try:
-            browser = stack.enter_context(_start(job, home, log, sandbox=True))
+            browser = stack.enter_context(_start(job, arguments, home, log))
+            sandbox = True
         except BrowserError:
             if "sandbox" not in log.read_text(errors="replace"):
                 raise
-            browser = stack.enter_context(_start(job, home, log, sandbox=False))
+            browser = stack.enter_context(_start(job, [*arguments, "--no-sandbox"], home, log))
+            sandbox = False
+        browser.facts |= {"trust": trust, "sandbox": sandbox}
         yield browser
 
 
 @contextlib.contextmanager
-def _start(job: dict[str, Any], home: Path, log: Path, *, sandbox: bool) -> Iterator[Chromium]:
-    trust, trust_arguments = _trust(job, home)
-    arguments = [*job["argv"], f"--user-data-dir={home / 'profile'}", *trust_arguments]
-    if not sandbox:
-        arguments.append("--no-sandbox")
+def _start(job: dict[str, Any], arguments: list[str], home: Path, log: Path) -> Iterator[Chromium]:
     # Chromium makes a socket in TMPDIR, and the path of a socket has 107 bytes at most: its folder is named short.
     env = {"TMPDIR": "/proc/self/cwd", **job["env"]}
     with Pipes() as pipes, _browser.browser_process(arguments, env, home, log, BROWSER_FDS) as process:
         pipes.hand_over()
         try:
-            browser = Chromium(job, Cdp(pipes), trust, sandbox)
+            browser = Chromium(job, Cdp(pipes))
         except BrowserError as error:
             raise BrowserError(f"Chromium did not start: {error}: {_browser.last_words(log)}") from error
         _browser.settle(process.pid)

@@ -35,8 +35,8 @@ for (let edge = 0; edge < 20; edge++) {
 return origin;
 """
 """CLOCK_REALTIME in milliseconds when the page's clock began: it is known to the microsecond at the instants at which
-`Date.now()` changes, and whatever comes between makes the answer smaller. `performance.timeOrigin` would be simpler, but
-is off by up to a millisecond."""
+`Date.now()` changes, and whatever comes between makes the answer smaller. `performance.timeOrigin` would be simpler,
+but is off by up to a millisecond."""
 
 _PREPARE = """
 const [host, address, ca] = arguments;

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Chromium and Firefox as they are, against Caddy."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from live_link import in_sandbox
+from program_lab import PORT, SIZE, ProgramLab, on_loopback
+from small_study import quiclab, trials, write_spec
+
+from quiclab.decoders.trial import decode_trial
+from quiclab.endpoints._api import Endpoint
+from quiclab.endpoints._stacks import find_program
+from quiclab.endpoints.clients.chromium import Chromium
+from quiclab.endpoints.clients.firefox import Firefox
+from quiclab.endpoints.servers.caddy import Caddy
+from quiclab.spec.model import Certificate, Knobs
+from quiclab.testbed.certificates import make_certificates
+from quiclab.units import ByteCount
+
+pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+_PATIENCE_S = 60
+
+
+def _needs(name: str, package: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(find_program(name) is None, reason=f"no {name} here: apt-get install -y {package}")
+
+
+needs_chromium, needs_firefox = _needs("chromium", "chromium"), _needs("firefox-esr", "firefox-esr")
+needs_certutil = _needs("certutil", "libnss3-tools")
+chromium = pytest.param(Chromium(), marks=[needs_chromium, needs_certutil], id="chromium")
+firefox = pytest.param(Firefox(), marks=needs_firefox, id="firefox")
+
+
+@pytest.fixture(params=[chromium, firefox])
+def browser(request: pytest.FixtureRequest) -> Endpoint:
+    """Each browser that is installed."""
+    endpoint: Endpoint = request.param
+    return endpoint
+
+
+@contextmanager
+def caddy(lab: ProgramLab) -> Iterator[None]:
+    """Caddy on the laboratory's port."""
+    assert lab.context.qlog_dir is not None
+    lab.context.qlog_dir.mkdir()
+    process = lab.start(Caddy().command(lab.asked(Caddy(), None)), lab.server)
+    try:
+        while f":{PORT:04X} " not in lab.server.read("udp"):
+            assert process.poll() is None
+            time.sleep(0.01)
+        yield
+    finally:
+        process.terminate()
+        process.communicate(timeout=_PATIENCE_S)
+
+
+def visit(folder: Path, browser: Endpoint, knobs: Knobs | None = None, **changes: Any) -> dict[str, Any]:
+    """One request over loopback; what client.json says of it, of the browser, and how the program ended."""
+
+    def work() -> dict[str, Any]:
+        with on_loopback(folder) as lab, caddy(lab):
+            context = replace(lab.asked(browser, knobs), **changes)
+            process = lab.start(browser.command(context), lab.client)
+            told, _ = process.communicate("go\n", timeout=_PATIENCE_S)
+            document = json.loads(context.output.read_text()) if context.output.exists() else {"requests": [{}]}
+            (request,) = document["requests"]
+            return {"exit": process.returncode, "told": told.strip(), "browser": document.get("browser"), **request}
+
+    result: dict[str, Any] = in_sandbox(work)
+    return result
+
+
+def test_a_trial_proves_its_protocol_and_that_nothing_else_was_sent(tmp_path: Path, browser: Endpoint) -> None:
+    """The body is whole, the connection new and the only one, and the page's instants enclose its packets."""
+    spec = write_spec(tmp_path, size="300 KB", client=f'"{browser.name}"', trial_limit="60 s")
+    spec.write_text(spec.read_text().replace('client = "curl-cffi"', f'client = "{browser.name}"'))
+    done = quiclab("run", spec, "--out", tmp_path / "study", "--no-report", timeout=500)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = trials(tmp_path / "study")
+    assert {trial["row"]["arm_name"] for trial in found} == {"h2", "h3"}
+    for trial in found:
+        assert trial["status"] == "verified", trial["reason"]
+        (request,) = trial["client"]["requests"]
+        h3 = trial["row"]["arm_name"] == "h3"
+        assert request["http_version"] == ("HTTP/3" if h3 else "HTTP/2")
+        assert request["http_version_from"] in ("netlog", "about:networking")
+        assert (request["alpn"], request["connections"]) == ("h3" if h3 else "h2", 1)
+        assert trial["client"]["browser"]["trust"] == "profile store"
+        packets = decode_trial(tmp_path / "study" / "trials" / trial["trial_id"]).tables["packets"]
+        assert_encloses(request, packets.filter(pl.col("end") == "client"))
+
+
+def assert_encloses(request: dict[str, Any], packets: pl.DataFrame) -> None:
+    """One connection to the server, begun after the request and with the body before its end."""
+    up, down = (packets.filter(pl.col("direction") == direction) for direction in ("up", "down"))
+    assert up.select("src", "src_port", "dst", "dst_port").n_unique() == 1
+    assert down.select("src", "src_port", "dst", "dst_port").n_unique() == 1
+    assert set(up["dst_port"]) == {443}
+    slack = request["clock_uncertainty_ns"]
+    assert request["start_ns"] <= up["time_ns"][0] + slack
+    bodies = down.filter(pl.col("payload_bytes") > 1000)["time_ns"]
+    assert bodies[0] <= request["first_byte_ns"] + slack
+    assert request["first_byte_ns"] < request["last_byte_ns"] < request["close_ns"]
+    assert down.filter(pl.col("time_ns") <= request["last_byte_ns"] + slack)["payload_bytes"].sum() >= 300_000
+
+
+def test_a_foreign_certificate_authority_is_refused(tmp_path: Path, browser: Endpoint) -> None:
+    """The trust is the study's CA and no switch that trusts everybody; the reason is the browser's own."""
+    kind = Certificate()
+    foreign = make_certificates(tmp_path / "foreign", ["127.0.0.1"], [kind])[kind].ca
+    for protocol in ("h2", "h3"):
+        folder = tmp_path / protocol
+        folder.mkdir()
+        request = visit(folder, browser, ca=foreign, protocols=(protocol,))
+        assert request["exit"] == 1
+        assert request["told"] == request["error"]
+        assert any(word in request["error"] for word in ("CERT", "ISSUER", "QUIC", "NET_")), request["error"]
+
+
+@needs_chromium
+def test_without_verification_chromium_takes_a_foreign_authority(tmp_path: Path) -> None:
+    """`verify = false` excuses the server's own key, and client.json says so."""
+    kind = Certificate()
+    foreign = make_certificates(tmp_path / "foreign", ["127.0.0.1"], [kind])[kind].ca
+    request = visit(tmp_path, Chromium(), Knobs(verify=False), ca=foreign)
+    assert (request["told"], request["body_bytes"], request["http_version"]) == ("", SIZE, "HTTP/3")
+    assert request["browser"]["trust"] == "spki list"
+
+
+def test_the_tls_version_is_the_one_asked_for(tmp_path: Path, browser: Endpoint) -> None:
+    """TLS 1.2 logs a master secret, TLS 1.3 traffic secrets."""
+    for version, label in (("1.2", "CLIENT_RANDOM "), ("1.3", "CLIENT_TRAFFIC_SECRET_0 ")):
+        folder = tmp_path / version
+        folder.mkdir()
+        request = visit(folder, browser, Knobs(tls_version=version), protocols=("h2",))
+        assert (request["told"], request["body_bytes"], request["http_version"]) == ("", SIZE, "HTTP/2")
+        keys = (folder / "keys.log").read_text()
+        assert label in keys
+        assert ("TRAFFIC_SECRET" in keys) == (version == "1.3")
+
+
+@needs_firefox
+def test_firefox_grants_the_windows_asked_for(tmp_path: Path) -> None:
+    """The server hears of them in the transport parameters."""
+    knobs = Knobs(connection_window=ByteCount(1 << 20), stream_window=ByteCount(1 << 18))
+    request = visit(tmp_path, Firefox(), knobs)
+    assert (request["told"], request["body_bytes"], request["http_version"]) == ("", SIZE, "HTTP/3")
+    (told,) = (event for event in server_events(tmp_path, "parameters_set") if event["owner"] == "remote")
+    assert told["initial_max_data"] == 1 << 20
+    assert told["initial_max_stream_data_bidi_local"] == 1 << 18
+    assert list((tmp_path / "qlog").glob("server.test*.sqlog")), "Firefox's own qlog"
+
+
+@needs_chromium
+@needs_certutil
+def test_chromium_fills_packets_to_the_size_asked_for(tmp_path: Path) -> None:
+    """Its first datagrams, which are padded, are as long as max_payload says."""
+    request = visit(tmp_path, Chromium(), Knobs(max_payload=1400))
+    assert (request["told"], request["body_bytes"], request["http_version"]) == ("", SIZE, "HTTP/3")
+    received = [event["raw"]["length"] for event in server_events(tmp_path, "packet_received")]
+    assert max(received) == 1400
+
+
+def server_events(folder: Path, name: str) -> list[dict[str, Any]]:
+    """Data of the events of one name in the server's qlog."""
+    (log,) = (folder / "qlog").glob("*_server.sqlog")
+    records = [json.loads(text) for text in log.read_text().split("\x1e") if text.strip()]
+    return [record["data"] for record in records if record.get("name", "").endswith(name)]
+
+
+def test_nobody_listens(tmp_path: Path, browser: Endpoint) -> None:
+    """A refused connection is an error with the browser's own name for it."""
+    request = visit(tmp_path, browser, protocols=("h2",), port=PORT + 1)
+    assert request["exit"] == 1
+    assert "CONNECTION_REFUSED" in request["told"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_no_process_outlives_the_program(tmp_path: Path, browser: Endpoint, number: signal.Signals) -> None:
+    """Whether it is asked to end or killed, the browser and its helpers go with it."""
+
+    def work() -> list[str]:
+        with on_loopback(tmp_path) as lab:
+            process = lab.start(browser.command(lab.context), lab.client)
+            patience = time.monotonic() + _PATIENCE_S
+            while len(processes_below(tmp_path)) < 4:
+                assert process.poll() is None
+                assert time.monotonic() < patience
+                time.sleep(0.05)
+            process.send_signal(number)
+            process.communicate(timeout=_PATIENCE_S)
+            while (left := processes_below(tmp_path)) and time.monotonic() < patience:
+                time.sleep(0.05)
+            return left
+
+    assert in_sandbox(work) == []
+
+
+def processes_below(folder: Path) -> list[str]:
+    """Command lines that name the folder, the program of ours not among them."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:
+                continue
+            if str(folder) in line and "_program.py" not in line:
+                found.append(line)
+    return found
