@@ -16,6 +16,7 @@ from quiclab.decoders import _api as decoders
 from quiclab.decoders.trial import decoder_of
 from quiclab.endpoints._quinn import PROGRAM
 from quiclab.endpoints._stacks import find_program
+from quiclab.endpoints.clients.curl_cffi import CurlCffi
 from quiclab.endpoints.clients.ngtcp2 import Ngtcp2Client
 from quiclab.endpoints.clients.quinn import QuinnClient
 from quiclab.endpoints.servers.quinn import QuinnFaultyInitialPto, QuinnFaultyThreshold, QuinnServer, QuinnTimeThreshold
@@ -75,6 +76,17 @@ def test_1_mb_arrives_whole_with_its_logs(tmp_path: Path) -> None:
         assert packets.filter(packets["event"] == "sent")["length_bytes"].null_count() == 0
         # Loopback: tens of microseconds to a few milliseconds, and in milliseconds.
         assert 0.001 < metrics["min_rtt_ms"].drop_nulls()[-1] < 100
+
+
+def test_a_client_of_another_make_gets_the_body_whole(tmp_path: Path) -> None:
+    """libcurl with ngtcp2 takes a request stream that is stopped with code 0 for a failed response."""
+
+    def work() -> dict[str, Any]:
+        with on_loopback(tmp_path) as lab, lab.serve(SERVER):
+            return lab.visit(CurlCffi())
+
+    request = in_sandbox(work)
+    assert (request["exit"], request["told"], is_whole(request)) == (0, "", True)
 
 
 def decoded(folder: Path, role: str) -> Any:

@@ -24,17 +24,7 @@ use std::process::ExitCode;
 
 use error::Error;
 
-const VERSION: &str = concat!(
-    "quinn ",
-    env!("QUINN_VERSION"),
-    " (quinn-proto ",
-    env!("QUINN_PROTO_VERSION"),
-    ", h3 ",
-    env!("H3_VERSION"),
-    ", rustls ",
-    env!("RUSTLS_VERSION"),
-    ")"
-);
+const VERSION: &str = concat!("quinn ", env!("QUINN_VERSION"));
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();

@@ -155,13 +155,17 @@ async fn respond(
     );
     stream.send_response(response).await?;
     if let (StatusCode::OK, Some((file, size)), &Method::GET) = (status, found, method) {
-        return body(file, size, stream).await;
+        body(file, size, &mut stream).await?;
     }
-    stream.finish().await
+    stream.finish().await?;
+    // A request that goes out of scope before its end was read is answered with STOP_SENDING and code 0, which curl
+    // takes for a response that failed.
+    while stream.recv_data().await?.is_some() {}
+    Ok(())
 }
 
-/// Exactly `size` bytes, or a stream that is reset.
-async fn body(mut file: File, size: u64, mut stream: H3Stream) -> Result<(), StreamError> {
+/// Exactly `size` bytes, or a stream that is reset and cannot be finished.
+async fn body(mut file: File, size: u64, stream: &mut H3Stream) -> Result<(), StreamError> {
     let mut left = size;
     while left > 0 {
         let piece = usize::try_from(left).map_or(PIECE, |left| left.min(PIECE));
@@ -172,7 +176,7 @@ async fn body(mut file: File, size: u64, mut stream: H3Stream) -> Result<(), Str
         left -= piece as u64;
         stream.send_data(bytes).await?;
     }
-    stream.finish().await
+    Ok(())
 }
 
 fn read(file: &mut File, size: usize) -> io::Result<Bytes> {
