@@ -123,5 +123,27 @@ def test_bbr_tells_of_itself(tmp_path: Path) -> None:
     assert last["bbr_pacing_gain_256ths"] > 0
 
 
+def test_what_goes_wrong_is_in_the_summary(tmp_path: Path) -> None:
+    """A trial goes on without its samples: nowhere to write, and a sampler that was killed, whose log is still read."""
+    log = tmp_path / "log"
+
+    def work() -> list[dict[str, Any]]:
+        with NetworkNamespace() as namespace:
+            with TcpInfoSampler(namespace, 4, 443, INTERVAL, tmp_path / "nowhere" / "log") as nowhere:
+                pass
+            with TcpInfoSampler(namespace, 4, 443, Duration.parse("200 us"), log) as killed:
+                while log.stat().st_size < 4096:
+                    time.sleep(0.01)
+                killed._process.kill()
+        return [nowhere.summary, killed.summary]
+
+    nowhere, killed = in_sandbox(work)
+    assert "nowhere/log: No such file" in nowhere["unsupported"]
+    assert "exit code -9" in killed["ended_early"]
+    read = read_tcp_info_log(log)
+    assert not read.complete
+    assert read.sample_times.height > 100
+
+
 def _listener(address: str, port: int, family: int) -> socket.socket:
     return socket.create_server((address, port), family=socket.AddressFamily(family), dualstack_ipv6=address == "::")
