@@ -59,6 +59,14 @@ class Source:
 
     mirror: str
     suite: str
+    may_be_old: bool = False
+    """Its signed index is taken even after the day until which it says that it is valid."""
+
+    @property
+    def line(self) -> str:
+        """As apt's list of sources writes it."""
+        options = f"signed-by={_KEYRING}" + (" check-valid-until=no" if self.may_be_old else "")
+        return f"deb [{options}] {self.mirror} {self.suite} main\n"
 
 
 class Apt:
@@ -85,8 +93,7 @@ class Apt:
         if not on_top_of_machine:
             settings += f'APT::Default-Release "{sources[-1].suite}";\n'
         (folder / "apt.conf").write_text(settings)
-        lines = [f"deb [signed-by={_KEYRING}] {source.mirror} {source.suite} main\n" for source in sources]
-        (folder / "sources.list").write_text("".join(lines))
+        (folder / "sources.list").write_text("".join(source.line for source in sources))
 
     def update(self) -> None:
         """Fetch the indexes; every signature is verified."""

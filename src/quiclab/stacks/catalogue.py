@@ -103,7 +103,7 @@ ITEMS: tuple[Item, ...] = (
         ),
     ),
     Tree("trixie-backports", ("trixie", "trixie-backports"), ("curl",), (_CURL,)),
-    # Newer than any release: its index is sometimes older than it may be, or names files that are gone.
+    # Newer than any release, and so on the move: mirrors can lag behind their index's last day, or lack what it names.
     Tree("sid", ("sid",), ("nginx", "haproxy", "curl"), (_NGINX, _HAPROXY, _CURL), optional=True),
     Tree(
         "browsers",

@@ -117,7 +117,7 @@ class _Installer:
             self.say(f"{tree.name}: here already")
             return folder
         require_apt()
-        sources = tuple(Source(mirror(), suite) for suite in tree.suites) or own_sources()
+        sources = tuple(Source(mirror(), suite, tree.optional) for suite in tree.suites) or own_sources()
         if not sources:
             raise HostError("this machine does not read Debian's own packages", f"install {' '.join(tree.packages)}")
         apt = Apt(self.stacks / "apt", sources, on_top_of_machine=not tree.suites)

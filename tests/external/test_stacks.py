@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The installed programs, each run as endpoints are: nothing in the environment but what its launch asks for."""
+
+from __future__ import annotations
+
+import pytest
+
+from quiclab.endpoints._stacks import find_below, stacks_folder
+from quiclab.stacks.catalogue import ITEMS, Binary, Build, Item, Wheels
+from quiclab.stacks.probe import version
+
+INSTALLED = [(item, binary) for item in ITEMS if not isinstance(item, Wheels) for binary in item.binaries]
+
+
+@pytest.mark.parametrize(
+    ("item", "binary"), INSTALLED, ids=[f"{item.name}-{binary.name}" for item, binary in INSTALLED]
+)
+def test_an_installed_program_runs_and_tells_its_version(item: Item, binary: Binary) -> None:
+    """With its own loader and libraries where it has them."""
+    folder = stacks_folder() if isinstance(item, Build) else stacks_folder() / item.name
+    if not (folder / binary.path).is_file():
+        pytest.skip(f"{binary.name} of {item.name} is not installed (make stacks), or is the machine's own")
+    started = find_below(folder, binary.name)
+    assert started is not None
+    assert started.path == str(folder / binary.path)
+    assert version(binary, started)[0].isdigit()

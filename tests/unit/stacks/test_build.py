@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Building a program of our own, with the real compiler and a program of one line."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from quiclab.errors import HostError
+from quiclab.stacks.build import MissingToolError, compile_program, is_current
+from quiclab.stacks.catalogue import Build, Tree
+
+BUILD = Build("one-line", "one-line", "cargo", Tree("no-tools", (), (), ()))
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A crate that prints its version."""
+    folder = tmp_path / "one-line"
+    (folder / "src").mkdir(parents=True)
+    (folder / "Cargo.toml").write_text(
+        '[package]\nname = "one-line"\nversion = "1.2.3"\nedition = "2021"\n[workspace]\n'
+    )
+    (folder / "Cargo.lock").write_text('version = 3\n[[package]]\nname = "one-line"\nversion = "1.2.3"\n')
+    (folder / "src" / "main.rs").write_text('fn main() { println!("{}", env!("CARGO_PKG_VERSION")); }\n')
+    return folder
+
+
+def _no_tools() -> Path:
+    raise AssertionError("a crate without a C library needs no tools")
+
+
+def test_a_program_is_built_once_for_the_same_sources(tmp_path: Path, source: Path) -> None:
+    """It lands in `bin`, nothing else is left of the build, and a changed source makes it out of date."""
+    assert not is_current(tmp_path, BUILD, source)
+    compile_program(tmp_path, BUILD, source, _no_tools)
+    done = subprocess.run([tmp_path / "bin" / "one-line"], capture_output=True, text=True, check=True)
+    assert done.stdout == "1.2.3\n"
+    assert is_current(tmp_path, BUILD, source)
+    assert not (tmp_path / "build" / "one-line").exists()
+    (source / "src" / "main.rs").write_text("fn main() {}\n")
+    assert not is_current(tmp_path, BUILD, source)
+
+
+def test_a_program_that_does_not_compile_is_told_in_the_compilers_words(tmp_path: Path, source: Path) -> None:
+    """And where all of it can be read; an older program stays."""
+    compile_program(tmp_path, BUILD, source, _no_tools)
+    (source / "src" / "main.rs").write_text("fn main() { nothing() }\n")
+    with pytest.raises(HostError, match="cannot find function `nothing`") as raised:
+        compile_program(tmp_path, BUILD, source, _no_tools)
+    assert "nothing" in Path(raised.value.hint.removeprefix("all of it: ")).read_text()
+    assert (tmp_path / "bin" / "one-line").is_file()
+
+
+def test_a_machine_without_the_compiler_is_told_how_to_get_it(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which is a reason, and not a failure."""
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(MissingToolError, match="needs Rust") as raised:
+        compile_program(tmp_path, BUILD, source, _no_tools)
+    assert "apt-get install" in raised.value.hint
