@@ -69,7 +69,14 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             with disk_errors(study_dir.root):
                 shutil.rmtree(study_dir.root / ".work", ignore_errors=True)
-        if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED) or arguments.no_report:
+        if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED):
+            return code
+        from rich.console import Console
+
+        from quiclab.cli.prove import prove_rest
+
+        prove_rest(study_dir, Console())
+        if arguments.no_report:
             return code
         from quiclab.cli.analyse import analyse
 

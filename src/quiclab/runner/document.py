@@ -52,6 +52,7 @@ def _asked(arm: model.Arm) -> dict[str, Any]:
     client, front = arm.client.knobs, arm.front.knobs
     expected = {None: None, True: "accepted", False: "rejected"}[front.early_data]
     return {
+        "congestion_control": front.congestion_control,
         "session": client.session,
         "expect_early_data": expected if client.session == "early_data" else None,
         "migration": client.migration,

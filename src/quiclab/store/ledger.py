@@ -15,7 +15,7 @@ from dataclasses import asdict
 from typing import Any
 
 from quiclab.errors import DecodeError, HostError
-from quiclab.store.layout import BLOCK_VOID, Attempt, StudyDir, disk_errors, read_trial
+from quiclab.store.layout import BLOCK_VOID, Attempt, Status, StudyDir, disk_errors, read_trial
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS trials (trial_id TEXT PRIMARY KEY, block_id TEXT NOT NULL, row TEXT NOT NULL);
@@ -59,12 +59,18 @@ class Ledger:
 
     def void(self, trial_id: str) -> None:
         """Void a trial that counted, because another trial of its block was void. Its folder goes to failed/."""
-        last = self.attempts()[trial_id][-1]
-        source, target = self._study_dir.trial(trial_id), self._study_dir.failed(trial_id, last.attempt)
+        self.overrule(self.attempts()[trial_id][-1], "void", BLOCK_VOID)
+
+    def overrule(self, attempt: Attempt, status: Status, reason: str) -> None:
+        """A trial that counted counts no more. Its folder goes to failed/."""
+        source, target = (
+            self._study_dir.trial(attempt.trial_id),
+            self._study_dir.failed(attempt.trial_id, attempt.attempt),
+        )
         with disk_errors(target):
             if source.exists():
                 source.replace(target)
-        self.record(Attempt(trial_id, last.attempt, "void", BLOCK_VOID))
+        self.record(Attempt(attempt.trial_id, attempt.attempt, status, reason))
 
     def adopt(self) -> None:
         """Bring the ledger up to what the folders hold: a run was ended between the two."""

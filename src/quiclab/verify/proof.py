@@ -32,9 +32,12 @@ _NEEDS_KEYS = (
     "path_challenges",
     "path_responses",
     "path_validated_by",
+    "new_connection_id",
     "migrated",
     "new_path",
 )
+NOT_YET = "not decrypted yet"
+"""Why `decrypted_by` is unproven until the packets are looked at a second time."""
 _ALWAYS = {"quic_congestion_control": "no program names it in its log: its windows over time show it"}
 
 
@@ -68,7 +71,7 @@ def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
         "versions": (document["client"] or {}).get("versions", {}),
         **dict.fromkeys(_NEEDS_KEYS, UNPROVEN),
         "decrypted_by": UNPROVEN,
-        "unproven_because": _ALWAYS | {"decrypted_by": "not decrypted yet"},
+        "unproven_because": _ALWAYS | {"decrypted_by": NOT_YET},
     }
 
 
@@ -113,6 +116,7 @@ def _facts(decrypted: Decrypted) -> dict[str, Any]:
         "path_challenges": migration.path_challenges,
         "path_responses": migration.path_responses,
         "path_validated_by": list(migration.validated_by),
+        "new_connection_id": bool(migration.new_connection_id),
         "new_path": migration.new_path or "none",
     }
 
