@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from quiclab.spec.model import Arm, Program, Study
 
 OBJECTS = {"1KB": 1000, "1MB": 1_000_000}
+LAST_RESULT = "conformance.json"
+"""Beside the installed programs: what was found when everything was tried last."""
 _LIMIT_S = 20
 _TRIES = 3
 """Of a trial that was void: then the laboratory was at fault, which says nothing about the programs."""
@@ -58,6 +60,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(arguments: argparse.Namespace) -> int:
     """Find out what is here, run in the sandbox, write the page; exit code 1 when something failed."""
+    from quiclab.endpoints import stacks_folder
     from quiclab.testbed.sandbox import run_in_sandbox
 
     clients = _chosen(arguments.clients, ("client",))
@@ -86,6 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
         target: Path = arguments.page or folder / "conformance.md"
         target.write_text(page(json.loads(results.read_text())))
         print(f"written: {results} and {target}")
+        if arguments.clients is None and arguments.servers is None and stacks_folder().is_dir():
+            shutil.copy(results, stacks_folder() / LAST_RESULT)  # for `quiclab doctor`
     return code
 
 
@@ -182,6 +187,7 @@ def _run_all(folder: Path, clients: dict[tuple[str, str], str], fronts: dict[tup
     from quiclab.cli.conformance_trial import try_case
     from quiclab.endpoints import ENDPOINTS
     from quiclab.runner.laboratory import open_laboratory
+    from quiclab.testbed import clock
     from quiclab.testbed.backend import choose_backend
 
     def those(names: dict[tuple[str, str], str]) -> list[Endpoint]:
@@ -197,7 +203,13 @@ def _run_all(folder: Path, clients: dict[tuple[str, str], str], fronts: dict[tup
         results.append(result)
         outcome = result["outcome"] + (f": {result['reason']}" if result["reason"] else "")
         print(f"[{number}/{len(tried)}] {case.arm.name} {case.what}: {outcome}", flush=True)
-        document = {"version": 1, "clients": _listed(clients), "fronts": _listed(fronts), "results": results}
+        document = {
+            "version": 1,
+            "ended_utc": clock.read().utc,
+            "clients": _listed(clients),
+            "fronts": _listed(fronts),
+            "results": results,
+        }
         (folder / "conformance.json").write_text(json.dumps(document, indent=1))
     # That a server refuses 0-RTT or a migration is a finding, not a failure.
     broken = any(result["outcome"] != "verified" and result["what"] in OBJECTS for result in results)

@@ -19,6 +19,15 @@ This page is written by `quiclab conformance --page docs/reference/conformance.m
 """
 
 
+def worked(results: Iterable[Result]) -> dict[str, bool]:
+    """Protocol → whether both objects came through, of the results of one pair."""
+    objects = [result for result in results if result["what"] in ("1KB", "1MB")]
+    return {
+        protocol: all(r["outcome"] == "verified" for r in objects if r["protocol"] == protocol)
+        for protocol in sorted({result["protocol"] for result in objects})
+    }
+
+
 def page(document: dict[str, Any]) -> str:
     """Markdown, from what `conformance.json` holds."""
     results: list[Result] = document["results"]

@@ -47,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps({"machine": [asdict(finding) for finding in machine], "endpoints": endpoints}, indent=1))
     else:
         _print(machine, endpoints)
+        _print_conformance()
     needed = {"namespaces", "link emulator"}
     broken = any(finding.state == "missing" and finding.name in needed for finding in machine)
     embedded = {("server", "caddy"), ("client", "curl-cffi")}
@@ -134,3 +135,36 @@ def _print(machine: list[Finding], endpoints: list[dict[str, Any]]) -> None:
         state = Text(row["status"], colours[row["status"]])
         table.add_row(row["name"], row["role"], " ".join(row["protocols"]), state, Text(detail))
     console.print(table)
+
+
+def _print_conformance() -> None:
+    """Who worked with whom when everything was tried last."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from quiclab.cli.conformance import LAST_RESULT
+    from quiclab.cli.conformance_page import worked
+    from quiclab.endpoints import stacks_folder
+
+    try:
+        document = json.loads((stacks_folder() / LAST_RESULT).read_text())
+    except (OSError, json.JSONDecodeError):
+        print("who works with whom: not tried here yet; quiclab conformance")
+        return
+    title = f"who works with whom (tried {document['ended_utc']}; quiclab conformance)"
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left")
+    fronts = [(front["role"], front["name"]) for front in document["fronts"]]
+    table.add_column("client")
+    for role, name in fronts:
+        table.add_column(name if role == "server" else f"{name} (proxy)", overflow="fold")
+    for client in document["clients"]:
+        cells = []
+        for role, name in fronts:
+            wanted = (client["name"], role, name)
+            found = worked(r for r in document["results"] if (r["client"], r["role"], r["front"]) == wanted)
+            cells.append(
+                " ".join(protocol if well else f"[red]not {protocol}[/red]" for protocol, well in found.items())
+            )
+        table.add_row(client["name"], *cells)
+    Console().print(table)

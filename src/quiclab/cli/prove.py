@@ -35,4 +35,4 @@ def prove_rest(study_dir: StudyDir, console: Console) -> None:
 def _decrypted(study_dir: StudyDir, attempt: Attempt) -> bool:
     """Whether the second look was taken already; where it could not be, its reason stands in the proof."""
     document = json.loads((study_dir.folder(attempt) / "trial.json").read_text())
-    return document["proof"]["unproven_because"].get("decrypted_by") != NOT_YET
+    return bool(document["proof"]["unproven_because"].get("decrypted_by") != NOT_YET)

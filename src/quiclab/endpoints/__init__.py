@@ -3,6 +3,7 @@
 
 from quiclab.endpoints._api import Available, Command, Context, Endpoint, Origin, Unsupported
 from quiclab.endpoints._registry import ENDPOINTS, find, names_by_role, objections
+from quiclab.endpoints._stacks import stacks_folder
 
 __all__ = [
     "ENDPOINTS",
@@ -15,4 +16,5 @@ __all__ = [
     "find",
     "names_by_role",
     "objections",
+    "stacks_folder",
 ]
