@@ -144,7 +144,6 @@ def _print_conformance() -> None:
     from rich.table import Table
 
     from quiclab.cli.conformance import LAST_RESULT
-    from quiclab.cli.conformance_page import worked
     from quiclab.endpoints import stacks_folder
 
     try:
@@ -152,19 +151,23 @@ def _print_conformance() -> None:
     except (OSError, json.JSONDecodeError):
         print("who works with whom: not tried here yet; quiclab conformance")
         return
-    title = f"who works with whom (tried {document['ended_utc']}; quiclab conformance)"
+    title = f"who works with whom, in clients (tried {document['ended_utc']}; quiclab conformance)"
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left")
-    fronts = [(front["role"], front["name"]) for front in document["fronts"]]
-    table.add_column("client")
-    for role, name in fronts:
-        table.add_column(name if role == "server" else f"{name} (proxy)", overflow="fold")
-    for client in document["clients"]:
-        cells = []
-        for role, name in fronts:
-            wanted = (client["name"], role, name)
-            found = worked(r for r in document["results"] if (r["client"], r["role"], r["front"]) == wanted)
-            cells.append(
-                " ".join(protocol if well else f"[red]not {protocol}[/red]" for protocol, well in found.items())
-            )
-        table.add_row(client["name"], *cells)
+    for column in ("name", "role", "h2", "h3"):
+        table.add_column(column, overflow="fold")
+    for front in document["fronts"]:
+        own = [r for r in document["results"] if (r["role"], r["front"]) == (front["role"], front["name"])]
+        table.add_row(front["name"], front["role"], *(_tally(own, protocol) for protocol in ("h2", "h3")))
     Console().print(table)
+
+
+def _tally(results: list[dict[str, Any]], protocol: str) -> str:
+    """How many clients came through with one protocol, and who did not."""
+    from quiclab.cli.conformance_page import worked
+
+    clients = dict.fromkeys(result["client"] for result in results)
+    well = {client: worked(r for r in results if r["client"] == client).get(protocol) for client in clients}
+    tried = {client: came_through for client, came_through in well.items() if came_through is not None}
+    lacking = ", ".join(client for client, came_through in tried.items() if not came_through)
+    count = f"{sum(tried.values())} of {len(tried)}" if tried else ""
+    return f"{count}, [red]not {lacking}[/red]" if lacking else count
