@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -250,6 +251,31 @@ def test_what_goes_wrong_is_told_in_one_line(tmp_path: Path) -> None:
     assert (unverified["exit"], is_whole(unverified)) == (0, True)
     assert (ticketless["exit"], "session file" in ticketless["told"]) == (1, True)
     assert (silent["exit"], "nothing listens" in silent["told"]) == (1, True)
+
+
+def test_a_client_that_is_stopped_keeps_what_it_knows(tmp_path: Path) -> None:
+    """The laboratory's SIGTERM, while nobody answers: a report with the reason, and a qlog with what was sent."""
+
+    def work() -> list[Any]:
+        with lab(tmp_path) as here:
+            silent = here.namespace.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+            with silent:
+                silent.bind(("127.0.0.1", PORT))
+                silent.settimeout(_PATIENCE_S)
+                client = here.start(QuicheClient().command(here.context))
+                assert client.stdin is not None
+                client.stdin.write("go\n")
+                client.stdin.flush()
+                silent.recv(2000)
+                client.terminate()
+                told, _ = client.communicate(timeout=_PATIENCE_S)
+            return [told.strip(), client.returncode]
+
+    told, code = in_sandbox(work)
+    (request,) = json.loads((tmp_path / "client.json").read_text())["requests"]
+    assert (code, request["error"]) == (1, told)
+    assert "stopped before the answer" in told
+    assert "crypto" in frames(tmp_path, "client", "sent")
 
 
 def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Downloads one URL over HTTP/3 and writes down when.
 
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use quiche::h3::{self, Header};
@@ -15,7 +16,7 @@ use crate::migration::Paths;
 use crate::outbox::{earliest, Outbox};
 use crate::report::{self, EarlyData, Request};
 use crate::server::{new_connection_id, reset_token};
-use crate::sys::{self, monotonic_ns};
+use crate::sys::{self, monotonic_ns, Signals};
 
 /// How long a first visit waits for a ticket after the last byte.
 const TICKET_PATIENCE: Duration = Duration::from_secs(2);
@@ -68,6 +69,8 @@ struct Download {
     offered_early_data: bool,
     answer: Answer,
     migrates: bool,
+    /// A client that is stopped still closes its logs and tells what it knows.
+    signals: Signals,
 }
 
 impl Download {
@@ -116,6 +119,7 @@ impl Download {
             offered_early_data: false,
             answer: Answer::default(),
             migrates: migration.is_some(),
+            signals: Signals::catch()?,
         })
     }
 
@@ -190,10 +194,14 @@ impl Download {
             return Err(Failure::Run(reason_of_end(&mut self.quic)));
         }
         let wake = earliest(self.quic.timeout_instant(), self.outbox.wake_at());
-        sys::wait(
-            &self.paths.files(self.outbox.is_blocked()),
-            earliest(wake, deadline),
-        )?;
+        let mut files = self.paths.files(self.outbox.is_blocked());
+        files.push((self.signals.as_raw_fd(), false));
+        sys::wait(&files, earliest(wake, deadline))?;
+        if self.signals.arrived() {
+            return Err(Failure::Run(
+                "stopped before the answer was complete".to_owned(),
+            ));
+        }
         if self.paths.receive(&mut self.quic).is_err() && !self.quic.is_established() {
             return Err(Failure::Run(
                 "nothing listens on the server's UDP port (ICMP port unreachable)".to_owned(),
