@@ -2,7 +2,8 @@
 """Where this process may make a group with a CPU limit: below its own control group, of whichever version (cgroups(7)).
 
 Version 2 wants no process beside the groups that it divides processor time among, except in a threaded subtree: so
-ours is threaded, and nobody else has to be moved.
+ours is threaded, and nobody else has to be moved. That the cpu controller was switched on for groups below our own is
+left so: another run may need it.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class CpuQuota:
     def __enter__(self) -> Self:
         own = own_cgroup()
         if own is None:
-            raise HostError("no CPU quota: this process has no cgroup with the cpu controller")
+            raise HostError("no CPU quota: this process has no cgroup with the cpu controller", _hint(None))
         with ExitStack() as stack:
             try:
                 self._group = stack.enter_context(_Group(own))
@@ -184,7 +184,7 @@ def _remove(path: Path) -> bool:
     return True
 
 
-def _hint(own: OwnCgroup) -> str:
-    if own.version == 2:
-        return "run under: systemd-run --user --scope -p Delegate=yes, or as root"
-    return "run as root: cgroup version 1 gives no part of itself to a plain user"
+def _hint(own: OwnCgroup | None) -> str:
+    if own is not None and own.version == 1:
+        return "run as root: cgroup version 1 gives no part of itself to a plain user"
+    return "run it under: systemd-run --user --scope -p Delegate=yes (as root without --user)"
