@@ -44,7 +44,7 @@ def install(stacks: Path, wanted: Sequence[str], say: Callable[[str], None]) -> 
         for item in ITEMS:
             if not wanted or item.names & set(wanted):
                 good &= installer.install(item, by_name=bool(wanted))
-        installer.link_programs()
+                installer.link_programs()
     return good
 
 
