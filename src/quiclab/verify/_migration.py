@@ -23,6 +23,9 @@ class Migration:
     """Whose PATH_CHALLENGE on the new path was answered."""
     migrated: bool | None = False
     """The new path was validated, and STREAM data flowed on it afterwards."""
+    new_connection_id: bool | None = None
+    """The client changed its Destination Connection ID with its address, as in a migration that it began by itself; a
+    client whose address was changed by a NAT does not know (RFC 9000 section 9.5)."""
     new_path: dict[str, str | int] | None = None
     """The last one: the client's socket, its first packet in the capture, payload bytes by sender."""
 
@@ -58,8 +61,18 @@ def read_migration(packets: Sequence[Opened], others: Sequence[Opened], wire: Wi
         address_changed=True,
         validated_by=tuple(sorted({challenge.sender for challenge, _ in matched})),
         migrated=migrated,
+        new_connection_id=_destinations(packets, new).isdisjoint(_destinations(packets, *sockets[:-1])),
         new_path=_path(new, wire),
     )
+
+
+def _destinations(packets: Sequence[Opened], *sockets: Socket) -> set[bytes]:
+    return {
+        quic.destination_id
+        for packet in packets
+        if packet.sender == "client" and packet.socket in sockets
+        for quic in packet.quic
+    }
 
 
 def _closed(socket: Socket, packets: Sequence[Opened]) -> bool:

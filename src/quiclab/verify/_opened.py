@@ -74,6 +74,7 @@ class QuicPacket:
     frames: tuple[QuicFrame, ...] | None
     token: bool = False
     """An Initial packet that brings one, which proves the client's address (RFC 9000 section 8.1)."""
+    destination_id: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,8 @@ def _message(tree: Tree) -> TlsMessage:
 
 def _quic(packet: Tree) -> QuicPacket:
     frames = tuple(_frame(frame) for frame in children(packet, "quic.frame"))
-    return QuicPacket(_kind(packet), frames or None, token=bool(number(packet, "quic.token_length")))
+    token = bool(number(packet, "quic.token_length"))
+    return QuicPacket(_kind(packet), frames or None, token, octets(packet, "quic.dcid"))
 
 
 def _kind(packet: Tree) -> PacketKind:

@@ -2,9 +2,10 @@
 """How many round trips passed before the first request: one less than the client's flights up to it.
 
 A flight of the client begins when it sends something new of the handshake, or the request, after something new of the
-server's came. Acknowledgements and retransmissions begin none, so loss changes nothing; but an acknowledgement that
-frees a QUIC server from the limit on what it may send to an unproven address (RFC 9000 section 8.1) counts, as it
-costs a round trip. A congestion window that is smaller than a TCP server's certificates is not seen.
+server's came. Acknowledgements and retransmissions begin none, so loss changes nothing, nor does the wait of a client
+that sends refused 0-RTT data again only once it counts as lost. But an acknowledgement that frees a QUIC server from
+the limit on what it may send to an unproven address (RFC 9000 section 8.1) counts, as it costs a round trip. A
+congestion window that is smaller than a TCP server's certificates is not seen.
 """
 
 from __future__ import annotations

@@ -77,9 +77,8 @@ def _migration(asked: Mapping[str, Any], proof: Mapping[str, Any], request: Mapp
         if proof["address_changed"] is False:
             return "asked for a migration, but the client's address did not change"
         return "asked for a migration, but no PATH_RESPONSE validated the new path before data flowed on it"
-    challenges = proof["path_challenges"]
-    if wanted == "active" and challenges != UNPROVEN and not challenges["client"]:
-        return "asked for an active migration, but the client sent no PATH_CHALLENGE"
+    if wanted == "active" and proof["new_connection_id"] is False and not proof["path_challenges"]["client"]:
+        return "asked for an active migration, but the client kept its connection ID, as behind a NAT"
     return None
 
 

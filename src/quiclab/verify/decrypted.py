@@ -85,9 +85,10 @@ def _read(packets: list[Opened], others: list[Opened], wire: Wire, connections: 
         why |= {"alpn": closed, "quic_parameters_server": closed}
         if offered:
             early_data, why["early_data"] = None, closed
+    early_data_bytes = _early_data_bytes(packets, offered, why)
     round_trips = handshake_round_trips(packets, early_data == "accepted")
     if round_trips is None:
-        why["handshake_round_trips"] = "no request was among the packets"
+        why["handshake_round_trips"] = why.get("early_data_bytes", "no request was among the packets")
     exchange = next(iter(_messages(packets, "server", _SERVER_KEY_EXCHANGE)), None)
     curve = number(exchange.tree, "tls.handshake.server_named_curve") if exchange else None
     http = read_http(packets)
@@ -109,7 +110,7 @@ def _read(packets: list[Opened], others: list[Opened], wire: Wire, connections: 
         handshake_round_trips=round_trips,
         resumed=_resumed(packets, hello),
         early_data=early_data,
-        early_data_bytes=_early_data_bytes(packets, offered, why),
+        early_data_bytes=early_data_bytes,
         quic_parameters_server=_server_parameters(extensions, why),
         http=http,
         migration=migration,

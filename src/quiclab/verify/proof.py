@@ -38,7 +38,6 @@ _NEEDS_KEYS = (
 )
 NOT_YET = "not decrypted yet"
 """Why `decrypted_by` is unproven until the packets are looked at a second time."""
-_ALWAYS = {"quic_congestion_control": "no program names it in its log: its windows over time show it"}
 
 
 def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
@@ -46,9 +45,10 @@ def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
     requests = (document["client"] or {}).get("requests") or [{}]
     capture = folder / "raw" / "client.pcapng"
     handshake = read_handshake(capture, document["server_port"]) if capture.exists() else None
+    transport = handshake.transport if handshake else UNPROVEN
     host = document["host"]
     return {
-        "transport": handshake.transport if handshake else UNPROVEN,
+        "transport": transport,
         "http_version": requests[0].get("http_version", UNPROVEN),
         "tls_version": _known(handshake and handshake.tls_version),
         "tls_cipher": _known(handshake and handshake.cipher_suite),
@@ -71,7 +71,7 @@ def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
         "versions": (document["client"] or {}).get("versions", {}),
         **dict.fromkeys(_NEEDS_KEYS, UNPROVEN),
         "decrypted_by": UNPROVEN,
-        "unproven_because": _ALWAYS | {"decrypted_by": NOT_YET},
+        "unproven_because": _because(transport),
     }
 
 
@@ -83,7 +83,7 @@ def prove_decrypted(folder: Path, document: dict[str, Any]) -> None:
     try:
         decrypted = read_decrypted(capture, keys, document["server_port"], wire)
     except UnopenedError as error:
-        proof["unproven_because"] = _ALWAYS | {"decrypted_by": str(error)}
+        proof["unproven_because"]["decrypted_by"] = str(error)
         return
     found = _facts(decrypted)
     for replaced in ("resumed", "tls_group"):  # Of TLS 1.2, where the hellos do not tell.
@@ -93,7 +93,8 @@ def prove_decrypted(folder: Path, document: dict[str, Any]) -> None:
     if proof["alt_svc_use"] == UNPROVEN and decrypted.http.alt_svc and decrypted.http.version != "HTTP/3":
         proof["alt_svc_use"] = "used"
     proof["decrypted_by"] = f"tshark {tshark_version()}"
-    proof["unproven_because"] = _ALWAYS | decrypted.why
+    del proof["unproven_because"]["decrypted_by"]
+    proof["unproven_because"] |= decrypted.why
 
 
 def _facts(decrypted: Decrypted) -> dict[str, Any]:
@@ -119,6 +120,13 @@ def _facts(decrypted: Decrypted) -> dict[str, Any]:
         "new_connection_id": bool(migration.new_connection_id),
         "new_path": migration.new_path or "none",
     }
+
+
+def _because(transport: str) -> dict[str, str]:
+    reasons = {"decrypted_by": NOT_YET}
+    if transport == "quic":
+        reasons["quic_congestion_control"] = "no server names it in its log; its window over time shows it"
+    return reasons
 
 
 def _on_the_wire(capture: Path, server_port: int) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def _verdict(document: dict[str, Any]) -> Verdict:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
     if document["failure"] is not None:
         return Verdict("failed", document["failure"])
-    problem = _transport_problem(document) or _body_problem(document) or shortfall(document)
+    problem = _transport_problem(document) or body_problem(document) or shortfall(document)
     return Verdict("failed", problem) if problem else Verdict("verified", "")
 
 
@@ -72,7 +72,8 @@ def _transport_problem(document: dict[str, Any]) -> str | None:
     return None
 
 
-def _body_problem(document: dict[str, Any]) -> str | None:
+def body_problem(document: dict[str, Any]) -> str | None:
+    """What is wrong with the response, by the client's account or by the body that it kept."""
     expected = document["expected"]
     for request in (document["client"] or {}).get("requests", []):
         if "error" in request:
