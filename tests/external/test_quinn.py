@@ -178,7 +178,8 @@ def test_the_address_changes_in_mid_transfer(tmp_path: Path, kind: Any) -> None:
     """The body is whole and the server's challenge was answered; a body that ends before the change is no migration."""
 
     def work() -> list[dict[str, Any]]:
-        with on_loopback(tmp_path) as lab, lab.serve(SERVER):
+        # A rate, because loopback may have delivered all before the client gets to read.
+        with over_link(tmp_path, Direction(rate=Bitrate.parse("20 Mbit/s"))) as lab, lab.serve(SERVER):
             ats = (ByteCount(100_000), ByteCount(SIZE + 1))
             return [lab.visit(CLIENT, Knobs(migration=kind, migrate_at=at)) for at in ats]
 

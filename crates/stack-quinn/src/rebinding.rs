@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A socket that can be replaced beneath a connection without its knowledge, as a NAT does that forgets a mapping.
+//! A socket that can be replaced beneath a connection without its knowledge, as a NAT does that maps it anew.
+//!
+//! What is still under way to the old port arrives, until the first datagram arrives at the new one. Were it lost, a
+//! client that only receives would have nothing to acknowledge, hence nothing to send, and its server would never learn
+//! of the new port.
 
 use std::fmt;
 use std::io::{self, IoSliceMut};
@@ -20,8 +24,7 @@ pub struct ReplaceableSocket {
 
 struct State {
     current: Socket,
-    /// Kept open and never read: what still arrives there is lost, and no ICMP error tells the server so.
-    abandoned: Vec<Socket>,
+    previous: Option<Socket>,
     receiver: Option<Waker>,
 }
 
@@ -30,17 +33,17 @@ impl ReplaceableSocket {
         Self {
             state: Mutex::new(State {
                 current: socket,
-                abandoned: Vec::new(),
+                previous: None,
                 receiver: None,
             }),
         }
     }
 
-    /// From now on everything leaves from and arrives at `socket`.
+    /// From now on everything leaves from `socket`.
     pub fn replace(&self, socket: Socket) {
         let mut state = self.lock();
-        let old = std::mem::replace(&mut state.current, socket);
-        state.abandoned.push(old);
+        let previous = std::mem::replace(&mut state.current, socket);
+        state.previous = Some(previous);
         if let Some(receiver) = state.receiver.take() {
             receiver.wake();
         }
@@ -81,12 +84,17 @@ impl AsyncUdpSocket for ReplaceableSocket {
         buffers: &mut [IoSliceMut<'_>],
         meta: &mut [RecvMeta],
     ) -> Poll<io::Result<usize>> {
-        let socket = {
-            let mut state = self.lock();
-            state.receiver = Some(context.waker().clone());
-            state.current.clone()
-        };
-        socket.poll_recv(context, buffers, meta)
+        let mut state = self.lock();
+        state.receiver = Some(context.waker().clone());
+        let received = state.current.poll_recv(context, buffers, meta);
+        if received.is_ready() {
+            state.previous = None;
+            return received;
+        }
+        match &state.previous {
+            Some(previous) => previous.poll_recv(context, buffers, meta),
+            None => Poll::Pending,
+        }
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {

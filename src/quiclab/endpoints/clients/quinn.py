@@ -5,8 +5,9 @@ A session cannot be resumed: rustls keeps client sessions in memory only, and ev
 
 With `migration = "active"` quinn is told of its new port: its first packet from there bears a new connection ID, and
 the server challenges the new path and the old one; quinn itself sends no PATH_CHALLENGE. With `"rebinding"` quinn
-knows nothing, the connection ID stays, and the server challenges likewise. Where only the port changes a quinn server
-keeps its congestion window (RFC 9000 section 9.4).
+knows nothing, the connection ID stays, and the server challenges likewise. Either way what is still under way to the
+old port arrives, until something arrives at the new one. Where only the port changes a quinn server keeps its
+congestion window (RFC 9000 section 9.4) over IPv4, and begins anew over IPv6.
 
 Its qlog says of each packet when, number and (sent) size, but nothing of the frames in it.
 """
