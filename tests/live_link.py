@@ -120,6 +120,13 @@ def bulk_tcp(ends: Ends, seconds: float, ip_version: int = 4) -> dict[str, int]:
     return {"bytes": received, "retransmits": retransmits, "bit_per_s": round(received * 8 / elapsed)}
 
 
+def received(namespace: NetworkNamespace) -> dict[str, int]:
+    """What the interface of an end was handed so far: packets, and bytes with their Ethernet headers."""
+    line = next(line for line in namespace.read("dev").splitlines() if line.strip().startswith("link0:"))
+    count, packets = line.split(":")[1].split()[:2]
+    return {"packets": int(packets), "bytes": int(count)}
+
+
 def udp_flood(ends: Ends, bit_per_s: int, seconds: float, size: int = 1400) -> dict[str, int]:
     """Datagrams at a steady rate in bursts of 20 segments (UDP_SEGMENT) from client to server."""
     address = (SERVER_ADDRESSES[4], 5002)

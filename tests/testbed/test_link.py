@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_link import bulk_tcp, in_sandbox, open_link, udp_flood
+from live_link import bulk_tcp, in_sandbox, open_link, received, udp_flood
 
 from quiclab.spec.model import Bernoulli, Direction, Jitter, Queue, Reorder
 from quiclab.testbed.backend import tun_problem
@@ -29,15 +29,6 @@ def backend(request: pytest.FixtureRequest) -> Backend:
     return request.param  # type: ignore[no-any-return]
 
 
-@pytest.fixture
-def fast_backend(backend: Backend) -> Backend:
-    """A backend that can take full speed: packet sockets need the 8 MiB that docs/reference/link-config.md asks for."""
-    limit = int(Path("/proc/sys/net/core/rmem_max").read_text())
-    if backend == "veth" and limit < 8 << 20:
-        pytest.skip(f"packet sockets drop at full speed where net.core.rmem_max is {limit}; 8388608 is enough")
-    return backend
-
-
 def _check_books(summary: dict[str, Any]) -> None:
     for side in ("up", "down"):
         books = summary[side]
@@ -48,11 +39,11 @@ def _check_books(summary: dict[str, Any]) -> None:
     assert summary["log"]["complete"]
 
 
-def test_without_impairment_tcp_retransmits_nothing(fast_backend: Backend, tmp_path: Path) -> None:
+def test_without_impairment_tcp_retransmits_nothing(backend: Backend, tmp_path: Path) -> None:
     """10 s of TCP at full speed: no retransmission, no drop outside the model, no record lost."""
 
     def work() -> dict[str, Any]:
-        with open_link(Direction(), tmp_path, fast_backend) as ends:
+        with open_link(Direction(), tmp_path, backend) as ends:
             flow = bulk_tcp(ends, 10)
             return {"flow": flow, "summary": ends.link.stop()}
 
@@ -63,11 +54,11 @@ def test_without_impairment_tcp_retransmits_nothing(fast_backend: Backend, tmp_p
     assert outcome["flow"]["bytes"] > 100_000_000
 
 
-def test_without_impairment_udp_at_1_gbit_loses_nothing(fast_backend: Backend, tmp_path: Path) -> None:
+def test_without_impairment_udp_at_1_gbit_loses_nothing(backend: Backend, tmp_path: Path) -> None:
     """Everything that the sender's device took is delivered to the receiver's."""
 
     def work() -> dict[str, Any]:
-        with open_link(Direction(), tmp_path, fast_backend) as ends:
+        with open_link(Direction(), tmp_path, backend) as ends:
             flow = udp_flood(ends, 1_000_000_000, 3)
             return {"flow": flow, "summary": ends.link.stop()}
 
@@ -137,6 +128,30 @@ def test_books_balance_with_every_effect_at_once(backend: Backend, tmp_path: Pat
     assert up["corrupted"] > 0
     assert flow["received"] <= up["delivered"] - up["corrupted"] + up["duplicated"]
     assert flow["distinct"] <= flow["sent"]
+
+
+@pytest.mark.parametrize("transport", ["tcp4", "tcp6", "udp"])
+def test_the_receiver_gets_each_packet_by_itself(backend: Backend, tmp_path: Path, transport: str) -> None:
+    """The far end's interface is handed as many packets as the link says it delivered: none of them in one piece with
+    another, as a network card would coalesce them."""
+
+    def work() -> dict[str, Any]:
+        with open_link(Direction(), tmp_path, backend) as ends:
+            if transport == "udp":
+                udp_flood(ends, 500_000_000, 0.5)
+            else:
+                bulk_tcp(ends, 0.5, int(transport[-1]))
+            return {"summary": ends.link.stop(), "received": received(ends.server)}
+
+    outcome = in_sandbox(work)
+    _check_books(outcome["summary"])
+    up, header = outcome["summary"]["up"], 14 if backend == "veth" else 0
+    # Housekeeping of the first moments may find the far end's interface down.
+    packets = outcome["received"]["packets"]
+    assert up["delivered"] <= packets <= up["delivered"] + up["outside_model"]
+    assert up["delivered"] > 10_000
+    received_bytes = outcome["received"]["bytes"] - packets * header
+    assert up["delivered_bytes"] <= received_bytes <= up["delivered_bytes"] + up["outside_model"] * 1500
 
 
 @pytest.mark.parametrize("ip_version", [4, 6])

@@ -16,7 +16,7 @@ use link_run::checksum::PartialChecksum;
 use link_run::config;
 use link_run::log::pcapng::{Packet, Way};
 use link_run::log::record::Record;
-use link_run::log::Logs;
+use link_run::log::{self, Logs};
 use link_run::segment::Segments;
 use link_run::vnet::{Offload, Transport};
 
@@ -104,7 +104,7 @@ fn logging(name: &str, capture: bool, append: impl Fn(&mut Logs, u64)) {
     } else {
         &mut config.packet_log
     }) = Some(path.clone());
-    let Ok(mut logs) = Logs::create(&config, 0) else {
+    let Ok(([mut logs, other], writing)) = log::create(&config, 0) else {
         return;
     };
     let groups = (0..GROUPS).map(|group| {
@@ -116,7 +116,9 @@ fn logging(name: &str, capture: bool, append: impl Fn(&mut Logs, u64)) {
         start.elapsed().as_secs_f64() * 1e9 / 500.0
     });
     print(name, groups.collect());
-    if let Err(error) = logs.finish(0).and_then(|()| std::fs::remove_file(path)) {
+    let _ = logs.finish();
+    let _ = other.finish();
+    if let Err(error) = writing.finish(0).and_then(|()| std::fs::remove_file(path)) {
         eprintln!("{error}");
     }
 }
@@ -174,16 +176,13 @@ fn main() {
         "capture of a 1500-byte packet at one end",
         true,
         |logs, i| {
-            logs.capture(
-                0,
-                &Packet {
-                    time_ns: i,
-                    way: Way::Outbound,
-                    id: Some(i),
-                    comment: None,
-                    data: black_box(&data),
-                },
-            );
+            logs.capture(&Packet {
+                time_ns: i,
+                way: Way::Outbound,
+                id: Some(i),
+                comment: None,
+                data: black_box(&data),
+            });
         },
     );
 }

@@ -5,6 +5,8 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
+use crate::device::socket;
+
 /// What ends a run.
 #[derive(Debug)]
 pub struct Control {
@@ -34,21 +36,53 @@ impl Control {
             })
         }
     }
+}
 
-    /// Waits for packets on `ports` or for the request to stop, at most for `timeout`. True: stop.
+/// What the link waits for: the request to stop, and packets.
+#[derive(Debug)]
+pub struct Wait {
+    entries: Vec<libc::pollfd>,
+}
+
+/// How many of the entries are not of devices.
+const REQUESTS: usize = 2;
+
+impl Wait {
+    /// Waits for packets on `devices`.
     #[must_use]
-    pub fn wait(&self, ports: [RawFd; 2], timeout: Option<Duration>) -> bool {
+    pub fn new(control: &Control, devices: impl IntoIterator<Item = RawFd>) -> Self {
+        let requests = [libc::STDIN_FILENO, control.signals.as_raw_fd()];
         let entry = |fd| libc::pollfd {
             fd,
             events: libc::POLLIN,
             revents: 0,
         };
-        let mut entries = [
-            entry(libc::STDIN_FILENO),
-            entry(self.signals.as_raw_fd()),
-            entry(ports[0]),
-            entry(ports[1]),
-        ];
+        Self {
+            entries: requests.into_iter().chain(devices).map(entry).collect(),
+        }
+    }
+
+    /// Waits at most for `timeout`. True: stop.
+    ///
+    /// # Errors
+    /// If a device is lost.
+    pub fn until_ready(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
+        let count = self.entries.len();
+        let stops = self.poll(count, timeout);
+        for device in &self.entries[REQUESTS..] {
+            if device.revents & libc::POLLERR != 0 {
+                socket::pending_error(device.fd)?;
+            }
+        }
+        Ok(stops)
+    }
+
+    /// Whether to stop, without waiting.
+    pub fn stops(&mut self) -> bool {
+        self.poll(REQUESTS, Some(Duration::ZERO))
+    }
+
+    fn poll(&mut self, count: usize, timeout: Option<Duration>) -> bool {
         let timeout = timeout.map(|timeout| libc::timespec {
             tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
             tv_nsec: timeout.subsec_nanos().into(),
@@ -56,15 +90,23 @@ impl Control {
         let timeout = timeout
             .as_ref()
             .map_or(std::ptr::null(), std::ptr::from_ref);
+        let entries = &mut self.entries[..count];
         // SAFETY: `entries` and `timeout` outlive the call, and the length is that of `entries`.
-        let ready = unsafe { libc::ppoll(entries.as_mut_ptr(), 4, timeout, std::ptr::null()) };
-        ready > 0 && (entries[1].revents != 0 || (entries[0].revents != 0 && input_is_over()))
-    }
-
-    /// Whether to stop, without waiting.
-    #[must_use]
-    pub fn stops(&self) -> bool {
-        self.wait([-1, -1], Some(Duration::ZERO))
+        let ready = unsafe {
+            libc::ppoll(
+                entries.as_mut_ptr(),
+                entries.len() as libc::nfds_t,
+                timeout,
+                std::ptr::null(),
+            )
+        };
+        if ready <= 0 {
+            for entry in entries {
+                entry.revents = 0;
+            }
+            return false;
+        }
+        entries[1].revents != 0 || (entries[0].revents != 0 && input_is_over())
     }
 }
 

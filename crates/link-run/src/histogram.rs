@@ -30,6 +30,15 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
+    /// Counts what another has counted.
+    pub fn add_all(&mut self, other: &Self) {
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+        self.count += other.count;
+        self.max = self.max.max(other.max);
+    }
+
     /// How many values there are.
     #[must_use]
     pub fn count(&self) -> u64 {

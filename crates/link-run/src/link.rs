@@ -3,6 +3,7 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::thread;
 
 use link_core::{Direction, StreamKey};
 use serde_json::{json, Value};
@@ -10,14 +11,14 @@ use serde_json::{json, Value};
 use crate::clock::{monotonic_ns, realtime_minus_monotonic_ns};
 use crate::config::{Backend, Config};
 use crate::control::Control;
-use crate::device::tun::Tun;
-use crate::device::veth::{Veth, WANTED_BUFFER};
-use crate::device::Port;
+use crate::device::{tun, veth, Port};
 use crate::error::Error;
-use crate::forwarder::Forwarder;
-use crate::log::Logs;
-use crate::summary::{self, Start};
+use crate::forwarder;
+use crate::lane::Lane;
+use crate::log::{self, Logs};
+use crate::summary::{self, Outcome, Start};
 use crate::timer::{self, Spin};
+use crate::waiting::{ModelZero, Passage, Waiting};
 
 /// Runs the link that the file describes until it is told to stop; tells its events on standard output.
 ///
@@ -37,36 +38,42 @@ pub fn run(config: &Path) -> Result<(), Error> {
         ))
     };
     let models = [model(&config.up, "up")?, model(&config.down, "down")?];
+    let zero = ModelZero::default();
     let start = Start {
         ns: monotonic_ns(),
         offset_ns: realtime_minus_monotonic_ns(),
     };
-    let logs = Logs::create(&config.log, start.offset_ns)?;
+    let (logs, writing) = log::create(&config.log, start.offset_ns)?;
     // Closing these takes the kernel tens of milliseconds, so it is left until all else is done.
     let mut ports = open_ports(&config)?;
     let scheduling = timer::ask_for_punctuality();
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = thread::available_parallelism().map_or(1, usize::from);
     let spin = Spin::new(config.timer.spin_ns, cores, monotonic_ns());
-    let receive_buffer = ports[0]
-        .receive_buffer_bytes()
-        .min(ports[1].receive_buffer_bytes());
     let facts = json!({
         "version": 1,
         "backend": match config.backend { Backend::Tun => "tun", Backend::Veth => "veth" },
-        "offload": ports[0].offloads(),
-        "receive_buffer_bytes": receive_buffer,
+        "offload": ports[0].source.offloads(),
         "spin_ns": spin.longest_ns(),
         "real_time": scheduling.real_time,
         "memory_locked": scheduling.memory_locked,
-        "warnings": warnings(receive_buffer),
+        "warnings": [],
     });
-    let mtus = [config.ends.client.mtu, config.ends.server.mtu];
-    let forwarder = Forwarder::new(&mut ports, models, mtus, logs, start.offset_ns, spin);
     tell(&event("ready", &facts, json!({})));
-    let outcome = forwarder.run(&control).map_err(Error::system(
+    let [client, server] = &mut ports;
+    let [up, down] = directions(&config, models, logs, &zero, start.offset_ns);
+    let lanes = [
+        Lane::new(&mut *client.source, &mut *server.sink, up),
+        Lane::new(&mut *server.source, &mut *client.sink, down),
+    ];
+    let accounts = forwarder::run(lanes, &control, spin).map_err(Error::system(
         "lost a device",
         "its namespace must outlive the link",
     ))?;
+    let outcome = Outcome {
+        accounts,
+        writing,
+        model_zero_ns: zero.get(),
+    };
     let summary = event("summary", &facts, summary::of(&config, &start, outcome));
     if let Some(path) = &config.log.summary {
         std::fs::write(path, format!("{summary}\n")).map_err(Error::system(
@@ -78,28 +85,46 @@ pub fn run(config: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// What may spoil a run, told before it.
-fn warnings(receive_buffer: Option<usize>) -> Vec<String> {
-    receive_buffer
-        .filter(|&bytes| bytes < WANTED_BUFFER)
-        .map(|bytes| {
-            format!(
-                "the receive buffer has {bytes} bytes, not {WANTED_BUFFER}: bursts may be lost outside the model; raise \
-                 net.core.rmem_max on the host, or use the tun backend"
-            )
-        })
-        .into_iter()
-        .collect()
+/// Up and down, with nothing in them yet.
+fn directions<'a>(
+    config: &Config,
+    models: [Direction; 2],
+    logs: [Logs; 2],
+    zero: &'a ModelZero,
+    clock_offset_ns: i64,
+) -> [Waiting<'a>; 2] {
+    let [up_model, down_model] = models;
+    let [up_logs, down_logs] = logs;
+    let (client, server) = (&config.ends.client, &config.ends.server);
+    let up = Passage {
+        direction: 0,
+        mtu: server.mtu,
+        unlimited: config.up.is_unlimited(),
+        clock_offset_ns,
+    };
+    let down = Passage {
+        direction: 1,
+        mtu: client.mtu,
+        unlimited: config.down.is_unlimited(),
+        clock_offset_ns,
+    };
+    [
+        Waiting::new(up, up_model, zero, up_logs),
+        Waiting::new(down, down_model, zero, down_logs),
+    ]
 }
 
-fn open_ports(config: &Config) -> Result<[Box<dyn Port>; 2], Error> {
-    let open = |end| -> Result<Box<dyn Port>, Error> {
-        match config.backend {
-            Backend::Tun => Ok(Box::new(Tun::open(end)?)),
-            Backend::Veth => Ok(Box::new(Veth::open(end)?)),
-        }
+fn open_ports(config: &Config) -> Result<[Port; 2], Error> {
+    let open = |end, counts_backlog| match config.backend {
+        Backend::Tun => tun::open(end),
+        Backend::Veth => veth::open(end, counts_backlog),
     };
-    Ok([open(&config.ends.client)?, open(&config.ends.server)?])
+    thread::scope(|scope| {
+        let client = scope.spawn(|| open(&config.ends.client, true));
+        let server = open(&config.ends.server, false)?;
+        let crashed = |_| Err(Error::config("opening a device crashed"));
+        Ok([client.join().unwrap_or_else(crashed)?, server])
+    })
 }
 
 /// One line: the event's name, the facts of the run, and more.

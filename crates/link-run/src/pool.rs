@@ -3,6 +3,7 @@
 
 use crate::checksum::{self, PartialChecksum};
 use crate::log::record::{Record, CORRUPTED, DUPLICATE};
+use crate::segment::Headers;
 
 /// Room before the IP header for what a device puts there.
 pub const HEADROOM: usize = 24;
@@ -16,6 +17,10 @@ pub struct Slot {
     pub bytes: Vec<u8>,
     /// What is left to do on it.
     pub checksum: Option<PartialChecksum>,
+    /// Its headers, if it was cut from a super-packet.
+    pub headers: Option<Headers>,
+    /// When this packet was read.
+    pub read_ns: u64,
     /// What the packet log will say of it.
     pub record: Record,
 }
@@ -89,6 +94,8 @@ impl Pool {
         copy.bytes.clear();
         copy.bytes.extend_from_slice(&original.bytes);
         copy.checksum = original.checksum;
+        copy.headers = original.headers;
+        copy.read_ns = original.read_ns;
         copy.record = Record {
             flags: original.record.flags | DUPLICATE,
             ..original.record

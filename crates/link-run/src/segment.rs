@@ -4,7 +4,7 @@
 use crate::checksum::{fill_ipv4_header, pseudo_header, PartialChecksum};
 use crate::vnet::{Offload, Transport};
 
-const TCP_FIN_PSH: u8 = 0x01 | 0x08;
+pub(crate) const TCP_FIN_PSH: u8 = 0x01 | 0x08;
 const TCP_CWR: u8 = 0x80;
 const UDP_HEADER: usize = 8;
 
@@ -14,6 +14,15 @@ pub struct Segments<'a> {
     packet: &'a [u8],
     checksum: Option<PartialChecksum>,
     cut: Option<Cut>,
+}
+
+/// The headers that all packets of a super-packet begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Headers {
+    /// The last of them.
+    pub transport: Transport,
+    /// Their length.
+    pub length: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +79,15 @@ impl<'a> Segments<'a> {
     #[must_use]
     pub fn checksum(&self) -> Option<PartialChecksum> {
         self.checksum
+    }
+
+    /// The headers of each, if there is something to cut.
+    #[must_use]
+    pub fn headers(&self) -> Option<Headers> {
+        self.cut.map(|cut| Headers {
+            transport: cut.transport,
+            length: cut.headers,
+        })
     }
 
     /// Appends packet `number` to `out`.
@@ -138,7 +156,7 @@ impl Cut {
     }
 }
 
-fn put_u16(packet: &mut [u8], at: usize, value: u16) {
+pub(crate) fn put_u16(packet: &mut [u8], at: usize, value: u16) {
     packet[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 

@@ -7,9 +7,10 @@ use serde_json::{json, Value};
 
 use crate::clock::{monotonic_ns, process_cpu_ns, realtime_minus_monotonic_ns};
 use crate::config::Config;
-use crate::forwarder::{Outcome, OutsideDrops};
+
 use crate::histogram::Histogram;
-use crate::log::Counts;
+use crate::lane::Account;
+use crate::log::{Counts, Writing};
 
 /// When a run started, and what `CLOCK_REALTIME` was ahead of `CLOCK_MONOTONIC` at that moment.
 #[derive(Clone, Copy, Debug)]
@@ -20,19 +21,35 @@ pub struct Start {
     pub offset_ns: i64,
 }
 
+/// What a run leaves behind.
+pub struct Outcome {
+    /// Up and down.
+    pub accounts: [Account; 2],
+    /// Closes the logs.
+    pub writing: Writing,
+    /// `CLOCK_MONOTONIC` at the model's t = 0; `None` if no packet came.
+    pub model_zero_ns: Option<u64>,
+}
+
 /// Closes the logs and gives the account.
 #[must_use]
 pub fn of(config: &Config, start: &Start, outcome: Outcome) -> Value {
     let Outcome {
-        counters,
-        lateness,
-        outside,
-        logs,
+        accounts: [up, down],
+        writing,
         model_zero_ns,
     } = outcome;
     let stopped_ns = monotonic_ns();
-    let counts = logs.counts;
-    let written = logs.finish(model_zero_ns.unwrap_or(0));
+    let written = writing.finish(model_zero_ns.unwrap_or(0));
+    let mut lateness = up.lateness;
+    lateness.add_all(&down.lateness);
+    let counts = up.logged + down.logged;
+    let outside = OutsideDrops {
+        read_errors: up.errors.read + down.errors.read,
+        write_errors: up.errors.write + down.errors.write,
+        device_drops: up.device_drops + down.device_drops,
+    };
+    let counters = [up.counters, down.counters];
     let log_fault = log_fault(&counts, written);
     let complete = log_fault.is_none();
     let reasons: Vec<String> = [
@@ -75,6 +92,13 @@ pub fn of(config: &Config, start: &Start, outcome: Outcome) -> Value {
         "sound": reasons.is_empty(),
         "unsound_reasons": reasons,
     })
+}
+
+/// What went wrong outside the model.
+struct OutsideDrops {
+    read_errors: u64,
+    write_errors: u64,
+    device_drops: u64,
 }
 
 fn lateness_fault(lateness: &Histogram, config: &Config) -> Option<String> {

@@ -112,7 +112,7 @@ pub fn ask_for_punctuality() -> Scheduling {
 fn is_real_time() -> bool {
     // SAFETY: the call takes a number.
     let policy = unsafe { libc::sched_getscheduler(0) };
-    policy >= 0 && policy & !libc::SCHED_RESET_ON_FORK == libc::SCHED_FIFO
+    policy >= 0 && [libc::SCHED_FIFO, 6].contains(&(policy & !libc::SCHED_RESET_ON_FORK))
 }
 
 /// How long before a due time to stop sleeping and spin, as wake-ups are late.

@@ -60,7 +60,7 @@ impl Offload {
     }
 }
 
-/// The header before a single packet.
+/// The header before a single packet of so many bytes, which the kernel need not spread over pages.
 #[must_use]
 pub fn encode(checksum: Option<PartialChecksum>, link_header: u16) -> [u8; LENGTH] {
     let mut header = [0; LENGTH];
@@ -69,5 +69,34 @@ pub fn encode(checksum: Option<PartialChecksum>, link_header: u16) -> [u8; LENGT
         header[6..8].copy_from_slice(&(start + link_header).to_ne_bytes());
         header[8..10].copy_from_slice(&offset.to_ne_bytes());
     }
+    header
+}
+
+/// What is left to do on a super-packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Super {
+    /// Its IP version and what it is made of.
+    pub ipv6: bool,
+    /// What it is made of.
+    pub transport: Transport,
+    /// Length of its headers, from the IP header on.
+    pub headers: u16,
+    /// Bytes of payload in each packet.
+    pub payload: u16,
+    /// The checksum of each packet.
+    pub checksum: PartialChecksum,
+}
+
+/// The header before a super-packet.
+#[must_use]
+pub fn encode_super(whole: &Super, link_header: u16) -> [u8; LENGTH] {
+    let mut header = encode(Some(whole.checksum), link_header);
+    header[1] = match (whole.transport, whole.ipv6) {
+        (Transport::Tcp, false) => GSO_TCPV4,
+        (Transport::Tcp, true) => GSO_TCPV6,
+        (Transport::Udp, _) => GSO_UDP_L4,
+    };
+    header[2..4].copy_from_slice(&(whole.headers + link_header).to_ne_bytes());
+    header[4..6].copy_from_slice(&whole.payload.to_ne_bytes());
     header
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use link_run::config;
 use link_run::log::pcapng::{Packet, Way};
 use link_run::log::record::{Action, Record, CORRUPTED, DUPLICATE, NO_INDEX};
-use link_run::log::{Logs, WHOLE_PACKETS};
+use link_run::log::{self, Logs, Writing, WHOLE_PACKETS};
 
 const OFFSET_NS: i64 = 1_795_294_534_608_768_542;
 
@@ -56,12 +56,23 @@ fn record(number: u32) -> Record {
     }
 }
 
+fn create(config: &config::Log) -> ([Logs; 2], Writing) {
+    log::create(config, OFFSET_NS).expect("the files can be created")
+}
+
+fn finish(logs: [Logs; 2], writing: Writing, model_zero_ns: u64) -> std::io::Result<()> {
+    for direction in logs {
+        let _ = direction.finish();
+    }
+    writing.finish(model_zero_ns)
+}
+
 /// Header and record lie in the file as the reference says, byte by byte.
 #[test]
 fn the_packet_log_is_as_documented() {
     let scratch = Scratch::new("format");
-    let mut logs = Logs::create(&scratch.config(1 << 20), OFFSET_NS).expect("logs");
-    logs.record(&Record {
+    let (mut logs, writing) = create(&scratch.config(1 << 20));
+    logs[0].record(&Record {
         arrival_ns: 0x0102_0304_0506_0708,
         due_ns: 0x1112_1314_1516_1718,
         lateness_ns: -2,
@@ -77,7 +88,7 @@ fn the_packet_log_is_as_documented() {
         flags: DUPLICATE | CORRUPTED,
         service_ns: 0x8182_8384,
     });
-    logs.finish(77).expect("written");
+    finish(logs, writing, 77).expect("written");
     let bytes = fs::read(scratch.0.join("link.qplog")).expect("a file");
     assert_eq!(bytes.len(), 64 + 48);
     assert_eq!(&bytes[..8], b"QLPKTLOG");
@@ -116,12 +127,12 @@ fn the_packet_log_is_as_documented() {
 #[test]
 fn no_record_is_lost_silently() {
     let scratch = Scratch::new("count");
-    let mut logs = Logs::create(&scratch.config(512 << 10), OFFSET_NS).expect("logs");
+    let (mut logs, writing) = create(&scratch.config(1 << 20));
     for number in 0..200_000 {
-        logs.record(&record(number));
+        logs[0].record(&record(number));
     }
-    let counts = logs.counts;
-    logs.finish(0).expect("written");
+    let counts = logs[0].counts;
+    finish(logs, writing, 0).expect("written");
     assert_eq!(counts.records + counts.records_lost, 200_000);
     let bytes = fs::read(scratch.0.join("link.qplog")).expect("a file");
     let indices: Vec<u32> = bytes[64..]
@@ -136,15 +147,15 @@ fn no_record_is_lost_silently() {
 #[test]
 fn enough_room_loses_nothing() {
     let scratch = Scratch::new("room");
-    let mut logs = Logs::create(&scratch.config(64 << 20), OFFSET_NS).expect("logs");
+    let (mut logs, writing) = create(&scratch.config(64 << 20));
     for number in 0..200_000 {
-        logs.record(&record(number));
+        logs[0].record(&record(number));
     }
     assert_eq!(
-        (logs.counts.records, logs.counts.records_lost),
+        (logs[0].counts.records, logs[0].counts.records_lost),
         (200_000, 0)
     );
-    logs.finish(0).expect("written");
+    finish(logs, writing, 0).expect("written");
     let length = fs::metadata(scratch.0.join("link.qplog"))
         .expect("a file")
         .len();
@@ -159,11 +170,11 @@ fn a_full_disk_is_told_at_the_end() {
         packet_log: Some(full.to_owned()),
         ..config::Log::default()
     };
-    let mut logs = Logs::create(&log, OFFSET_NS).expect("it can be opened");
+    let (mut logs, writing) = create(&log);
     for number in 0..100_000 {
-        logs.record(&record(number));
+        logs[0].record(&record(number));
     }
-    let error = logs.finish(0).expect_err("nothing can be written there");
+    let error = finish(logs, writing, 0).expect_err("nothing can be written there");
     assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
 }
 
@@ -174,7 +185,7 @@ fn a_missing_directory_is_named() {
         packet_log: Some("/nowhere/link.qplog".into()),
         ..config::Log::default()
     };
-    let message = Logs::create(&log, OFFSET_NS)
+    let message = log::create(&log, OFFSET_NS)
         .expect_err("no such directory")
         .to_string();
     assert!(
@@ -221,7 +232,7 @@ fn a_capture_may_keep_the_first_bytes_only() {
     let scratch = Scratch::new("snaplen");
     let mut config = scratch.config(1 << 20);
     config.snaplen_bytes = Some(50);
-    let mut logs = Logs::create(&config, OFFSET_NS).expect("logs");
+    let (mut logs, writing) = create(&config);
     let data: Vec<u8> = (0..=200).collect();
     let whole = usize::try_from(WHOLE_PACKETS).expect("a few");
     let short = [&data[..], &data[..20]];
@@ -233,9 +244,9 @@ fn a_capture_may_keep_the_first_bytes_only() {
             comment: None,
             data,
         };
-        logs.capture(0, &packet);
+        logs[1].capture(&packet);
     }
-    logs.finish(0).expect("written");
+    finish(logs, writing, 0).expect("written");
     let bytes = fs::read(scratch.0.join("client.pcapng")).expect("a file");
     let blocks = blocks(&bytes);
     let lengths = |number: usize| (u32_at(blocks[number].1, 12), u32_at(blocks[number].1, 16));
@@ -249,40 +260,27 @@ fn a_capture_may_keep_the_first_bytes_only() {
 #[test]
 fn a_capture_is_well_formed() {
     let scratch = Scratch::new("pcapng");
-    let mut logs = Logs::create(&scratch.config(1 << 20), OFFSET_NS).expect("logs");
+    let (mut logs, writing) = create(&scratch.config(1 << 20));
     let data: Vec<u8> = (0..=200).collect();
     let lost = Some("dropped: queue full");
-    logs.capture(
-        0,
-        &Packet {
-            time_ns: 0x0102_0304_0506_0708,
-            way: Way::Outbound,
-            id: Some(7),
-            comment: lost,
-            data: &data,
-        },
-    );
-    logs.capture(
-        0,
-        &Packet {
-            time_ns: 5,
-            way: Way::Inbound,
-            id: None,
-            comment: None,
-            data: &data[..4],
-        },
-    );
-    logs.capture(
-        1,
-        &Packet {
-            time_ns: 5,
-            way: Way::Inbound,
-            id: None,
-            comment: None,
-            data: &data,
-        },
-    );
-    logs.finish(0).expect("written");
+    logs[0].capture(&Packet {
+        time_ns: 0x0102_0304_0506_0708,
+        way: Way::Outbound,
+        id: Some(7),
+        comment: lost,
+        data: &data,
+    });
+    let arrived = Packet {
+        time_ns: 0x0102_0304_0506_0709,
+        way: Way::Inbound,
+        id: None,
+        comment: None,
+        data: &data[..4],
+    };
+    logs[1].capture(&arrived);
+    // At the other end, which is not captured.
+    logs[0].capture(&arrived);
+    finish(logs, writing, 0).expect("written");
     let bytes = fs::read(scratch.0.join("client.pcapng")).expect("a file");
     let blocks = blocks(&bytes);
     assert_eq!(
@@ -307,6 +305,36 @@ fn a_capture_is_well_formed() {
     ];
     assert_eq!(options(&body[224..]), expected);
     assert_eq!(options(&blocks[3].1[24..]), [(2, &1_u32.to_le_bytes()[..])]);
+}
+
+/// What leaves an end and what reaches it stand in one order of time, however the two directions log them.
+#[test]
+fn a_capture_is_in_order_of_time() {
+    let scratch = Scratch::new("order");
+    let (mut logs, writing) = create(&scratch.config(64 << 20));
+    let data = [0x45; 100];
+    // What is still to come is not held to be late.
+    let packet = |time_ns: u64, way| Packet {
+        time_ns: time_ns + (1 << 62),
+        way,
+        id: None,
+        comment: None,
+        data: &data,
+    };
+    for number in 0..100_000 {
+        logs[0].capture(&packet(number * 10, Way::Outbound));
+    }
+    for number in 0..30_000 {
+        logs[1].capture(&packet(number * 30 + 5, Way::Inbound));
+    }
+    finish(logs, writing, 0).expect("written");
+    let bytes = fs::read(scratch.0.join("client.pcapng")).expect("a file");
+    let times: Vec<u64> = blocks(&bytes)[2..]
+        .iter()
+        .map(|(_, body)| u64::from(u32_at(body, 4)) << 32 | u64::from(u32_at(body, 8)))
+        .collect();
+    assert_eq!(times.len(), 130_000);
+    assert!(times.is_sorted());
 }
 
 /// Packets outside the model have no number.

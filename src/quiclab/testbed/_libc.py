@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
+import struct
 
 from quiclab.errors import HostError
 
@@ -24,6 +26,10 @@ MS_PRIVATE = 0x4_0000
 
 _PR_SET_PDEATHSIG = 1
 _CAPABILITY_VERSION_3 = 0x2008_0522
+
+_SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}
+_SCHED_DEADLINE = 6
+_SCHED_FLAG_RESET_ON_FORK = 1
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -68,3 +74,18 @@ def drop_capabilities() -> None:
     """Leave the calling thread without any capability (capset(2)): processes with fewer of them may then look at it."""
     header, nothing = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
     _call("cannot drop capabilities", _libc.capset(header, nothing))
+
+
+def set_deadline(pid: int, *, runtime_ns: int, period_ns: int) -> None:
+    """Put a thread, and none that it starts, under SCHED_DEADLINE (sched_setattr(2)). Raises OSError."""
+    call = _SCHED_SETATTR.get(platform.machine())
+    if call is None:
+        raise OSError(f"the number of sched_setattr is not known on {platform.machine()}")
+    attributes = struct.Struct("IIQiIQQQ")
+    # Size, policy, flags, nice, priority, runtime, deadline, period.
+    packed = attributes.pack(
+        attributes.size, _SCHED_DEADLINE, _SCHED_FLAG_RESET_ON_FORK, 0, 0, runtime_ns, period_ns, period_ns
+    )
+    if _libc.syscall(call, pid, packed, 0) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))

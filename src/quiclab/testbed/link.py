@@ -70,12 +70,11 @@ class Link:
     def _start(self) -> None:
         settings = self._settings
         device_ends = self._ends
-        macs = {end: (f"02:00:00:00:0{i}:01", f"02:00:00:00:0{i}:02") for i, end in ((1, "client"), (2, "server"))}
         if settings.backend == "veth":
             middle = self._stack.enter_context(NetworkNamespace())
             middle.write_sysctls({"net.ipv6.conf.default.disable_ipv6": "1"})
             for end, namespace in self._ends.items():
-                add_veth(namespace, _DEVICE, middle, f"to-{end}", macs[end])
+                add_veth(namespace, _DEVICE, middle, f"to-{end}", (_mac(end, "end"), _mac(end, "link")))
                 middle.configure(f"to-{end}", mtu=settings.mtu, addresses={}, route=None)
             device_ends = dict.fromkeys(self._ends, middle)
         config = {
@@ -84,7 +83,7 @@ class Link:
             "ends": {
                 end: {"netns": f"/proc/self/fd/{namespace.fd}", "device": _DEVICE, "mtu": settings.mtu}
                 | (
-                    {"device": f"to-{end}", "mac": macs[end][1], "peer_mac": macs[end][0]}
+                    {"device": f"to-{end}", "mac": _mac(end, "link"), "peer_mac": _mac(end, "end")}
                     if settings.backend == "veth"
                     else {}
                 )
@@ -111,8 +110,16 @@ class Link:
         finally:
             os.close(config_fd)
         self._stack.callback(self._reap)
+        if settings.backend == "veth":
+            # The devices are there already, and the link needs as long to open its own side.
+            self._configure_ends()
         self.ready = self._message("ready")
         self._real_time = self.ready.get("real_time", False) or ask_for_real_time(self._process.pid)
+        if settings.backend == "tun":
+            self._configure_ends()
+
+    def _configure_ends(self) -> None:
+        settings = self._settings
         for end, namespace in self._ends.items():
             own, far = (CLIENT_ADDRESSES, SERVER_ADDRESSES) if end == "client" else (SERVER_ADDRESSES, CLIENT_ADDRESSES)
             namespace.configure(
@@ -123,7 +130,7 @@ class Link:
             )
             if settings.backend == "veth":
                 for version in _usable_versions(settings.mtu):
-                    namespace.neighbour(_DEVICE, far[version], macs[end][1])
+                    namespace.neighbour(_DEVICE, far[version], _mac(end, "link"))
 
     def _log_files(self) -> dict[str, str | None]:
         folder, settings = self._settings.work_dir, self._settings
@@ -174,6 +181,11 @@ class Link:
         if message.get("event") != event:
             raise HostError(f"the link cannot run: {message.get('message', line)}", message.get("hint", ""))
         return message
+
+
+def _mac(end: str, side: Literal["end", "link"]) -> str:
+    """The Ethernet address of one side of the veth pair to an end."""
+    return f"02:00:00:00:0{1 if end == 'client' else 2}:0{1 if side == 'end' else 2}"
 
 
 def link_binary() -> str:

@@ -17,6 +17,18 @@ impl Direction {
         Nanos(self.delay_ns)
     }
 
+    /// Whether it always passes packets on as fast as they come.
+    #[must_use]
+    pub fn is_unlimited(&self) -> bool {
+        let limits = |change: &super::direction::Change| {
+            matches!(change.set.rate_bit_per_s, Setting::To(Some(_)))
+        };
+        self.rate_bit_per_s.is_none()
+            && self.edge_rate_bit_per_s.is_none()
+            && self.trace.is_none()
+            && !self.schedule.iter().any(limits)
+    }
+
     /// The elements' configuration; `name` is `up` or `down` and is used in messages.
     ///
     /// # Errors

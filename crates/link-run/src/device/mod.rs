@@ -10,41 +10,40 @@ pub mod veth;
 use std::io;
 use std::os::fd::RawFd;
 
-use crate::checksum::PartialChecksum;
+use crate::pool::Pool;
 use crate::vnet::Offload;
 
 /// Largest thing that a device hands over: a super-packet and what stands before it.
-pub const FRAME: usize = 65_536 + 64;
+pub const FRAME: u32 = 65_536 + 64;
 
-/// A packet that was read.
+/// A packet or a super-packet that an end has sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Received {
-    /// Where the IP packet starts in the buffer.
-    pub start: usize,
-    /// Where it ends.
-    pub end: usize,
+pub struct Received<'a> {
+    /// It starts with its IP header.
+    pub packet: &'a [u8],
     /// What is left to do on it; `None` if it cannot be understood.
     pub offload: Option<Offload>,
+    /// When the kernel had it (`CLOCK_MONOTONIC`), if the device tells.
+    pub arrival_ns: Option<u64>,
 }
 
-/// The packets of one end. Neither reading nor writing ever waits.
-pub trait Port {
+/// Where packets of an end come from. Reading never waits.
+pub trait Source: Send {
     /// For `ppoll`.
-    fn fd(&self) -> RawFd;
+    fn fds(&self) -> Vec<RawFd>;
 
-    /// Reads what the end sends. `None`: nothing there, or not IP.
+    /// Hands the next thing that the end has sent to `take`, unless it is not IP. False: nothing was there.
     ///
     /// # Errors
     /// What the system says, other than that there is nothing.
-    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<Received>>;
+    fn receive(&mut self, take: &mut dyn FnMut(Received<'_>)) -> io::Result<bool>;
 
-    /// Writes one IP packet, which follows [`crate::pool::HEADROOM`] free bytes, to the end.
-    ///
-    /// # Errors
-    /// What the system says.
-    fn send(&mut self, frame: &mut [u8], checksum: Option<PartialChecksum>) -> io::Result<()>;
+    /// Whether so much waits that it should be read before all else, lest it be lost.
+    fn is_crowded(&self) -> bool {
+        false
+    }
 
-    /// Packets that were lost between the end and this port so far; only differences mean anything.
+    /// Packets that were lost at this end so far; only differences mean anything.
     ///
     /// # Errors
     /// If the counters cannot be read.
@@ -52,9 +51,25 @@ pub trait Port {
 
     /// What the kernel leaves to us, by name.
     fn offloads(&self) -> &[&'static str];
+}
 
-    /// The receive buffer in force, where there is one.
-    fn receive_buffer_bytes(&self) -> Option<usize> {
-        None
-    }
+/// Where packets of an end go to. Writing never waits.
+pub trait Sink: Send {
+    /// Whether consecutive segments of one super-packet may be handed over together: the end gets each by itself all
+    /// the same, but the way there is shorter.
+    fn takes_trains(&self) -> bool;
+
+    /// Writes a packet, or a train of them: their slots.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn send(&mut self, pool: &mut Pool, train: &[u32]) -> io::Result<()>;
+}
+
+/// One end.
+pub struct Port {
+    /// What it sends.
+    pub source: Box<dyn Source>,
+    /// What is sent to it.
+    pub sink: Box<dyn Sink>,
 }

@@ -2,7 +2,7 @@
 //! Sockets of the kinds that the standard library does not know.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 /// A raw socket, with `flags` besides `SOCK_CLOEXEC`.
 ///
@@ -36,15 +36,15 @@ pub fn bind(socket: &OwnedFd, address: &libc::sockaddr_ll) -> io::Result<()> {
     })
 }
 
-/// Sets a number.
+/// Sets an option, which the kernel takes as a value of this type.
 ///
 /// # Errors
 /// What the system says.
-pub fn set_option(
+pub fn set_option<T: Copy>(
     socket: &OwnedFd,
     level: libc::c_int,
     option: libc::c_int,
-    value: libc::c_int,
+    value: T,
 ) -> io::Result<()> {
     // SAFETY: `value` is valid for the length given.
     checked(unsafe {
@@ -53,7 +53,7 @@ pub fn set_option(
             level,
             option,
             (&raw const value).cast(),
-            length_of::<libc::c_int>(),
+            length_of::<T>(),
         )
     })
 }
@@ -80,6 +80,31 @@ pub fn option<const N: usize>(
         )
     })?;
     Ok(value)
+}
+
+/// Takes the error out that waits on a socket; what is no socket has none, and an interface that is down now may come
+/// up again.
+///
+/// # Errors
+/// The error.
+pub fn pending_error(fd: RawFd) -> io::Result<()> {
+    let mut error: libc::c_int = 0;
+    let mut length = length_of::<libc::c_int>();
+    // SAFETY: `error` is valid for `length`.
+    let asked = unsafe {
+        libc::getsockopt(
+            fd,
+            libc::SOL_SOCKET,
+            libc::SO_ERROR,
+            (&raw mut error).cast(),
+            &raw mut length,
+        )
+    };
+    match error {
+        0 | libc::ENETDOWN => Ok(()),
+        _ if asked < 0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
 }
 
 #[expect(

@@ -8,50 +8,65 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use super::counters::DeviceCounters;
 use super::netns::Netns;
-use super::{Port, Received};
-use crate::checksum::PartialChecksum;
+use super::{Port, Received, Sink, Source, FRAME};
 use crate::config::End;
 use crate::error::Error;
-use crate::pool::HEADROOM;
+use crate::pool::{Pool, HEADROOM};
 use crate::vnet::{self, Offload};
 
 const TUN_F_CSUM: libc::c_uint = 0x01;
 const TUN_F_TSO: libc::c_uint = 0x02 | 0x04 | 0x08;
 const TUN_F_USO: libc::c_uint = 0x20 | 0x40;
 
-/// A TUN device of one end.
+/// Creates the device in the end's namespace.
+///
+/// # Errors
+/// If the namespace or the device cannot be had.
+pub fn open(end: &End) -> Result<Port, Error> {
+    let netns = Netns::open(&end.netns).map_err(Error::system(
+        format!("cannot open the network namespace {}", end.netns.display()),
+        "it must exist as long as the link runs",
+    ))?;
+    let created = netns.run(|| {
+        let (file, offloads) = create(&end.device)?;
+        let sink = TunSink {
+            file: file.try_clone()?,
+        };
+        let source = TunSource {
+            file,
+            counters: DeviceCounters::open(&end.device)?,
+            offloads,
+            buffer: vec![0; FRAME as usize],
+        };
+        Ok((source, sink))
+    });
+    let (source, sink) = created.map_err(Error::system(
+        format!(
+            "cannot create the TUN device {} in {}",
+            end.device,
+            end.netns.display()
+        ),
+        "this needs /dev/net/tun to be open to you, or the veth backend",
+    ))?;
+    Ok(Port {
+        source: Box::new(source),
+        sink: Box::new(sink),
+    })
+}
+
+/// What one end sends.
 #[derive(Debug)]
-pub struct Tun {
+struct TunSource {
     file: File,
     counters: DeviceCounters,
     offloads: &'static [&'static str],
+    buffer: Vec<u8>,
 }
 
-impl Tun {
-    /// Creates the device in the end's namespace.
-    ///
-    /// # Errors
-    /// If the namespace or the device cannot be had.
-    pub fn open(end: &End) -> Result<Self, Error> {
-        let netns = Netns::open(&end.netns).map_err(Error::system(
-            format!("cannot open the network namespace {}", end.netns.display()),
-            "it must exist as long as the link runs",
-        ))?;
-        let created = netns.run(|| Ok((create(&end.device)?, DeviceCounters::open(&end.device)?)));
-        let ((file, offloads), counters) = created.map_err(Error::system(
-            format!(
-                "cannot create the TUN device {} in {}",
-                end.device,
-                end.netns.display()
-            ),
-            "this needs /dev/net/tun to be open to you, or the veth backend",
-        ))?;
-        Ok(Self {
-            file,
-            counters,
-            offloads,
-        })
-    }
+/// What is sent to one end.
+#[derive(Debug)]
+struct TunSink {
+    file: File,
 }
 
 /// Opens the device in this thread's namespace, with segmentation of UDP too where the kernel knows it (6.2).
@@ -108,33 +123,27 @@ fn check(result: libc::c_int) -> io::Result<()> {
     Ok(())
 }
 
-impl Port for Tun {
-    fn fd(&self) -> RawFd {
-        self.file.as_raw_fd()
+impl Source for TunSource {
+    fn fds(&self) -> Vec<RawFd> {
+        vec![self.file.as_raw_fd()]
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<Received>> {
-        let end = match self.file.read(buffer) {
+    fn receive(&mut self, take: &mut dyn FnMut(Received<'_>)) -> io::Result<bool> {
+        let end = match self.file.read(&mut self.buffer) {
             Ok(end) => end,
             Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) => {
-                return Ok(None)
+                return Ok(false)
             }
             Err(error) => return Err(error),
         };
-        let Some(header) = buffer[..end].first_chunk::<{ vnet::LENGTH }>() else {
-            return Ok(None);
-        };
-        Ok(Some(Received {
-            start: vnet::LENGTH,
-            end,
-            offload: Offload::decode(*header, 0),
-        }))
-    }
-
-    fn send(&mut self, frame: &mut [u8], checksum: Option<PartialChecksum>) -> io::Result<()> {
-        let frame = &mut frame[HEADROOM - vnet::LENGTH..];
-        frame[..vnet::LENGTH].copy_from_slice(&vnet::encode(checksum, 0));
-        self.file.write(frame).map(|_| ())
+        if let Some((header, packet)) = self.buffer[..end].split_first_chunk::<{ vnet::LENGTH }>() {
+            take(Received {
+                packet,
+                offload: Offload::decode(*header, 0),
+                arrival_ns: None,
+            });
+        }
+        Ok(true)
     }
 
     fn drops(&mut self) -> io::Result<u64> {
@@ -143,5 +152,23 @@ impl Port for Tun {
 
     fn offloads(&self) -> &[&'static str] {
         self.offloads
+    }
+}
+
+impl Sink for TunSink {
+    /// The end would get a train as one large packet.
+    fn takes_trains(&self) -> bool {
+        false
+    }
+
+    fn send(&mut self, pool: &mut Pool, train: &[u32]) -> io::Result<()> {
+        for slot in train {
+            let slot = pool.get_mut(*slot);
+            let frame = &mut slot.bytes[HEADROOM - vnet::LENGTH..];
+            frame[..vnet::LENGTH].copy_from_slice(&vnet::encode(slot.checksum, 0));
+            // A device takes a packet whole or not at all.
+            let _ = self.file.write(frame)?;
+        }
+        Ok(())
     }
 }

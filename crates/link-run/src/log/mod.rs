@@ -4,31 +4,42 @@
 pub mod buffer;
 pub mod pcapng;
 pub mod record;
+mod writer;
 
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
 
 use crate::config;
 use crate::error::Error;
-use buffer::{Buffer, FileNumber};
-use pcapng::Packet;
+use buffer::Buffer;
+use pcapng::{Packet, Way};
 use record::Record;
+use writer::{Output, Outputs};
 
 const DISK_HINT: &str = "choose a directory that exists, can be written and has room";
 
-/// The first packets of a capture are always whole: they hold the handshakes, which prove what was negotiated.
+/// The first packets that leave an end or reach it are always captured whole: they hold the handshakes, which prove
+/// what was negotiated.
 pub const WHOLE_PACKETS: u64 = 128;
+/// How long a direction keeps what it has captured, so that the writer can put both directions in order.
+const HAND_OVER_NS: u64 = 25_000_000;
 
-/// The open logs.
+/// The logs of one direction.
 #[derive(Debug)]
 pub struct Logs {
     buffer: Buffer,
-    packet_log: Option<FileNumber>,
-    captures: [Option<FileNumber>; 2],
+    packet_log: Option<usize>,
+    /// What leaves the end where the direction begins, and what reaches the other: places in the buffer.
+    captures: [Option<usize>; 2],
     /// Bytes of a packet that captures keep, the first `WHOLE_PACKETS` excepted.
     snaplen: usize,
     captured: [u64; 2],
+    handed_over_ns: u64,
+    holds_captures: bool,
     /// What has happened so far.
     pub counts: Counts,
 }
@@ -44,57 +55,101 @@ pub struct Counts {
     pub capture_packets_lost: u64,
 }
 
-impl Logs {
-    /// Creates the files. `offset_ns` is `CLOCK_REALTIME` − `CLOCK_MONOTONIC`.
-    ///
-    /// # Errors
-    /// If a file cannot be created.
-    pub fn create(config: &config::Log, offset_ns: i64) -> Result<Self, Error> {
-        let mut files = Vec::new();
-        let mut headers: Vec<Vec<u8>> = Vec::new();
-        let mut create =
-            |path: Option<&Path>, header: Vec<u8>| -> Result<Option<FileNumber>, Error> {
-                let Some(path) = path else { return Ok(None) };
-                let file = File::create(path).map_err(Error::system(
-                    format!("cannot create {}", path.display()),
-                    DISK_HINT,
-                ))?;
-                files.push(file);
-                headers.push(header);
-                Ok(Some(files.len() - 1))
-            };
-        let packet_log = create(
-            config.packet_log.as_deref(),
-            record::file_header(offset_ns).to_vec(),
-        )?;
-        let captures = [
-            create(
-                config.capture_client.as_deref(),
-                pcapng::file_header("client", offset_ns),
-            )?,
-            create(
-                config.capture_server.as_deref(),
-                pcapng::file_header("server", offset_ns),
-            )?,
-        ];
-        let buffer = Buffer::new(files, headers, config.buffer_bytes).map_err(Error::system(
-            "cannot start the log writer",
-            "raise the limit on processes",
+impl std::ops::Add for Counts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            records: self.records + other.records,
+            records_lost: self.records_lost + other.records_lost,
+            capture_packets_lost: self.capture_packets_lost + other.capture_packets_lost,
+        }
+    }
+}
+
+/// The thread that writes what both directions log.
+#[derive(Debug)]
+pub struct Writing(JoinHandle<io::Result<Option<File>>>);
+
+/// Creates the files; the logs of up and down. `offset_ns` is `CLOCK_REALTIME` − `CLOCK_MONOTONIC`.
+///
+/// # Errors
+/// If a file cannot be created.
+pub fn create(config: &config::Log, offset_ns: i64) -> Result<([Logs; 2], Writing), Error> {
+    let output = |path: Option<&Path>, header: Vec<u8>, streams| -> Result<Option<Output>, Error> {
+        let Some(path) = path else { return Ok(None) };
+        let file = File::create(path).map_err(Error::system(
+            format!("cannot create {}", path.display()),
+            DISK_HINT,
         ))?;
-        Ok(Self {
-            buffer,
+        Ok(Some(Output {
+            file,
+            header,
+            streams,
+        }))
+    };
+    // Streams 0 to 2 are of up, 3 to 5 of down: packet log, what leaves, what comes.
+    let packet_log = output(
+        config.packet_log.as_deref(),
+        record::file_header(offset_ns).to_vec(),
+        [0, 3],
+    )?;
+    let client = output(
+        config.capture_client.as_deref(),
+        pcapng::file_header("client", offset_ns),
+        [1, 5],
+    )?;
+    let server = output(
+        config.capture_server.as_deref(),
+        pcapng::file_header("server", offset_ns),
+        [4, 2],
+    )?;
+    let (full, to_write) = channel();
+    let logs = [0, 1].map(|direction: usize| {
+        let [near, far] = if direction == 0 {
+            [&client, &server]
+        } else {
+            [&server, &client]
+        };
+        let mut streams = Vec::new();
+        let mut place = |output: &Option<Output>, stream: usize| {
+            output.as_ref().map(|_| {
+                streams.push(direction * 3 + stream);
+                streams.len() - 1
+            })
+        };
+        let packet_log = place(&packet_log, 0);
+        let captures = [place(near, 1), place(far, 2)];
+        Logs {
+            buffer: Buffer::new(&streams, full.clone(), config.buffer_bytes / 2),
             packet_log,
             captures,
             snaplen: config.snaplen_bytes.unwrap_or(usize::MAX),
             captured: [0; 2],
+            handed_over_ns: 0,
+            holds_captures: false,
             counts: Counts::default(),
-        })
-    }
+        }
+    });
+    let outputs = Outputs {
+        packet_log,
+        captures: [client, server].into_iter().flatten().collect(),
+    };
+    let writing = std::thread::Builder::new()
+        .name("log-writer".to_owned())
+        .spawn(move || outputs.write(&to_write, offset_ns))
+        .map_err(Error::system(
+            "cannot start the log writer",
+            "raise the limit on processes",
+        ))?;
+    Ok((logs, Writing(writing)))
+}
 
+impl Logs {
     /// Logs a packet.
     pub fn record(&mut self, record: &Record) {
-        let Some(file) = self.packet_log else { return };
-        if self.buffer.append(file, record::LENGTH, |out| {
+        let Some(place) = self.packet_log else { return };
+        if self.buffer.append(place, record::LENGTH, |out| {
             out.extend_from_slice(&record.to_bytes());
         }) {
             self.counts.records += 1;
@@ -103,9 +158,10 @@ impl Logs {
         }
     }
 
-    /// Captures a packet at an end: 0 the client's, 1 the server's.
-    pub fn capture(&mut self, end: usize, packet: &Packet<'_>) {
-        let Some(file) = self.captures[end] else {
+    /// Captures a packet; of those that go one way, each is as late as the one before or later.
+    pub fn capture(&mut self, packet: &Packet<'_>) {
+        let end = usize::from(packet.way == Way::Inbound);
+        let Some(place) = self.captures[end] else {
             return;
         };
         let snaplen = if self.captured[end] < WHOLE_PACKETS {
@@ -114,9 +170,10 @@ impl Logs {
             self.snaplen
         };
         self.captured[end] += 1;
+        self.holds_captures = true;
         if !self
             .buffer
-            .append(file, packet.block_length(snaplen), |out| {
+            .append(place, packet.block_length(snaplen), |out| {
                 packet.write(out, snaplen);
             })
         {
@@ -124,15 +181,44 @@ impl Logs {
         }
     }
 
-    /// Writes out what is left, and the model's t = 0 (`CLOCK_MONOTONIC`; 0 if no packet came).
+    /// Hands over what was captured, if it is time to; else says when it will be.
+    pub fn hand_over(&mut self, now_ns: u64) -> Option<u64> {
+        if !self.holds_captures {
+            return None;
+        }
+        let at_ns = self.handed_over_ns + HAND_OVER_NS;
+        if now_ns < at_ns {
+            return Some(at_ns);
+        }
+        self.handed_over_ns = now_ns;
+        self.holds_captures = false;
+        for place in self.captures.into_iter().flatten() {
+            self.buffer.flush(place);
+        }
+        None
+    }
+
+    /// Hands over all that is left.
+    #[must_use]
+    pub fn finish(self) -> Counts {
+        self.buffer.finish();
+        self.counts
+    }
+}
+
+impl Writing {
+    /// Waits until all is written, once both directions have handed over all; adds the model's t = 0
+    /// (`CLOCK_MONOTONIC`; 0 if no packet came).
     ///
     /// # Errors
     /// The first error of any file.
-    pub fn finish(self, model_zero_ns: u64) -> std::io::Result<()> {
-        let files = self.buffer.finish()?;
-        if let Some(file) = self.packet_log {
-            files[file].write_all_at(&model_zero_ns.to_le_bytes(), record::MODEL_ZERO_AT)?;
+    pub fn finish(self, model_zero_ns: u64) -> io::Result<()> {
+        let crashed = |_| io::Error::other("the log writer crashed");
+        match self.0.join().map_err(crashed)?? {
+            Some(packet_log) => {
+                packet_log.write_all_at(&model_zero_ns.to_le_bytes(), record::MODEL_ZERO_AT)
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 }

@@ -99,6 +99,26 @@ impl Packet<'_> {
     }
 }
 
+/// The instant of the packet block that bytes begin with.
+#[must_use]
+pub fn time_ns(bytes: &[u8]) -> u64 {
+    u64::from(u32_at(bytes, 12)) << 32 | u64::from(u32_at(bytes, 16))
+}
+
+/// Length of the packet blocks that bytes begin with up to an instant, and of the first one in any case.
+#[must_use]
+pub fn length_until(bytes: &[u8], until_ns: u64) -> usize {
+    let mut length = 0;
+    while length < bytes.len() && (length == 0 || time_ns(&bytes[length..]) <= until_ns) {
+        length += u32_at(bytes, length + 4) as usize;
+    }
+    length
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
 fn block(out: &mut Vec<u8>, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&kind.to_le_bytes());

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What comes from an end through its veth pair.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::thread;
+
+use super::ring::{Frame, Ring, Shape, BEFORE_FRAME};
+use super::{ETHERNET, IPV4, IPV6};
+use crate::clock::{monotonic_ns, StampClock};
+use crate::device::counters::{backlog_drops, DeviceCounters};
+use crate::device::{Received, Source, FRAME};
+use crate::vnet::Offload;
+
+/// Frames of each size: the kernel keeps all of a ring alike, so there is one for single packets, one for the
+/// super-packets of a paced sender, and one for the largest.
+const FRAMES: [u32; 3] = [8192, 1024, 384];
+/// Largest frame in the second ring.
+const MIDDLE: u32 = 17 * 1024 - BEFORE_FRAME;
+
+/// The rings on the device before one end.
+#[derive(Debug)]
+pub struct VethSource {
+    rings: [Ring; 3],
+    clock: StampClock,
+    counters: DeviceCounters,
+    /// What the machine lost is counted at one end only.
+    counts_backlog: bool,
+}
+
+impl VethSource {
+    /// On a device of this thread's namespace.
+    ///
+    /// # Errors
+    /// If there is no such device, or no memory.
+    pub fn open(device: &str, mtu: u16, counts_backlog: bool) -> io::Result<Self> {
+        let single = u32::from(mtu) + u32::from(ETHERNET);
+        let middle = MIDDLE.max(single);
+        let takes = [(0, single), (single + 1, middle), (middle + 1, FRAME)];
+        // Each waits for the kernel's other processors, so they do it together.
+        let rings = thread::scope(|scope| {
+            [0, 1, 2]
+                .map(|ring: usize| {
+                    let shape = Shape {
+                        takes: takes[ring],
+                        frames: FRAMES[ring],
+                    };
+                    scope.spawn(move || Ring::open(device, shape))
+                })
+                .map(|opening| {
+                    opening
+                        .join()
+                        .unwrap_or_else(|_| Err(io::Error::other("opening a ring crashed")))
+                })
+        });
+        let [single, middle, large] = rings;
+        Ok(Self {
+            rings: [single?, middle?, large?],
+            clock: StampClock::default(),
+            counters: DeviceCounters::open(device)?,
+            counts_backlog,
+        })
+    }
+}
+
+impl Source for VethSource {
+    fn fds(&self) -> Vec<RawFd> {
+        self.rings.iter().map(Ring::fd).collect()
+    }
+
+    fn receive(&mut self, take: &mut dyn FnMut(Received<'_>)) -> io::Result<bool> {
+        let first = (0..self.rings.len())
+            .filter_map(|ring| Some((self.rings[ring].next_stamp_ns()?, ring)))
+            .min();
+        let Some((_, first)) = first else {
+            return Ok(false);
+        };
+        let clock = &mut self.clock;
+        self.rings[first].take(|frame| {
+            let Frame {
+                header,
+                bytes,
+                whole,
+                stamp_ns,
+            } = frame;
+            let Some((ethernet, packet)) = bytes.split_at_checked(ETHERNET.into()) else {
+                return;
+            };
+            if [IPV4, IPV6].contains(&[ethernet[12], ethernet[13]]) {
+                take(Received {
+                    packet,
+                    offload: Offload::decode(header, ETHERNET).filter(|_| whole),
+                    arrival_ns: Some(clock.monotonic_ns(stamp_ns, monotonic_ns())),
+                });
+            }
+        });
+        Ok(true)
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.rings.iter().any(Ring::is_crowded)
+    }
+
+    fn drops(&mut self) -> io::Result<u64> {
+        let mut lost = self.counters.transmit_drops()?;
+        for ring in &mut self.rings {
+            lost += ring.overflowed()?;
+        }
+        if self.counts_backlog {
+            lost += backlog_drops()?;
+        }
+        Ok(lost)
+    }
+
+    fn offloads(&self) -> &[&'static str] {
+        &["csum", "tso4", "tso6", "tso_ecn", "uso4", "uso6"]
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One direction of the link: its packets come from one end, wait, and go to the other.
+
+use std::io;
+use std::os::fd::RawFd;
+
+use crate::clock::monotonic_ns;
+use crate::counters::Counters;
+use crate::device::{Sink, Source};
+use crate::histogram::Histogram;
+use crate::log::pcapng::Way;
+use crate::log::record::Action;
+use crate::log::Counts;
+use crate::train;
+use crate::waiting::Waiting;
+
+/// Packets written before the devices are looked at again: more than a read brings, so that what is due never piles up
+/// (a pile makes packets late, and cools their memory down).
+const WRITES: usize = 64;
+
+/// What went wrong outside the model in one direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Errors {
+    /// Packets that could not be read or understood.
+    pub read: u64,
+    /// Packets that a device did not take.
+    pub write: u64,
+}
+
+/// What a direction leaves behind.
+pub struct Account {
+    /// What happened to its packets.
+    pub counters: Counters,
+    /// How late they were written.
+    pub lateness: Histogram,
+    /// What went wrong outside the model.
+    pub errors: Errors,
+    /// What was logged.
+    pub logged: Counts,
+    /// Packets that got lost on the way to the link or from it, since the model's t = 0.
+    pub device_drops: u64,
+}
+
+/// One of the two directions.
+pub struct Lane<'a> {
+    source: &'a mut dyn Source,
+    sink: &'a mut dyn Sink,
+    waiting: Waiting<'a>,
+    lateness: Histogram,
+    errors: Errors,
+    /// What the devices had lost at the model's t = 0.
+    drops_before: Option<u64>,
+    train: Vec<u32>,
+}
+
+impl<'a> Lane<'a> {
+    /// A direction from one device to another.
+    pub fn new(source: &'a mut dyn Source, sink: &'a mut dyn Sink, waiting: Waiting<'a>) -> Self {
+        Self {
+            source,
+            sink,
+            waiting,
+            lateness: Histogram::default(),
+            errors: Errors::default(),
+            drops_before: None,
+            train: Vec::with_capacity(train::LONGEST),
+        }
+    }
+
+    /// What to wait for.
+    #[must_use]
+    pub fn fds(&self) -> Vec<RawFd> {
+        self.source.fds()
+    }
+
+    /// When something is to be done even if no packet comes.
+    #[must_use]
+    pub fn next_ns(&self) -> Option<u64> {
+        self.waiting.first_due_ns()
+    }
+
+    /// Reads and writes what is there and what is due. False: nothing was.
+    ///
+    /// # Errors
+    /// If a device is lost.
+    pub fn turn(&mut self) -> io::Result<bool> {
+        let mut read = self.receive()?;
+        while read && self.source.is_crowded() {
+            read = self.receive()?;
+        }
+        Ok(self.write_due() || read)
+    }
+
+    /// Reads once. False: nothing was there.
+    fn receive(&mut self) -> io::Result<bool> {
+        let (waiting, errors) = (&mut self.waiting, &mut self.errors);
+        let received = self.source.receive(&mut |received| {
+            errors.read += u64::from(!waiting.accept(&received));
+        })?;
+        if received && self.drops_before.is_none() && self.waiting.model_has_begun() {
+            // What was lost while addresses and routes were being set up is no part of the run.
+            self.drops_before = Some(self.source.drops()?);
+        }
+        Ok(received)
+    }
+
+    /// Writes what is due. False: nothing was.
+    fn write_due(&mut self) -> bool {
+        let mut written = 0;
+        while written < WRITES {
+            let Some(due_ns) = self.waiting.first_due_ns() else {
+                break;
+            };
+            let now_ns = monotonic_ns();
+            if due_ns > now_ns {
+                break;
+            }
+            let longest = if self.sink.takes_trains() {
+                train::LONGEST
+            } else {
+                1
+            };
+            self.train.clear();
+            self.waiting.take_train(now_ns, longest, &mut self.train);
+            written += self.train.len();
+            self.write(now_ns);
+        }
+        written > 0
+    }
+
+    fn write(&mut self, now_ns: u64) {
+        let sent = self.sink.send(&mut self.waiting.pool, &self.train);
+        for &slot in &self.train {
+            let own_late_ns = self.waiting.own_lateness_ns(slot, now_ns);
+            let record = &mut self.waiting.pool.get_mut(slot).record;
+            let late_ns = now_ns.saturating_sub(record.due_ns);
+            record.lateness_ns = i32::try_from(late_ns).unwrap_or(i32::MAX);
+            let record = *record;
+            if record.action == Action::Delivered {
+                self.lateness.add(own_late_ns);
+                self.waiting.counters.delivered += 1;
+                self.waiting.counters.delivered_bytes += u64::from(record.size_bytes);
+                // A far end whose interface is not up yet loses housekeeping packets, and nobody minds.
+                self.errors.write += u64::from(sent.is_err());
+            }
+            self.waiting.capture(slot, now_ns, Way::Inbound, None);
+            self.waiting.logs.record(&record);
+            self.waiting.pool.give_back(slot);
+        }
+    }
+
+    /// Hands logs to their writer, if it is time to; else says when it will be. To be called every now and then.
+    pub fn hand_logs_over(&mut self, now_ns: u64) -> Option<u64> {
+        self.waiting.logs.hand_over(now_ns)
+    }
+
+    /// Counts and logs what is still waiting.
+    ///
+    /// # Errors
+    /// If a device is lost.
+    pub fn finish(self) -> io::Result<Account> {
+        let device_drops = match self.drops_before {
+            Some(before) => self.source.drops()?.saturating_sub(before),
+            None => 0,
+        };
+        let (counters, logged) = self.waiting.finish();
+        Ok(Account {
+            counters,
+            lateness: self.lateness,
+            errors: self.errors,
+            logged,
+            device_drops,
+        })
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The thread that writes the logs of both directions to their files.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use super::buffer::{Chunk, StreamNumber};
+use super::{pcapng, HAND_OVER_NS};
+use crate::clock::monotonic_ns;
+
+/// A block of a capture is written once nothing older can come any more: when the capture's other stream is further
+/// on, or after this time, by which each direction has handed over what it had.
+const HELD_BACK_NS: u64 = 4 * HAND_OVER_NS;
+const WRITE_BUFFER: usize = 256 << 10;
+
+/// A capture: what left an end and what reached it, each in order of time, put in one order.
+#[derive(Debug)]
+struct Capture {
+    file: BufWriter<File>,
+    streams: [Stream; 2],
+}
+
+#[derive(Debug, Default)]
+struct Stream {
+    number: StreamNumber,
+    chunks: VecDeque<Chunk>,
+    /// How much of the first chunk is written.
+    written: usize,
+}
+
+impl Stream {
+    /// What comes next.
+    fn rest(&self) -> Option<&[u8]> {
+        Some(&self.chunks.front()?.bytes[self.written..])
+    }
+
+    /// Has the next bytes behind it, and gives a chunk back that is done.
+    fn advance(&mut self, length: usize) {
+        self.written += length;
+        if self
+            .chunks
+            .front()
+            .is_some_and(|chunk| chunk.bytes.len() == self.written)
+        {
+            self.written = 0;
+            if let Some(chunk) = self.chunks.pop_front() {
+                chunk.give_back();
+            }
+        }
+    }
+}
+
+impl Capture {
+    fn of(output: Output) -> io::Result<Self> {
+        let mut file = BufWriter::with_capacity(WRITE_BUFFER, output.file);
+        file.write_all(&output.header)?;
+        Ok(Self {
+            file,
+            streams: output.streams.map(|number| Stream {
+                number,
+                ..Stream::default()
+            }),
+        })
+    }
+
+    fn holds_back(&self) -> bool {
+        self.streams.iter().any(|stream| !stream.chunks.is_empty())
+    }
+
+    /// Writes what is in order, which all is that is older than `before_ns` (`CLOCK_REALTIME`).
+    fn write(&mut self, before_ns: u64) -> io::Result<()> {
+        loop {
+            let times = [0, 1].map(|at: usize| self.streams[at].rest().map(pcapng::time_ns));
+            let (at, until_ns) = match times {
+                [Some(first), Some(second)] if first <= second => (0, second),
+                [Some(first), Some(_)] => (1, first),
+                [Some(first), None] if first < before_ns => (0, before_ns),
+                [None, Some(second)] if second < before_ns => (1, before_ns),
+                _ => return Ok(()),
+            };
+            let stream = &mut self.streams[at];
+            let rest = stream.rest().unwrap_or_default();
+            let length = pcapng::length_until(rest, until_ns);
+            let result = self.file.write_all(&rest[..length]);
+            stream.advance(length);
+            result?;
+        }
+    }
+}
+
+/// A file, what it begins with, and the streams, one of each direction, that it is made of.
+#[derive(Debug)]
+pub struct Output {
+    /// The file.
+    pub file: File,
+    /// What it begins with.
+    pub header: Vec<u8>,
+    /// The numbers of the streams.
+    pub streams: [StreamNumber; 2],
+}
+
+/// The outputs that were asked for.
+#[derive(Debug, Default)]
+pub struct Outputs {
+    /// The packet log: records of both directions as they come.
+    pub packet_log: Option<Output>,
+    /// Captures: blocks of both streams in order of time.
+    pub captures: Vec<Output>,
+}
+
+impl Outputs {
+    /// Writes what comes until both directions are done, and tells the first error. `offset_ns` is `CLOCK_REALTIME` −
+    /// `CLOCK_MONOTONIC`.
+    ///
+    /// # Errors
+    /// The first error of any file. Until the end the directions get their chunks back all the same, so that they go on.
+    pub fn write(self, full: &Receiver<Chunk>, offset_ns: i64) -> io::Result<Option<File>> {
+        let result = self.write_all(full, offset_ns);
+        if result.is_err() {
+            full.iter().for_each(Chunk::give_back);
+        }
+        result
+    }
+
+    fn write_all(self, full: &Receiver<Chunk>, offset_ns: i64) -> io::Result<Option<File>> {
+        let mut log = self.packet_log;
+        if let Some(log) = &mut log {
+            log.file.write_all(&log.header)?;
+        }
+        let captures = self.captures.into_iter().map(Capture::of);
+        let mut captures = captures.collect::<io::Result<Vec<_>>>()?;
+        loop {
+            let next = if captures.iter().any(Capture::holds_back) {
+                full.recv_timeout(Duration::from_nanos(HAND_OVER_NS))
+            } else {
+                full.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            };
+            match next {
+                Ok(chunk) => {
+                    let mut streams = captures.iter_mut().flat_map(|capture| &mut capture.streams);
+                    match (
+                        streams.find(|stream| stream.number == chunk.stream),
+                        &mut log,
+                    ) {
+                        (Some(stream), _) => stream.chunks.push_back(chunk),
+                        (None, Some(log)) => {
+                            let result = log.file.write_all(&chunk.bytes);
+                            chunk.give_back();
+                            result?;
+                        }
+                        (None, None) => chunk.give_back(),
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let now_ns = monotonic_ns().wrapping_add_signed(offset_ns);
+            for capture in &mut captures {
+                capture.write(now_ns.saturating_sub(HELD_BACK_NS))?;
+            }
+        }
+        for capture in &mut captures {
+            capture.write(u64::MAX)?;
+            capture.file.flush()?;
+        }
+        Ok(log.map(|log| log.file))
+    }
+}

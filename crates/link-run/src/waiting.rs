@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The packets of one direction that are in the link: cut up, judged by the model, and kept until they are due.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use link_core::{Bytes, Delivery, Direction, Fate, Nanos};
+
+use crate::calendar::Calendar;
+use crate::clock::monotonic_ns;
+use crate::counters::{reason_comment, reason_number, Counters};
+use crate::device::Received;
+use crate::log::pcapng::{self, Way};
+use crate::log::record::{Action, Record, NO_INDEX, OVERSIZED, REORDERED};
+use crate::log::{Counts, Logs};
+use crate::packet;
+use crate::pool::{Pool, HEADROOM};
+use crate::segment::Segments;
+use crate::train;
+
+/// The model's t = 0, which both directions share: the first packet of the workload sets it.
+#[derive(Debug, Default)]
+pub struct ModelZero(AtomicU64);
+
+impl ModelZero {
+    /// `CLOCK_MONOTONIC`; `None` if no packet came yet.
+    #[must_use]
+    pub fn get(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Acquire)).filter(|&zero_ns| zero_ns > 0)
+    }
+
+    /// The same, now that a packet came at `arrival_ns`.
+    fn or_set(&self, arrival_ns: u64) -> u64 {
+        let set = self
+            .0
+            .compare_exchange(0, arrival_ns, Ordering::AcqRel, Ordering::Acquire);
+        set.map_or_else(|zero_ns| zero_ns, |_| arrival_ns)
+    }
+}
+
+/// What does not change about a direction.
+#[derive(Clone, Copy, Debug)]
+pub struct Passage {
+    /// 0 up, 1 down.
+    pub direction: u8,
+    /// Largest packet that the far end takes.
+    pub mtu: u16,
+    /// Nothing slows packets down but this machine.
+    pub unlimited: bool,
+    /// `CLOCK_REALTIME` − `CLOCK_MONOTONIC`, for captures.
+    pub clock_offset_ns: i64,
+}
+
+/// What is in the link in one direction.
+pub struct Waiting<'a> {
+    passage: Passage,
+    model: Direction,
+    zero: &'a ModelZero,
+    calendar: Calendar,
+    bursts: u32,
+    last_arrival_ns: u64,
+    /// The packets themselves.
+    pub pool: Pool,
+    /// What happened to them.
+    pub counters: Counters,
+    /// What is told of them.
+    pub logs: Logs,
+}
+
+impl<'a> Waiting<'a> {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new(passage: Passage, model: Direction, zero: &'a ModelZero, logs: Logs) -> Self {
+        Self {
+            passage,
+            model,
+            zero,
+            calendar: Calendar::default(),
+            bursts: 0,
+            last_arrival_ns: 0,
+            pool: Pool::new(passage.mtu.into()),
+            counters: Counters::default(),
+            logs,
+        }
+    }
+
+    /// How much of a packet's lateness is the link's, at `now_ns`. An end without a limit sends as fast as this machine
+    /// reads: there waiting to be read is not counted.
+    #[must_use]
+    pub fn own_lateness_ns(&self, slot: u32, now_ns: u64) -> u64 {
+        let entry = self.pool.get(slot);
+        let since_ns = if self.passage.unlimited {
+            entry.record.due_ns.max(entry.read_ns)
+        } else {
+            entry.record.due_ns
+        };
+        now_ns.saturating_sub(since_ns)
+    }
+
+    /// Whether a packet of the workload came in either direction.
+    #[must_use]
+    pub fn model_has_begun(&self) -> bool {
+        self.zero.get().is_some()
+    }
+
+    /// Takes in all packets of one read. False: it is not to be understood.
+    pub fn accept(&mut self, received: &Received<'_>) -> bool {
+        let packet = received.packet;
+        let segments = received
+            .offload
+            .filter(|_| packet::is_ip(packet))
+            .and_then(|offload| Segments::new(packet, offload));
+        let Some(segments) = segments else {
+            return false;
+        };
+        // What two processors saw at once may come in either order.
+        let read_ns = monotonic_ns();
+        let arrival_ns = received
+            .arrival_ns
+            .unwrap_or(read_ns)
+            .max(self.last_arrival_ns);
+        self.last_arrival_ns = arrival_ns;
+        let housekeeping = packet::is_housekeeping(packet);
+        let template = Record {
+            arrival_ns,
+            source_burst: self.bursts,
+            flow: packet::flow(packet),
+            direction: self.passage.direction,
+            ..Record::default()
+        };
+        self.bursts = self.bursts.wrapping_add(1);
+        for number in 0..segments.count() {
+            let slot = self.pool.take();
+            let entry = self.pool.get_mut(slot);
+            entry.bytes.truncate(HEADROOM);
+            entry.bytes.resize(HEADROOM, 0);
+            segments.write(number, &mut entry.bytes);
+            entry.checksum = segments.checksum();
+            entry.headers = segments.headers();
+            entry.read_ns = read_ns;
+            let size = entry.bytes.len() - HEADROOM;
+            entry.record = Record {
+                size_bytes: u16::try_from(size).unwrap_or(u16::MAX),
+                ..template
+            };
+            if size > self.passage.mtu.into() {
+                entry.record.flags |= OVERSIZED;
+                self.counters.oversized += 1;
+            }
+            if housekeeping {
+                self.pass_outside(slot);
+            } else {
+                self.judge(slot, size as u64);
+            }
+        }
+        true
+    }
+
+    /// Passes a packet on at once, outside the model.
+    fn pass_outside(&mut self, slot: u32) {
+        self.counters.outside_model += 1;
+        let record = &mut self.pool.get_mut(slot).record;
+        record.index = NO_INDEX;
+        record.action = Action::OutsideModel;
+        record.due_ns = record.arrival_ns;
+        let arrival_ns = record.arrival_ns;
+        self.capture(slot, arrival_ns, Way::Outbound, None);
+        self.calendar.push(arrival_ns, slot);
+    }
+
+    /// Has the model judge a packet, and puts it in the calendar or drops it.
+    fn judge(&mut self, slot: u32, size: u64) {
+        let arrival_ns = self.pool.get(slot).record.arrival_ns;
+        let zero_ns = self.zero.or_set(arrival_ns);
+        // The other direction may have set t = 0 with a packet that came after this one and was read before.
+        let at = Nanos(arrival_ns.saturating_sub(zero_ns));
+        let verdict = self.model.offer(at, Bytes(size));
+        self.counters.packets_in += 1;
+        self.counters.bytes_in += size;
+        let record = &mut self.pool.get_mut(slot).record;
+        record.index = verdict.index;
+        record.queue_bytes = u32::try_from(verdict.found.bytes.0).unwrap_or(u32::MAX);
+        record.queue_packets = u16::try_from(verdict.found.packets).unwrap_or(u16::MAX);
+        record.service_ns = u32::try_from(verdict.service.0).unwrap_or(u32::MAX);
+        match verdict.fate {
+            Fate::Dropped(reason) => {
+                self.counters.drop(reason);
+                record.action = Action::Dropped;
+                record.reason = reason_number(reason);
+                let record = *record;
+                self.capture(
+                    slot,
+                    arrival_ns,
+                    Way::Outbound,
+                    Some(reason_comment(reason)),
+                );
+                self.logs.record(&record);
+                self.pool.give_back(slot);
+            }
+            Fate::Delivered(delivery) => {
+                record.due_ns = zero_ns.saturating_add(delivery.due.0);
+                self.capture(slot, arrival_ns, Way::Outbound, None);
+                self.schedule(slot, delivery);
+            }
+        }
+    }
+
+    /// Puts a packet, and its copy, in the calendar.
+    fn schedule(&mut self, slot: u32, delivery: Delivery) {
+        self.counters.reordered += u64::from(delivery.reordered);
+        self.counters.duplicated += u64::from(delivery.copy.is_some());
+        if delivery.reordered {
+            self.pool.get_mut(slot).record.flags |= REORDERED;
+        }
+        let copy = delivery.copy.map(|copied| (self.pool.copy(slot), copied));
+        let due_ns = self.pool.get(slot).record.due_ns;
+        for (slot, corrupt) in [(slot, delivery.corrupt)]
+            .into_iter()
+            .chain(copy.map(|(slot, copied)| (slot, copied.corrupt)))
+        {
+            if let Some(draw) = corrupt {
+                self.counters.corrupted += 1;
+                self.pool.get_mut(slot).corrupt(draw);
+            }
+            self.calendar.push(due_ns, slot);
+        }
+    }
+
+    /// When the next packet is due; `None` if none ever is.
+    #[must_use]
+    pub fn first_due_ns(&self) -> Option<u64> {
+        let first = self.calendar.first()?;
+        (first.due_ns != u64::MAX).then_some(first.due_ns)
+    }
+
+    /// Takes the next packet out, and with it what follows it in its super-packet and is due at `now_ns` too.
+    pub fn take_train(&mut self, now_ns: u64, longest: usize, train: &mut Vec<u32>) {
+        train.extend(self.calendar.pop().map(|entry| entry.slot));
+        while let (&[first, ..], &[.., last], Some(next)) =
+            (&train[..], &train[..], self.calendar.first())
+        {
+            let [first, last] = [first, last].map(|slot| self.pool.get(slot));
+            if train.len() >= longest
+                || next.due_ns > now_ns
+                || !train::continues(first, last, self.pool.get(next.slot))
+            {
+                break;
+            }
+            self.calendar.pop();
+            train.push(next.slot);
+        }
+    }
+
+    /// Captures a packet as it leaves its own end or reaches the other.
+    pub fn capture(&mut self, slot: u32, time_ns: u64, way: Way, comment: Option<&str>) {
+        let entry = self.pool.get(slot);
+        let Record {
+            direction, index, ..
+        } = entry.record;
+        let packet = pcapng::Packet {
+            time_ns: time_ns.wrapping_add_signed(self.passage.clock_offset_ns),
+            way,
+            id: (index != NO_INDEX).then(|| u64::from(direction) << 32 | u64::from(index)),
+            comment,
+            data: entry.packet(),
+        };
+        self.logs.capture(&packet);
+    }
+
+    /// Logs what is still waiting.
+    #[must_use]
+    pub fn finish(mut self) -> (Counters, Counts) {
+        while let Some(entry) = self.calendar.pop() {
+            let mut record = self.pool.get(entry.slot).record;
+            if record.action == Action::Delivered {
+                record.action = Action::InsideAtEnd;
+                self.counters.inside_at_end += 1;
+            }
+            self.logs.record(&record);
+        }
+        (self.counters, self.logs.finish())
+    }
+}
