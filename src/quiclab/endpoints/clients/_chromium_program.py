@@ -108,8 +108,9 @@ class Chromium:
             return {"http_version_from": "resource timing"}
         found = proof_of(Path(self._job["netlog"]), self._job["url"])
         network_error = found.pop("net_error", None)
+        closed = found.pop("quic_closed", "")
         if network_error is not None:
-            found["error"] = f"Chromium: {network_error}"
+            found["error"] = f"Chromium: {network_error}" + (f": {closed}" if closed else "")
         return found | {"http_version_from": "netlog" if "http_version" in found else "resource timing"}
 
 

@@ -16,7 +16,7 @@ _REQUEST_EVENTS = {
 """The event at which a request's headers leave, one for each version of HTTP."""
 
 _CONNECTION_EVENTS = ("QUIC_SESSION", "TCP_CONNECT_ATTEMPT")
-_OTHER_EVENTS = ("URL_REQUEST_START_JOB", "QUIC_SESSION_VERSION_NEGOTIATED", "SSL_CONNECT")
+_OTHER_EVENTS = ("URL_REQUEST_START_JOB", "QUIC_SESSION_VERSION_NEGOTIATED", "QUIC_SESSION_CLOSED", "SSL_CONNECT")
 _BEGIN = 1
 """The phase of an event that lasts."""
 
@@ -24,7 +24,8 @@ Event = Mapping[str, Any]
 
 
 def proof_of(file: Path, url: str) -> dict[str, Any]:
-    """http_version, alpn, quic_version, number of connections, and the network's error, as far as the log tells."""
+    """http_version, alpn, quic_version, number of connections, the network's error, and why the first session of QUIC
+    was closed: as far as the log tells."""
     lines = file.read_text(errors="replace").splitlines() if file.exists() else []
     if not lines:
         return {}
@@ -51,6 +52,8 @@ def proof_of(file: Path, url: str) -> dict[str, Any]:
                 found["net_error"] = errors.get(parameters["net_error"], str(parameters["net_error"]))
         if name == "QUIC_SESSION_VERSION_NEGOTIATED":
             found["quic_version"] = parameters.get("version")
+        if name == "QUIC_SESSION_CLOSED":
+            found.setdefault("quic_closed", str(parameters.get("details", "")).partition(" SSLErrorStack")[0])
         if name == "SSL_CONNECT" and "next_proto" in parameters:
             found["alpn"] = parameters["next_proto"]
     if found.get("http_version") == "HTTP/3":
