@@ -126,14 +126,32 @@ def test_what_the_packets_do_not_tell_the_client_may(
     asked: dict[str, Any], account: dict[str, Any], reason: str | None
 ) -> None:
     """Its own account is held against a trial, never for it."""
-    proof = UNPROVEN | {"tls_version": "TLS 1.3", "tls_group": "x25519"}
+    proof: dict[str, Any] = UNPROVEN | {"tls_version": "TLS 1.3", "tls_group": "x25519"}
     document = {"protocol": "h3", "asked": asked, "proof": proof, "client": {"requests": [account]}}
     assert shortfall(document) == reason
 
 
+@pytest.mark.parametrize(
+    ("new_connection_id", "challenges", "met"), [(True, 0, True), (False, 1, True), (False, 0, False)]
+)
+def test_an_active_migration_is_one_that_the_client_knows_of(
+    new_connection_id: bool, challenges: int, met: bool
+) -> None:
+    """It takes a new connection ID or challenges the path itself; some clients do only the one (RFC 9000 section 9)."""
+    proof: dict[str, Any] = UNPROVEN | {
+        "tls_version": "TLS 1.3",
+        "tls_group": "x25519",
+        "migrated": True,
+        "address_changed": True,
+    }
+    proof |= {"new_connection_id": new_connection_id, "path_challenges": {"client": challenges, "server": 1}}
+    document = {"protocol": "h3", "asked": {"migration": "active"}, "proof": proof, "client": None}
+    assert (shortfall(document) is None) is met
+
+
 def test_early_data_without_data_is_none() -> None:
     """A server that accepts 0-RTT of a client that sent nothing in it."""
-    proof = UNPROVEN | {"tls_version": "TLS 1.3", "tls_group": "x25519", "early_data_offered": True}
+    proof: dict[str, Any] = UNPROVEN | {"tls_version": "TLS 1.3", "tls_group": "x25519", "early_data_offered": True}
     proof |= {"early_data": "accepted", "early_data_bytes": 0, "early_data_packets": 1}
     document = {"protocol": "h3", "asked": EARLY, "proof": proof, "client": None}
     assert shortfall(document) == "asked for 0-RTT, but no STREAM data was sent in 0-RTT packets"
