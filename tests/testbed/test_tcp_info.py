@@ -75,7 +75,7 @@ def test_the_window_and_the_losses_of_a_transfer_are_seen(tmp_path: Path) -> Non
     direction = Direction(rate=Bitrate.parse("20 Mbit/s"), delay=Duration.parse("10 ms"))
 
     def work() -> dict[str, Any]:
-        with open_link(direction, None) as ends, TcpInfoSampler(ends.client, 4, 0, INTERVAL, log) as sampler:
+        with open_link(direction, None, "veth") as ends, TcpInfoSampler(ends.client, 4, 0, INTERVAL, log) as sampler:
             moved = bulk_tcp(ends, 2)
         return {"moved": moved, "summary": sampler.summary}
 

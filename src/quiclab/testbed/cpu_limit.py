@@ -70,7 +70,7 @@ class CpuQuota:
                 self._group = stack.enter_context(_Group(own))
                 self._group.set_quota(self._quota_us, self._period_us)
             except OSError as error:
-                raise HostError(f"no CPU quota: {error.strerror}: {error.filename}", _hint(own)) from error
+                raise HostError(f"no CPU quota below {own.path}: {error.strerror}", _hint(own)) from error
             stack.enter_context(self._ticker)
             self._stack = stack.pop_all()
         return self
