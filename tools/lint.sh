@@ -8,4 +8,5 @@ cd "$(dirname "$0")/.."
 .venv/bin/mypy --no-error-summary
 .venv/bin/lint-imports --no-cache >.venv/lint-imports.out 2>&1 || { cat .venv/lint-imports.out; exit 1; }
 cargo fmt --all --check
+for program in crates/stack-*; do cargo fmt --manifest-path "$program/Cargo.toml" --check; done
 cargo clippy --quiet --workspace --all-targets --locked -- -D warnings

@@ -42,11 +42,14 @@ if ! fresh packages "$wanted" && ! { [ "$kind" = run ] && fresh packages "$(hash
     done_with packages "$wanted"
 fi
 
-sources=$(hash_of Cargo.toml Cargo.lock pyproject.toml $(find crates -name '*.rs' -o -name Cargo.toml | sort))
+sources=$(hash_of Cargo.toml Cargo.lock pyproject.toml $(find crates -path 'crates/stack-*' -prune -o \
+    \( -name '*.rs' -o -name Cargo.toml \) -print | sort))
 if ! fresh native "$sources"; then
     say "building the link emulator and the decoders"
     cargo build --quiet --release --locked --package link-run
-    install -m 755 "${CARGO_TARGET_DIR:-target}/release/quiclab-link" .venv/bin/quiclab-link
+    for program in quiclab-link quiclab-tcp-info; do
+        install -m 755 "${CARGO_TARGET_DIR:-target}/release/$program" ".venv/bin/$program"
+    done
     VIRTUAL_ENV=$PWD/.venv .venv/bin/maturin develop --quiet --release --locked --skip-install >.venv/maturin.log 2>&1 ||
         { cat .venv/maturin.log >&2; fail "the decoders could not be built: see above"; }
     # The package itself: its folder on the path, and one command.

@@ -5,4 +5,5 @@ set -eu
 cd "$(dirname "$0")/.."
 tools/lint.sh
 cargo test --quiet --release --workspace --exclude py-core --locked
+tools/test_programs.sh
 .venv/bin/python -m pytest
