@@ -45,7 +45,7 @@ def quota() -> None:
 
 
 @pytest.mark.usefixtures("quota")
-@pytest.mark.parametrize(("share", "rtt", "stop_and_go"), [(0.25, "8 ms", True), (0.25, "2 s", False)])
+@pytest.mark.parametrize(("share", "rtt", "stop_and_go"), [(0.25, "1 ms", True), (0.25, "2 s", False)])
 def test_a_quota_holds_and_its_stalls_are_told(share: float, rtt: str, stop_and_go: bool) -> None:
     """A busy program gets no more than its share; each stall is longer than what is left of the period at best."""
 
