@@ -33,6 +33,8 @@ def is_current(stacks: Path, build: Build, source: Path) -> bool:
 
 def compile_program(stacks: Path, build: Build, source: Path, tools: Tools) -> None:
     """Compile and put the program into `bin`, in one step."""
+    if missing := [program for program in build.needs if shutil.which(program) is None]:
+        raise MissingToolError(f"needs {' and '.join(missing)}", f"Debian: apt-get install -y {' '.join(missing)}")
     digest = _digest(source)
     work = stacks / "build" / build.name
     work.mkdir(parents=True, exist_ok=True)

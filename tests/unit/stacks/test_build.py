@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 from pathlib import Path
 
@@ -52,6 +53,14 @@ def test_a_program_that_does_not_compile_is_told_in_the_compilers_words(tmp_path
         compile_program(tmp_path, BUILD, source, _no_tools)
     assert "nothing" in Path(raised.value.hint.removeprefix("all of it: ")).read_text()
     assert (tmp_path / "bin" / "one-line").is_file()
+
+
+def test_a_program_that_the_machine_must_have_is_named_before_anything_is_built(tmp_path: Path, source: Path) -> None:
+    """Minutes into the build would be too late."""
+    build = dataclasses.replace(BUILD, needs=("sh", "no-such-compiler"))
+    with pytest.raises(MissingToolError, match=r"^needs no-such-compiler$"):
+        compile_program(tmp_path, build, source, _no_tools)
+    assert not (tmp_path / "build").exists()
 
 
 def test_a_machine_without_the_compiler_is_told_how_to_get_it(
