@@ -65,7 +65,7 @@ def inside_findings() -> list[Finding]:
 
 def outside_findings() -> list[Finding]:
     """What can be told without namespaces."""
-    return [_processors(), _way_out()]
+    return [_processors(), _way_out(), _tshark()]
 
 
 def bounded_run(argv: Sequence[str]) -> str | None:
@@ -76,6 +76,14 @@ def bounded_run(argv: Sequence[str]) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
+
+
+def _tshark() -> Finding:
+    text = bounded_run(["tshark", "--version"])
+    if text is None:
+        missing = "not here: what only decrypted packets prove (0-RTT bytes, migration, SETTINGS) stays unproven"
+        return Finding("tshark", "limited", missing, "as root: apt-get install -y tshark")
+    return Finding("tshark", "ok", text.split()[2].rstrip("."))
 
 
 def _processors() -> Finding:

@@ -8,32 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import contexts
 import pytest
 
-from quiclab.endpoints._api import Available, Context, Unsupported
+from quiclab.endpoints._api import Available, Unsupported
 from quiclab.endpoints.clients.quic_go import QuicGoClient
 from quiclab.endpoints.servers.quic_go import QuicGoServer
 from quiclab.spec.model import Knobs, Program, Tcp
 from quiclab.units import ByteCount
 
-CONTEXT = Context(
-    program=Program("quic-go"),
-    protocols=("h3",),
-    ip_version=6,
-    address="fd77::2",
-    port=443,
-    host="server.test",
-    object_name="1MB",
-    work_dir=Path("/lab/trial/home"),
-    root=Path("/lab/www"),
-    certificate=Path("/lab/tls/server.crt"),
-    key=Path("/lab/tls/server.key"),
-    ca=Path("/lab/tls/ca.crt"),
-    qlog_dir=Path("/lab/trial/raw/qlog"),
-    keylog=None,
-    output=Path("/lab/trial/raw/client.json"),
-    session_file=Path("/lab/trial/home/session"),
-)
+CONTEXT = replace(contexts.CONTEXT, ip_version=6, address="fd77::2", port=443, keylog=None)
 
 
 @pytest.fixture

@@ -8,33 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import contexts
 import pytest
 
-from quiclab.endpoints._api import Available, Context, Unsupported
+from quiclab.endpoints._api import Available, Unsupported
 from quiclab.endpoints.clients.quiche import QuicheClient
 from quiclab.endpoints.servers.quiche import QuicheServer
 from quiclab.spec.model import Knobs, Program, Tcp
 from quiclab.units import ByteCount, Duration
 
-WORK = Path("/lab/trial/home")
-CONTEXT = Context(
-    program=Program("quiche"),
-    protocols=("h3",),
-    ip_version=6,
-    address="fd77::2",
-    port=8443,
-    host="server.test",
-    object_name="1MB",
-    work_dir=WORK,
-    root=Path("/lab/www"),
-    certificate=Path("/lab/tls/server.crt"),
-    key=Path("/lab/tls/server.key"),
-    ca=Path("/lab/tls/ca.crt"),
-    qlog_dir=Path("/lab/trial/raw/qlog"),
-    keylog=None,
-    output=Path("/lab/trial/raw/client.json"),
-    session_file=WORK / "session",
-)
+WORK = contexts.WORK
+CONTEXT = replace(contexts.CONTEXT, ip_version=6, address="fd77::2", port=8443, keylog=None)
 VALUES = Knobs(
     congestion_control="reno",
     initial_window=32,

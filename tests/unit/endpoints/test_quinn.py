@@ -8,33 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import contexts
 import pytest
 
-from quiclab.endpoints._api import Available, Context, Unsupported
+from quiclab.endpoints._api import Available, Unsupported
 from quiclab.endpoints.clients.quinn import QuinnClient
 from quiclab.endpoints.servers.quinn import QuinnFaultyInitialPto, QuinnFaultyThreshold, QuinnServer, QuinnTimeThreshold
 from quiclab.spec.model import Knobs, Program, Tcp
 from quiclab.units import ByteCount, Duration
 
-WORK = Path("/lab/trial/home")
-CONTEXT = Context(
-    program=Program("quinn"),
-    protocols=("h3",),
-    ip_version=6,
-    address="fd77::2",
-    port=8443,
-    host="server.test",
-    object_name="1MB",
-    work_dir=WORK,
-    root=Path("/lab/www"),
-    certificate=Path("/lab/tls/server.crt"),
-    key=Path("/lab/tls/server.key"),
-    ca=Path("/lab/tls/ca.crt"),
-    qlog_dir=Path("/lab/trial/raw/qlog"),
-    keylog=None,
-    output=Path("/lab/trial/raw/client.json"),
-    session_file=WORK / "session",
-)
+CONTEXT = replace(contexts.CONTEXT, ip_version=6, address="fd77::2", port=8443, keylog=None)
 VARIANTS = (QuinnServer(), QuinnFaultyThreshold(), QuinnTimeThreshold(), QuinnFaultyInitialPto())
 
 
