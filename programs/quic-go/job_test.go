@@ -78,6 +78,7 @@ func TestImpossibleJobsAreRefused(t *testing.T) {
 		{`"protocol": "h2", "tls_version": "1.1"`, `"1.1"`},
 		{`"protocol": "h2", "pacing": true`, "pacing"},
 		{`"protocol": "h2", "gso": false`, "gso"},
+		{`"protocol": "h2", "ecn": false`, "ecn"},
 		{`"protocol": "h3", "max_payload_bytes": 1100`, "max_payload"},
 		{`"protocol": "h2", "connection_window_bytes": 70000`, "connection_window"},
 		{`"protocol": "h3", "stream_window_bytes": 0`, "stream_window"},

@@ -30,6 +30,7 @@ type knobs struct {
 	Groups            []string `json:"groups"`
 	TLSVersion        *string  `json:"tls_version"`
 	GSO               *bool    `json:"gso"`
+	ECN               *bool    `json:"ecn"`
 	MaxPayload        *int64   `json:"max_payload_bytes"`
 }
 
@@ -56,8 +57,8 @@ func (k *knobs) check(role string, protocols []string) error {
 		return badJob{"QUIC is TLS 1.3 always: tls_version cannot be set"}
 	case k.TLSVersion != nil && tlsVersions[*k.TLSVersion] == 0:
 		return badJob{fmt.Sprintf("tls_version %q is none of 1.2, 1.3", *k.TLSVersion)}
-	case (k.GSO != nil || k.MaxPayload != nil) && !h3:
-		return badJob{"gso and max_payload are of UDP"}
+	case (k.GSO != nil || k.ECN != nil || k.MaxPayload != nil) && !h3:
+		return badJob{"gso, ecn and max_payload are of UDP"}
 	case k.MaxPayload != nil && (*k.MaxPayload < minPayload || *k.MaxPayload > maxPayload):
 		return badJob{fmt.Sprintf("max_payload is %d to %d bytes", minPayload, maxPayload)}
 	case k.StreamWindow != nil && (*k.StreamWindow < 1 || *k.StreamWindow > math.MaxInt32):
@@ -134,8 +135,12 @@ func (k *knobs) http2Config(role string) *http.HTTP2Config {
 
 // applyToProcess sets what quic-go reads from the environment only.
 func (k *knobs) applyToProcess() error {
-	if k.GSO != nil && !*k.GSO {
-		return os.Setenv("QUIC_GO_DISABLE_GSO", "true")
+	for name, wanted := range map[string]*bool{"QUIC_GO_DISABLE_GSO": k.GSO, "QUIC_GO_DISABLE_ECN": k.ECN} {
+		if wanted != nil && !*wanted {
+			if err := os.Setenv(name, "true"); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

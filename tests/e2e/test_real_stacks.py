@@ -131,6 +131,20 @@ def test_cost_and_tcp_info_are_kept(tmp_path: Path) -> None:
     assert found["h3"]["host"]["tcp_info"] is None
 
 
+def test_each_end_marks_its_packets_for_ecn_unless_told_not_to(tmp_path: Path) -> None:
+    """By the codepoints in the captures (RFC 9000 section 13.4): the knob of one end is not the other's."""
+    need(("client", "quic-go"), ("server", "quic-go"))
+    arm = 'protocol = "h3"\nclient = {{name = "quic-go"{}}}\nserver = {{name = "quic-go"{}}}'
+    off = ", ecn = false"
+    found = run_arms(
+        tmp_path, {"both": arm.format(", ecn = true", ""), "client": arm.format("", off), "server": arm.format(off, "")}
+    )
+    marked = {
+        name: ["ect0" in trial["proof"][f"ecn_{end}"] for end in ("client", "server")] for name, trial in found.items()
+    }
+    assert marked == {"both": [True, True], "client": [True, False], "server": [False, True]}
+
+
 def test_two_versions_of_one_program(tmp_path: Path) -> None:
     """By prefix: each arm runs its own build, and trial.json's host says which."""
     need(("server", "nginx"))

@@ -94,6 +94,7 @@ def _knobs(knobs: Knobs) -> dict[str, object]:
         "time_threshold": knobs.time_threshold,
         "initial_rtt_ns": _ns(knobs.initial_rtt),
         "gso": knobs.gso,
+        "ecn": knobs.ecn,
         "max_payload_bytes": knobs.max_payload,
         "scheduler": knobs.scheduler,
         "migration": knobs.migration,

@@ -40,6 +40,7 @@ KNOB_KEYS: Mapping[str, Kind[Any]] = {
     "time_threshold": _TIME_THRESHOLD,
     "initial_rtt": kinds.TIME,
     "gso": kinds.FLAG,
+    "ecn": kinds.FLAG,
     "max_payload": kinds.whole(1200, 65_527),
     "scheduler": kinds.choice(("fifo", "round_robin")),
     "verify": kinds.FLAG,

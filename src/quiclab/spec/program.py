@@ -64,6 +64,8 @@ class Knobs:
     """Assumed before the first sample (RFC 9002 section 6.2.2: 333 ms); the initial PTO is three times that."""
     gso: bool | None = None
     """Hand several datagrams to the kernel at once (UDP_SEGMENT)."""
+    ecn: bool | None = None
+    """Mark QUIC packets as able to carry ECN (RFC 9000 section 13.4). TCP's is the arm's `tcp.ecn`."""
     max_payload: int | None = None
     """Most bytes of UDP payload that this end sends."""
     scheduler: Literal["fifo", "round_robin"] | None = None

@@ -31,13 +31,14 @@ def conflicts(old: dict[str, Any], new: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _essence(item: dict[str, Any]) -> dict[str, Any]:
-    """Without what only people read; a trace by its file's name, because a study keeps a copy of its own."""
+    """Without what only people read and what is not set, so that a key may be new to this version; a trace by its
+    file's name, because a study keeps a copy of its own."""
     essence: dict[str, Any] = {
         key: _essence(value) if isinstance(value, dict) else value for key, value in item.items()
     }
     if isinstance(essence.get("trace"), str):
         essence["trace"] = essence["trace"].rpartition("/")[2]
-    return {key: value for key, value in essence.items() if key not in _FREE}
+    return {key: value for key, value in essence.items() if key not in _FREE and value is not None}
 
 
 def _where(before: Any, after: Any, place: str = "") -> str:

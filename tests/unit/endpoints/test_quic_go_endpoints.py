@@ -37,13 +37,13 @@ def program(**knobs: Any) -> Program:
 
 def test_the_server_is_started_with_its_job(installed: str) -> None:
     """One socket for the protocol under test, two threads of Go, and an IPv6 address in brackets."""
-    context = replace(CONTEXT, program=replace(program(gso=False), prefix=installed))
+    context = replace(CONTEXT, program=replace(program(gso=False, ecn=True), prefix=installed))
     command = QuicGoServer().command(context)
     (file,) = command.files
     assert command.argv == (f"{installed}/bin/quiclab-quic-go", "server", str(file))
     assert (command.sockets, command.env["GOMAXPROCS"]) == (("udp",), "2")
     job = json.loads(command.files[file])
-    assert (job["listen"], job["protocols"], job["gso"]) == ("[fd77::2]:443", ["h3"], False)
+    assert (job["listen"], job["protocols"], job["gso"], job["ecn"]) == ("[fd77::2]:443", ["h3"], False, True)
 
 
 def test_the_client_is_started_with_its_job(installed: str) -> None:
@@ -100,6 +100,8 @@ def test_facts_follow_the_knobs() -> None:
     server, client, tcp = QuicGoServer(), QuicGoClient(), Tcp("cubic")
     assert server.facts(program(max_payload=1300), "h3", tcp)["packet_size"] == "UDP payload 1300 bytes"
     assert "path MTU" in server.facts(program(), "h3", tcp)["packet_size"]
+    assert server.facts(program(), "h3", tcp)["ecn"] == "ECT(0)"
+    assert server.facts(program(ecn=False), "h3", tcp)["ecn"] == "not marked"
     assert server.facts(program(), "h2", tcp)["pacing"] == "not paced"
     assert server.facts(program(pacing=True), "h2", tcp)["pacing"] == "paced"
     assert "stream window 1 MB" in client.facts(program(stream_window=ByteCount(10**6)), "h3", tcp)["receive_window"]

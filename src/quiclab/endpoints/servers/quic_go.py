@@ -31,7 +31,7 @@ class QuicGoServer:
     protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
     knobs: Mapping[Protocol, frozenset[str]] = {
         "h2": _BOTH | {"pacing", "tls_version"},
-        "h3": _BOTH | {"congestion_control", "early_data", "gso", "max_payload"},
+        "h3": _BOTH | {"congestion_control", "early_data", "ecn", "gso", "max_payload"},
     }
     abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})
 
@@ -56,6 +56,7 @@ class QuicGoServer:
             "packet_size": f"UDP payload {size or '1280 to 1452'} bytes" + ("" if size else " (path MTU discovery)"),
             "pacing": "paced, in bursts of up to 10 packets",
             "gso": "off" if knobs.gso is False else "on",
+            "ecn": "not marked" if knobs.ecn is False else "ECT(0)",
         }
 
     def command(self, context: Context) -> Command:
