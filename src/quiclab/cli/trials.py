@@ -17,6 +17,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from quiclab import __version__
+from quiclab.cli.system_calls import count_system_calls
 from quiclab.endpoints import Available, find
 from quiclab.errors import ExitCode, SpecError
 from quiclab.plan.duration import expected_duration
@@ -49,6 +50,8 @@ def run_trials(study: Study, study_dir: StudyDir, wanted: Backend | None = None)
             for block in _blocks(rows):
                 _run_block(laboratory, study_dir, ledger, block, bar)
         attempts = ledger.attempts()
+    if study.count_system_calls:
+        count_system_calls(laboratory, study_dir, console)
     final = [tries[-1] for tries in attempts.values()]
     failed = sum(attempt.status == "failed" for attempt in final)
     void = sum(attempt.status == "void" for attempt in final)

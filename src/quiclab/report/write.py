@@ -15,9 +15,12 @@ from plotly.offline import get_plotlyjs
 from quiclab import figures
 from quiclab.report import curves, figure_data, wording
 from quiclab.report.analyse import analyse
+from quiclab.report.cost import cost_data, cost_table
 from quiclab.report.model import Comparison, StudyAnalysis
 from quiclab.report.other_metrics import other_metrics
 from quiclab.report.study import Study, read_study
+from quiclab.report.system_calls import read_counts, system_call_data, system_call_table
+from quiclab.report.text_table import TextTable
 from quiclab.report.trust import trust_tables
 
 RESULT_HEADINGS = (
@@ -40,16 +43,22 @@ def write_report(study_dir: Path) -> Path:
     differences.write_csv(data / "differences.csv")
     trials.write_csv(data / "distributions.csv")
     acknowledged.write_parquet(data / "bytes_acknowledged.parquet")
+    cost = _cost(study, analysis, data)
     page = study_dir / "report.html"
     draft = page.with_suffix(".partial")
-    html = _page(study, analysis, differences, trials, acknowledged)
+    html = _page(study, analysis, differences, trials, acknowledged, cost)
     draft.write_text(html, encoding="utf-8", errors="xmlcharrefreplace")
     draft.replace(page)
     return page
 
 
 def _page(
-    study: Study, analysis: StudyAnalysis, differences: pl.DataFrame, trials: pl.DataFrame, acknowledged: pl.DataFrame
+    study: Study,
+    analysis: StudyAnalysis,
+    differences: pl.DataFrame,
+    trials: pl.DataFrame,
+    acknowledged: pl.DataFrame,
+    cost: dict[str, TextTable],
 ) -> str:
     environment = Environment(
         loader=PackageLoader("quiclab.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -72,6 +81,7 @@ def _page(
         counted=wording.counted,
         method=_method(analysis),
         other_metrics=other_metrics(study, analysis),
+        cost=cost,
         trust=trust_tables(study, analysis),
         spec_text=_read(study.directory / "spec.toml"),
         program=_program(),
@@ -80,6 +90,17 @@ def _page(
         dark=figures.css_variables("dark"),
         plotly=get_plotlyjs(),
     )
+
+
+def _cost(study: Study, analysis: StudyAnalysis, data: Path) -> dict[str, TextTable]:
+    """Tables by the names of the files that hold their data; system calls only where they were to be counted."""
+    costs, calls = cost_data(study), read_counts(study)
+    costs.write_csv(data / "cost.csv")
+    tables = {"cost.csv": cost_table(costs, analysis)}
+    if calls or study.resolved.get("count_system_calls"):
+        system_call_data(calls).write_csv(data / "system_calls.csv")
+        tables["system_calls.csv"] = system_call_table(calls)
+    return tables
 
 
 def _maps(differences: pl.DataFrame) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ Only the time between "go" and the client's end is the transfer; the rest is ove
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from contextlib import ExitStack
@@ -31,8 +32,12 @@ from quiclab.testbed.link import Link, LinkSettings
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.testbed.process import Process, collect, kill_everything_else
 from quiclab.testbed.sampler import tcp_congestion_control
+from quiclab.testbed.syscall_count import counting
 from quiclab.testbed.tcp_settings import sysctls
 
+_GRACE_S = 1.0
+_COUNTED_GRACE_S = 15.0
+"""A program whose every call stops it twice takes its time to end, and its counts come last."""
 HEADER_BYTES = 200
 """IP, TCP with all its options and the start of the payload: what every table and metric needs."""
 
@@ -63,10 +68,11 @@ class _Record:
         }
 
 
-def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int) -> Path:
+def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int, *, counted: bool = False) -> Path:
     """Run one trial and return its folder (in memory): trial.json, and everything else under raw/.
 
-    A trial that failed through its endpoints is a result: trial.json holds the reason under `failure`.
+    A trial that failed through its endpoints is a result: trial.json holds the reason under `failure`. With `counted`
+    its programs' system calls are counted (`counts_file`), which slows them down: its times are worth nothing.
     Raises HostError when the laboratory itself cannot go on.
     """
     folder = laboratory.trial_dir(row.trial_id)
@@ -79,7 +85,7 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int) -> Path:
     summary: dict[str, Any] = {}
     try:
         with ExitStack() as stack:
-            summary = _transfer(laboratory, row, raw, record, stack)
+            summary = _transfer(laboratory, row, raw, record, stack, counted)
     finally:
         kill_everything_else()
     body = kept_body(home / "body")
@@ -91,7 +97,14 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int) -> Path:
     return folder
 
 
-def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, stack: ExitStack) -> dict[str, Any]:
+def counts_file(raw: Path, role: str) -> Path:
+    """What strace left of one program of a counted trial."""
+    return raw / f"{role}.calls"
+
+
+def _transfer(
+    laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, stack: ExitStack, counted: bool
+) -> dict[str, Any]:
     """Everything with resources; returns the link's summary."""
     arm, path = arm_of(laboratory.study, row), path_of(laboratory.study, row)
     namespaces = {end: stack.enter_context(NetworkNamespace()) for end in ("client", "server")}
@@ -116,9 +129,12 @@ def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, 
 
     def start(name: Part, end: str) -> Process:
         command = commands[name]
+        argv = command.argv
+        if counted and name in slow:
+            argv = counting(argv, counts_file(raw, name), command.env.get("PATH", os.defpath))
         process = Process(
             f"the {name} ({command.argv[0].rpartition('/')[2]})",
-            command.argv,
+            argv,
             command.env,
             namespaces[end],
             work_dir=raw.parent / "home",
@@ -168,7 +184,7 @@ def _transfer(laboratory: Laboratory, row: PlanRow, raw: Path, record: _Record, 
     record.phase("link_stop")
     for role, process in (("client", client), ("proxy", front if origin else None), ("server", origin or front)):
         if process is not None:
-            process.end(grace_s=1.0)
+            process.end(_COUNTED_GRACE_S if counted else _GRACE_S)
             observation.ended(role, process)
     record.phase("server_stop")
     record.host["slow_cpu"] = {role: findings for role, each in slow.items() if (findings := each.findings())}

@@ -321,5 +321,8 @@ class Study:
     captures: Literal["whole", "headers"] = "whole"
     """What the captures of both ends (pcapng) keep: whole packets, or only 200 bytes of all but the first 128. Whole
     packets by default in studies whose captures take at most 2 GB that way."""
+    count_system_calls: bool = False
+    """After the timed trials, count the system calls of client, server and proxy in one more trial of each arm (first
+    workload, first path) that is not timed. Needs strace."""
     limits: Limits = Limits()
     """Time limits and void rules."""

@@ -41,6 +41,7 @@ STUDY_KEYS: Mapping[str, Kind[Any]] = {
     "alpha": kinds.fraction(),
     "baseline": kinds.NAME,
     "captures": kinds.choice(("whole", "headers")),
+    "count_system_calls": kinds.FLAG,
     "aa": _AA,
 }
 LIMITS_KEYS: Mapping[str, Kind[Any]] = {

@@ -3,6 +3,7 @@
 
 STUDY/spec.toml  resolved.json  host.json  ledger.sqlite  report.html
 STUDY/trials/ID/{trial.json, raw/…}      STUDY/failed/ID-attemptN/{trial.json, raw/…}
+STUDY/system-calls/ARM.json
 STUDY/tables/TABLE/ID.parquet            STUDY/metrics.parquet       STUDY/report/data/…
 """
 
@@ -91,6 +92,10 @@ class StudyDir:
         if attempt.status == "verified":
             return self.trial(attempt.trial_id)
         return self.failed(attempt.trial_id, attempt.attempt)
+
+    def system_calls(self, arm: str) -> Path:
+        """Which calls an arm's programs made in a trial that was not timed."""
+        return self.root / "system-calls" / f"{arm}.json"
 
     def create(self) -> None:
         """Make the folders. Raises HostError where that cannot be."""

@@ -21,12 +21,14 @@ def syscall_count_problem() -> str | None:
     return None if done.returncode == 0 else f"strace may not trace here: {done.stderr.strip()}"
 
 
-def counting(argv: tuple[str, ...], output: Path) -> tuple[str, ...]:
+def counting(argv: tuple[str, ...], output: Path, search: str = os.defpath) -> tuple[str, ...]:
     """The command line that runs `argv` and leaves the counts in `output` when the program and its children have ended.
 
-    SIGTERM to the process group reaches the program; strace itself ignores it until the counts are written.
+    SIGTERM to the process group reaches the program; strace itself ignores it until the counts are written. The program
+    is looked for in `search`, which is a PATH: strace finds nothing in an environment that has none.
     """
-    return ("strace", "-f", "-c", "-U", "calls,errors,name", "-o", str(output), *argv)
+    program = shutil.which(argv[0], path=search) or argv[0]
+    return ("strace", "-f", "-c", "-U", "calls,errors,name", "-o", str(output), program, *argv[1:])
 
 
 def syscall_counts(output: Path) -> dict[str, int]:

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts of system calls, inside the sandbox: after the timed trials, one more of each arm that nobody times.
+
+It runs the first workload over the first path. Neither the ledger nor any table of trials knows of it: all that is
+kept is STUDY/system-calls/ARM.json.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from quiclab.plan.make import make_plan
+from quiclab.plan.rows import PlanRow
+from quiclab.runner.document import read_json
+from quiclab.runner.laboratory import Laboratory
+from quiclab.runner.trial import counts_file, run_trial
+from quiclab.spec.model import Arm, Study
+from quiclab.store.layout import StudyDir, write_atomically
+from quiclab.testbed.syscall_count import syscall_count_problem, syscall_counts
+from quiclab.units import Duration
+from quiclab.verify.trial import body_problem
+
+_SLOWER = 5
+"""Times the study's limits that a program may take whose every call stops it twice."""
+
+
+def count_system_calls(laboratory: Laboratory, study_dir: StudyDir, console: Console) -> None:
+    """Count for every arm that has no counts yet. An arm that could not be counted is asked about again."""
+    missing = [arm for arm in laboratory.study.arms if not _counted(study_dir.system_calls(arm.name))]
+    problem = syscall_count_problem() if missing else None
+    if problem is not None:
+        console.print(f"[yellow]system calls are not counted: {escape(problem)}[/yellow]", highlight=False)
+    for arm in missing:
+        found = {"unsupported": problem} if problem is not None else _count(_patient(laboratory), arm)
+        write_atomically(study_dir.system_calls(arm.name), json.dumps(found, indent=1))
+        if trouble := found.get("problem"):
+            console.print(f"[yellow]system calls of {arm.name}: {escape(trouble)}[/yellow]", highlight=False)
+
+
+def _counted(file: Path) -> bool:
+    found = read_json(file)
+    return isinstance(found, dict) and "unsupported" not in found
+
+
+def _patient(laboratory: Laboratory) -> Laboratory:
+    study = laboratory.study
+    limits = dataclasses.replace(
+        study.limits, trial=Duration(_SLOWER * study.limits.trial.ns), ready=Duration(_SLOWER * study.limits.ready.ns)
+    )
+    return dataclasses.replace(laboratory, study=dataclasses.replace(study, limits=limits))
+
+
+def _count(laboratory: Laboratory, arm: Arm) -> dict[str, Any]:
+    row = _row(laboratory.study, arm)
+    folder = run_trial(laboratory, row, attempt=1, counted=True)
+    document = json.loads((folder / "trial.json").read_text())
+    # How late the link was is of no interest here: what arrived is.
+    problem = document["failure"] or body_problem(document)
+    size = document["expected"]["body_bytes"]
+    roles = {role: _role(folder, role, program.name, size) for role, program, _ in arm.programs()}
+    shutil.rmtree(folder)
+    return {
+        "version": 1,
+        "arm": arm.name,
+        "workload": row.workload,
+        "path": row.path,
+        "body_bytes": size,
+        "body_right": problem is None,
+        "problem": problem,
+        "roles": roles,
+    }
+
+
+def _row(study: Study, arm: Arm) -> PlanRow:
+    """Any row of the plan that runs this arm in the first cell."""
+    first = ("main", arm.name, study.workloads[0].name, study.paths[0].name)
+    return next(row for row in make_plan(study) if (row.kind, row.arm_name, row.workload, row.path) == first)
+
+
+def _role(folder: Path, role: str, program: str, body_bytes: int) -> dict[str, Any]:
+    calls = syscall_counts(counts_file(folder / "raw", role))
+    if not calls:
+        return {"program": program, "unsupported": "it was killed before its calls were summed up"}
+    total = sum(calls.values())
+    return {
+        "program": program,
+        "total": total,
+        "calls_per_mb": round(total / (body_bytes / 1e6), 1),
+        "calls": dict(sorted(calls.items(), key=lambda item: (-item[1], item[0]))),
+    }

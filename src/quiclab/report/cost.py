@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the programs cost their machine during the transfer, as each verified trial kept it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import polars as pl
+
+from quiclab.report import wording
+from quiclab.report.metric_values import middle
+from quiclab.report.model import StudyAnalysis
+from quiclab.report.study import Study, read_json
+from quiclab.report.text_table import TextTable
+
+NOT_TOLD = "not told"
+
+_COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
+    "user_s": ("CPU user", lambda value: wording.quantity(1000 * value, "ms")),
+    "system_s": ("CPU system", lambda value: wording.quantity(1000 * value, "ms")),
+    "peak_memory_bytes": ("peak memory", lambda value: wording.quantity(value / 1e6, "MB")),
+    "context_switches": ("context switches", wording.number),
+    "page_faults": ("page faults", wording.number),
+    "threads": ("threads", wording.number),
+}
+"""Column of the data: its heading, and how a median is written."""
+_SCHEMA = {
+    **dict.fromkeys(("cell_id", "arm", "trial_id", "role"), pl.String),
+    "block": pl.Int64,
+    **dict.fromkeys(_COLUMNS, pl.Float64),
+}
+
+
+def cost_data(study: Study) -> pl.DataFrame:
+    """One row per verified main trial and program; null where the trial does not tell."""
+    return pl.DataFrame(list(_rows(study)), schema=_SCHEMA)
+
+
+def cost_table(data: pl.DataFrame, analysis: StudyAnalysis) -> TextTable:
+    """Medians of `cost_data`, one row per cell, arm and program."""
+    places = {comparison.cell_id: wording.place(comparison, analysis) for comparison in analysis.comparisons}
+    rows = []
+    for (cell_id, arm, role), group in data.group_by("cell_id", "arm", "role", maintain_order=True):
+        medians = (
+            write(middle(known)) if (known := group[column].drop_nulls()).len() else NOT_TOLD
+            for column, (_, write) in _COLUMNS.items()
+        )
+        rows.append((places.get(str(cell_id), str(cell_id)), str(arm), str(role), str(group.height), *medians))
+    order = {cell_id: place for place, cell_id in enumerate(places.values())}
+    return TextTable(
+        "Processor, memory and kernel",
+        "Medians over the n verified trials of a cell. CPU time, switches and faults: from the request to the client's "
+        "end. Memory and threads: the most at any time.",
+        ("cell", "arm", "program", "n", *(heading for heading, _ in _COLUMNS.values())),
+        tuple(sorted(rows, key=lambda row: order.get(row[0], len(order)))),
+        "No trial tells what its programs cost.",
+    )
+
+
+def _rows(study: Study) -> Iterator[dict[str, Any]]:
+    verified = study.trials.filter((pl.col("status") == "verified") & (pl.col("kind") == "main"))
+    for trial in verified.sort("cell_id", "arm", "block").select("cell_id", "arm", "block", "trial_id").to_dicts():
+        record = read_json(study.directory / "trials" / trial["trial_id"] / "trial.json", [])
+        for role, cost in (record.get("host", {}).get("cost") or {}).items():
+            yield {**trial, "role": role, **_numbers(cost)}
+
+
+def _numbers(cost: dict[str, Any]) -> dict[str, float | None]:
+    transfer = cost.get("transfer") or {}
+    return {
+        "user_s": _sum(transfer, "user_ns", scale=1e-9),
+        "system_s": _sum(transfer, "system_ns", scale=1e-9),
+        "peak_memory_bytes": _sum(cost, "peak_memory_bytes"),
+        "context_switches": _sum(transfer, "voluntary_switches", "involuntary_switches"),
+        "page_faults": _sum(transfer, "minor_faults", "major_faults"),
+        "threads": _sum(cost, "most_threads"),
+    }
+
+
+def _sum(told: dict[str, Any], *keys: str, scale: float = 1.0) -> float | None:
+    values = [value for key in keys if isinstance(value := told.get(key), int | float)]
+    return scale * sum(values) if len(values) == len(keys) else None
