@@ -25,7 +25,7 @@ def test_the_caller_grants_what_it_may() -> None:
 
     def work() -> list[object]:
         process = subprocess.Popen(["sleep", "5"])
-        granted = ask_for_real_time(process.pid)
+        granted = ask_for_real_time(process.pid, deadline=True)
         policy = os.sched_getscheduler(process.pid) & ~os.SCHED_RESET_ON_FORK
         own = os.sched_getscheduler(0)
         process.kill()
@@ -38,4 +38,4 @@ def test_the_caller_grants_what_it_may() -> None:
 
 def test_outside_a_sandbox_nobody_is_asked() -> None:
     """The answer is no."""
-    assert ask_for_real_time(os.getpid()) is False
+    assert ask_for_real_time(os.getpid(), deadline=True) is False

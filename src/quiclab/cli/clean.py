@@ -13,6 +13,7 @@ from pathlib import Path
 
 from quiclab.errors import BusyError, ExitCode
 from quiclab.store.layout import StudyDir, disk_errors
+from quiclab.testbed.cpu_limit import remove_leftover_cgroups
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -20,7 +21,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser = verbs.add_parser(
         "clean",
         help="remove what a crash left in study directories",
-        description="Remove half-copied trials and empty mount points that a killed run left. Finished trials are "
+        description="Remove half-copied trials, empty mount points and CPU quotas that a killed run left. Finished trials are "
         "never touched. A study that a run is working in is passed over.",
     )
     parser.add_argument(
@@ -44,6 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
                     removed += 1
         except BusyError as error:
             print(f"passed over: {error.message}")
+    for path in remove_leftover_cgroups():
+        print(f"removed {path}")
+        removed += 1
     if not removed:
         print("nothing to clean")
     return ExitCode.OK

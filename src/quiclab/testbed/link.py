@@ -114,7 +114,7 @@ class Link:
             # The devices are there already, and the link needs as long to open its own side.
             self._configure_ends()
         self.ready = self._message("ready")
-        self._real_time = self.ready.get("real_time", False) or ask_for_real_time(self._process.pid)
+        self._real_time = self.ready.get("real_time", False) or ask_for_real_time(self._process.pid, deadline=True)
         if settings.backend == "tun":
             self._configure_ends()
 

@@ -25,6 +25,8 @@ _RUNTIME_NS, _PERIOD_NS = 999_000, 1_000_000
 """Under SCHED_DEADLINE: nearly all of a processor, since the link naps before it would use it up."""
 
 _UCRED = struct.Struct("iII")
+_DEADLINE, _FIFO = b"d", b"f"
+"""What is asked for."""
 
 _caller: socket.socket | None = None
 
@@ -62,17 +64,21 @@ class Grants:
             for level, kind, data in ancillary:
                 if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
                     pid, _, _ = _UCRED.unpack(data[: _UCRED.size])
-                    granted = _grant(pid)
+                    granted = _grant(pid) if message == _DEADLINE else _grant_fifo(pid)
             self._outside.send(granted)
 
 
-def ask_for_real_time(pid: int) -> bool:
-    """Whether the caller has made the process (as numbered in the sandbox) real-time."""
+def ask_for_real_time(pid: int, *, deadline: bool) -> bool:
+    """Whether the caller has made the process (as numbered in the sandbox) real-time.
+
+    `deadline`: SCHED_DEADLINE if it can be had, which only one process should ask for, as it reserves a processor;
+    else SCHED_FIFO.
+    """
     if _caller is None:
         return False
     credentials = (socket.SOL_SOCKET, socket.SCM_CREDENTIALS, _UCRED.pack(pid, os.getuid(), os.getgid()))
     try:
-        _caller.sendmsg([b"?"], [credentials])
+        _caller.sendmsg([_DEADLINE if deadline else _FIFO], [credentials])
         return _caller.recv(1) == b"1"
     except OSError:
         return False

@@ -76,7 +76,7 @@ class TcpInfoSampler:
             if told["event"] != "ready":
                 self.summary = {"unsupported": told["message"]}
                 return self
-            self._real_time = ask_for_real_time(self._process.pid)
+            self._real_time = ask_for_real_time(self._process.pid, deadline=False)
             if self._real_time:
                 with contextlib.suppress(OSError):
                     os.sched_setparam(self._process.pid, os.sched_param(_BELOW_THE_LINK))
