@@ -70,11 +70,11 @@ def _connections(events: Iterable[tuple[str, Event]]) -> int:
 def _events(lines: Iterable[str], wanted: Mapping[int, str]) -> Iterator[tuple[str, Event]]:
     """Chromium writes an event a line, its type last; the last line of a browser that was killed may be cut off."""
     for line in lines:
-        number = line.rpartition('"type":')[2].rstrip(",}")
+        number = line.rpartition('"type":')[2].rstrip(",]}")
         if not number.isdecimal() or int(number) not in wanted:
             continue
         try:
-            event: Event = json.loads(line.rstrip(","))
+            event: Event = json.loads(line.rstrip(",]"))
         except ValueError:
             continue
         yield wanted[int(number)], event
