@@ -21,8 +21,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser = verbs.add_parser(
         "clean",
         help="remove what a crash left in study directories",
-        description="Remove half-copied trials, empty mount points and CPU quotas that a killed run left. Finished trials are "
-        "never touched. A study that a run is working in is passed over.",
+        description="Remove half-copied trials, empty mount points and CPU quotas that a killed run left. Finished "
+        "trials are never touched. A study that a run is working in is passed over.",
     )
     parser.add_argument(
         "studies", nargs="*", type=Path, metavar="STUDY", help="study directories (default: all below here)"
