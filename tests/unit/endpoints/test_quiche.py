@@ -18,7 +18,7 @@ from quiclab.spec.model import Knobs, Program, Tcp
 from quiclab.units import ByteCount, Duration
 
 WORK = contexts.WORK
-CONTEXT = replace(contexts.CONTEXT, ip_version=6, address="fd77::2", port=8443, keylog=None)
+CONTEXT = replace(contexts.CONTEXT, program=Program("quiche"), ip_version=6, address="fd77::2", port=8443, keylog=None)
 VALUES = Knobs(
     congestion_control="reno",
     initial_window=32,
