@@ -10,16 +10,16 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 from quiclab.errors import HostError
+from quiclab.stacks.sources import Source
 
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-_DEFAULT_MIRROR = "http://deb.debian.org/debian"
+_TIME_LIMIT_S = 1800
+"""For one command of apt's, on the slowest of networks."""
 _INDEX_BYTES = 100_000_000
 MORE_SPACE = "free some space, or set QUICLAB_STACKS to a folder on a larger disk"
-_TARGETS = "$(CREATED_BY) $(REPO_URI) $(RELEASE) $(COMPONENT)"
 _OWN_STATUS = Path("/var/lib/dpkg/status")
 
 # The machine's own settings are read first (a proxy, a certificate); this replaces what would touch the machine.
@@ -53,20 +53,8 @@ Dpkg::Use-Pty "false";
 """
 
 
-@dataclass(frozen=True)
-class Source:
-    """One release at one mirror."""
-
-    mirror: str
-    suite: str
-    may_be_old: bool = False
-    """Its signed index is taken even after the day until which it says that it is valid."""
-
-    @property
-    def line(self) -> str:
-        """As apt's list of sources writes it."""
-        options = f"signed-by={_KEYRING}" + (" check-valid-until=no" if self.may_be_old else "")
-        return f"deb [{options}] {self.mirror} {self.suite} main\n"
+class IndexExpiredError(HostError):
+    """The index is signed, but the day until which it calls itself valid is over: the mirror may have stopped."""
 
 
 class Apt:
@@ -89,18 +77,21 @@ class Apt:
         # A copy: apt locks the folder that the file lies in.
         status = folder / "dpkg" / "status"
         status.write_text(_OWN_STATUS.read_text() if on_top_of_machine else "")
-        settings = _SETTINGS.format(folder=folder, status=status, architecture=_output("dpkg", "--print-architecture"))
+        settings = _SETTINGS.format(
+            folder=folder, status=status, architecture=_run("dpkg", "--print-architecture").stdout.strip()
+        )
         if not on_top_of_machine:
             settings += f'APT::Default-Release "{sources[-1].suite}";\n'
         (folder / "apt.conf").write_text(settings)
-        (folder / "sources.list").write_text("".join(source.line for source in sources))
+        lines = [f"deb [signed-by={_KEYRING}] {source.mirror} {source.suite} main\n" for source in sources]
+        (folder / "sources.list").write_text("".join(lines))
 
-    def update(self) -> None:
-        """Fetch the indexes; every signature is verified."""
+    def update(self, *, however_old: bool = False) -> None:
+        """Fetch the indexes; every signature is verified, and its day unless `however_old`."""
         # apt itself can wait for ever on a disk that fills while it reads an index.
         if (free := shutil.disk_usage(self._folder).free) < _INDEX_BYTES:
             raise HostError(f"the disk is full: {self._folder} has {free / 1e6:.0f} MB left", MORE_SPACE)
-        done = self._get("update")
+        done = self._get("update", *(("--option=Acquire::Check-Valid-Until=false",) if however_old else ()))
         if done.returncode != 0:
             raise self._trouble(done.stdout)
 
@@ -129,10 +120,12 @@ class Apt:
         said = complaints[0] if complaints else (output.strip().splitlines() or ["apt-get failed without a word"])[-1]
         for pattern, sentence, hint in _TROUBLES:
             if re.search(pattern, "\n".join(complaints), re.IGNORECASE):
-                return HostError(f"{sentence.format(where=where, folder=self._folder)} (apt: {said})", hint)
+                kind = IndexExpiredError if pattern == _EXPIRED else HostError
+                return kind(f"{sentence.format(where=where, folder=self._folder)} (apt: {said})", hint)
         return HostError(f"apt could not get packages of {where}: {said}")
 
 
+_EXPIRED = r"is expired"
 _TROUBLES = (
     (
         r"no space left|enough free space|disk quota",
@@ -144,7 +137,7 @@ _TROUBLES = (
         "the signature of {where} could not be verified",
         "renew the keys: apt-get install debian-archive-keyring",
     ),
-    (r"expired|not valid yet", "the index of {where} is older than it may be", "try again later, or another mirror"),
+    (_EXPIRED, "the index of {where} is older than it may be", "try again later, or another mirror"),
     (
         r"does not have a release file|404",
         "the mirror does not have what was asked for: {where}",
@@ -170,51 +163,21 @@ def require_apt() -> None:
         raise HostError(f"{_KEYRING} is missing: nothing could be verified", "apt-get install debian-archive-keyring")
 
 
-def own_sources() -> tuple[Source, ...]:
-    """The machine's own release at its own mirrors, in whatever form its sources are written; empty if not Debian."""
-    if _os_release("ID") != "debian":
-        return ()
-    codename = _os_release("VERSION_CODENAME")
-    rows = [
-        line.split()
-        for line in _output("apt-get", "indextargets", "--no-release-info", "--format", _TARGETS).splitlines()
-    ]
-    found = dict.fromkeys(
-        Source(row[1].rstrip("/"), row[2])
-        for row in rows
-        if len(row) == 4 and row[0] == "Packages" and row[3] == "main" and row[2].partition("-")[0] == codename
-    )
-    return tuple(found)
-
-
-def mirror() -> str:
-    """The machine's own mirror of Debian, else the archive's own address."""
-    codename = _os_release("VERSION_CODENAME")
-    return next((source.mirror for source in own_sources() if source.suite == codename), _DEFAULT_MIRROR)
-
-
-def _os_release(key: str) -> str:
-    try:
-        text = Path("/etc/os-release").read_text()
-    except OSError:
-        return ""
-    found = re.search(rf'^{key}="?([^"\n]*)"?$', text, re.MULTILINE)
-    return found.group(1) if found else ""
-
-
-def _output(*command: str) -> str:
-    return _run(*command).stdout.strip()
-
-
 def _run(*command: str) -> subprocess.CompletedProcess[str]:
     """Output and complaints together, in English, with nothing to answer."""
     environment = {**os.environ, "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
-    return subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=environment,
-        check=False,
-    )
+    try:
+        return subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+            check=False,
+            timeout=_TIME_LIMIT_S,
+        )
+    except subprocess.TimeoutExpired:
+        raise HostError(
+            f"{command[0]} was not done after {_TIME_LIMIT_S // 60} minutes", "the same again later"
+        ) from None

@@ -105,7 +105,7 @@ ITEMS: tuple[Item, ...] = (
         ),
     ),
     Tree("trixie-backports", ("trixie", "trixie-backports"), ("curl",), (_CURL,)),
-    # Newer than any release, and so on the move: mirrors can lag behind their index's last day, or lack what it names.
+    # Newer than any release, and so on the move: a mirror can lack what its index names.
     Tree("sid", ("sid",), ("nginx", "haproxy", "curl"), (_NGINX, _HAPROXY, _CURL), optional=True),
     Tree(
         "browsers",

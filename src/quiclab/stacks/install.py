@@ -17,9 +17,10 @@ from quiclab.errors import BusyError, HostError, SpecError
 from quiclab.stacks import build as builds
 from quiclab.stacks import tree as trees
 from quiclab.stacks import wheels
-from quiclab.stacks.apt import Apt, Source, mirror, own_sources, require_apt
+from quiclab.stacks.apt import Apt, IndexExpiredError, require_apt
 from quiclab.stacks.catalogue import ITEMS, PREFERRED, Binary, Build, Item, Tree, Wheels
 from quiclab.stacks.probe import version
+from quiclab.stacks.sources import Source, mirror, own_sources
 
 _MARK = ".made-by-quiclab"
 """Lies in the folder, so that nothing else is ever removed; whoever works in the folder holds a lock on it."""
@@ -117,13 +118,17 @@ class _Installer:
             self.say(f"{tree.name}: here already")
             return folder
         require_apt()
-        sources = tuple(Source(mirror(), suite, tree.optional) for suite in tree.suites) or own_sources()
+        sources = tuple(Source(mirror(), suite) for suite in tree.suites) or own_sources()
         if not sources:
             raise HostError("this machine does not read Debian's own packages", f"install {' '.join(tree.packages)}")
         apt = Apt(self.stacks / "apt", sources, on_top_of_machine=not tree.suites)
         where = ", ".join(f"{source.mirror} {source.suite}" for source in sources)
         self.say(f"{tree.name}: reading {where}")
-        apt.update()
+        try:
+            apt.update()
+        except IndexExpiredError as error:
+            self.say(f"{tree.name}: {error.message}: taken nevertheless, for its signature is good")
+            apt.update(however_old=True)
         packages = apt.download(tree.packages)
         fetched = sum(package.stat().st_size for package in packages)
         if packages:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from quiclab.errors import HostError
-from quiclab.stacks.apt import Apt, Source, require_apt
+from quiclab.stacks.apt import Apt, require_apt
+from quiclab.stacks.sources import Source
 
 needs_apt = pytest.mark.skipif(shutil.which("apt-get") is None, reason="needs apt-get, which this machine lacks")
 

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which Debian this machine is, and from where it gets its packages."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_DEFAULT_MIRROR = "http://deb.debian.org/debian"
+_FIELDS = ("CREATED_BY", "COMPONENT", "ORIGIN", "CODENAME", "RELEASE", "REPO_URI")
+_ARCHIVES = ("debian", "debian-security")
+
+
+@dataclass(frozen=True)
+class Source:
+    """One release at one mirror."""
+
+    mirror: str
+    suite: str
+
+
+def own_sources() -> tuple[Source, ...]:
+    """The machine's own release with its updates, in whatever form its sources are written; empty if not Debian."""
+    release = _os_release()
+    if release.get("ID") != "debian":
+        return ()
+    # What apt has read says who publishes it; where it has read nothing yet, the mirror's address has to do.
+    codename = release.get("VERSION_CODENAME", "")
+    return _published_by_debian(_targets(), codename) or _looks_like_debian(_targets("--no-release-info"), codename)
+
+
+def mirror() -> str:
+    """The machine's own mirror of Debian, else the archive's own address."""
+    return next((source.mirror for source in own_sources() if "-" not in source.suite), _DEFAULT_MIRROR)
+
+
+def _published_by_debian(targets: Iterable[Mapping[str, str]], codename: str) -> tuple[Source, ...]:
+    return _sources(row for row in targets if row["ORIGIN"] == "Debian" and _is_of(row["CODENAME"], codename))
+
+
+def _looks_like_debian(targets: Iterable[Mapping[str, str]], codename: str) -> tuple[Source, ...]:
+    named = (row for row in targets if row["REPO_URI"].rstrip("/").rpartition("/")[2] in _ARCHIVES)
+    return _sources(row for row in named if _is_of(row["RELEASE"], codename))
+
+
+def _is_of(suite: str, codename: str) -> bool:
+    return suite in (codename, f"{codename}-updates", f"{codename}-security")
+
+
+def _sources(targets: Iterable[Mapping[str, str]]) -> tuple[Source, ...]:
+    main = (row for row in targets if row["CREATED_BY"] == "Packages" and row["COMPONENT"] == "main")
+    return tuple(dict.fromkeys(Source(row["REPO_URI"].rstrip("/"), row["RELEASE"]) for row in main))
+
+
+def _targets(*options: str) -> list[dict[str, str]]:
+    """apt's own view of its sources, one row for each index."""
+    line = "|".join(f"$({field})" for field in _FIELDS)
+    command = ("apt-get", "indextargets", *options, "--format", line)
+    try:
+        text = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    rows = (line.split("|") for line in text.splitlines())
+    return [dict(zip(_FIELDS, row, strict=True)) for row in rows if len(row) == len(_FIELDS)]
+
+
+def _os_release() -> dict[str, str]:
+    try:
+        text = Path("/etc/os-release").read_text()
+    except OSError:
+        return {}
+    return dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', text, re.MULTILINE))

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which of a machine's apt sources are Debian's own."""
+
+from __future__ import annotations
+
+from quiclab.stacks.sources import Source, _looks_like_debian, _published_by_debian
+
+
+def _row(address: str, release: str, origin: str = "", **changed: str) -> dict[str, str]:
+    row = {"CREATED_BY": "Packages", "COMPONENT": "main", "ORIGIN": origin, "CODENAME": release, "RELEASE": release}
+    return {**row, "REPO_URI": address, **changed}
+
+
+def test_the_publisher_tells_debian_from_others_at_any_address() -> None:
+    """A mirror may have any address, and others use the same names of releases."""
+    rows = [
+        _row("http://mirror.example/proxy/one/", "bookworm", "Debian"),
+        _row("http://mirror.example/proxy/two", "bookworm-security", "Debian"),
+        _row("http://mirror.example/proxy/one/", "bookworm-backports", "Debian"),
+        _row("https://packages.example/debian", "bookworm", "Somebody"),
+        _row("http://mirror.example/proxy/one", "bookworm", "Debian", COMPONENT="contrib"),
+        _row("http://mirror.example/proxy/one", "bookworm", "Debian", CREATED_BY="Translations"),
+        _row("http://mirror.example/proxy/one", "stable", "Debian", CODENAME="bookworm"),
+    ]
+    assert _published_by_debian(rows, "bookworm") == (
+        Source("http://mirror.example/proxy/one", "bookworm"),
+        Source("http://mirror.example/proxy/two", "bookworm-security"),
+        Source("http://mirror.example/proxy/one", "stable"),
+    )
+
+
+def test_before_apt_has_read_anything_the_address_tells_debian() -> None:
+    """As in a container whose lists were removed."""
+    rows = [
+        _row("http://deb.debian.org/debian/", "bookworm"),
+        _row("http://deb.debian.org/debian-security", "bookworm-security"),
+        _row("https://packages.example/debian/12/prod", "bookworm"),
+        _row("http://deb.debian.org/debian", "trixie"),
+    ]
+    assert _looks_like_debian(rows, "bookworm") == (
+        Source("http://deb.debian.org/debian", "bookworm"),
+        Source("http://deb.debian.org/debian-security", "bookworm-security"),
+    )
