@@ -157,3 +157,11 @@ def test_system_calls_are_counted(tmp_path: Path) -> None:
     assert counts["execve"] == 1
     assert "total" not in counts
     assert syscall_counts(tmp_path / "missing") == {}
+
+
+def test_a_program_by_its_name_is_counted_without_a_path(tmp_path: Path) -> None:
+    """A trial's programs have an environment of their own."""
+    if (problem := syscall_count_problem()) is not None:
+        pytest.skip(problem)
+    subprocess.run(counting(("true",), tmp_path / "calls"), env={}, check=True)
+    assert syscall_counts(tmp_path / "calls")["execve"] == 1

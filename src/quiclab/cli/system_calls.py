@@ -38,7 +38,8 @@ def count_system_calls(laboratory: Laboratory, study_dir: StudyDir, console: Con
     if problem is not None:
         console.print(f"[yellow]system calls are not counted: {escape(problem)}[/yellow]", highlight=False)
     for arm in missing:
-        found = {"unsupported": problem} if problem is not None else _count(_patient(laboratory), arm)
+        with console.status(f"counting the system calls of {arm.name}"):
+            found = {"unsupported": problem} if problem is not None else _count(_patient(laboratory), arm)
         write_atomically(study_dir.system_calls(arm.name), json.dumps(found, indent=1))
         if trouble := found.get("problem"):
             console.print(f"[yellow]system calls of {arm.name}: {escape(trouble)}[/yellow]", highlight=False)

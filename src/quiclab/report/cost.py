@@ -16,13 +16,20 @@ from quiclab.report.text_table import TextTable
 
 NOT_TOLD = "not told"
 
+
+def _seconds(value: float) -> str:
+    return wording.quantity(1000 * value, "ms")
+
+
+_ROLES = ("client", "proxy", "server")
 _COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
-    "user_s": ("CPU user", lambda value: wording.quantity(1000 * value, "ms")),
-    "system_s": ("CPU system", lambda value: wording.quantity(1000 * value, "ms")),
+    "cpu_s": ("CPU", _seconds),
+    "user_s": ("user", _seconds),
+    "system_s": ("system", _seconds),
     "peak_memory_bytes": ("peak memory", lambda value: wording.quantity(value / 1e6, "MB")),
-    "context_switches": ("context switches", wording.number),
-    "page_faults": ("page faults", wording.number),
-    "threads": ("threads", wording.number),
+    "context_switches": ("context switches", wording.count),
+    "page_faults": ("page faults", wording.count),
+    "threads": ("threads", wording.count),
 }
 """Column of the data: its heading, and how a median is written."""
 _SCHEMA = {
@@ -40,22 +47,31 @@ def cost_data(study: Study) -> pl.DataFrame:
 def cost_table(data: pl.DataFrame, analysis: StudyAnalysis) -> TextTable:
     """Medians of `cost_data`, one row per cell, arm and program."""
     places = {comparison.cell_id: wording.place(comparison, analysis) for comparison in analysis.comparisons}
+    arms = list(dict.fromkeys(a.arm for c in analysis.comparisons for a in (c.baseline, c.other)))
+    groups = {(str(c), str(a), str(r)): group for (c, a, r), group in data.group_by("cell_id", "arm", "role")}
     rows = []
-    for (cell_id, arm, role), group in data.group_by("cell_id", "arm", "role", maintain_order=True):
+    for cell_id, arm, role in sorted(groups, key=lambda key: _place(key, list(places), arms)):
+        group = groups[cell_id, arm, role]
         medians = (
             write(middle(known)) if (known := group[column].drop_nulls()).len() else NOT_TOLD
             for column, (_, write) in _COLUMNS.items()
         )
-        rows.append((places.get(str(cell_id), str(cell_id)), str(arm), str(role), str(group.height), *medians))
-    order = {cell_id: place for place, cell_id in enumerate(places.values())}
+        rows.append((places.get(cell_id, cell_id), arm, role, str(group.height), *medians))
     return TextTable(
         "Processor, memory and kernel",
         "Medians over the n verified trials of a cell. CPU time, switches and faults: from the request to the client's "
-        "end. Memory and threads: the most at any time.",
+        "end; the kernel tells user and system of what still runs then in steps of 10 ms. Memory and threads: the most "
+        "at any time.",
         ("cell", "arm", "program", "n", *(heading for heading, _ in _COLUMNS.values())),
-        tuple(sorted(rows, key=lambda row: order.get(row[0], len(order)))),
+        tuple(rows),
         "No trial tells what its programs cost.",
     )
+
+
+def _place(key: tuple[str, str, str], *orders: list[str]) -> list[tuple[int, str]]:
+    """Cells, arms and roles in the order of the other tables; what these do not name comes last."""
+    every = zip(key, (*orders, _ROLES), strict=True)
+    return [(order.index(name) if name in order else len(order), name) for name, order in every]
 
 
 def _rows(study: Study) -> Iterator[dict[str, Any]]:
@@ -69,8 +85,9 @@ def _rows(study: Study) -> Iterator[dict[str, Any]]:
 def _numbers(cost: dict[str, Any]) -> dict[str, float | None]:
     transfer = cost.get("transfer") or {}
     return {
-        "user_s": _sum(transfer, "user_ns", scale=1e-9),
-        "system_s": _sum(transfer, "system_ns", scale=1e-9),
+        "cpu_s": _sum(transfer, "cpu_ns", per=1e9),
+        "user_s": _sum(transfer, "user_ns", per=1e9),
+        "system_s": _sum(transfer, "system_ns", per=1e9),
         "peak_memory_bytes": _sum(cost, "peak_memory_bytes"),
         "context_switches": _sum(transfer, "voluntary_switches", "involuntary_switches"),
         "page_faults": _sum(transfer, "minor_faults", "major_faults"),
@@ -78,6 +95,6 @@ def _numbers(cost: dict[str, Any]) -> dict[str, float | None]:
     }
 
 
-def _sum(told: dict[str, Any], *keys: str, scale: float = 1.0) -> float | None:
+def _sum(told: dict[str, Any], *keys: str, per: float = 1.0) -> float | None:
     values = [value for key in keys if isinstance(value := told.get(key), int | float)]
-    return scale * sum(values) if len(values) == len(keys) else None
+    return sum(values) / per if len(values) == len(keys) else None

@@ -70,6 +70,6 @@ def _told(told: dict[str, Any], count: dict[str, Any]) -> tuple[str, str, str]:
     if "unsupported" in told:
         return "–", "–", f"unsupported: {told['unsupported']}"
     frequent = list(told["calls"].items())[:_MOST_FREQUENT]
-    names = ", ".join(f"{name} {wording.number(calls)}" for name, calls in frequent)
+    names = ", ".join(f"{name} {wording.count(calls)}" for name, calls in frequent)
     wrong = "" if count.get("body_right") else f" (the transfer went wrong: {count.get('problem')})"
-    return wording.number(told["total"]), wording.number(told["calls_per_mb"]), names + wrong
+    return wording.count(told["total"]), wording.count(told["calls_per_mb"]), names + wrong

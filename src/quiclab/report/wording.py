@@ -19,6 +19,11 @@ def number(value: float) -> str:
     return f"{value:,.{min(digits, 6)}f}".replace("-", "−").replace(",", "\u2009")
 
 
+def count(value: float) -> str:
+    """A number of things, whole where it is: 7, 7.5, 12 345."""
+    return f"{value:,.{0 if value == int(value) else 1}f}".replace(",", "\u2009")
+
+
 def quantity(value: float | None, unit: str) -> str:
     """A value with a unit that suits its size; "–" where it is unknown, "failed" where failures own it."""
     if value is None:

@@ -28,7 +28,17 @@ def counting(argv: tuple[str, ...], output: Path, search: str = os.defpath) -> t
     is looked for in `search`, which is a PATH: strace finds nothing in an environment that has none.
     """
     program = shutil.which(argv[0], path=search) or argv[0]
-    return ("strace", "-f", "-c", "-U", "calls,errors,name", "-o", str(output), program, *argv[1:])
+    return (
+        shutil.which("strace") or "strace",
+        "-f",
+        "-c",
+        "-U",
+        "calls,errors,name",
+        "-o",
+        str(output),
+        program,
+        *argv[1:],
+    )
 
 
 def syscall_counts(output: Path) -> dict[str, int]:
