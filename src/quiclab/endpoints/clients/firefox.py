@@ -96,11 +96,11 @@ class Firefox:
         return None
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """As its transport parameters and its SETTINGS say."""
+        """As its transport parameters, its SETTINGS and its first WINDOW_UPDATEs say."""
         if protocol == "h3":
             stream = program.knobs.stream_window or "12 MiB"
             connection = program.knobs.connection_window or "24 MiB"
-            return {"receive_window": f"QUIC stream window {stream}, connection window {connection}, growing"}
+            return {"receive_window": f"QUIC stream window {stream}, connection window {connection} at first"}
         largest = tcp.receive_buffer[2]
         return {"receive_window": f"HTTP/2 stream and connection window 12 MiB, TCP buffer up to {largest}"}
 
