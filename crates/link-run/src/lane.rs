@@ -51,6 +51,8 @@ pub struct Lane<'a> {
     /// What the devices had lost at the model's t = 0.
     drops_before: Option<u64>,
     train: Vec<u32>,
+    /// When the last one was written.
+    wrote_ns: u64,
 }
 
 impl<'a> Lane<'a> {
@@ -64,6 +66,7 @@ impl<'a> Lane<'a> {
             errors: Errors::default(),
             drops_before: None,
             train: Vec::with_capacity(train::LONGEST),
+            wrote_ns: 0,
         }
     }
 
@@ -131,13 +134,13 @@ impl<'a> Lane<'a> {
     fn write(&mut self, now_ns: u64) {
         let sent = self.sink.send(&mut self.waiting.pool, &self.train);
         for &slot in &self.train {
-            let own_late_ns = self.waiting.own_lateness_ns(slot, now_ns);
+            let late_from_ns = self.waiting.late_from_ns(slot, self.wrote_ns);
             let record = &mut self.waiting.pool.get_mut(slot).record;
             let late_ns = now_ns.saturating_sub(record.due_ns);
             record.lateness_ns = i32::try_from(late_ns).unwrap_or(i32::MAX);
             let record = *record;
             if record.action == Action::Delivered {
-                self.lateness.add(own_late_ns);
+                self.lateness.add(now_ns.saturating_sub(late_from_ns));
                 self.waiting.counters.delivered += 1;
                 self.waiting.counters.delivered_bytes += u64::from(record.size_bytes);
                 // A far end whose interface is not up yet loses housekeeping packets, and nobody minds.
@@ -147,6 +150,7 @@ impl<'a> Lane<'a> {
             self.waiting.logs.record(&record);
             self.waiting.pool.give_back(slot);
         }
+        self.wrote_ns = now_ns;
     }
 
     /// Hands logs to their writer, if it is time to; else says when it will be. To be called every now and then.

@@ -19,8 +19,6 @@ pub struct Slot {
     pub checksum: Option<PartialChecksum>,
     /// Its headers, if it was cut from a super-packet.
     pub headers: Option<Headers>,
-    /// When this packet was read.
-    pub read_ns: u64,
     /// What the packet log will say of it.
     pub record: Record,
 }
@@ -95,7 +93,6 @@ impl Pool {
         copy.bytes.extend_from_slice(&original.bytes);
         copy.checksum = original.checksum;
         copy.headers = original.headers;
-        copy.read_ns = original.read_ns;
         copy.record = Record {
             flags: original.record.flags | DUPLICATE,
             ..original.record

@@ -83,17 +83,16 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// How much of a packet's lateness is the link's, at `now_ns`. An end without a limit sends as fast as this machine
-    /// reads: there waiting to be read is not counted.
+    /// From when on the link is late with a packet, if it wrote the one before at `wrote_ns`. Where nothing slows an end
+    /// down but this machine, packets wait for those before them, and only what the link takes for each is its own.
     #[must_use]
-    pub fn own_lateness_ns(&self, slot: u32, now_ns: u64) -> u64 {
-        let entry = self.pool.get(slot);
-        let since_ns = if self.passage.unlimited {
-            entry.record.due_ns.max(entry.read_ns)
+    pub fn late_from_ns(&self, slot: u32, wrote_ns: u64) -> u64 {
+        let due_ns = self.pool.get(slot).record.due_ns;
+        if self.passage.unlimited {
+            due_ns.max(wrote_ns)
         } else {
-            entry.record.due_ns
-        };
-        now_ns.saturating_sub(since_ns)
+            due_ns
+        }
     }
 
     /// Whether a packet of the workload came in either direction.
@@ -113,10 +112,9 @@ impl<'a> Waiting<'a> {
             return false;
         };
         // What two processors saw at once may come in either order.
-        let read_ns = monotonic_ns();
         let arrival_ns = received
             .arrival_ns
-            .unwrap_or(read_ns)
+            .unwrap_or_else(monotonic_ns)
             .max(self.last_arrival_ns);
         self.last_arrival_ns = arrival_ns;
         let housekeeping = packet::is_housekeeping(packet);
@@ -136,7 +134,6 @@ impl<'a> Waiting<'a> {
             segments.write(number, &mut entry.bytes);
             entry.checksum = segments.checksum();
             entry.headers = segments.headers();
-            entry.read_ns = read_ns;
             let size = entry.bytes.len() - HEADROOM;
             entry.record = Record {
                 size_bytes: u16::try_from(size).unwrap_or(u16::MAX),
