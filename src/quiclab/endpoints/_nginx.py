@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What nginx is as a server and as a proxy: one worker, one listener for all versions of HTTP.
 
-Its QUIC sends with NewReno up to version 1.27.4 and with CUBIC from 1.27.5 on, starts with ten packets (RFC 9002
-section 7.2), does not pace, and accepts early data from 1.29.1 on (with OpenSSL).
+Its QUIC sends with NewReno up to version 1.27.4 and with CUBIC from 1.27.5 on, does not pace, and accepts
+early data from 1.29.1 on (with OpenSSL). Its first flight is not the ten packets of RFC 9002 section 7.2: its window
+begins at twice the largest datagram that it would take, so that only its stream buffer ends the flight.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def nginx_facts(protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         return tcp_sender_facts(tcp)
     return {
         "congestion_control": "nginx NewReno with beta 0.5 (from 1.27.5 on: CUBIC)",
-        "initial_window": "10 packets",
+        "initial_window": "58 packets (seen: as much as its stream buffer of 64 KiB holds)",
         "packet_size": "UDP payload 1200 bytes, growing by path MTU discovery",
         "pacing": "not paced",
     }

@@ -36,13 +36,13 @@ class Curl:
         return None
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """As read in curl 8.21."""
+        """As SETTINGS and transport parameters of curl 8.21 say."""
         if protocol == "h3":
             return {"receive_window": "QUIC stream window 32 KiB growing, connection window 1 GB"}
         if protocol == "h1":
             return {"receive_window": f"TCP buffer up to {tcp.receive_buffer[2]}"}
         largest = tcp.receive_buffer[2]
-        return {"receive_window": f"HTTP/2 stream window 10 MiB, connection window 1 GB, TCP buffer up to {largest}"}
+        return {"receive_window": f"HTTP/2 stream window 64 KiB growing, TCP buffer up to {largest}"}
 
     def command(self, context: Context) -> Command:
         """Options only: no configuration file, no proxy, one address."""

@@ -29,8 +29,8 @@ class Wget2:
         return None
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """As its SETTINGS frame says; without a window of its own the kernel's buffer decides."""
-        window = "HTTP/2 stream window 64 MiB - 1, " if protocol == "h2" else ""
+        """As its SETTINGS frame says."""
+        window = "HTTP/2 stream window 1 GiB, " if protocol == "h2" else ""
         return {"receive_window": f"{window}TCP buffer up to {tcp.receive_buffer[2]}"}
 
     def command(self, context: Context) -> Command:

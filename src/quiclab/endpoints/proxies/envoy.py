@@ -60,8 +60,8 @@ class Envoy:
             return tcp_sender_facts(tcp)
         return {
             "congestion_control": f"envoy {program.knobs.congestion_control or 'bbr'}",
-            "initial_window": "32 packets",
-            "packet_size": "UDP payload 1250 bytes",
+            "initial_window": "32 packets, paced over the first round trip",
+            "packet_size": "UDP payload 1200 bytes",
             "pacing": "paced",
         }
 

@@ -62,7 +62,7 @@ class Haproxy:
         return {
             "congestion_control": f"haproxy {name}, window at most {program.knobs.max_window or '480 KiB'}",
             "initial_window": "10 packets",
-            "packet_size": "UDP payload 1200 to 1252 bytes",
+            "packet_size": "UDP payload 1252 bytes",
             "pacing": "not paced" if program.knobs.pacing is False else "paced",
         }
 
