@@ -19,7 +19,7 @@ from _traffic import bulk_tcp, echo_rtts_us, udp_stream
 from live_link import in_sandbox
 
 from quiclab.spec.model import Direction, Queue
-from quiclab.testbed.backend import choose_backend
+from quiclab.testbed.backend import tun_problem
 from quiclab.testbed.link import Backend
 from quiclab.units import Bitrate, Duration
 
@@ -75,9 +75,15 @@ def _lateness(when: str, summary: dict[str, Any]) -> Measurement:
     return {f"{when}_{p}_us": summary["lateness"][f"{p}_ns"] / 1000 for p in ("p50", "p99")}
 
 
-def measure(rounds: int, seconds: float) -> dict[str, Any]:
-    """Measurements of the link (`spins`) and of the alternative (`sleeps`), a list of rounds each."""
-    backend, _ = choose_backend()
+def measure(rounds: int, seconds: float) -> list[dict[str, Any]]:
+    """For each backend that can be had here: measurements of the link (`spins`) and of the alternative (`sleeps`), a
+    list of rounds each."""
+    backends: list[Backend] = ["veth"] if tun_problem() else ["tun", "veth"]
+    return [measure_backend(backend, rounds, seconds) for backend in backends]
+
+
+def measure_backend(backend: Backend, rounds: int, seconds: float) -> dict[str, Any]:
+    """The same for one backend."""
     parts: tuple[Callable[[Backend, int | None, float], Measurement], ...] = (idle, loaded, spaced)
     found: dict[str, Any] = {"backend": backend, "spins": [], "sleeps": [], "bare_rtt_us": []}
     for _ in range(rounds):
@@ -93,8 +99,13 @@ def measure(rounds: int, seconds: float) -> dict[str, Any]:
 
 def main() -> None:
     """Measure and print."""
-    rounds, seconds = (1, 2.0) if is_quick(__doc__) else (5, 3.0)
-    found = in_sandbox(lambda: measure(rounds, seconds))
+    rounds, seconds = (1, 2.0) if is_quick(__doc__) else (3, 3.0)
+    for found in in_sandbox(lambda: measure(rounds, seconds)):
+        print_backend(found)
+
+
+def print_backend(found: dict[str, Any]) -> None:
+    """Print the table of one backend."""
 
     def row(what: str, key: str, unit: str, target: float, *, at_least: bool = False) -> Row:
         ours, theirs = ([each[key] for each in found[name]] for name in ("spins", "sleeps"))
