@@ -222,6 +222,19 @@ def test_early_data_is_accepted_or_refused(tmp_path: Path, accepted: bool) -> No
     assert any(event["data"]["header"]["packet_type"] == "0RTT" for event in received) is accepted
 
 
+def test_a_hello_of_two_datagrams_meets_a_server_that_takes_early_data(tmp_path: Path) -> None:
+    """It answers before the handshake is complete, but only once it knows what the client allows."""
+
+    def work() -> dict[str, Any]:
+        # A rate, so that the second datagram arrives some time after the first.
+        slow = Direction(rate=Bitrate.parse("5 Mbit/s"))
+        with over_link(tmp_path, slow) as lab, lab.serve(SERVER, Knobs(early_data=True)):
+            return lab.visit(CLIENT, Knobs(groups=("x25519mlkem768",)))
+
+    request = in_sandbox(work)
+    assert (request["exit"], request["told"], is_whole(request)) == (0, "", True)
+
+
 def test_what_goes_wrong_is_told_in_one_line(tmp_path: Path) -> None:
     """A missing object is an answer; a foreign name is an error, unless certificates are not looked at."""
 

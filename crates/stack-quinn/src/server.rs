@@ -11,6 +11,7 @@ use bytes::Bytes;
 use h3::error::StreamError;
 use h3::server::{RequestResolver, RequestStream};
 use http::{header, Method, Response, StatusCode};
+use quinn::{Connecting, Connection, ConnectionError};
 use quinn::{Endpoint, EndpointConfig, Incoming, ServerConfig, TokioRuntime, VarInt};
 use tokio::signal::unix::{signal, SignalKind};
 
@@ -100,12 +101,8 @@ async fn connection(site: Arc<Site>, incoming: Incoming) {
     let Ok(connecting) = incoming.accept_with(config) else {
         return;
     };
-    // Early data would otherwise wait in the server until the handshake is complete.
     let connected = if site.job.early_data {
-        match connecting.into_0rtt() {
-            Ok((connection, _)) => Ok(connection),
-            Err(connecting) => connecting.await,
-        }
+        at_once(connecting).await
     } else {
         connecting.await
     };
@@ -115,6 +112,16 @@ async fn connection(site: Arc<Site>, incoming: Incoming) {
     };
     while let Ok(Some(request)) = connection.accept().await {
         tokio::spawn(answer(site.clone(), request));
+    }
+}
+
+/// Before the handshake is complete, for early data would wait until then; but not before the whole of the ClientHello is
+/// here: with one that takes two datagrams quinn 0.11 would never open a stream of its own.
+async fn at_once(mut connecting: Connecting) -> Result<Connection, ConnectionError> {
+    connecting.handshake_data().await?;
+    match connecting.into_0rtt() {
+        Ok((connection, _)) => Ok(connection),
+        Err(connecting) => connecting.await,
     }
 }
 
