@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,8 @@ def _change(arguments: argparse.Namespace) -> int:
     def say(line: str) -> None:
         print(line, flush=True)
 
+    # As Ctrl-C: the compiler or apt that is at work goes too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if arguments.uninstall:
         uninstall(stacks_folder(), say)
         return ExitCode.OK
