@@ -115,8 +115,8 @@ async fn connection(site: Arc<Site>, incoming: Incoming) {
     }
 }
 
-/// Before the handshake is complete, for early data would wait until then; but not before the whole of the ClientHello is
-/// here: with one that takes two datagrams quinn 0.11 would never open a stream of its own.
+/// Before the handshake is complete, for early data would wait until then; but not before the whole `ClientHello` is
+/// here: to a client whose one takes two datagrams (quiche, quic-go) quinn would never open a stream of its own.
 async fn at_once(mut connecting: Connecting) -> Result<Connection, ConnectionError> {
     connecting.handshake_data().await?;
     match connecting.into_0rtt() {
