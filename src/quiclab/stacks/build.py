@@ -15,8 +15,8 @@ from quiclab.endpoints._stacks import LIBRARY_FOLDERS
 from quiclab.errors import HostError
 from quiclab.stacks.catalogue import Build
 
-Tools = Callable[[], Path]
-"""Unpacks a build's tools if they are not there yet, and returns their folder."""
+Tools = Callable[[], Path | None]
+"""Unpacks what a build needs, if it is not there yet, and returns the folder; None where the machine must have it."""
 
 
 class MissingToolError(HostError):
@@ -52,15 +52,14 @@ def _cargo(work: Path, build: Build, source: Path, tools: Tools) -> Path:
     if shutil.which("cargo") is None:
         raise MissingToolError("needs Rust", "Debian 12: apt-get install -y rustc-web cargo-web")
     command = ("cargo", "build", "--release", "--locked")
-    _compile(work, command, source, {"CARGO_TARGET_DIR": str(work), **_library_tools(build, tools)})
+    _compile(work, command, source, {"CARGO_TARGET_DIR": str(work), **_library_tools(tools())})
     return work / "release" / build.name
 
 
-def _library_tools(build: Build, tools: Tools) -> dict[str, str]:
+def _library_tools(folder: Path | None) -> dict[str, str]:
     """Where CMake and libclang are, for libraries that carry a C library."""
-    if not build.tools.packages:
+    if folder is None:
         return {}
-    folder = tools()
     variables = {"PATH": f"{folder / 'usr/bin'}:{os.environ.get('PATH', '')}"}
     if found := sorted(folder.glob("usr/lib/**/libclang*.so*")):
         headers = subprocess.run(["cc", "-print-file-name=include"], capture_output=True, text=True, check=False)
@@ -79,7 +78,10 @@ def _go(work: Path, build: Build, source: Path, tools: Tools) -> Path:
         raise HostError(f"{source / 'go.mod'} does not say which Go it needs")
     compiler = shutil.which("go")
     if compiler is None or _go_version(compiler) < (int(needed[1]), int(needed[2])):
-        compiler = str(next(tools().glob("usr/lib/go-*/bin/go")))
+        found = next(((tools() or work).glob("usr/lib/go-*/bin/go")), None)
+        if found is None:
+            raise MissingToolError(f"needs Go {needed[1]}.{needed[2]} or newer", "https://go.dev/doc/install")
+        compiler = str(found)
     variables = {
         "GOTOOLCHAIN": "local",
         "GOFLAGS": "-mod=readonly -modcacherw -buildvcs=false",

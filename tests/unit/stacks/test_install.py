@@ -84,15 +84,18 @@ def test_programs_of_several_releases_come_from_the_preferred_one(tmp_path: Path
 
 
 def test_uninstall_removes_only_what_was_made_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder of somebody else's stays, whatever QUICLAB_STACKS says."""
+    """A folder of somebody else's is neither filled nor removed, whatever QUICLAB_STACKS says."""
     monkeypatch.setattr(module.wheels, "uninstall", lambda project: 0)
     foreign, ours = tmp_path / "foreign", tmp_path / "ours"
     foreign.mkdir()
+    (foreign / "letter").touch()
     (ours / "trixie").mkdir(parents=True)
     (ours / ".made-by-quiclab").touch()
-    with pytest.raises(HostError, match="it stays"):
+    with pytest.raises(HostError, match="something else"):
+        install(foreign, ["curl"], Said())
+    with pytest.raises(HostError, match="something else"):
         uninstall(foreign, Said())
-    assert foreign.exists()
+    assert [file.name for file in foreign.iterdir()] == ["letter"]
     uninstall(ours, Said())
     assert not ours.exists()
     said = Said()
