@@ -6,7 +6,7 @@ use std::sync::mpsc::{channel, Receiver, Sender};
 /// Most that one chunk holds.
 const CHUNK: usize = 1 << 20;
 /// Chunks that exist, with their memory touched, before the first record.
-const READY: usize = 4;
+const READY: usize = 6;
 
 /// A stream of records: its number among those of both directions.
 pub type StreamNumber = usize;
@@ -39,6 +39,7 @@ pub struct Buffer {
     empty: Receiver<Vec<u8>>,
     home: Sender<Vec<u8>>,
     chunk: usize,
+    ready: usize,
     chunks_left: usize,
 }
 
@@ -52,19 +53,27 @@ impl Buffer {
             .max(streams.len());
         let ready = READY.min(spare);
         let (home, empty) = channel();
-        for _ in 0..ready {
-            let mut touched = vec![1; chunk];
-            touched.clear();
-            // The other end is here.
-            let _ = home.send(touched);
-        }
         Self {
             open: streams.iter().map(|&stream| (stream, Vec::new())).collect(),
             full,
             empty,
             home,
             chunk,
+            ready,
             chunks_left: spare + streams.len() - ready,
+        }
+    }
+
+    /// Makes the first chunks, with their memory touched: work for another thread.
+    pub fn first_chunks(&self) -> impl FnOnce() + Send {
+        let (home, chunk, ready) = (self.home.clone(), self.chunk, self.ready);
+        move || {
+            for _ in 0..ready {
+                let mut touched = vec![1; chunk];
+                touched.clear();
+                // The direction is gone only at the end.
+                let _ = home.send(touched);
+            }
         }
     }
 

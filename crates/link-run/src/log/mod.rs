@@ -135,9 +135,15 @@ pub fn create(config: &config::Log, offset_ns: i64) -> Result<([Logs; 2], Writin
         packet_log,
         captures: [client, server].into_iter().flatten().collect(),
     };
+    let first_chunks = [&logs[0], &logs[1]].map(|logs| logs.buffer.first_chunks());
     let writing = std::thread::Builder::new()
         .name("log-writer".to_owned())
-        .spawn(move || outputs.write(&to_write, offset_ns))
+        .spawn(move || {
+            for make in first_chunks {
+                make();
+            }
+            outputs.write(&to_write, offset_ns)
+        })
         .map_err(Error::system(
             "cannot start the log writer",
             "raise the limit on processes",
