@@ -148,10 +148,12 @@ impl Visit {
     }
 
     async fn get(&self, connection: &Connection, answer: &mut Answer) -> Result<(), String> {
-        let (mut driver, mut sender) =
-            h3::client::new(h3_quinn::Connection::new(connection.clone()))
-                .await
-                .map_err(text)?;
+        let (mut driver, mut sender) = h3::client::builder()
+            // nginx 1.26 as a proxy resets a request with a reserved frame in it (RFC 9114 section 7.2.8).
+            .send_grease(false)
+            .build::<_, _, Bytes>(h3_quinn::Connection::new(connection.clone()))
+            .await
+            .map_err(text)?;
         let control = tokio::spawn(async move { driver.wait_idle().await });
         let request = http::Request::get(self.uri.clone())
             .body(())
