@@ -118,6 +118,8 @@ class Command:
     """Servers: ready when these listen on the port."""
     waits_for_go: bool = False
     """Clients: may be started early; begins at a line on stdin, so that its own start-up is not measured."""
+    ready_file: Path | None = None
+    """Clients that wait for "go": this file appears once they are warm. None: they are at once, or nearly."""
     reports: bool = False
     """Clients: writes client.json by itself. Without it only the start and the end of the program are known."""
 

@@ -38,6 +38,8 @@ from quiclab.testbed.tcp_settings import sysctls
 _GRACE_S = 1.0
 _COUNTED_GRACE_S = 15.0
 """A program whose every call stops it twice takes its time to end, and its counts come last."""
+_CLIENT_PATIENCE_S = 60
+"""For a client that takes long to start, as browsers do."""
 HEADER_BYTES = 200
 """IP, TCP with all its options and the start of the payload: what every table and metric needs."""
 
@@ -171,9 +173,15 @@ def _transfer(
             for old in (raw / folder).iterdir():
                 old.unlink()  # of the connections so far
         record.phase("warm_up")
+        waits, ready = commands["client"].waits_for_go, commands["client"].ready_file
+        if client is None and waits:
+            client = start("client", "client")
+        if client is not None and ready is not None:
+            client.wait_for_file(ready, _CLIENT_PATIENCE_S)
+            record.phase("client_start")
         observation.begin()
         client = client or start("client", "client")
-        if commands["client"].waits_for_go:
+        if waits:
             client.go()
         _watch(laboratory.study, arm, path, client, front, namespaces, record)
     except TrialError as error:

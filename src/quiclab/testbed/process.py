@@ -153,6 +153,17 @@ class Process:
                     raise TrialError(f"{self.name} did not open {wanted} port {port} within {timeout_s:g} s")
                 time.sleep(0.002)
 
+    def wait_for_file(self, file: Path, timeout_s: float) -> None:
+        """Wait until `file` is there. Raises TrialError when the program ends before, or is not ready in time."""
+        deadline = time.monotonic() + timeout_s
+        while not file.exists():
+            code = self.poll()
+            if code is not None:
+                raise TrialError(f"{self.name} ended at start with exit code {code}: {self.last_words()}")
+            if time.monotonic() > deadline:
+                raise TrialError(f"{self.name} was not ready to begin within {timeout_s:g} s")
+            time.sleep(0.01)
+
     def _require(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             raise RuntimeError(f"{self.name} was not started")

@@ -104,6 +104,7 @@ def run(open_browser: Callable[[dict[str, Any]], AbstractContextManager[Browser]
     job = json.loads(Path(sys.argv[1]).read_text())
     try:
         with open_browser(job) as browser:
+            Path(job["output"]).with_suffix(".ready").touch()
             if not sys.stdin.readline():
                 return 1  # whoever was to give the word is gone
             answer = browser.fetch(job["url"])

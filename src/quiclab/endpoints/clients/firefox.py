@@ -130,6 +130,7 @@ class Firefox:
             env={"HOME": str(context.work_dir), "TMPDIR": str(context.work_dir), "PYTHONDONTWRITEBYTECODE": "1"},
             files={job: json.dumps(settings)},
             waits_for_go=True,
+            ready_file=context.output.with_suffix(".ready"),
             reports=True,
         )
 
