@@ -76,7 +76,9 @@ def launch(prefix: Path, path: Path, name: str) -> Launch:
     libraries = ":".join(str(folder) for folder in _library_folders(prefix))
     loader = _loader(prefix)
     if loader is None or _is_script(path):
-        return Launch((str(path),), {"LD_LIBRARY_PATH": libraries} if libraries else {}, str(path))
+        # Set by a command and not in `env`, so that it also holds where only a version is asked for.
+        lent = ("/usr/bin/env", f"LD_LIBRARY_PATH={libraries}") if libraries else ()
+        return Launch((*lent, str(path)), path=str(path))
     # The machine's own list of libraries is not asked: a library of another release would be worse than none.
     argv = (str(loader), "--inhibit-cache", "--argv0", name, "--library-path", libraries, str(path))
     return Launch(argv, _openssl_settings(prefix), str(path))

@@ -99,17 +99,18 @@ def test_a_tree_without_a_loader_only_lends_its_libraries(tmp_path: Path) -> Non
     path = _program(tmp_path / "bin" / "server")
     started = find_program("server", str(tmp_path))
     assert started is not None
-    assert started.argv == (str(path),)
-    assert started.env == {"LD_LIBRARY_PATH": str(tmp_path / "lib")}
+    assert started.argv == ("/usr/bin/env", f"LD_LIBRARY_PATH={tmp_path / 'lib'}", str(path))
+    assert not started.env
 
 
 def test_a_script_is_not_given_to_the_loader(tmp_path: Path) -> None:
     """The loader starts machine code only."""
     _program(tmp_path / "lib" / "ld-linux-x86-64.so.2")
-    path = _program(tmp_path / "bin" / "server", b"#!/bin/sh\n")
+    path = _program(tmp_path / "bin" / "server", b"#!/bin/sh\necho it runs\n")
     started = find_program("server", str(tmp_path))
     assert started is not None
     assert started.argv == (str(path),)
+    assert subprocess.run(started.argv, capture_output=True, text=True, check=True).stdout == "it runs\n"
 
 
 def test_a_program_with_a_loader_beside_it_really_runs(tmp_path: Path) -> None:
