@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,9 +29,8 @@ def probe_cli(
         return Unsupported(f"{name} is missing or does not run", INSTALL)
     if word not in text:
         return Unsupported(f"{started.path} was built without {word}", INSTALL)
-    return Available(
-        next((part for part in text.split() if part[0].isdigit() and "." in part), "unknown"), started.path
-    )
+    number = re.search(r"\d+(\.\d+)+", text)
+    return Available(number[0] if number else "unknown", started.path)
 
 
 def cli_command(
