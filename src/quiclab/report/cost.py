@@ -21,6 +21,8 @@ def _seconds(value: float) -> str:
     return wording.quantity(1000 * value, "ms")
 
 
+_LEAST_DIVISIBLE_NS = 50_000_000
+"""Five ticks of the kernel's count of user and system time (100 Hz)."""
 _ROLES = ("client", "proxy", "server")
 _COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
     "cpu_s": ("CPU", _seconds),
@@ -60,8 +62,8 @@ def cost_table(data: pl.DataFrame, analysis: StudyAnalysis) -> TextTable:
     return TextTable(
         "Processor, memory and kernel",
         "Medians over the n verified trials of a cell. CPU time, switches and faults: from the request to the client's "
-        "end; the kernel tells user and system of what still runs then in steps of 10 ms. Memory and threads: the most "
-        "at any time.",
+        "end; how it divides into user and system is counted in steps of 10 ms, and not told below 50 ms. Memory and "
+        "threads: the most at any time.",
         ("cell", "arm", "program", "n", *(heading for heading, _ in _COLUMNS.values())),
         tuple(rows),
         "No trial tells what its programs cost.",
@@ -86,13 +88,21 @@ def _numbers(cost: dict[str, Any]) -> dict[str, float | None]:
     transfer = cost.get("transfer") or {}
     return {
         "cpu_s": _sum(transfer, "cpu_ns", per=1e9),
-        "user_s": _sum(transfer, "user_ns", per=1e9),
-        "system_s": _sum(transfer, "system_ns", per=1e9),
+        "user_s": _part(transfer, "user_ns"),
+        "system_s": _part(transfer, "system_ns"),
         "peak_memory_bytes": _sum(cost, "peak_memory_bytes"),
         "context_switches": _sum(transfer, "voluntary_switches", "involuntary_switches"),
         "page_faults": _sum(transfer, "minor_faults", "major_faults"),
         "threads": _sum(cost, "most_threads"),
     }
+
+
+def _part(transfer: dict[str, Any], key: str) -> float | None:
+    """Its part of the exact CPU time. User and system are counted in ticks, so that few of them divide nothing."""
+    cpu_ns, ticked_ns = _sum(transfer, "cpu_ns"), _sum(transfer, "user_ns", "system_ns")
+    if cpu_ns is None or ticked_ns is None or min(cpu_ns, ticked_ns) < _LEAST_DIVISIBLE_NS:
+        return None
+    return cpu_ns * float(transfer[key]) / ticked_ns / 1e9
 
 
 def _sum(told: dict[str, Any], *keys: str, per: float = 1.0) -> float | None:

@@ -44,8 +44,8 @@ def changed(directory: Path, change: Callable[[dict[str, Any]], object]) -> Path
 def test_medians_per_cell_arm_and_program(tmp_path: Path) -> None:
     """Of verified main trials: one of nine failed, and the A/A trials are not among them."""
     assert [row for row in table(write_study(tmp_path, SHAPE)).rows if row[1] == "h2"] == [
-        ("nothing added, 1 MB", "h2", "client", "8", "10.0 ms", "7.50 ms", "2.50 ms", "20.0 MB", "103", "42", "3"),
-        ("nothing added, 1 MB", "h2", "server", "8", "20.0 ms", "15.0 ms", "5.00 ms", "40.0 MB", "103", "42", "6"),
+        ("nothing added, 1 MB", "h2", "client", "8", "100 ms", "75.0 ms", "25.0 ms", "20.0 MB", "103", "42", "3"),
+        ("nothing added, 1 MB", "h2", "server", "8", "200 ms", "150 ms", "50.0 ms", "40.0 MB", "103", "42", "6"),
     ]
 
 
@@ -61,6 +61,16 @@ def test_what_a_trial_does_not_tell_is_not_zero(tmp_path: Path) -> None:
     assert server[-1] == NOT_TOLD
 
 
+def test_a_few_ticks_divide_nothing(tmp_path: Path) -> None:
+    """User and system are counted in steps of 10 ms: below 50 ms in all they are not told; the CPU time is exact."""
+
+    def shorten(document: dict[str, Any]) -> None:
+        document["host"]["cost"]["client"]["transfer"] |= {"cpu_ns": 4_000_000, "user_ns": 10_000_000, "system_ns": 0}
+
+    client = table(changed(tmp_path, shorten)).rows[0]
+    assert client[4:7] == ("4.00 ms", NOT_TOLD, NOT_TOLD)
+
+
 def test_without_any_cost_the_table_is_empty(tmp_path: Path) -> None:
     """Trials of an older version did not look."""
     found = table(changed(tmp_path, lambda document: document["host"].pop("cost")))
@@ -72,4 +82,4 @@ def test_the_data_have_a_row_per_trial_and_program(tmp_path: Path) -> None:
     data = cost_data(read_study(write_study(tmp_path, SHAPE)))
     assert data.height == (9 + 8) * 2
     first = data.filter((pl.col("arm") == "h3") & (pl.col("role") == "server")).row(0, named=True)
-    assert (first["user_s"], first["system_s"], first["block"]) == (0.015, 0.005, 0)
+    assert (first["user_s"], first["system_s"], first["block"]) == (0.15, 0.05, 0)
