@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_DEFAULT_MIRROR = "http://deb.debian.org/debian"
+from quiclab.errors import HostError
+
+_CHOSEN_MIRROR = "QUICLAB_DEBIAN_MIRROR"
 _FIELDS = ("CREATED_BY", "COMPONENT", "ORIGIN", "CODENAME", "RELEASE", "REPO_URI")
 _ARCHIVES = ("debian", "debian-security")
 
@@ -33,8 +36,15 @@ def own_sources() -> tuple[Source, ...]:
 
 
 def mirror() -> str:
-    """The machine's own mirror of Debian, else the archive's own address."""
-    return next((source.mirror for source in own_sources() if "-" not in source.suite), _DEFAULT_MIRROR)
+    """$QUICLAB_DEBIAN_MIRROR, else the machine's own mirror of Debian. Raises HostError where there is neither."""
+    chosen = os.environ.get(_CHOSEN_MIRROR) or next(
+        (source.mirror for source in own_sources() if "-" not in source.suite), None
+    )
+    if chosen is None:
+        raise HostError(
+            "the apt sources of this machine name no mirror of Debian", f"set {_CHOSEN_MIRROR} to the address of one"
+        )
+    return chosen.rstrip("/")
 
 
 def _published_by_debian(targets: Iterable[Mapping[str, str]], codename: str) -> tuple[Source, ...]:

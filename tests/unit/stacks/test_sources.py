@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from quiclab.errors import HostError
+from quiclab.stacks import sources
 from quiclab.stacks.sources import Source, _looks_like_debian, _published_by_debian
 
 
@@ -32,12 +36,26 @@ def test_the_publisher_tells_debian_from_others_at_any_address() -> None:
 def test_before_apt_has_read_anything_the_address_tells_debian() -> None:
     """As in a container whose lists were removed."""
     rows = [
-        _row("http://deb.debian.org/debian/", "bookworm"),
-        _row("http://deb.debian.org/debian-security", "bookworm-security"),
+        _row("http://mirror.example/debian/", "bookworm"),
+        _row("http://mirror.example/debian-security", "bookworm-security"),
         _row("https://packages.example/debian/12/prod", "bookworm"),
-        _row("http://deb.debian.org/debian", "trixie"),
+        _row("http://mirror.example/debian", "trixie"),
     ]
     assert _looks_like_debian(rows, "bookworm") == (
-        Source("http://deb.debian.org/debian", "bookworm"),
-        Source("http://deb.debian.org/debian-security", "bookworm-security"),
+        Source("http://mirror.example/debian", "bookworm"),
+        Source("http://mirror.example/debian-security", "bookworm-security"),
     )
+
+
+def test_the_mirror_is_chosen_or_the_machines_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is neither, the user is told which variable to set; none is built in."""
+    monkeypatch.delenv("QUICLAB_DEBIAN_MIRROR", raising=False)
+    own = (Source("http://mirror.example/debian-security", "bookworm-security"), Source("http://mirror.example/d", "x"))
+    monkeypatch.setattr(sources, "own_sources", lambda: own)
+    assert sources.mirror() == "http://mirror.example/d"
+    monkeypatch.setattr(sources, "own_sources", lambda: ())
+    with pytest.raises(HostError) as caught:
+        sources.mirror()
+    assert "QUICLAB_DEBIAN_MIRROR" in caught.value.hint
+    monkeypatch.setenv("QUICLAB_DEBIAN_MIRROR", "http://mirror.example/other/")
+    assert sources.mirror() == "http://mirror.example/other"
