@@ -10,7 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from quiclab.endpoints._api import Command, Context
+from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
+from quiclab.endpoints._stacks import find_program
 from quiclab.spec.model import Knobs
 from quiclab.units import ByteCount, Duration
 
@@ -50,6 +51,15 @@ def server_job(context: Context) -> dict[str, object]:
         **_knobs(knobs),
         "early_data": bool(knobs.early_data),
     }
+
+
+def probe_program(run: BoundedRun, program: str, library: str, prefix: str | None) -> Available | Unsupported:
+    """Ask the program for the version of its library."""
+    started = find_program(program, prefix)
+    text = None if started is None else run([*started.argv, "version"])
+    if started is None or text is None:
+        return Unsupported(f"{program} is missing or does not run", "make stacks")
+    return Available(text.strip().removeprefix(f"{library} "), started.path)
 
 
 def job_command(

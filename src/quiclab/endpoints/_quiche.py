@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Literal
 
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
-from quiclab.endpoints._job import job_command
+from quiclab.endpoints._job import job_command, probe_program
 from quiclab.endpoints._stacks import find_program
 from quiclab.spec.model import Program
 
@@ -21,11 +21,7 @@ _PAYLOADS = range(1200, 65528)
 
 def probe_quiche(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
     """Ask it for the library's version."""
-    started = find_program(PROGRAM, prefix)
-    text = None if started is None else run([*started.argv, "version"])
-    if started is None or text is None:
-        return Unsupported(f"{PROGRAM} is missing or does not run", "make stacks")
-    return Available(text.strip().removeprefix("quiche "), started.path)
+    return probe_program(run, PROGRAM, "quiche", prefix)
 
 
 def unsupported_by_quiche(program: Program) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
-from quiclab.endpoints._job import job_command
+from quiclab.endpoints._job import job_command, probe_program
 from quiclab.endpoints._stacks import find_program
 from quiclab.spec.model import Knobs, Program
 from quiclab.units import Duration
@@ -27,11 +27,7 @@ _INITIAL_RTTS = (Duration.parse("1 ms"), Duration.parse("60 s"))
 
 def probe_quinn(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
     """Ask it for the library's version."""
-    started = find_program(PROGRAM, prefix)
-    text = None if started is None else run([*started.argv, "version"])
-    if started is None or text is None:
-        return Unsupported(f"{PROGRAM} is missing or does not run", "make stacks")
-    return Available(text.strip().removeprefix("quinn "), started.path)
+    return probe_program(run, PROGRAM, "quinn", prefix)
 
 
 def unsupported_by_quinn(program: Program) -> str | None:
