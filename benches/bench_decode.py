@@ -13,6 +13,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import orjson
@@ -56,10 +57,10 @@ def bench_qlog(golden: Path, folder: Path, rounds: int, size_bytes: int) -> list
 
     decoded_s, parsed_s = [], []
     for _ in range(rounds):
-        decoded_s.append(cpu_seconds(lambda: _core.decode_qlog(path, 0)))
+        decoded_s.append(cpu_seconds(lambda: _core.decode("qlog", path, None, 0)))
         parsed_s.append(cpu_seconds(parse))
     speeds, alternative = ([len(data) / 1e6 / each for each in taken] for taken in (decoded_s, parsed_s))
-    tables = _core.decode_qlog(path, 0).tables
+    tables = _core.decode("qlog", path, None, 0).tables
     columns = sum(table.size_bytes for table in tables) / len(tables[0])
     name = golden.name.partition("-100kb")[0]
     return [
@@ -90,14 +91,16 @@ def main() -> None:
             rows += bench_qlog(golden, folder, rounds, size_bytes)
         log = folder / "link.qplog"
         log.write_bytes(writers.packet_log([writers.record("down", 1, 10**12, 10**12 + 10**7)] * packets))
-        rows += bench_packets("packet log", log, rounds, _core.decode_packet_log)
+        rows += bench_packets("packet log", log, rounds, lambda path: _core.decode("packet_log", path))
         capture = writers.Capture("client")
         capture.add("down", 5, writers.tcp("down", 9, bytes(1400), ack=7))
         capture.add("up", 6, writers.tcp("up", 7, ack=1409, sack=(2000, 3000)))
         capture.blocks *= packets // 2
         pcapng = folder / "client.pcapng"
         pcapng.write_bytes(capture.bytes())
-        rows += bench_packets("pcapng, data and ACKs", pcapng, rounds, lambda path: _core.decode_pcapng(path, "client"))
+        rows += bench_packets(
+            "pcapng, data and ACKs", pcapng, rounds, lambda path: _core.decode("pcapng", path, "client")
+        )
     print_table("Decoding (CPU time)", rows)
 
 

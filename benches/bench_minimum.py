@@ -95,7 +95,7 @@ def full_packet(study: Path, trial_id: str) -> tuple[int, int]:
     packets = pl.read_parquet(study / "tables/link_packets" / f"{trial_id}.parquet").filter(
         pl.col("direction") == "down"
     )
-    frames = pl.read_parquet(study / "tables/quic_frames" / f"{trial_id}.parquet").filter(
+    frames = pl.read_parquet(study / "tables/frames" / f"{trial_id}.parquet").filter(
         pl.col("vantage") == "client", pl.col("event") == "received", pl.col("frame_type") == "stream"
     )
     return statistics.mode(packets["size_bytes"]), statistics.mode(frames["length_bytes"])

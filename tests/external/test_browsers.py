@@ -99,8 +99,8 @@ def test_a_trial_proves_its_protocol_and_that_nothing_else_was_sent(tmp_path: Pa
         assert request["http_version_from"] in ("netlog", "about:networking")
         assert (request["alpn"], request["connections"]) == ("h3" if h3 else "h2", 1)
         assert trial["client"]["browser"]["trust"] == "profile store"
-        packets = decode_trial(tmp_path / "study" / "trials" / trial["trial_id"]).tables["packets"]
-        assert_encloses(request, packets.filter(pl.col("end") == "client"))
+        packets = decode_trial(tmp_path / "study" / "trials" / trial["trial_id"]).tables["ip_packets"]
+        assert_encloses(request, packets.filter(pl.col("vantage") == "client"))
 
 
 def assert_encloses(request: dict[str, Any], packets: pl.DataFrame) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from live_link import in_sandbox
 from program_lab import PORT, SIZE, body, on_loopback, over_link, qlog_events
@@ -99,7 +100,7 @@ def decoded(folder: Path, role: str) -> Any:
     decoder = decoder_of(log)
     assert decoder is not None
     tables = decoder.decode(log, decoders.Context()).tables
-    return tables["quic_packets"], tables["transport_metrics"]
+    return tables["packets"].filter(pl.col("transport") == "quic"), tables["transport_metrics"]
 
 
 @pytest.mark.parametrize("name", ["reno", "cubic", "bbr"])

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The link's packet log, version 1: one 48-byte record for every packet that reached the link.
 
-use crate::arrow::{table, Table, Utf8};
-use crate::{DecodeError, Severity, Stats};
+use crate::tables::{LinkPacket, LinkPackets, Tables};
+use crate::{Clock, DecodeError, Input, Options, Severity, Source, Stats};
 use std::io::{ErrorKind, Read};
 
 const FORMAT: &str = "packet log";
@@ -11,48 +11,16 @@ const HEADER_BYTES: usize = 64;
 const RECORD_BYTES: usize = 48;
 const OUTSIDE_MODEL: u32 = u32::MAX;
 
-table! {
-    /// What the link did with one packet.
-    "link_packets" => LinkPackets, LinkPacket {
-        direction: Utf8,
-        index: Option<u32>,
-        arrival_ns: i64,
-        due_ns: Option<i64>,
-        lateness_ns: Option<i32>,
-        size_bytes: u16,
-        queue_bytes: u32,
-        queue_packets: u16,
-        service_ns: u32,
-        flow: u32,
-        source_burst: u32,
-        action: Utf8,
-        reason: Option<Utf8>,
-        duplicate: bool,
-        corrupted: bool,
-        reordered: bool,
-        ecn_ce: bool,
-        oversized: bool,
-    }
-}
-
-/// A decoded packet log.
-#[derive(Debug)]
-pub struct PacketLog {
-    /// `link_packets`.
-    pub table: Table,
-    /// `CLOCK_MONOTONIC` instant of the model's t = 0; `None` if no packet was counted.
-    pub model_zero_ns: Option<i64>,
-    /// `CLOCK_REALTIME − CLOCK_MONOTONIC` when the link started.
-    pub realtime_minus_monotonic_ns: i64,
-    /// What did not become a row.
-    pub stats: Stats,
-}
-
 /// Decode a packet log.
 ///
 /// # Errors
 /// If the input cannot be read, or does not start with the header of version 1.
-pub fn decode(mut input: impl Read) -> Result<PacketLog, DecodeError> {
+pub fn decode(
+    input: &Input,
+    _options: &Options,
+    tables: &mut Tables,
+) -> Result<Source, DecodeError> {
+    let mut input = input.open()?;
     let mut head = [0; HEADER_BYTES];
     if read_up_to(&mut input, &mut head)? < HEADER_BYTES || head[..8] != *MAGIC {
         return Err(DecodeError::foreign(FORMAT, "its header is missing"));
@@ -64,15 +32,13 @@ pub fn decode(mut input: impl Read) -> Result<PacketLog, DecodeError> {
             format!("version {version} with records of {record_bytes} bytes; only version 1 with {RECORD_BYTES} is known"),
         ));
     }
-    let mut rows = LinkPackets::default();
-    let mut stats = Stats::default();
     let mut record = [0; RECORD_BYTES];
     loop {
         match read_up_to(&mut input, &mut record)? {
-            RECORD_BYTES => push(&record, &mut rows, &mut stats),
+            RECORD_BYTES => push(&record, &mut tables.link_packets, &mut tables.stats),
             0 => break,
             _ => {
-                stats.count(
+                tables.count(
                     "truncated_record",
                     Severity::DataLoss,
                     "the log was cut short: the link did not end in order",
@@ -81,12 +47,11 @@ pub fn decode(mut input: impl Read) -> Result<PacketLog, DecodeError> {
             }
         }
     }
-    let zero = i64_at(&head, 16);
-    Ok(PacketLog {
-        table: rows.finish(),
-        model_zero_ns: (zero != 0).then_some(zero),
-        realtime_minus_monotonic_ns: i64_at(&head, 24),
-        stats,
+    Ok(Source {
+        dialect: "version 1".to_owned(),
+        clock: Clock::Monotonic,
+        resolution_ns: 1,
+        realtime_minus_monotonic_ns: Some(i64_at(&head, 24)),
     })
 }
 
@@ -181,6 +146,7 @@ fn i64_at(record: &[u8], at: usize) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::Finished;
 
     fn header() -> Vec<u8> {
         let mut head = MAGIC.to_vec();
@@ -192,28 +158,26 @@ mod tests {
         head
     }
 
+    fn decoded(log: &[u8]) -> Result<(Source, Finished), DecodeError> {
+        let mut tables = Tables::default();
+        let source = decode(&Input::bytes(log), &Options::default(), &mut tables)?;
+        Ok((source, tables.finish()))
+    }
+
     #[test]
     fn header_fields_are_read() {
-        let log = decode(header().as_slice()).unwrap();
-        assert_eq!(
-            (
-                log.model_zero_ns,
-                log.realtime_minus_monotonic_ns,
-                log.table.rows()
-            ),
-            (Some(1000), -5, 0)
-        );
+        let (source, tables) = decoded(&header()).unwrap();
+        assert_eq!(source.realtime_minus_monotonic_ns, Some(-5));
+        assert_eq!(tables.rows("link_packets"), 0);
     }
 
     #[test]
     fn a_cut_record_is_counted_and_the_rest_kept() {
         let mut log = header();
         log.extend([0; RECORD_BYTES + 20]);
-        let log = decode(log.as_slice()).unwrap();
-        assert_eq!(
-            (log.table.rows(), log.stats.get("truncated_record")),
-            (1, 1)
-        );
+        let (_, tables) = decoded(&log).unwrap();
+        assert_eq!(tables.rows("link_packets"), 1);
+        assert_eq!(tables.stats.get("truncated_record"), 1);
     }
 
     #[test]
@@ -222,17 +186,15 @@ mod tests {
         let mut record = [0; RECORD_BYTES];
         record[41] = 9;
         log.extend(record);
-        let log = decode(log.as_slice()).unwrap();
-        assert_eq!((log.table.rows(), log.stats.get("unknown_code")), (0, 1));
+        let (_, tables) = decoded(&log).unwrap();
+        assert_eq!(tables.rows("link_packets"), 0);
+        assert_eq!(tables.stats.get("unknown_code"), 1);
     }
 
     #[test]
     fn another_version_is_refused() {
         let mut log = header();
         log[8] = 2;
-        assert!(matches!(
-            decode(log.as_slice()),
-            Err(DecodeError::Foreign { .. })
-        ));
+        assert!(matches!(decoded(&log), Err(DecodeError::Foreign { .. })));
     }
 }

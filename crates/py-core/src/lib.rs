@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The Python module `quiclab._core`: conversions only.
 
-use log_decode::arrow::{ffi::ArrowArrayStream, Table};
-use log_decode::pcapng::End;
-use log_decode::{DecodeError, Stats};
+use log_decode::arrow::{ffi::ArrowArrayStream, Outlet, Table};
+use log_decode::tables::{Finished, Tables};
+use log_decode::{DecodeError, End, Input, Options, Source};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::PathBuf;
-
-const READ_BUFFER_BYTES: usize = 1 << 18;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
 /// One table, for anything that takes `__arrow_c_stream__`.
 #[pyclass(name = "Table", frozen)]
@@ -53,48 +51,48 @@ impl PyTable {
 /// (name, severity, count, advice) of one kind of finding.
 type Finding = (String, &'static str, u64, &'static str);
 
+/// (table, column or None for the whole table, reason) of what a log cannot tell.
+type Absent = (&'static str, Option<&'static str>, &'static str);
+
 /// What a decoder gives.
 #[pyclass(frozen, get_all)]
 struct Decoded {
+    /// Tables that have rows and did not leave through `take`.
     tables: Vec<Py<PyTable>>,
     stats: Vec<Finding>,
-    /// `CLOCK_REALTIME − CLOCK_MONOTONIC`, where the format records it.
+    absent: Vec<Absent>,
+    dialect: String,
+    clock: &'static str,
+    resolution_ns: u64,
     realtime_minus_monotonic_ns: Option<i64>,
 }
 
 impl Decoded {
-    fn new(
-        py: Python<'_>,
-        tables: Vec<Table>,
-        stats: &Stats,
-        realtime_minus_monotonic_ns: Option<i64>,
-    ) -> PyResult<Self> {
+    fn new(py: Python<'_>, source: Source, finished: Finished) -> PyResult<Self> {
+        let stats = finished.stats.iter().map(|(name, stat)| {
+            (
+                name.to_owned(),
+                stat.severity.as_str(),
+                stat.count,
+                stat.advice,
+            )
+        });
+        let absent = finished
+            .absent
+            .iter()
+            .map(|each| (each.table, each.column, each.reason));
         Ok(Self {
-            tables: tables
-                .into_iter()
+            stats: stats.collect(),
+            absent: absent.collect(),
+            tables: (finished.tables.into_iter())
                 .map(|table| Py::new(py, PyTable(table)))
                 .collect::<PyResult<_>>()?,
-            stats: stats
-                .iter()
-                .map(|(name, stat)| {
-                    (
-                        name.to_owned(),
-                        stat.severity.as_str(),
-                        stat.count,
-                        stat.advice,
-                    )
-                })
-                .collect(),
-            realtime_minus_monotonic_ns,
+            dialect: source.dialect,
+            clock: source.clock.as_str(),
+            resolution_ns: source.resolution_ns,
+            realtime_minus_monotonic_ns: source.realtime_minus_monotonic_ns,
         })
     }
-}
-
-fn open(path: PathBuf) -> Result<BufReader<File>, DecodeError> {
-    Ok(BufReader::with_capacity(
-        READ_BUFFER_BYTES,
-        File::open(path)?,
-    ))
 }
 
 fn to_python(error: DecodeError) -> PyErr {
@@ -104,25 +102,36 @@ fn to_python(error: DecodeError) -> PyErr {
     }
 }
 
-/// Decode the link's packet log at `path`.
-#[pyfunction]
-fn decode_packet_log(py: Python<'_>, path: PathBuf) -> PyResult<Decoded> {
-    let log = py
-        .detach(|| log_decode::packet_log::decode(open(path)?))
-        .map_err(to_python)?;
-    Decoded::new(
-        py,
-        vec![log.table],
-        &log.stats,
-        Some(log.realtime_minus_monotonic_ns),
-    )
-}
+type Decoder = fn(&Input, &Options, &mut Tables) -> Result<Source, DecodeError>;
 
-/// Decode the capture at `path`, taken at `end` ("client", "server" or unknown).
+/// The decoders by the names of their formats.
+const DECODERS: &[(&str, Decoder)] = &[
+    ("packet_log", log_decode::packet_log::decode),
+    ("pcapng", log_decode::pcapng::decode),
+    ("qlog", log_decode::qlog::decode),
+];
+
+/// Decode the file at `path`, whose format the caller knows.
+///
+/// With `take`, every full chunk of a table goes there while the file is still being read; what it raises ends the
+/// decoding and is raised here.
 #[pyfunction]
-#[pyo3(signature = (path, end=None))]
-fn decode_pcapng(py: Python<'_>, path: PathBuf, end: Option<&str>) -> PyResult<Decoded> {
-    let end = match end {
+#[pyo3(signature = (format_name, path, vantage=None, realtime_minus_monotonic_ns=None, key_logs=vec![], take=None))]
+fn decode(
+    py: Python<'_>,
+    format_name: &str,
+    path: PathBuf,
+    vantage: Option<&str>,
+    realtime_minus_monotonic_ns: Option<i64>,
+    key_logs: Vec<PathBuf>,
+    take: Option<Py<PyAny>>,
+) -> PyResult<Decoded> {
+    let Some((_, decoder)) = DECODERS.iter().find(|(name, _)| *name == format_name) else {
+        return Err(PyValueError::new_err(format!(
+            "there is no decoder for {format_name}"
+        )));
+    };
+    let vantage = match vantage {
         None => None,
         Some("client") => Some(End::Client),
         Some("server") => Some(End::Server),
@@ -132,32 +141,47 @@ fn decode_pcapng(py: Python<'_>, path: PathBuf, end: Option<&str>) -> PyResult<D
             )))
         }
     };
-    let capture = py
-        .detach(|| log_decode::pcapng::decode(open(path)?, end))
-        .map_err(to_python)?;
-    Decoded::new(py, vec![capture.table], &capture.stats, None)
-}
-
-/// Decode the qlog at `path`; the offset maps `CLOCK_REALTIME` to `CLOCK_MONOTONIC`.
-#[pyfunction]
-#[pyo3(signature = (path, realtime_minus_monotonic_ns=None))]
-fn decode_qlog(
-    py: Python<'_>,
-    path: PathBuf,
-    realtime_minus_monotonic_ns: Option<i64>,
-) -> PyResult<Decoded> {
     let name = path
         .file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default();
-    let qlog = py
-        .detach(|| log_decode::qlog::decode(open(path)?, realtime_minus_monotonic_ns, &name))
-        .map_err(to_python)?;
-    Decoded::new(py, qlog.tables, &qlog.stats, None)
+        .map(|name| name.to_string_lossy().into_owned());
+    let options = Options {
+        vantage,
+        realtime_minus_monotonic_ns,
+        key_logs: key_logs.into_iter().map(Input::file).collect(),
+        file_name: name.unwrap_or_default(),
+    };
+    let input = Input::file(path);
+    let raised = Arc::new(Mutex::new(None));
+    let outlet = take.map_or_else(Outlet::default, |take| outlet(take, &input, &raised));
+    let decoded = py.detach(|| {
+        let mut tables = Tables::new(&outlet);
+        let source = decoder(&input, &options, &mut tables);
+        (source, tables.finish())
+    });
+    if let Some(error) = raised.lock().ok().and_then(|mut raised| raised.take()) {
+        return Err(error);
+    }
+    let (source, finished) = decoded;
+    Decoded::new(py, source.map_err(to_python)?, finished)
+}
+
+/// Hand chunks to `take`; what it raises, or a signal's handler, is kept in `raised` and stops the reading of `input`.
+fn outlet(take: Py<PyAny>, input: &Input, raised: &Arc<Mutex<Option<PyErr>>>) -> Outlet {
+    let (stop, raised) = (input.stop(), Arc::clone(raised));
+    Outlet::new(move |table| {
+        let handed = Python::attach(|py| {
+            py.check_signals()?;
+            take.call1(py, (PyTable(table),)).map(drop)
+        });
+        if let (Err(error), Ok(mut raised)) = (handed, raised.lock()) {
+            raised.get_or_insert(error);
+            stop.store(true, Ordering::Relaxed);
+        }
+    })
 }
 
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{decode_packet_log, decode_pcapng, decode_qlog, Decoded, PyTable};
+    use super::{decode, Decoded, PyTable};
 }

@@ -10,32 +10,33 @@ from pathlib import Path
 import polars as pl
 
 from quiclab import _core
-from quiclab.decoders._api import Context, FileTables, Finding
+from quiclab.decoders._api import Absent, Context, FileTables, Finding, Take
 from quiclab.errors import DecodeError
 
 
-def packet_log(path: Path, _context: Context) -> FileTables:
-    """Decode a packet log of the link."""
+def decode(format_name: str, path: Path, context: Context, take: Take | None) -> FileTables:
+    """Decode `path` as the format of that name; see `Decoder.decode`."""
+
+    def hand_on(table: _core.Table) -> None:
+        assert take is not None
+        take(table.name, pl.DataFrame(table))
+
     with _errors(path):
-        return _tables(_core.decode_packet_log(path))
-
-
-def pcapng(path: Path, context: Context) -> FileTables:
-    """Decode a capture."""
-    with _errors(path):
-        return _tables(_core.decode_pcapng(path, context.end))
-
-
-def qlog(path: Path, context: Context) -> FileTables:
-    """Decode a qlog."""
-    with _errors(path):
-        return _tables(_core.decode_qlog(path, context.realtime_minus_monotonic_ns))
-
-
-def _tables(decoded: _core.Decoded) -> FileTables:
+        decoded = _core.decode(
+            format_name,
+            path,
+            context.vantage,
+            context.realtime_minus_monotonic_ns,
+            context.key_logs,
+            hand_on if take else None,
+        )
     return FileTables(
         tables={table.name: pl.DataFrame(table) for table in decoded.tables},
         findings=tuple(Finding(*finding) for finding in decoded.stats),
+        absent=tuple(Absent(*each) for each in decoded.absent),
+        dialect=decoded.dialect,
+        clock=decoded.clock,
+        resolution_ns=decoded.resolution_ns,
         realtime_minus_monotonic_ns=decoded.realtime_minus_monotonic_ns,
     )
 

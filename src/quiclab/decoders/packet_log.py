@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from quiclab.decoders import _core
-from quiclab.decoders._api import Context, FileTables
+from quiclab.decoders._api import Context, FileTables, Take
 
 
 class PacketLog:
@@ -21,6 +21,6 @@ class PacketLog:
         """The magic number of the header."""
         return head.startswith(b"QLPKTLOG")
 
-    def decode(self, path: Path, context: Context) -> FileTables:
+    def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
         """One row per record."""
-        return _core.packet_log(path, context)
+        return _core.decode("packet_log", path, context, take)

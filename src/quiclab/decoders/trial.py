@@ -13,7 +13,7 @@ import polars as pl
 from quiclab.decoders._api import Context, Decoder, End, FileTables, Finding
 from quiclab.decoders._registry import DECODERS
 from quiclab.errors import DecodeError
-from quiclab.tables import TABLES
+from quiclab.tables import SOURCE, TABLES, UNCERTAINTY
 
 _HEAD_BYTES = 4096
 
@@ -40,16 +40,41 @@ def decode_trial(trial_dir: Path) -> Decoded:
     offset_ns = _offset_of(trial_dir)
     parts: defaultdict[str, list[pl.DataFrame]] = defaultdict(list)
     stats: list[tuple[str, str, str, int, str]] = []
+    absent: list[tuple[str, str, str | None, str]] = []
+    sources: list[dict[str, object]] = []
     for path, decoder in found:
-        context = Context(end_of(path.relative_to(raw)), offset_ns)
+        vantage = end_of(path.relative_to(raw))
+        context = Context(vantage, offset_ns)
         file = _decode(decoder, path, context)
         offset_ns = file.realtime_minus_monotonic_ns or offset_ns
-        for name, frame in file.tables.items():
-            parts[name].append(frame)
         source = str(path.relative_to(trial_dir))
+        # Half a step either way is what a clock that rounds cannot tell.
+        uncertainty_ns = None if file.clock != "monotonic" else file.resolution_ns // 2
+        for name, frame in file.tables.items():
+            own = (pl.lit(source).alias("source"), pl.lit(uncertainty_ns, pl.Int64).alias("uncertainty_ns"))
+            parts[name].append(frame.with_columns(own).select(TABLES[name].schema().names()))
+        sources.append(
+            {
+                "source": source,
+                "format": decoder.format,
+                "dialect": file.dialect,
+                "vantage": vantage,
+                "clock": file.clock,
+                "resolution_ns": file.resolution_ns,
+                "placed_by": None if uncertainty_ns is None else "same_clock",
+                "offset_ns": None if uncertainty_ns is None else 0,
+                "uncertainty_ns": uncertainty_ns,
+            }
+        )
+        absent += [(source, each.table, each.column, each.reason) for each in file.absent]
         stats += [(source, each.name, each.severity, each.count, each.advice) for each in file.findings]
-    names = [name for decoder in DECODERS for name in decoder.tables]
-    tables = {name: pl.concat([TABLES[name].empty(), *parts[name]]) for name in names}
+    tables = {
+        name: pl.concat([table.empty(), *parts[name]])
+        for name, table in TABLES.items()
+        if SOURCE in table.columns and UNCERTAINTY in table.columns
+    }
+    tables["sources"] = pl.DataFrame(sources, schema=TABLES["sources"].schema())
+    tables["absent"] = pl.DataFrame(absent, schema=TABLES["absent"].schema(), orient="row")
     return Decoded(tables, pl.DataFrame(stats, schema=TABLES["decode_stats"].schema(), orient="row"))
 
 

@@ -61,7 +61,7 @@ def _quic(evidence: Evidence) -> Iterator[tuple[int, int]]:
 def _acks(evidence: Evidence) -> Iterator[tuple[int, list[tuple[int, int]]]]:
     """(time_ns, ranges) of each 1-RTT packet with an ACK frame that the client sends."""
     departures = quic.departures(evidence, "client")
-    rows = quic.logged(evidence, "client", "sent", "quic_acks").filter(pl.col("packet_type") == "1RTT")
+    rows = quic.logged(evidence, "client", "sent", "acks").filter(pl.col("packet_type") == "1RTT")
     ranges: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for number, logged_ns, first, last in rows.select("packet_number", "time_ns", "first", "last").iter_rows():
         ranges[number, logged_ns].append((first, last))

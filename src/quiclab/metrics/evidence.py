@@ -31,6 +31,11 @@ class Evidence:
         """One table; without rows if the trial has none."""
         return self.tables[name] if name in self.tables else TABLES[name].empty()
 
+    def logged(self, name: str) -> pl.DataFrame:
+        """Rows about QUIC in one table that the endpoints' own logs say, not their captures."""
+        own = self.table("sources").filter(pl.col("format").is_in(["qlog", "netlog"])).select("source")
+        return self.table(name).join(own, on="source", how="semi", maintain_order="left")
+
     @property
     def quic(self) -> bool:
         """Whether the workload ran over QUIC; else over TCP."""
@@ -53,7 +58,7 @@ class Evidence:
 
     @cached_property
     def _transport(self) -> pl.DataFrame:
-        return self.table("packets").filter(pl.col("protocol").is_in(["tcp", "udp"]))
+        return self.table("ip_packets").filter(pl.col("protocol").is_in(["tcp", "udp"]))
 
     def packets(self, end: End, direction: Direction) -> pl.DataFrame:
         """The workload's packets that one end's capture holds for one direction, in order.
@@ -62,13 +67,13 @@ class Evidence:
         """
         protocol = "udp" if self.quic else "tcp"
         return self._transport.filter(
-            pl.col("end") == end, pl.col("direction") == direction, pl.col("protocol") == protocol
+            pl.col("vantage") == end, pl.col("direction") == direction, pl.col("protocol") == protocol
         )
 
     @cached_property
     def zero_ns(self) -> int:
         """Departure of the first packet that the client sends, lost or not. Raises Unknown without a capture."""
-        sent = self._transport.filter(pl.col("end") == "client", pl.col("direction") == "up")
+        sent = self._transport.filter(pl.col("vantage") == "client", pl.col("direction") == "up")
         if sent.is_empty():
             raise Unknown("the client's capture holds no packet that the client sent")
         return int(sent["time_ns"].min())  # type: ignore[arg-type]

@@ -29,10 +29,10 @@ class StreamFrame:
     fin: bool
 
 
-def logged(evidence: Evidence, vantage: End, event: str, table: str = "quic_packets") -> pl.DataFrame:
+def logged(evidence: Evidence, vantage: End, event: str, table: str = "packets") -> pl.DataFrame:
     """Rows of one endpoint's qlog in their order. Raises Unknown without a log, or with several connections."""
-    rows = evidence.table(table).filter(pl.col("vantage") == vantage, pl.col("event") == event)
-    whole = evidence.table("quic_packets").filter(pl.col("vantage") == vantage)
+    rows = evidence.logged(table).filter(pl.col("vantage") == vantage, pl.col("event") == event)
+    whole = evidence.logged("packets").filter(pl.col("vantage") == vantage)
     if whole.is_empty():
         raise Unknown(f"the {vantage} left no qlog")
     if whole["connection"].n_unique() > 1:
@@ -79,7 +79,7 @@ def _placed(evidence: Evidence, end: End, event: str, direction: Direction) -> d
 
 def stream_frames(evidence: Evidence, vantage: End, event: str) -> Iterator[StreamFrame]:
     """The STREAM frames that an endpoint logs, in their order."""
-    frames = logged(evidence, vantage, event, "quic_frames").filter(
+    frames = logged(evidence, vantage, event, "frames").filter(
         pl.col("frame_type") == "stream", pl.col("stream_id").is_not_null()
     )
     columns = ("packet_type", "packet_number", "stream_id", "offset", "length_bytes", "fin")

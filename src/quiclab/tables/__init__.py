@@ -3,26 +3,49 @@
 
 from __future__ import annotations
 
-from quiclab.tables._api import NEVER, Column, Table
-from quiclab.tables.derived import BYTES_ACKNOWLEDGED, DECODE_STATS
+from quiclab.tables._api import NEVER, SOURCE, UNCERTAINTY, Column, Table
+from quiclab.tables.derived import ABSENT, BYTES_ACKNOWLEDGED, DECODE_STATS, SOURCES
+from quiclab.tables.http import HTTP_FRAMES, HTTP_REQUESTS, PAGE_EVENTS, STREAMS
+from quiclab.tables.ip_packets import IP_PACKETS
 from quiclab.tables.link_packets import LINK_PACKETS
-from quiclab.tables.packets import PACKETS
-from quiclab.tables.quic import HANDSHAKE, QUIC_ACKS, QUIC_FRAMES, QUIC_PACKETS, TRANSPORT_METRICS
+from quiclab.tables.transport import (
+    ACKS,
+    CC_STATES,
+    FLOW_CONTROL,
+    FRAMES,
+    HANDSHAKE,
+    LOSSES,
+    PACKETS,
+    PARAMETERS,
+    TIMERS,
+    TRANSPORT_METRICS,
+)
 
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
         LINK_PACKETS,
+        IP_PACKETS,
         PACKETS,
-        QUIC_PACKETS,
-        QUIC_FRAMES,
-        QUIC_ACKS,
+        FRAMES,
+        ACKS,
+        STREAMS,
         TRANSPORT_METRICS,
+        CC_STATES,
+        LOSSES,
+        TIMERS,
+        FLOW_CONTROL,
         HANDSHAKE,
+        PARAMETERS,
+        HTTP_REQUESTS,
+        HTTP_FRAMES,
+        PAGE_EVENTS,
+        SOURCES,
         DECODE_STATS,
+        ABSENT,
         BYTES_ACKNOWLEDGED,
     )
 }
 """All tables of a trial, by name."""
 
-__all__ = ["NEVER", "TABLES", "Column", "Table"]
+__all__ = ["NEVER", "SOURCE", "TABLES", "UNCERTAINTY", "Column", "Table"]

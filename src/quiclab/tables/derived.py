@@ -19,6 +19,41 @@ DECODE_STATS = Table(
     ),
 )
 
+SOURCES = Table(
+    "sources",
+    "One decoded file: what it is, which clock it has, and how that was mapped to the study's.",
+    (
+        Column("source", pl.String, "", NEVER, "The file, relative to the folder that was decoded."),
+        Column("format", pl.String, "", NEVER, "The decoder's name of the format."),
+        Column("dialect", pl.String, "", NEVER, "Version of the format and who wrote it, as far as the file tells."),
+        Column("vantage", pl.String, "", "unknown", "Where it was recorded: `client` or `server`."),
+        Column("clock", pl.String, "", NEVER, "What its times count by: `monotonic`, `realtime` or `own_start`."),
+        Column("resolution_ns", pl.UInt64, "ns", NEVER, "The step of its times."),
+        Column(
+            "placed_by", pl.String, "", "not placed",
+            "How its times became the study's: `same_clock`, `realtime_offset` or `joined_packets`.",
+        ),
+        Column("offset_ns", pl.Int64, "ns", "not placed", "What was added to its times."),
+        Column(
+            "drift_ppm", pl.Float64, "", "not joined",
+            "By how much its clock runs faster than the study's, in 1e-6.",
+        ),
+        Column("uncertainty_ns", pl.Int64, "ns", "not placed", "How far its times may still be off, either way."),
+        Column("joined_packets", pl.UInt64, "packets", "not joined", "Packets that the mapping rests on."),
+    ),
+)  # fmt: skip
+
+ABSENT = Table(
+    "absent",
+    "One thing that a file cannot tell, as opposed to something that did not happen.",
+    (
+        Column("source", pl.String, "", NEVER, "The file."),
+        Column("table", pl.String, "", NEVER, "The table that lacks it."),
+        Column("column", pl.String, "", "the whole table", "The column that is null for want of knowledge."),
+        Column("reason", pl.String, "", NEVER, "Why the file cannot tell."),
+    ),
+)
+
 BYTES_ACKNOWLEDGED = Table(
     "bytes_acknowledged",
     "One acknowledgment that the client sends, as in Figure 7 of Yu and Benson 2021.",

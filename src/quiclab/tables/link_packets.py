@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from quiclab.tables._api import NEVER, Column, Table
+from quiclab.tables._api import NEVER, Column, of_logs
 
-LINK_PACKETS = Table(
+LINK_PACKETS = of_logs(
     "link_packets",
     "One packet that reached the link, and one more for every duplicate that the link made; in the order of decision.",
-    (
         Column("direction", pl.String, "", NEVER, "`up` from client to server, `down` from server to client."),
         Column("index", pl.UInt32, "", "outside the model", "Counts the packets of one direction from 0."),
         Column("arrival_ns", pl.Int64, "ns", NEVER, "CLOCK_MONOTONIC instant at which the packet reached the link."),
@@ -35,5 +34,4 @@ LINK_PACKETS = Table(
         Column("reordered", pl.Boolean, "", NEVER, "The link let others overtake it on purpose."),
         Column("ecn_ce", pl.Boolean, "", NEVER, "The link marked it Congestion Experienced (RFC 3168)."),
         Column("oversized", pl.Boolean, "", NEVER, "Longer than the MTU."),
-    ),
 )  # fmt: skip

@@ -36,7 +36,9 @@ def capture(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[pl.DataFram
     decoder = decoder_of(path)
     assert decoder is not None
     lines = gzip.decompress(golden.with_name(golden.name.replace("pcapng", "csv")).read_bytes()).decode().splitlines()
-    return decoder.decode(path, Context(end="client")).tables["packets"], list(csv.DictReader(lines, delimiter=";"))
+    return decoder.decode(path, Context(vantage="client")).tables["ip_packets"], list(
+        csv.DictReader(lines, delimiter=";")
+    )
 
 
 def test_every_packet_agrees_with_tshark(capture: tuple[pl.DataFrame, list[dict[str, str]]]) -> None:

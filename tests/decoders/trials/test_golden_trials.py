@@ -63,7 +63,7 @@ def test_the_client_sees_its_last_byte_just_after_it_arrives(trial_dir: Path) ->
     trial = json.loads((trial_dir / "trial.json").read_text())
     tables = decode_trial(trial_dir).tables
     ttlb_ms = next(row.value for row in compute_trial(trial_dir, tables, trial) if row.name == "ttlb_ms")
-    zero_ns = tables["packets"].filter(end="client", direction="up")["time_ns"].min()
+    zero_ns = tables["ip_packets"].filter(vantage="client", direction="up")["time_ns"].min()
     seen_ms = (trial["client"]["requests"][0]["last_byte_ns"] - zero_ns) / 1e6
     assert ttlb_ms is not None
     assert 0 < seen_ms - ttlb_ms < 1
@@ -74,11 +74,11 @@ def test_captures_and_packet_log_agree(trial_dir: Path) -> None:
     tables = decode_trial(trial_dir).tables
     for direction, sender, receiver in (("up", "client", "server"), ("down", "server", "client")):
         log = tables["link_packets"].filter(direction=direction)
-        sent = tables["packets"].filter(direction=direction, end=sender).sort("packet_index")
+        sent = tables["ip_packets"].filter(direction=direction, vantage=sender).sort("packet_index")
         assert sent["time_ns"].to_list() == log.sort("index")["arrival_ns"].to_list()
         assert sent["size_bytes"].to_list() == log.sort("index")["size_bytes"].to_list()
         assert sent["dropped"].is_null().to_list() == (log.sort("index")["action"] == "delivered").to_list()
-        received = tables["packets"].filter(direction=direction, end=receiver).sort("packet_index")
+        received = tables["ip_packets"].filter(direction=direction, vantage=receiver).sort("packet_index")
         delivered = log.filter(action="delivered").sort("index")
         late = (delivered["due_ns"] + delivered["lateness_ns"]).to_list()
         assert received["time_ns"].to_list() == late

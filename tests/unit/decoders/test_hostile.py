@@ -58,7 +58,7 @@ def test_damage_is_survived(decoder: object, tmp_path: Path) -> None:
         for _ in range(500):
             path.write_bytes(damage(sample, rng))
             with contextlib.suppress(DecodeError):
-                tables = decoder.decode(path, Context(end="client", realtime_minus_monotonic_ns=3)).tables  # type: ignore[attr-defined]
-                assert all(frame.schema == TABLES[name].schema() for name, frame in tables.items())
+                tables = decoder.decode(path, Context(vantage="client", realtime_minus_monotonic_ns=3)).tables  # type: ignore[attr-defined]
+                assert all(frame.schema == TABLES[name].decoder_schema for name, frame in tables.items())
                 decoded += 1
     assert decoded > 100

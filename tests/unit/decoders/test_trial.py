@@ -35,7 +35,9 @@ def test_both_ends_and_both_logs_become_one_set_of_tables(tmp_path: Path) -> Non
         },
     )
     decoded = decode_trial(tmp_path)
-    packets = decoded.tables["packets"].select("end", "direction", "time_ns", "packet_index", "payload_bytes").rows()
+    packets = (
+        decoded.tables["ip_packets"].select("vantage", "direction", "time_ns", "packet_index", "payload_bytes").rows()
+    )
     assert packets == [("client", "up", 100, 0, 30), ("server", "up", 200, 0, 30)]
     assert decoded.tables["link_packets"].select("direction", "index", "arrival_ns", "due_ns").rows() == [
         ("up", 0, 100, 200)

@@ -49,7 +49,7 @@ pub struct Table {
     pub name: &'static str,
     /// Its columns.
     pub fields: &'static [Field],
-    pub(super) chunks: Vec<Arc<Chunk>>,
+    pub(crate) chunks: Vec<Arc<Chunk>>,
 }
 
 impl Table {
@@ -82,13 +82,45 @@ impl Table {
     }
 }
 
+/// Where full chunks of tables go while their file is still being read; without one they stay in the builders.
+#[derive(Clone, Default)]
+pub struct Outlet(Option<Arc<dyn Fn(Table) + Send + Sync>>);
+
+impl Outlet {
+    /// Hand every full chunk to `take`, as a table of its own.
+    pub fn new(take: impl Fn(Table) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(take)))
+    }
+
+    /// Hand `table` on; it is given back where there is no outlet.
+    pub(crate) fn offer(&self, table: Table) -> Option<Table> {
+        match &self.0 {
+            Some(take) => {
+                take(table);
+                None
+            }
+            None => Some(table),
+        }
+    }
+}
+
+impl std::fmt::Debug for Outlet {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(if self.0.is_some() {
+            "Outlet"
+        } else {
+            "no Outlet"
+        })
+    }
+}
+
 /// Declare a table: the struct of one row, and the builder that rows are pushed to.
 macro_rules! table {
     (
         $(#[$meta:meta])* $name:literal => $builder:ident, $row:ident { $($column:ident: $kind:ty),* $(,)? }
     ) => {
         $(#[$meta])*
-        #[derive(Debug)]
+        #[derive(Debug, Default)]
         pub(crate) struct $row<'a> {
             $(pub $column: <$kind as $crate::arrow::Kind>::Value<'a>,)*
         }
@@ -98,12 +130,18 @@ macro_rules! table {
         pub(crate) struct $builder {
             rows: usize,
             sealed: Vec<std::sync::Arc<$crate::arrow::Chunk>>,
+            outlet: $crate::arrow::Outlet,
             $($column: <$kind as $crate::arrow::Kind>::Column,)*
         }
 
         impl $builder {
             const FIELDS: &'static [$crate::arrow::Field] =
                 &[$($crate::arrow::Field::of::<$kind>(stringify!($column)),)*];
+
+            /// A builder whose full chunks leave through `outlet`.
+            pub(crate) fn new(outlet: &$crate::arrow::Outlet) -> Self {
+                Self { outlet: outlet.clone(), ..Self::default() }
+            }
 
             /// Append one row.
             pub(crate) fn push(&mut self, row: $row<'_>) {
@@ -119,15 +157,19 @@ macro_rules! table {
             fn seal_chunk(&mut self) {
                 use $crate::arrow::Column;
                 let columns = vec![$(std::mem::take(&mut self.$column).seal(),)*];
-                self.sealed.push($crate::arrow::Chunk::new(std::mem::take(&mut self.rows), columns));
+                let chunk = $crate::arrow::Chunk::new(std::mem::take(&mut self.rows), columns);
+                let table = $crate::arrow::Table::new($name, Self::FIELDS, vec![chunk]);
+                if let Some(kept) = self.outlet.offer(table) {
+                    self.sealed.extend(kept.chunks);
+                }
             }
 
-            /// Seal the table.
-            pub(crate) fn finish(mut self) -> $crate::arrow::Table {
+            /// Seal the table; `None` if nothing of it is left.
+            pub(crate) fn finish(mut self) -> Option<$crate::arrow::Table> {
                 if self.rows > 0 {
                     self.seal_chunk();
                 }
-                $crate::arrow::Table::new($name, Self::FIELDS, self.sealed)
+                (!self.sealed.is_empty()).then(|| $crate::arrow::Table::new($name, Self::FIELDS, self.sealed))
             }
         }
     };

@@ -89,6 +89,16 @@ impl Interface {
         }
     }
 
+    /// Whether its times are `CLOCK_MONOTONIC`.
+    pub(super) fn knows_monotonic(&self) -> bool {
+        self.ours
+    }
+
+    /// The step of its clock.
+    pub(super) fn resolution_ns(&self) -> u64 {
+        u64::try_from(self.numerator / self.denominator).map_or(u64::MAX, |ns| ns.max(1))
+    }
+
     pub(super) fn time_ns(&self, ticks: u64) -> i64 {
         let ns = u128::from(ticks) * self.numerator / self.denominator;
         let ns = i128::try_from(ns)

@@ -5,12 +5,11 @@ mod blocks;
 mod headers;
 mod interface;
 
-use crate::arrow::{table, List32, Table, Utf8};
-use crate::{DecodeError, Severity, Stats};
+use crate::tables::{IpPacket, Tables};
+use crate::{Clock, DecodeError, End, Input, Options, Severity, Source};
 use blocks::{Block, Blocks, Fields};
 use headers::Headers;
 use interface::Interface;
-use std::io::Read;
 
 const INTERFACE_DESCRIPTION: u32 = 1;
 const SIMPLE_PACKET: u32 = 3;
@@ -26,88 +25,62 @@ const EPB_PACKET_ID: u16 = 5;
 /// A hostile file could announce interfaces without end.
 const MAX_INTERFACES: usize = 1 << 12;
 
-table! {
-    /// One packet as captured at one end.
-    "packets" => Packets, PacketRow {
-        end: Option<Utf8>,
-        direction: Option<Utf8>,
-        time_ns: i64,
-        packet_index: Option<u32>,
-        ip_version: Option<u8>,
-        protocol: Option<Utf8>,
-        src: Option<Utf8>,
-        src_port: Option<u16>,
-        dst: Option<Utf8>,
-        dst_port: Option<u16>,
-        size_bytes: u32,
-        payload_bytes: Option<u32>,
-        dropped: Option<Utf8>,
-        ecn: Option<u8>,
-        tcp_flags: Option<u16>,
-        tcp_seq: Option<u32>,
-        tcp_ack: Option<u32>,
-        tcp_sack: Option<List32>,
-        tls_application_data: Option<bool>,
-    }
-}
-
-/// The end of the path at which a capture was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// Inbound packets come `down`.
-    Client,
-    /// Inbound packets come `up`.
-    Server,
-}
-
-/// A decoded capture.
-#[derive(Debug)]
-pub struct Capture {
-    /// `packets`.
-    pub table: Table,
-    /// What did not become a row.
-    pub stats: Stats,
-}
-
 /// Decode a capture taken at `end` (unknown: direction is null).
 ///
 /// # Errors
 /// If the input cannot be read, or does not start with a section header.
-pub fn decode(input: impl Read, end: Option<End>) -> Result<Capture, DecodeError> {
+pub fn decode(
+    input: &Input,
+    options: &Options,
+    tables: &mut Tables,
+) -> Result<Source, DecodeError> {
     let mut decoder = Decoder {
-        end,
+        end: options.vantage,
         interfaces: Vec::new(),
-        rows: Packets::default(),
-        stats: Stats::default(),
+        number: 0,
+        tables,
     };
-    let mut blocks = Blocks::open(input)?;
-    while let Some(block) = blocks.next(&mut decoder.stats)? {
+    let mut blocks = Blocks::open(input.open()?)?;
+    while let Some(block) = blocks.next(&mut decoder.tables.stats)? {
         decoder.block(&block);
     }
-    Ok(Capture {
-        table: decoder.rows.finish(),
-        stats: decoder.stats,
+    let placed = decoder.interfaces.iter().all(Interface::knows_monotonic);
+    Ok(Source {
+        dialect: "pcapng".to_owned(),
+        clock: if placed {
+            Clock::Monotonic
+        } else {
+            Clock::Realtime
+        },
+        resolution_ns: decoder
+            .interfaces
+            .iter()
+            .map(Interface::resolution_ns)
+            .max()
+            .unwrap_or(1),
+        realtime_minus_monotonic_ns: None,
     })
 }
 
-struct Decoder {
+struct Decoder<'a> {
     end: Option<End>,
     interfaces: Vec<Interface>,
-    rows: Packets,
-    stats: Stats,
+    /// Packets so far.
+    number: u64,
+    tables: &'a mut Tables,
 }
 
-impl Decoder {
+impl Decoder<'_> {
     fn block(&mut self, block: &Block<'_>) {
         match block.kind {
             SECTION_HEADER => self.interfaces.clear(),
             INTERFACE_DESCRIPTION if self.interfaces.len() < MAX_INTERFACES => {
                 self.interfaces
-                    .push(Interface::parse(block.body, &mut self.stats));
+                    .push(Interface::parse(block.body, &mut self.tables.stats));
             }
             ENHANCED_PACKET => {
                 if self.enhanced_packet(block.body).is_none() {
-                    self.stats.count(
+                    self.tables.count(
                         "malformed_block",
                         Severity::DataLoss,
                         "a packet block contradicts its own lengths",
@@ -115,14 +88,14 @@ impl Decoder {
                 }
             }
             SIMPLE_PACKET => {
-                self.stats.count(
+                self.tables.count(
                     "no_timestamp",
                     Severity::DataLoss,
                     "simple packet blocks have no time: capture with enhanced ones",
                 );
             }
             kind if PACKETLESS.contains(&kind) => {}
-            _ => self.stats.count(
+            _ => self.tables.count(
                 "unknown_block",
                 Severity::Info,
                 "a block type that this decoder does not read",
@@ -134,7 +107,7 @@ impl Decoder {
     fn enhanced_packet(&mut self, body: Fields<'_>) -> Option<()> {
         let interface = usize::try_from(body.u32(0)?).ok()?;
         let Some(interface) = self.interfaces.get(interface) else {
-            self.stats.count(
+            self.tables.count(
                 "unknown_interface",
                 Severity::DataLoss,
                 "a packet refers to an interface that was not described",
@@ -157,7 +130,7 @@ impl Decoder {
             }
         }
         let Some((packet, link_bytes)) = interface.network_layer(data) else {
-            self.stats.count(
+            self.tables.count(
                 "not_ip",
                 Severity::Info,
                 "frames of other protocols than IP, or of an unknown link type",
@@ -167,7 +140,7 @@ impl Decoder {
         let original = original.saturating_sub(link_bytes);
         let headers = Headers::parse(packet, original);
         if headers.protocol.is_none() {
-            self.stats.count(
+            self.tables.count(
                 "cut_packet",
                 Severity::DataLoss,
                 "the capture holds too little of a packet to read its headers",
@@ -181,14 +154,9 @@ impl Decoder {
             (Some(src.to_string()), Some(dst.to_string()))
         });
         let protocol = headers.protocol.map(protocol_name);
-        self.rows.push(PacketRow {
-            end: self.end.map(|end| {
-                if end == End::Client {
-                    "client"
-                } else {
-                    "server"
-                }
-            }),
+        self.tables.ip_packets.push(IpPacket {
+            vantage: self.end.map(End::as_str),
+            number: self.number,
             direction: direction(self.end, flags),
             time_ns: interface.time_ns(ticks),
             packet_index: interface.packet_index(packet_id),
@@ -211,6 +179,7 @@ impl Decoder {
                 .as_ref()
                 .and_then(|tcp| tcp.tls_application_data),
         });
+        self.number += 1;
         Some(())
     }
 }

@@ -5,6 +5,18 @@ use super::blocks::Fields;
 use super::headers::Headers;
 use super::interface::Interface;
 use super::*;
+use crate::tables::Finished;
+use crate::Stats;
+
+fn decoded(file: &[u8], vantage: Option<End>) -> Result<Finished, DecodeError> {
+    let options = Options {
+        vantage,
+        ..Options::default()
+    };
+    let mut tables = Tables::default();
+    decode(&Input::bytes(file), &options, &mut tables)?;
+    Ok(tables.finish())
+}
 
 fn block(kind: u32, body: &[u8]) -> Vec<u8> {
     let total = u32::try_from(body.len() + 12).unwrap().to_le_bytes();
@@ -72,8 +84,8 @@ fn interfaces_keep_their_own_resolution() {
         packet(0, 7, &udp4(), &[]),
         packet(1, 1024, &udp4(), &[]),
     ];
-    let capture = decode(file.concat().as_slice(), None).unwrap();
-    assert_eq!(capture.table.rows(), 2);
+    let capture = decoded(&file.concat(), None).unwrap();
+    assert_eq!(capture.rows("ip_packets"), 2);
     assert_eq!(capture.stats.get("no_clock_offset"), 2);
 }
 
@@ -86,8 +98,8 @@ fn every_cut_of_a_capture_is_tolerated() {
     ]
     .concat();
     for cut in 8..file.len() {
-        let capture = decode(&file[..cut], Some(End::Client)).unwrap();
-        assert_eq!(capture.table.rows(), 0, "cut at {cut}");
+        let capture = decoded(&file[..cut], Some(End::Client)).unwrap();
+        assert_eq!(capture.rows("ip_packets"), 0, "cut at {cut}");
     }
 }
 
@@ -103,7 +115,7 @@ fn every_flipped_byte_is_tolerated() {
         for value in [0, 1, 0x7f, 0x80, 0xff] {
             let mut file = file.clone();
             file[at] = value;
-            let _ = decode(file.as_slice(), Some(End::Server));
+            let _ = decoded(&file, Some(End::Server));
         }
     }
 }
@@ -113,14 +125,14 @@ fn a_length_that_lies_stops_the_decoder() {
     let mut file = section();
     file.extend(ENHANCED_PACKET.to_le_bytes());
     file.extend(u32::MAX.to_le_bytes());
-    let capture = decode(file.as_slice(), None).unwrap();
+    let capture = decoded(&file, None).unwrap();
     assert_eq!(capture.stats.get("bad_block_length"), 1);
 }
 
 #[test]
 fn something_else_is_refused() {
     assert!(matches!(
-        decode(&b"\xd4\xc3\xb2\xa1 classic pcap"[..], None),
+        decoded(&b"\xd4\xc3\xb2\xa1 classic pcap"[..], None),
         Err(DecodeError::Foreign { .. })
     ));
 }
@@ -246,9 +258,12 @@ fn a_section_may_be_big_endian() {
     let mut body = [&[0; 8], &7u32.to_be_bytes()[..], &length, &length, &ip].concat();
     body.resize(body.len().next_multiple_of(4), 0);
     let file = [section, interface, block(6, &body), little_endian].concat();
-    let capture = decode(file.as_slice(), None).unwrap();
+    let capture = decoded(&file, None).unwrap();
     assert_eq!(
-        (capture.table.rows(), capture.stats.get("bad_byte_order")),
+        (
+            capture.rows("ip_packets"),
+            capture.stats.get("bad_byte_order")
+        ),
         (1, 0)
     );
 }

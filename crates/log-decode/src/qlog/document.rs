@@ -3,8 +3,8 @@
 
 use super::events::Decoder;
 use super::header::TraceHeader;
-use super::scanner::{Broken, Scanner};
 use super::{array_dialect, is_array_dialect, FORMAT};
+use crate::json::{Broken, Scanner};
 use crate::DecodeError;
 use serde::de::DeserializeOwned;
 use std::io::BufRead;
@@ -49,7 +49,7 @@ pub(super) fn headers(input: &mut impl BufRead) -> Result<Vec<TraceHeader>, Deco
 pub(super) fn decode(
     input: &mut impl BufRead,
     headers: &[TraceHeader],
-    decoder: &mut Decoder,
+    decoder: &mut Decoder<'_>,
 ) -> Result<(), DecodeError> {
     let mut headers = headers.iter();
     let mut text = Vec::new();

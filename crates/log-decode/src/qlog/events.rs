@@ -5,12 +5,8 @@ use super::clock::Clock;
 use super::data::{MetricsData, PacketData};
 use super::event::{short_name, Data, Event, Time};
 use super::header::TraceHeader;
-use super::rows::{
-    Handshake, HandshakeItem, QuicAck, QuicAcks, QuicFrame, QuicFrames, QuicPacket, QuicPackets,
-    TransportMetric, TransportMetrics,
-};
-use super::Qlog;
-use crate::{Severity, Stats};
+use crate::tables::{Ack, Frame, Packet, Parameter, Tables, TransportMetric};
+use crate::{Clock as Kind, Options, Severity, Source};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -33,32 +29,33 @@ const EVENTS_WITHOUT_TABLE: &[(&str, &str)] = names_without_table! {
     udp_datagram_dropped udp_datagrams_received udp_datagrams_sent
 };
 
+const QUIC: &str = "quic";
 const CUT: &str = "the log was cut short: the program did not close it";
 const MALFORMED: &str = "a record that is not the JSON that its event's schema asks for";
 
 /// Collects the rows of all traces of a file.
-#[derive(Default)]
-pub(super) struct Decoder {
+pub(super) struct Decoder<'t> {
     realtime_minus_monotonic_ns: Option<i64>,
-    file_name: String,
+    file_name: &'t str,
     unnamed_traces: usize,
     vantage: Option<&'static str>,
     connection: Option<String>,
     clock: Option<Clock>,
-    packets: QuicPackets,
-    frames: QuicFrames,
-    acks: QuicAcks,
-    metrics: TransportMetrics,
-    handshake: Handshake,
-    stats: Stats,
+    placed: Kind,
+    tables: &'t mut Tables,
 }
 
-impl Decoder {
-    pub(super) fn new(realtime_minus_monotonic_ns: Option<i64>, file_name: &str) -> Self {
+impl<'t> Decoder<'t> {
+    pub(super) fn new(options: &'t Options, tables: &'t mut Tables) -> Self {
         Self {
-            realtime_minus_monotonic_ns,
-            file_name: file_name.to_owned(),
-            ..Self::default()
+            realtime_minus_monotonic_ns: options.realtime_minus_monotonic_ns,
+            file_name: &options.file_name,
+            unnamed_traces: 0,
+            vantage: None,
+            connection: None,
+            clock: None,
+            placed: Kind::Monotonic,
+            tables,
         }
     }
 
@@ -76,7 +73,7 @@ impl Decoder {
             _ => None,
         };
         if self.vantage.is_none() {
-            self.stats.count(
+            self.tables.stats.count(
                 "no_vantage",
                 Severity::Notice,
                 "the log does not say whether it is the client's or the server's",
@@ -101,13 +98,15 @@ impl Decoder {
             return;
         };
         if !clock.has_epoch() {
-            self.stats.count(
+            self.placed = Kind::OwnStart;
+            self.tables.stats.count(
                 "no_epoch",
                 Severity::Notice,
                 "times count from the log's own start: join packets to a capture to place them",
             );
         } else if self.realtime_minus_monotonic_ns.is_none() {
-            self.stats.count(
+            self.placed = Kind::Realtime;
+            self.tables.stats.count(
                 "no_clock_offset",
                 Severity::Notice,
                 "time_ns is CLOCK_REALTIME: its offset was not given",
@@ -115,33 +114,30 @@ impl Decoder {
         }
     }
 
-    pub(super) fn finish(mut self) -> Qlog {
+    pub(super) fn finish(mut self) -> Source {
         self.end_trace();
-        let tables = vec![
-            self.packets.finish(),
-            self.frames.finish(),
-            self.acks.finish(),
-            self.metrics.finish(),
-            self.handshake.finish(),
-        ];
-        Qlog {
-            tables,
-            stats: self.stats,
+        Source {
+            dialect: String::new(),
+            clock: self.placed,
+            resolution_ns: 1,
+            realtime_minus_monotonic_ns: None,
         }
     }
 
     pub(super) fn count_cut(&mut self) {
-        self.stats
+        self.tables
+            .stats
             .count("truncated_record", Severity::DataLoss, CUT);
     }
 
     pub(super) fn count_malformed(&mut self) {
-        self.stats
+        self.tables
+            .stats
             .count("malformed_event", Severity::DataLoss, MALFORMED);
     }
 
     pub(super) fn count_too_long(&mut self) {
-        self.stats.count(
+        self.tables.stats.count(
             "record_too_long",
             Severity::DataLoss,
             "a single record of more than 16 MiB was skipped",
@@ -149,7 +145,7 @@ impl Decoder {
     }
 
     pub(super) fn count_broken_document(&mut self) {
-        self.stats.count(
+        self.tables.stats.count(
             "broken_document",
             Severity::Error,
             "the document ends or breaks off here: events behind it are lost",
@@ -196,14 +192,14 @@ impl Decoder {
         // Newer drafts put the recovery events into the namespace quic, and the old one into the name.
         let known = name.strip_prefix("recovery_").unwrap_or(name);
         if let Ok(at) = EVENTS_WITHOUT_TABLE.binary_search_by_key(&known, |(known, _)| known) {
-            self.stats.count(
+            self.tables.stats.count(
                 EVENTS_WITHOUT_TABLE[at].1,
                 Severity::Info,
                 "an event of the qlog drafts that no table holds",
             );
         } else {
             let name: String = name.chars().take(64).collect();
-            self.stats.count(
+            self.tables.stats.count(
                 format!("unknown_event:{name}"),
                 Severity::Notice,
                 "an event that the qlog drafts do not define",
@@ -225,7 +221,8 @@ impl Decoder {
             .as_deref()
             .or(data.packet_type.as_deref());
         let packet_number = data.header.packet_number.or(data.packet_number);
-        self.packets.push(QuicPacket {
+        self.tables.packets.push(Packet {
+            transport: QUIC,
             vantage,
             connection,
             event,
@@ -234,13 +231,14 @@ impl Decoder {
             packet_number,
             length_bytes: data.raw.length,
             trigger: data.trigger.as_deref(),
+            ..Packet::default()
         });
         for frame in &data.frames {
             let raw_length = frame
                 .raw
                 .as_ref()
                 .and_then(|raw| raw.payload_length.or(raw.length));
-            self.frames.push(QuicFrame {
+            self.tables.frames.push(Frame {
                 vantage,
                 connection,
                 event,
@@ -252,9 +250,12 @@ impl Decoder {
                 offset: frame.offset,
                 length_bytes: frame.length.or(raw_length),
                 fin: frame.fin,
+                ..Frame::default()
             });
             for range in &frame.acked_ranges {
-                self.acks.push(QuicAck {
+                self.tables.acks.push(Ack {
+                    transport: QUIC,
+                    kind: "ack",
                     vantage,
                     connection,
                     event,
@@ -264,13 +265,15 @@ impl Decoder {
                     first: range.first,
                     last: range.last,
                     ack_delay_us: frame.ack_delay.map(|ms| ms * 1000.0),
+                    ..Ack::default()
                 });
             }
         }
     }
 
     fn metrics(&mut self, time_ns: i64, connection: Option<&str>, data: &MetricsData) {
-        self.metrics.push(TransportMetric {
+        self.tables.transport_metrics.push(TransportMetric {
+            transport: QUIC,
             vantage: self.vantage,
             connection,
             time_ns,
@@ -283,6 +286,7 @@ impl Decoder {
             rtt_variance_ms: data.rtt_variance,
             pacing_rate_bit_per_s: data.pacing_rate,
             pto_count: data.pto_count,
+            ..TransportMetric::default()
         });
     }
 
@@ -309,7 +313,7 @@ impl Decoder {
                 Some(owner) => format!("{event}.{owner}.{name}"),
                 None => format!("{event}.{name}"),
             };
-            self.handshake.push(HandshakeItem {
+            self.tables.parameters.push(Parameter {
                 vantage: self.vantage,
                 connection,
                 time_ns,

@@ -10,12 +10,9 @@ mod event;
 mod events;
 mod header;
 mod records;
-mod rows;
-mod scanner;
 
-use crate::arrow::Table;
-use crate::{DecodeError, Stats};
-use std::io::{BufRead, Seek, SeekFrom};
+use crate::tables::Tables;
+use crate::{DecodeError, Input, Options, Source};
 
 const FORMAT: &str = "qlog";
 const RECORD_SEPARATOR: u8 = 0x1e;
@@ -33,15 +30,6 @@ fn array_dialect(version: &str) -> DecodeError {
     )
 }
 
-/// A decoded qlog file.
-#[derive(Debug)]
-pub struct Qlog {
-    /// `quic_packets`, `quic_frames`, `quic_acks`, `transport_metrics`, `handshake`.
-    pub tables: Vec<Table>,
-    /// What did not become a row.
-    pub stats: Stats,
-}
-
 /// Decode a qlog file. With `realtime_minus_monotonic_ns`, the times of a log with an epoch are mapped to
 /// `CLOCK_MONOTONIC`; without it they stay `CLOCK_REALTIME`. A log without an epoch keeps times relative to its start.
 ///
@@ -51,23 +39,23 @@ pub struct Qlog {
 /// # Errors
 /// If the input cannot be read, or is neither a JSON text sequence nor a JSON document with a qlog header.
 pub fn decode(
-    mut input: impl BufRead + Seek,
-    realtime_minus_monotonic_ns: Option<i64>,
-    file_name: &str,
-) -> Result<Qlog, DecodeError> {
-    let mut decoder = events::Decoder::new(realtime_minus_monotonic_ns, file_name);
-    let first = input
+    input: &Input,
+    options: &Options,
+    tables: &mut Tables,
+) -> Result<Source, DecodeError> {
+    let mut decoder = events::Decoder::new(options, tables);
+    let mut reader = input.open()?;
+    let first = reader
         .fill_buf()?
         .iter()
         .copied()
         .find(|byte| !byte.is_ascii_whitespace());
     match first {
-        Some(RECORD_SEPARATOR) => records::decode(&mut input, &mut decoder)?,
+        Some(RECORD_SEPARATOR) => records::decode(&mut reader, &mut decoder)?,
         Some(b'{') => {
             // The header may stand behind the events, so it is looked for in a pass of its own.
-            let headers = document::headers(&mut input)?;
-            input.seek(SeekFrom::Start(0))?;
-            document::decode(&mut input, &headers, &mut decoder)?;
+            let headers = document::headers(&mut reader)?;
+            document::decode(&mut input.open()?, &headers, &mut decoder)?;
         }
         _ => {
             return Err(DecodeError::foreign(

@@ -7,7 +7,10 @@ use super::{array_dialect, is_array_dialect, FORMAT, RECORD_SEPARATOR};
 use crate::{DecodeError, MAX_RECORD_BYTES};
 use std::io::{BufRead, Read};
 
-pub(super) fn decode(input: &mut impl BufRead, decoder: &mut Decoder) -> Result<(), DecodeError> {
+pub(super) fn decode(
+    input: &mut impl BufRead,
+    decoder: &mut Decoder<'_>,
+) -> Result<(), DecodeError> {
     let mut record = Vec::new();
     let mut has_header = false;
     while next(input, &mut record, decoder)? {
@@ -53,7 +56,7 @@ pub(super) fn decode(input: &mut impl BufRead, decoder: &mut Decoder) -> Result<
 fn next(
     input: &mut impl BufRead,
     record: &mut Vec<u8>,
-    decoder: &mut Decoder,
+    decoder: &mut Decoder<'_>,
 ) -> std::io::Result<bool> {
     record.clear();
     if input

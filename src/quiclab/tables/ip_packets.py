@@ -5,22 +5,23 @@ from __future__ import annotations
 
 import polars as pl
 
-from quiclab.tables._api import NEVER, Column, Table
+from quiclab.tables._api import NEVER, Column, of_logs
 
 _NOT_TCP = "not TCP, or a later fragment"
 
-PACKETS = Table(
-    "packets",
-    "One packet in the capture of one end; in the order of the capture. A packet that the link dropped is only in the "
+IP_PACKETS = of_logs(
+    "ip_packets",
+    "One IP packet in the capture of one end; in the order of the capture. A packet that the link dropped is only in "
+    "the "
     "capture of the end that sent it.",
-    (
-        Column("end", pl.String, "", "unknown end", "Where it was captured: `client` or `server`."),
+        Column("vantage", pl.String, "", "unknown end", "Where it was captured: `client` or `server`."),
         Column("direction", pl.String, "", "unknown end or no flags", "`up` from client to server, or `down`."),
         Column(
             "time_ns", pl.Int64, "ns", NEVER,
             "Outbound: arrival at the link; inbound: written to the end's device. CLOCK_MONOTONIC, but CLOCK_REALTIME "
             "where decode_stats says `no_clock_offset`.",
         ),
+        Column("number", pl.UInt64, "", NEVER, "Counts the IP packets of the file from 0."),
         Column("packet_index", pl.UInt32, "", "foreign capture, or outside the model", "`index` in link_packets."),
         Column("ip_version", pl.UInt8, "", "not IP", "4 or 6."),
         Column("protocol", pl.String, "", "header not captured", "`tcp`, `udp`, `icmp`, `icmpv6`, or the number."),
@@ -40,5 +41,4 @@ PACKETS = Table(
             "tls_application_data", pl.Boolean, "", "the TCP payload does not start with a TLS record header",
             "Whether a record of type application_data starts in the segment (RFC 8446 section 5.1).",
         ),
-    ),
 )  # fmt: skip

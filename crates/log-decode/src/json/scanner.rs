@@ -5,7 +5,7 @@ use crate::MAX_RECORD_BYTES;
 use std::io::BufRead;
 
 /// Why a document cannot be followed any further.
-pub(super) enum Broken {
+pub(crate) enum Broken {
     Io(std::io::Error),
     /// The document ends too early, or another character stands where it should go on.
     Syntax,
@@ -17,17 +17,17 @@ impl From<std::io::Error> for Broken {
     }
 }
 
-pub(super) struct Scanner<R> {
+pub(crate) struct Scanner<R> {
     input: R,
 }
 
 impl<R: BufRead> Scanner<R> {
-    pub(super) fn new(input: R) -> Self {
+    pub(crate) fn new(input: R) -> Self {
         Self { input }
     }
 
     /// The next character that is no white space, which stays unread.
-    pub(super) fn peek(&mut self) -> Result<u8, Broken> {
+    pub(crate) fn peek(&mut self) -> Result<u8, Broken> {
         loop {
             let buffer = self.input.fill_buf()?;
             let skipped = buffer
@@ -45,7 +45,7 @@ impl<R: BufRead> Scanner<R> {
         }
     }
 
-    pub(super) fn expect(&mut self, byte: u8) -> Result<(), Broken> {
+    pub(crate) fn expect(&mut self, byte: u8) -> Result<(), Broken> {
         if self.peek()? != byte {
             return Err(Broken::Syntax);
         }
@@ -54,7 +54,7 @@ impl<R: BufRead> Scanner<R> {
     }
 
     /// Call `each` at every element of the container that starts here and ends with `close`; it must consume it.
-    pub(super) fn elements(
+    pub(crate) fn elements(
         &mut self,
         close: u8,
         mut each: impl FnMut(&mut Self) -> Result<(), Broken>,
@@ -73,7 +73,7 @@ impl<R: BufRead> Scanner<R> {
     }
 
     /// Consume one value; its text goes to `text` if that is given. False if it was too long to keep.
-    pub(super) fn value(&mut self, mut text: Option<&mut Vec<u8>>) -> Result<bool, Broken> {
+    pub(crate) fn value(&mut self, mut text: Option<&mut Vec<u8>>) -> Result<bool, Broken> {
         if let Some(text) = &mut text {
             text.clear();
         }

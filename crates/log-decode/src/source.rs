@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a decoder is told about a file, and what it says about it beside the rows.
+
+use crate::Input;
+
+/// The end of the path at which a log was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Inbound packets come `down`.
+    Client,
+    /// Inbound packets come `up`.
+    Server,
+}
+
+impl End {
+    /// The name in the column `vantage`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+        }
+    }
+
+    /// The direction of what this end sends.
+    #[must_use]
+    pub fn outbound(self) -> &'static str {
+        match self {
+            Self::Client => "up",
+            Self::Server => "down",
+        }
+    }
+
+    /// The direction of what this end receives.
+    #[must_use]
+    pub fn inbound(self) -> &'static str {
+        match self {
+            Self::Client => "down",
+            Self::Server => "up",
+        }
+    }
+}
+
+/// What a file does not say about itself.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Where it was recorded.
+    pub vantage: Option<End>,
+    /// `CLOCK_REALTIME − CLOCK_MONOTONIC`, where it is known: maps the first to the second.
+    pub realtime_minus_monotonic_ns: Option<i64>,
+    /// TLS key logs (NSS format) that may open what a capture holds.
+    pub key_logs: Vec<Input>,
+    /// Stands for the connection id of traces that have none.
+    pub file_name: String,
+}
+
+/// Which clock a file's `time_ns` counts by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The study's: `CLOCK_MONOTONIC` of the machine that recorded it.
+    Monotonic,
+    /// `CLOCK_REALTIME`: its offset to the study's was not known.
+    Realtime,
+    /// Its own start, which nothing in the file places.
+    OwnStart,
+}
+
+impl Clock {
+    /// The name in the table `sources`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Monotonic => "monotonic",
+            Self::Realtime => "realtime",
+            Self::OwnStart => "own_start",
+        }
+    }
+}
+
+/// What a decoder says about a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The format's version and who wrote it, as far as the file tells.
+    pub dialect: String,
+    /// Which clock its times count by.
+    pub clock: Clock,
+    /// The step of its times: what lies closer together it cannot tell apart.
+    pub resolution_ns: u64,
+    /// `CLOCK_REALTIME − CLOCK_MONOTONIC`, where the format records it.
+    pub realtime_minus_monotonic_ns: Option<i64>,
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a browser says about the load of a page.
+
+use crate::arrow::{table, Utf8};
+
+table! {
+    /// One moment in the load of a page.
+    "page_events" => PageEvents, PageEvent {
+        time_ns: i64,
+        duration_ns: Option<i64>,
+        page: Option<Utf8>,
+        name: Utf8,
+        category: Option<Utf8>,
+        process: Option<u64>,
+        thread: Option<u64>,
+        value: Option<f64>,
+        detail: Option<Utf8>,
+    }
+}

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What QUIC and TCP have in common, in tables that they share; rows keep the order of their log."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from quiclab.tables._api import NEVER, Column, of_logs
+from quiclab.tables._common import (
+    CONNECTION,
+    DIRECTION,
+    ESTIMATE,
+    EVENT,
+    PACKET_NUMBER,
+    PACKET_TYPE,
+    STREAM_ID,
+    TIME,
+    TRANSPORT,
+    VANTAGE,
+)
+
+_OF_CONNECTION = (VANTAGE, CONNECTION, TIME, TRANSPORT)
+
+PACKETS = of_logs(
+    "packets",
+    "One event of one packet of a connection: a QUIC packet of a qlog, NetLog or decrypted capture, or a TCP segment.",
+    *_OF_CONNECTION,
+    EVENT,
+    DIRECTION,
+    PACKET_TYPE,
+    PACKET_NUMBER,
+    Column(
+        "length_bytes", pl.UInt64, "bytes", "the log does not say",
+        "QUIC: the packet, header and tag included. TCP: the payload.",
+    ),
+    Column("ip_packet", pl.UInt64, "", "not from a capture", "`number` in ip_packets, of the same source."),
+    Column("key_phase", pl.Boolean, "", "no 1-RTT packet, or not decrypted", "The Key Phase bit (RFC 9001 section 6)."),
+    Column(
+        "retransmission", pl.Boolean, "", "QUIC, or the log does not say",
+        "TCP: the segment's bytes, or part of them, were seen before in this direction.",
+    ),
+    Column("trigger", pl.String, "", "the log does not say", "Why, in the log's words."),
+)  # fmt: skip
+
+ACKS = of_logs(
+    "acks",
+    "One range of one acknowledgment; the packet is the one that carries it.",
+    *_OF_CONNECTION,
+    EVENT,
+    DIRECTION,
+    PACKET_TYPE,
+    PACKET_NUMBER,
+    Column(
+        "kind", pl.String, "", NEVER,
+        "`ack` (QUIC), `cumulative` (TCP), `sack` (RFC 2018) or `dsack` (a segment that arrived twice, RFC 2883).",
+    ),
+    Column("first", pl.UInt64, "", NEVER, "QUIC: lowest packet number of the range. TCP: first sequence number."),
+    Column("last", pl.UInt64, "", NEVER, "QUIC: highest packet number of the range. TCP: last sequence number."),
+    Column("ack_delay_us", pl.Float64, "us", "TCP, or the log does not say", "The ACK Delay field."),
+)  # fmt: skip
+
+_UNCHANGED = "unchanged since the row before"
+
+TRANSPORT_METRICS = of_logs(
+    "transport_metrics",
+    "One update of a sender's congestion control and recovery state (RFC 9002), as far as its source knows it.",
+    *_OF_CONNECTION,
+    Column("cwnd_bytes", pl.UInt64, "bytes", _UNCHANGED, "Congestion window."),
+    Column("bytes_in_flight", pl.UInt64, "bytes", _UNCHANGED, "Sent and neither acknowledged nor lost."),
+    Column("ssthresh_bytes", pl.UInt64, "bytes", "unchanged, or not set yet", "Slow start threshold."),
+    Column("smoothed_rtt_ms", pl.Float64, "ms", _UNCHANGED, "Smoothed round-trip time."),
+    Column("min_rtt_ms", pl.Float64, "ms", _UNCHANGED, "Lowest round-trip time."),
+    Column("latest_rtt_ms", pl.Float64, "ms", _UNCHANGED, "Latest sample of the round-trip time."),
+    Column("rtt_variance_ms", pl.Float64, "ms", _UNCHANGED, "Variation of the round-trip time."),
+    Column("pacing_rate_bit_per_s", pl.Float64, "bit/s", "unchanged, or no pacing", "Pacing rate."),
+    Column(
+        "bandwidth_bit_per_s", pl.Float64, "bit/s", "unchanged, or no estimate", "The sender's estimate of bandwidth."
+    ),
+    Column(
+        "phase",
+        pl.String,
+        "",
+        "unchanged, or the controller has none",
+        "BBR's state: `startup`, `drain`, `probe_bw`, …",
+    ),
+    Column("pto_count", pl.UInt32, "", _UNCHANGED, "Probe timeouts in a row (TCP: retransmission timeouts)."),
+    ESTIMATE,
+)
+
+CC_STATES = of_logs(
+    "cc_states",
+    "One change of state of a congestion controller.",
+    *_OF_CONNECTION,
+    Column("old_state", pl.String, "", "the log does not say", "The state before."),
+    Column(
+        "new_state", pl.String, "", NEVER,
+        "`slow_start`, `congestion_avoidance`, `recovery`, `application_limited`, `persistent_congestion` or the "
+        "log's own word.",
+    ),
+    Column("trigger", pl.String, "", "the log does not say", "Why, in the log's words."),
+    ESTIMATE,
+)  # fmt: skip
+
+LOSSES = of_logs(
+    "losses",
+    "One packet that its sender declared lost (TCP captures: sent again).",
+    *_OF_CONNECTION,
+    DIRECTION,
+    PACKET_TYPE,
+    PACKET_NUMBER,
+    Column("length_bytes", pl.UInt64, "bytes", "the log does not say", "As in packets."),
+    Column("sent_ns", pl.Int64, "ns", "its sending is not in the log", "When it had been sent."),
+    Column(
+        "rule", pl.String, "", "the log does not say",
+        "`time_threshold`, `reordering_threshold`, `pto_expired` (RFC 9002 section 6), `timeout` or `fast_retransmit` "
+        "(TCP, estimated), or the log's own word.",
+    ),
+    Column("acknowledged_ns", pl.Int64, "ns", "never acknowledged", "When an acknowledgment of it arrived after all."),
+    Column(
+        "spurious", pl.Boolean, "", "the log does not show acknowledgments",
+        "Whether it was acknowledged after all.",
+    ),
+    ESTIMATE,
+)  # fmt: skip
+
+TIMERS = of_logs(
+    "timers",
+    "One timer that was set, cancelled or has expired.",
+    *_OF_CONNECTION,
+    Column("timer", pl.String, "", NEVER, "`pto`, `loss`, `ack`, `idle`, `rto` or the log's own word."),
+    Column("event", pl.String, "", NEVER, "`set`, `cancelled` or `expired`."),
+    PACKET_TYPE,
+    Column("delta_ms", pl.Float64, "ms", "not set, or the log does not say", "Until it expires."),
+    ESTIMATE,
+)
+
+FLOW_CONTROL = of_logs(
+    "flow_control",
+    "One change of what a receiver allows, or one moment at which that held a sender back.",
+    *_OF_CONNECTION,
+    Column("event", pl.String, "", NEVER, "`limit` (allowed from now on), `blocked` or `unblocked`."),
+    DIRECTION,
+    Column("scope", pl.String, "", NEVER, "`connection`, `stream`, `streams_bidi` or `streams_uni` (their number)."),
+    STREAM_ID,
+    Column(
+        "limit", pl.UInt64, "", "the log does not say",
+        "Offset up to which data, or the number up to which streams, may be sent. HTTP/2: null.",
+    ),
+    Column(
+        "window_bytes", pl.UInt64, "bytes", "QUIC, or unknown",
+        "What may be sent beyond what has been: TCP's receive window; for HTTP/2 the increment.",
+    ),
+)  # fmt: skip
+
+HANDSHAKE = of_logs(
+    "handshake",
+    "One message of a handshake: TCP's segments, TLS messages over either transport, QUIC's Retry and Version "
+    "Negotiation.",
+    *_OF_CONNECTION,
+    DIRECTION,
+    Column(
+        "step", pl.String, "", NEVER,
+        "`syn`, `syn_ack`, `client_hello`, `hello_retry_request`, `server_hello`, `encrypted_extensions`, "
+        "`certificate`, "
+        "`certificate_verify`, `finished`, `new_session_ticket`, `retry`, `version_negotiation`, `handshake_done`, …",
+    ),
+    Column(
+        "round_trip", pl.UInt32, "", "the log does not show it",
+        "How many changes of direction from server to client lie before it: 0 for the client's first flight and the "
+        "answer.",
+    ),
+    Column("length_bytes", pl.UInt64, "bytes", "unknown", "Length of the message."),
+    Column("detail", pl.String, "", "nothing to say", "What it chose: version, group, cipher, ALPN, resumption."),
+)  # fmt: skip
+
+PARAMETERS = of_logs(
+    "parameters",
+    "One thing that was announced or negotiated: versions, ALPN, transport parameters, SETTINGS, a connection's end.",
+    VANTAGE,
+    CONNECTION,
+    TIME,
+    Column("name", pl.String, "", NEVER, "`event.member`, or `event.owner.member` (owner or initiator)."),
+    Column("value", pl.String, "", NEVER, "Its value as text; JSON where it is no scalar."),
+)
+
+FRAMES = of_logs(
+    "frames",
+    "One frame of a QUIC packet (RFC 9000 section 19).",
+    VANTAGE,
+    CONNECTION,
+    TIME,
+    EVENT,
+    DIRECTION,
+    PACKET_TYPE,
+    PACKET_NUMBER,
+    Column("frame_type", pl.String, "", NEVER, "qlog's name of the frame type."),
+    STREAM_ID,
+    Column("offset", pl.UInt64, "bytes", "no STREAM or CRYPTO frame", "Offset of the frame's data."),
+    Column("length_bytes", pl.UInt64, "bytes", "the frame has no length", "Length of the frame's data."),
+    Column("fin", pl.Boolean, "", "the log does not say, which means false", "Whether the stream ends here."),
+    Column(
+        "value", pl.UInt64, "", "the frame has no such field",
+        "The frame's number: the limit of MAX_* and *_BLOCKED, an error code, a sequence number.",
+    ),
+)  # fmt: skip
