@@ -13,7 +13,6 @@ import json
 import tempfile
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import orjson
