@@ -51,11 +51,15 @@ def need(*programs: tuple[Role, str]) -> None:
             pytest.skip(f"{role} {name}: {found.reason}; {found.install}")
 
 
+def spec_text(arms: Mapping[str, str], size: str, path: str = "") -> str:
+    """A spec of one block over one path."""
+    return _HEAD.format(size=size, path=path) + "".join(_ARM.format(name=name, text=arms[name]) for name in arms)
+
+
 def run_arms(folder: Path, arms: Mapping[str, str], size: str = "100 KB", path: str = "") -> dict[str, dict[str, Any]]:
     """trial.json of each arm. `arms`: name → its lines of TOML, without name and tcp."""
-    text = _HEAD.format(size=size, path=path) + "".join(_ARM.format(name=name, text=arms[name]) for name in arms)
     spec = folder / "spec.toml"
-    spec.write_text(text)
+    spec.write_text(spec_text(arms, size, path))
     done = quiclab("run", spec, "--out", folder / "study", "--no-report", timeout=300)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     kept = [trial for trial in trials(folder / "study") if trial["row"]["kind"] == "main"]

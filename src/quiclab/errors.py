@@ -33,20 +33,18 @@ class QuiclabError(Exception):
 
     exit_code: ExitCode = ExitCode.HOST
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(self, message: str, hint: str = "", problems: tuple[str, ...] = ()) -> None:
+        """`problems` holds every offender, each with its place."""
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.problems = problems
 
 
 class SpecError(QuiclabError):
-    """The spec or the command line is wrong. `problems` holds every offender, each with its place."""
+    """The spec or the command line is wrong."""
 
     exit_code = ExitCode.SPEC
-
-    def __init__(self, message: str, hint: str = "", problems: tuple[str, ...] = ()) -> None:
-        super().__init__(message, hint)
-        self.problems = problems
 
 
 class HostError(QuiclabError):

@@ -126,3 +126,26 @@ def test_unsupported_knob_is_refused_before_anything_runs(tmp_path: Path) -> Non
     assert done.returncode == 2, done.stdout
     assert "New Reno only" in done.stderr
     assert trials(study) == []
+
+
+def test_a_version_that_is_not_here_is_refused_with_what_was_found(tmp_path: Path) -> None:
+    """Before anything runs: the version that is here, the one that was asked for, and exit code 3."""
+    study = tmp_path / "study"
+    spec = write_spec(tmp_path, server='{ name = "caddy", version = "1.30" }')
+    done = quiclab("run", spec, "--out", study)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "arm 'h2': the server caddy is 2." in done.stderr
+    assert "not 1.30: " in done.stderr
+    assert trials(study) == []
+    assert "caddy is 2." in " ".join(quiclab("plan", spec).stdout.split())
+
+
+def test_a_prefix_without_the_program_is_refused(tmp_path: Path) -> None:
+    """The folder is named: nothing else is looked through in its place."""
+    empty = tmp_path / "yesterday"
+    empty.mkdir()
+    spec = write_spec(tmp_path, server_h3=f'{{ name = "caddy", prefix = "{empty}" }}')
+    done = quiclab("run", spec, "--out", tmp_path / "study")
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert f"arm 'h3': the server caddy is not below {empty}" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from quiclab.cli.plan_text import print_plan
-from quiclab.endpoints import find, names_by_role, objections
+from quiclab.endpoints import find, look_for, names_by_role, objections
 from quiclab.errors import ExitCode
 from quiclab.plan.arms import ArmsSummary, arms_summary
 from quiclab.plan.duration import expected_duration, expected_total
@@ -24,6 +24,7 @@ from quiclab.spec.link import link_config
 from quiclab.spec.model import Arm, Study
 from quiclab.spec.read import read_study
 from quiclab.spec.resolved import resolved_json
+from quiclab.testbed.host import bounded_run
 
 SHOWN_TRIALS = 20
 
@@ -84,6 +85,7 @@ def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:
         found.append(power.sentence)
     for arm in study.arms:
         found += [f"Arm {arm.name} cannot run: {reason}." for reason in objections(arm)]
+    found += [f"Not on this machine: {reason}." for reason in look_for(study.arms, bounded_run).missing]
     limited = {row.cell_id for row in rows if expected_duration(row, study) > study.limits.trial}
     if limited:
         found.append(

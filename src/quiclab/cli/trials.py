@@ -18,7 +18,6 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from quiclab import __version__
 from quiclab.cli.system_calls import count_system_calls
-from quiclab.endpoints import Available, find
 from quiclab.errors import ExitCode, SpecError
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import make_plan, order_block
@@ -29,7 +28,7 @@ from quiclab.spec.model import Study
 from quiclab.store.layout import Attempt, StudyDir, move_in, write_atomically
 from quiclab.store.ledger import Ledger, open_ledger
 from quiclab.testbed.backend import choose_backend
-from quiclab.testbed.host import bounded_run, facts
+from quiclab.testbed.host import facts
 from quiclab.testbed.link import Backend
 from quiclab.verify.trial import judge
 
@@ -41,7 +40,7 @@ def run_trials(study: Study, study_dir: StudyDir, wanted: Backend | None = None)
     _refuse_to_mix(study_dir, backend)
     laboratory = open_laboratory(study, study_dir.root, backend)
     console.print(f"link: {backend} ({why})", highlight=False)
-    write_atomically(study_dir.host, json.dumps(_host(study) | {"link_backend": backend}, indent=1))
+    write_atomically(study_dir.host, json.dumps(_host(laboratory) | {"link_backend": backend}, indent=1))
     rows = make_plan(study)
     with open_ledger(study_dir) as ledger:
         ledger.adopt()
@@ -69,15 +68,9 @@ def _refuse_to_mix(study_dir: StudyDir, backend: Backend) -> None:
             raise SpecError(f"{study_dir.root} was run over {before} and would now go on over {backend}", hint)
 
 
-def _host(study: Study) -> dict[str, Any]:
+def _host(laboratory: Laboratory) -> dict[str, Any]:
     """The machine and the programs, as they are when the study is run."""
-    programs = {}
-    for arm in study.arms:
-        for role, program, _ in arm.programs():
-            found = find(role, program.name).probe(bounded_run, program.prefix)
-            place = f" of {program.prefix}" if program.prefix else ""
-            programs[f"{role} {program.name}{place}"] = found.version if isinstance(found, Available) else found.reason
-    return {**facts(), "quiclab": __version__, "programs": programs}
+    return {**facts(), "quiclab": __version__, "programs": dict(laboratory.programs)}
 
 
 def _blocks(rows: Sequence[PlanRow]) -> Iterator[list[PlanRow]]:

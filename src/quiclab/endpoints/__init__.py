@@ -2,6 +2,7 @@
 """Real programs as endpoints: one file a program, behind one small Protocol."""
 
 from quiclab.endpoints._api import Available, Command, Context, Endpoint, Origin, Unsupported
+from quiclab.endpoints._presence import Presence, look_for
 from quiclab.endpoints._registry import ENDPOINTS, find, names_by_role, objections
 from quiclab.endpoints._stacks import stacks_folder
 
@@ -12,8 +13,10 @@ __all__ = [
     "Context",
     "Endpoint",
     "Origin",
+    "Presence",
     "Unsupported",
     "find",
+    "look_for",
     "names_by_role",
     "objections",
     "stacks_folder",

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Unsupported
+from quiclab.endpoints._stacks import find_python
 from quiclab.spec.model import Program, Protocol
 
 CONGESTION_CONTROLS = ("reno", "cubic")
@@ -16,12 +16,13 @@ KNOBS: Mapping[Protocol, frozenset[str]] = {"h3": frozenset({"congestion_control
 ABILITIES: frozenset[Ability] = frozenset({"keylog", "qlog"})
 
 
-def probe_aioquic(run: BoundedRun) -> Available | Unsupported:
+def probe_aioquic(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
     """Import the library and ask for its version."""
-    text = run([sys.executable, "-c", "import aioquic; print(aioquic.__version__)"])
-    if text is None:
+    python = find_python(prefix)
+    text = run([*python.argv, "-c", "import aioquic; print(aioquic.__version__)"]) if python else None
+    if python is None or text is None:
         return Unsupported("the Python package aioquic cannot be imported", "make setup")
-    return Available(text.strip(), sys.executable)
+    return Available(text.strip(), python.path)
 
 
 def unsupported_by_aioquic(program: Program) -> str | None:

@@ -13,7 +13,7 @@ from quiclab.endpoints._job import job_command
 from quiclab.endpoints._stacks import find_program
 from quiclab.spec.model import Knobs, Program
 
-_NAME = "quiclab-quic-go"
+PROGRAM = "quiclab-quic-go"
 _INSTALL = "make stacks"
 _GROUPS = ("x25519mlkem768", "x25519", "secp256r1", "secp384r1")
 """In Go's own order of preference, which cannot be changed."""
@@ -25,9 +25,9 @@ _LARGEST = 2**31 - 1
 
 def probe_quic_go(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
     """It tells the library's version and Go's, a line each."""
-    started = find_program(_NAME, prefix)
+    started = find_program(PROGRAM, prefix)
     if started is None or (text := run([*started.argv, "version"])) is None:
-        return Unsupported(f"{_NAME} is missing or does not run", _INSTALL)
+        return Unsupported(f"{PROGRAM} is missing or does not run", _INSTALL)
     versions = dict(line.split(maxsplit=1) for line in text.splitlines() if " " in line)
     return Available(f"{versions.get('quic-go', 'unknown')} (Go {versions.get('go', 'unknown')})", started.path)
 
@@ -57,8 +57,8 @@ def least_connection_window(role: Literal["client", "server"]) -> int:
 
 def quic_go_command(context: Context, mode: Literal["client", "server"]) -> Command:
     """Two threads of Go at a time, so that the two ends do not take all cores from each other and the link."""
-    started = find_program(_NAME, context.program.prefix)
-    argv, env = (started.argv, started.env) if started else ((_NAME,), {})
+    started = find_program(PROGRAM, context.program.prefix)
+    argv, env = (started.argv, started.env) if started else ((PROGRAM,), {})
     return job_command(context, argv, mode, env={**env, "GOMAXPROCS": "2"})
 
 

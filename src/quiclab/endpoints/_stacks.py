@@ -63,6 +63,17 @@ def find_program(name: str, prefix: str | None = None) -> Launch | None:
     return None if found is None else Launch((str(Path(found).absolute()),), path=found)
 
 
+def find_python(prefix: str | None) -> Launch | None:
+    """The Python that runs our small programs around Python packages: this one, or that of an environment."""
+    return Launch((sys.executable,), path=sys.executable) if prefix is None else find_program("python3", prefix)
+
+
+def python_argv(prefix: str | None) -> tuple[str, ...]:
+    """How to start it."""
+    python = find_python(prefix)
+    return python.argv if python else ("python3",)
+
+
 def find_below(prefix: Path, name: str) -> Launch | None:
     """The program in one of the usual folders below a prefix."""
     for folder in _PROGRAM_FOLDERS:

@@ -39,8 +39,7 @@ def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -
     """The command of one part of the trial."""
     arm, path = arm_of(laboratory.study, row), path_of(laboratory.study, row)
     role = _role(part)
-    program = {"server": arm.server, "proxy": arm.proxy, "client": arm.client, "first-visit": arm.client}.get(part)
-    program = program or model.Program("curl-cffi")
+    program = _program(arm, part)
     address = SERVER_ADDRESSES[path.ip_version]
     behind = part == "server" and arm.proxy is not None
     logged = part not in ("warm-up", "first-visit")
@@ -67,6 +66,17 @@ def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -
             origin=Origin(address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
         )
     )
+
+
+def shown_name(arm: model.Arm, part: Part) -> str:
+    """What messages call the program of this part: its name in specs, or that of the user's own command."""
+    program = _program(arm, part)
+    return program.argv[0].rpartition("/")[2] if program.argv else program.name
+
+
+def _program(arm: model.Arm, part: Part) -> model.Program:
+    programs = {"server": arm.server, "proxy": arm.proxy, "client": arm.client, "first-visit": arm.client}
+    return programs.get(part) or model.Program("curl-cffi")
 
 
 def _role(part: Part) -> model.Role:

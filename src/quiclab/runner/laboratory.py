@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from quiclab.endpoints import objections
-from quiclab.errors import SpecError
+from quiclab.endpoints import look_for, objections
+from quiclab.errors import HostError, SpecError
 from quiclab.runner.cpu import Calibrations, calibrate
 from quiclab.spec.model import Certificate, Study
 from quiclab.testbed import _libc
 from quiclab.testbed.certificates import HOST, Certificates, make_certificates
+from quiclab.testbed.host import bounded_run
 from quiclab.testbed.link import SERVER_ADDRESSES, Backend
 from quiclab.workloads import build_site
 
@@ -36,6 +37,8 @@ class Laboratory:
     root: Path
     expected: dict[str, tuple[int, str]]
     """Object → bytes and SHA-256."""
+    programs: Mapping[str, str] = field(default_factory=dict)
+    """Every program of the arms → its version."""
     calibrations: Calibrations = field(default_factory=dict)
     """What competitors for a core leave, by what was asked."""
     spin_ns: int | None = None
@@ -51,9 +54,11 @@ class Laboratory:
 def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laboratory:
     """Prepare everything that is made once. Must run inside the sandbox.
 
-    Raises SpecError for what an endpoint cannot do, HostError when there is no memory file system.
+    Raises SpecError for what an endpoint cannot do, HostError for a program that is not here and when there is no
+    memory file system.
     """
     check_supported(study)
+    programs = check_present(study)
     _small_tcp_tables()
     work_dir = study_dir / ".work"
     work_dir.mkdir(exist_ok=True)
@@ -71,7 +76,7 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
         for name, content in build_site(workload, study.seed).files.items():
             (root / name).write_bytes(content)
             expected[name] = (len(content), hashlib.sha256(content).hexdigest())
-    return Laboratory(study, backend, work_dir, certificates, root, expected, calibrate(study))
+    return Laboratory(study, backend, work_dir, certificates, root, expected, programs, calibrate(study))
 
 
 def check_supported(study: Study) -> None:
@@ -79,6 +84,15 @@ def check_supported(study: Study) -> None:
     found = tuple(f"arm {arm.name!r}: {objection}" for arm in study.arms for objection in objections(arm))
     if found:
         raise SpecError("an arm asks for what its programs cannot do", "`quiclab doctor` lists what each can", found)
+
+
+def check_present(study: Study) -> dict[str, str]:
+    """Look for every program of every arm; their versions. Raises HostError with all that is missing."""
+    presence = look_for(study.arms, bounded_run)
+    if presence.missing:
+        told = "an arm asks for a program, or for a version of it, that is not here"
+        raise HostError(told, "`quiclab doctor` lists what is here, with versions", presence.missing)
+    return presence.versions
 
 
 def _small_tcp_tables() -> None:

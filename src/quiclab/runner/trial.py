@@ -20,7 +20,17 @@ from typing import Any
 
 from quiclab.errors import TrialError
 from quiclab.plan.rows import PlanRow
-from quiclab.runner.commands import ORIGIN_PORT, PORT, Part, arm_of, parts_of, path_of, resumes, trial_command
+from quiclab.runner.commands import (
+    ORIGIN_PORT,
+    PORT,
+    Part,
+    arm_of,
+    parts_of,
+    path_of,
+    resumes,
+    shown_name,
+    trial_command,
+)
 from quiclab.runner.cpu import SlowCpu
 from quiclab.runner.document import kept_body, read_json, trial_document
 from quiclab.runner.laboratory import Laboratory
@@ -135,7 +145,7 @@ def _transfer(
         if counted and name in slow:
             argv = counting(argv, counts_file(raw, name), command.env.get("PATH", os.defpath))
         process = Process(
-            f"the {name} ({command.argv[0].rpartition('/')[2]})",
+            f"the {name} ({shown_name(arm, name)})",
             argv,
             command.env,
             namespaces[end],

@@ -53,6 +53,7 @@ TCP: Kind[Tcp] = Kind(
 
 
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VERSION_TEXT = re.compile(r"[0-9][0-9A-Za-z.+~-]*")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -75,7 +76,15 @@ def _read_env(node: Node) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(read_keys(node, dict.fromkeys(node.value, _TEMPLATE)).items()))
 
 
+def _read_version(node: Node) -> str:
+    version = kinds.text(_VERSION.wanted).read(node)
+    if not _VERSION_TEXT.fullmatch(version):
+        raise WrongValueError(f'"{version}" is not a version; write {_VERSION.wanted}')
+    return version
+
+
 _TEMPLATE: Kind[str] = Kind("a text", _read_template)
+_VERSION: Kind[str] = Kind('the beginning of a version such as "1.30"', _read_version)
 _ENV: Kind[tuple[tuple[str, str], ...]] = Kind('a table of texts such as {QLOGDIR = "{qlog_dir}"}', _read_env)
 
 PROGRAM_KEYS: Mapping[str, Kind[Any]] = {
@@ -84,9 +93,12 @@ PROGRAM_KEYS: Mapping[str, Kind[Any]] = {
     "env": _ENV,
     "ready": kinds.choice(("udp", "tcp", "both", "none")),
     "prefix": kinds.FOLDER,
+    "version": _VERSION,
     "cpu": kinds.SHARE,
     "cpu_by": kinds.choice(("quota", "competitor")),
 }
+_KNOWN_ONLY, _OWN_ONLY = ("prefix", "version"), ("env", "ready")
+"""Keys that would do nothing on the other kind of program."""
 CERTIFICATE_KEYS: Mapping[str, Kind[Any]] = {
     "key": kinds.choice(("ecdsa-p256", "rsa-2048", "rsa-4096", "ed25519")),
     "intermediates": kinds.whole(0, 20),
@@ -115,6 +127,10 @@ def program(known: Collection[str]) -> Kind[Program]:
         values = read_keys(node, {**PROGRAM_KEYS, **KNOB_KEYS})
         if ("name" in node.value) == ("argv" in node.value):
             raise WrongValueError('write either "name" (a program that quiclab knows) or "argv" (one of your own)')
+        for key in _KNOWN_ONLY if "argv" in node.value else _OWN_ONLY:
+            if key in node.value:
+                whose = "a program that quiclab knows" if "argv" in node.value else "a program of your own (argv)"
+                node.child(key).report(f'"{key}" belongs to {whose}; leave it out')
         if "name" in values:
             check_name(node.child("name"), values["name"])
         if len(node.source.problems) > before:

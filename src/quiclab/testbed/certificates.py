@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from quiclab.errors import HostError
 from quiclab.spec.model import Certificate
 
 HOST = "server.test"
@@ -45,7 +46,10 @@ class _Signed:
 def make_certificates(
     folder: Path, addresses: Collection[str], kinds: Collection[Certificate]
 ) -> dict[Certificate, Certificates]:
-    """Make a CA in `folder` and a chain of each kind under it; what is there already is kept."""
+    """Make a CA in `folder` and a chain of each kind under it; what is there already is kept.
+
+    Raises HostError where the CA that is there cannot be read.
+    """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     ca = _authority(folder)
     return {kind: _server(folder, ca, addresses, kind) for kind in kinds}
@@ -54,9 +58,17 @@ def make_certificates(
 def _authority(folder: Path) -> _Signed:
     certificate, key = folder / "ca.crt", folder / "ca.key"
     if certificate.exists() and key.exists():
-        loaded = serialization.load_pem_private_key(key.read_bytes(), None)
+        try:
+            loaded = serialization.load_pem_private_key(key.read_bytes(), None)
+            signed = x509.load_pem_x509_certificate(certificate.read_bytes())
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is damaged"
+            raise HostError(
+                f"the study's CA cannot be read: {key} or {certificate.name}: {why}",
+                "make it readable again, or remove the whole folder: the next run makes new certificates",
+            ) from error
         assert isinstance(loaded, _PrivateKey)
-        return _Signed(x509.load_pem_x509_certificate(certificate.read_bytes()), loaded)
+        return _Signed(signed, loaded)
     made = _issue("quiclab study CA", _new_key("ecdsa-p256"), None)
     _write(key, _private_pem(made.key))
     _write(certificate, made.certificate.public_bytes(_PEM))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which ports of a namespace are being listened on, asked of the kernel; no packet is sent.
+"""Which ports of a namespace are being listened on, and by which sockets, asked of the kernel; no packet is sent.
 
 By inet_diag (sock_diag(7)), which takes microseconds. /proc/net/tcp walks the machine's whole hash of established
 connections, 5 ms of CPU each time: it is the fallback where the kernel has no inet_diag.
@@ -40,45 +40,52 @@ class ListeningPorts:
         if self._diag is not None:
             self._diag.close()
 
-    def of(self, kind: Kind) -> set[int]:
-        """Local ports, over IPv4 and IPv6."""
+    def of(self, kind: Kind) -> dict[int, set[int]]:
+        """Local ports, over IPv4 and IPv6 → inode numbers of the sockets there, more than one with SO_REUSEPORT."""
+        found: dict[int, set[int]] = {}
+        for port, inode in self._sockets(kind):
+            found.setdefault(port, set()).add(inode)
+        return found
+
+    def _sockets(self, kind: Kind) -> list[tuple[int, int]]:
         if self._diag is not None:
             try:
-                return {port for family in (socket.AF_INET, socket.AF_INET6) for port in _ask(self._diag, family, kind)}
+                return [each for family in (socket.AF_INET, socket.AF_INET6) for each in _ask(self._diag, family, kind)]
             except OSError:
                 self._diag.close()
                 self._diag = None
         return self._from_proc(kind)
 
-    def _from_proc(self, kind: Kind) -> set[int]:
+    def _from_proc(self, kind: Kind) -> list[tuple[int, int]]:
         _, state = _WAITING[kind]
-        ports = set()
+        found = []
         for table in (kind, f"{kind}6"):
             with contextlib.suppress(FileNotFoundError):
                 rows = [line.split() for line in self._namespace.read(table).splitlines()[1:]]
-                ports |= {int(row[1].rpartition(":")[2], 16) for row in rows if int(row[3], 16) == state}
-        return ports
+                found += [(int(row[1].rpartition(":")[2], 16), int(row[9])) for row in rows if int(row[3], 16) == state]
+        return found
 
 
 def _diag_socket() -> socket.socket:
     return socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG)
 
 
-def _ask(diag: socket.socket, family: int, kind: Kind) -> list[int]:
-    """Raises OSError where the kernel has no inet_diag for this."""
+def _ask(diag: socket.socket, family: int, kind: Kind) -> list[tuple[int, int]]:
+    """Port and inode of each. Raises OSError where the kernel has no inet_diag for this."""
     protocol, state = _WAITING[kind]
     # struct nlmsghdr, then struct inet_diag_req_v2 of linux/inet_diag.h with no address and any cookie.
     request = struct.pack("=BBBxI40x8s", family, protocol, 0, 1 << state, b"\xff" * 8)
     diag.send(struct.pack("=IHHII", 16 + len(request), _SOCK_DIAG_BY_FAMILY, _REQUEST_DUMP, 1, 0) + request)
-    ports: list[int] = []
+    found: list[tuple[int, int]] = []
     while True:
         data = diag.recv(1 << 16)
         while data:
             length, message = struct.unpack_from("=IH", data)
             if message == _NLMSG_DONE:
-                return ports
+                return found
             if message == _NLMSG_ERROR:
                 raise OSError(-struct.unpack_from("=i", data, 16)[0], "inet_diag refused")
-            # struct inet_diag_msg: family, state, timer, retrans, then idiag_sport
-            ports += struct.unpack_from("!H", data, 16 + 4)
+            # struct inet_diag_msg: family, state, timer, retrans, then idiag_sport; idiag_inode is its last field.
+            (port,), (inode,) = struct.unpack_from("!H", data, 16 + 4), struct.unpack_from("=I", data, 16 + 68)
+            found.append((port, inode))
             data = data[(length + 3) & ~3 :]

@@ -16,12 +16,15 @@ from types import TracebackType
 from typing import Self
 
 from quiclab.errors import TrialError
+from quiclab.testbed._socket_owners import holds, strangers
 from quiclab.testbed.listening import Kind, ListeningPorts
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process_cost import reap
 
 ORDINARY_ID = 1000
 """Uid and gid that endpoints see: none believes that it is root, and Chromium keeps its sandbox."""
+
+_LONGEST_WORDS = 500
 
 
 class Process:
@@ -134,24 +137,34 @@ class Process:
         if self._output is None or not self._output.exists():
             return ""
         text = self._output.read_text(errors="replace").strip().splitlines()
-        return " | ".join(line.strip() for line in text[-lines:])[:500]
+        words = " | ".join(line.strip() for line in text[-lines:])
+        return words if len(words) <= _LONGEST_WORDS else f"… {words[-_LONGEST_WORDS:]}"
 
     def wait_for_sockets(self, port: int, kinds: Sequence[Kind], timeout_s: float) -> None:
-        """Wait until `port` is listening for each kind; no packet is sent.
+        """Wait until the program listens on `port` for each kind; no packet is sent.
 
-        Raises TrialError when the program ends before, or is not ready in time.
+        Raises TrialError when the program ends before, is not ready in time, or has the port together with another.
         """
         deadline = time.monotonic() + timeout_s
         with ListeningPorts(self._namespace) as listening:
-            while missing := [kind for kind in kinds if port not in listening.of(kind)]:
+
+            def there(kind: Kind) -> set[int]:
+                return listening.of(kind).get(port, set())
+
+            while missing := [kind for kind in kinds if not holds(self.pid, there(kind))]:
                 code = self.poll()
+                taken = {kind: ", ".join(strangers(self.pid, there(kind))) for kind in missing}
+                others = "".join(f" ({kind} port {port} is held by {taken[kind]})" for kind in missing if taken[kind])
                 if code is not None:
                     last_words = self.last_words() or "it printed nothing"
-                    raise TrialError(f"{self.name} ended at start with exit code {code}: {last_words}")
+                    raise TrialError(f"{self.name} ended at start with exit code {code}{others}: {last_words}")
                 if time.monotonic() > deadline:
                     wanted = " and ".join(missing)
-                    raise TrialError(f"{self.name} did not open {wanted} port {port} within {timeout_s:g} s")
+                    raise TrialError(f"{self.name} did not open {wanted} port {port} within {timeout_s:g} s{others}")
                 time.sleep(0.002)
+            for kind in kinds:
+                if shared := strangers(self.pid, there(kind)):
+                    raise TrialError(f"{self.name} shares {kind} port {port} with {', '.join(shared)}")
 
     def wait_for_file(self, file: Path, timeout_s: float) -> None:
         """Wait until `file` is there. Raises TrialError when the program ends before, or is not ready in time."""

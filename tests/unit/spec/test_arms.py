@@ -130,6 +130,9 @@ def test_a_certificate_has_a_type_and_a_chain(tmp_path: pathlib.Path) -> None:
         ('{argv = ["x"], env = {"A=B" = "1"}}', "letters, digits and underscores"),
         ('{argv = ["x"], env = {A = 1}}', "env.A"),
         ('{argv = ["x"], env = ["A=1"]}', "table of texts"),
+        ('{name = "caddy", ready = "udp"}', '"ready" belongs to a program of your own'),
+        ('{argv = ["x"], version = "1.30"}', '"version" belongs to a program that quiclab knows'),
+        ('{name = "caddy", version = "newest"}', '"newest" is not a version'),
         ('{argv = ["x"], ready = "now"}', "valid values: udp, tcp, both, none"),
     ],
 )

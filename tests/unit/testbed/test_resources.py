@@ -12,12 +12,21 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from quiclab.errors import HostError
 from quiclab.spec.model import Certificate, Tcp
 from quiclab.testbed import clock
 from quiclab.testbed.certificates import HOST, make_certificates
 from quiclab.testbed.tcp_settings import sysctls
 
 ADDRESSES = ("10.77.0.2", "fd77::2")
+
+
+def test_a_damaged_authority_is_told(tmp_path: Path) -> None:
+    """The file is named, with what to do; nothing is made anew behind the user's back."""
+    make_certificates(tmp_path / "tls", ADDRESSES, {Certificate()})
+    (tmp_path / "tls" / "ca.key").write_text("-----BEGIN PRIVATE KEY-----\nhalf")
+    with pytest.raises(HostError, match=r"ca\.key.*damaged"):
+        make_certificates(tmp_path / "tls", ADDRESSES, {Certificate(key="rsa-2048")})
 
 
 def test_certificates_are_signed_private_and_kept(tmp_path: Path) -> None:

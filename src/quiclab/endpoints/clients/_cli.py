@@ -43,11 +43,13 @@ def cli_command(
     body: Path | None = None,
     http_version: str | None = None,
     writes_json: bool = False,
+    exit_codes: Mapping[int, str] = {},
 ) -> Command:
     """Start the command by our small program, which times it.
 
     `body`: the file in which it leaves the body, where it cannot write to stdout. `http_version`: the only one that it
-    speaks. `writes_json`: it ends with curl's account of itself on stderr.
+    speaks. `writes_json`: it ends with curl's account of itself on stderr. `exit_codes`: what those mean that it leaves
+    unexplained.
     """
     started = find_program(name, context.program.prefix)
     job = context.work_dir / f"{context.output.stem}-job.json"
@@ -58,6 +60,7 @@ def cli_command(
         "body": str(body) if body else None,
         "http_version": http_version,
         "json": writes_json,
+        "exit_codes": {str(code): meaning for code, meaning in exit_codes.items()},
         "messages": str(context.output.with_suffix(".messages")),
         "output": str(context.output),
     }

@@ -47,7 +47,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     elif job["http_version"]:
         request["http_version"] = job["http_version"]
     if code != 0:
-        last = said.splitlines()[-1] if said and not job["json"] else ""
+        last = said.splitlines()[-1] if said and not job["json"] else job["exit_codes"].get(str(code), "")
         request["error"] = request.get("error") or f"exit code {code}" + (f": {last}" if last else "")
     return request
 

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from quiclab.endpoints._aioquic import ABILITIES, KNOBS, probe_aioquic, unsupported_by_aioquic
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._stacks import python_argv
 from quiclab.spec.model import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_aioquic_program.py")
@@ -26,7 +26,7 @@ class AioquicClient:
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Import it."""
-        return probe_aioquic(run)
+        return probe_aioquic(run, prefix)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
         """HTTP/3 only; reno or cubic."""
@@ -49,7 +49,7 @@ class AioquicClient:
             "output": str(context.output),
         }
         return Command(
-            argv=(sys.executable, "-I", str(_PROGRAM), str(job)),
+            argv=(*python_argv(context.program.prefix), "-I", str(_PROGRAM), str(job)),
             env={"HOME": str(context.work_dir), "TMPDIR": str(context.work_dir), "PYTHONDONTWRITEBYTECODE": "1"},
             files={job: json.dumps(settings)},
             waits_for_go=True,

@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._stacks import find_python, python_argv
 from quiclab.spec.model import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_curl_cffi_program.py")
+_VERSIONS = "import curl_cffi; print(curl_cffi.__version__, curl_cffi.__curl_version__)"
 
 H2_SETTINGS = "3:100;4:10485760;2:0"
 """MAX_CONCURRENT_STREAMS 100, INITIAL_WINDOW_SIZE 10 MiB, ENABLE_PUSH 0. With libcurl's own settings in this build a
@@ -32,11 +33,12 @@ class CurlCffi:
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Import it and ask libcurl for its version."""
-        text = run([sys.executable, "-c", "import curl_cffi; print(curl_cffi.__version__, curl_cffi.__curl_version__)"])
-        if text is None:
+        python = find_python(prefix)
+        text = run([*python.argv, "-c", _VERSIONS]) if python else None
+        if python is None or text is None:
             return Unsupported("the Python package curl_cffi cannot be imported", "make setup")
         wheel, _, libcurl = text.strip().partition(" ")
-        return Available(f"{wheel} ({libcurl.split(' ')[0]})", sys.executable)
+        return Available(f"{wheel} ({libcurl.split(' ')[0]})", python.path)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
         """It has no knobs."""
@@ -67,7 +69,7 @@ class CurlCffi:
         if context.keylog is not None:
             env["SSLKEYLOGFILE"] = str(context.keylog)
         return Command(
-            argv=(sys.executable, "-I", str(_PROGRAM), str(job)),
+            argv=(*python_argv(context.program.prefix), "-I", str(_PROGRAM), str(job)),
             env=env,
             files={job: json.dumps(settings)},
             waits_for_go=True,

@@ -10,6 +10,9 @@ from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints.clients._cli import cli_command, log_environment, probe_cli
 from quiclab.spec.model import Program, Protocol, Tcp
 
+_EXIT_CODES = {5: "the certificate could not be verified", 8: "the server issued an error response"}
+"""As its manual says: with --quiet it says nothing else."""
+
 
 class Wget2:
     """One transfer per process; the body goes through a pipe."""
@@ -43,4 +46,4 @@ class Wget2:
         options += verified if context.knobs.verify is not False else ["--no-check-certificate"]
         files = {names: f"{context.address} {context.host}\n"}
         env = log_environment(context)
-        return cli_command(context, "wget2", [*options, context.url], env=env, files=files)
+        return cli_command(context, "wget2", [*options, context.url], env=env, files=files, exit_codes=_EXIT_CODES)

