@@ -10,6 +10,8 @@ import pytest
 from small_study import quiclab
 from stack_study import need, run_arms
 
+from quiclab.decoders.tcp_info import read_tcp_info_log
+
 _OBJECTS = ("1KB", "1MB")
 
 
@@ -126,9 +128,29 @@ def test_cost_and_tcp_info_are_kept(tmp_path: Path) -> None:
             cost = trial["host"]["cost"][role]
             assert cost["life"]["cpu_ns"] > 0
             assert cost["peak_memory_bytes"] > 1_000_000
-    samples = found["h2"]["host"]["tcp_info"]
+    (samples,) = found["h2"]["host"]["tcp_info"].values()
     assert samples["samples"] > 10, samples
-    assert found["h3"]["host"]["tcp_info"] is None
+    assert found["h3"]["host"]["tcp_info"] == {}
+
+
+def test_both_legs_of_a_proxy_are_sampled(tmp_path: Path) -> None:
+    """Each in its file, which holds connections of the port that trial.json tells, and as much as went through it."""
+    need(("proxy", "nginx"))
+    size = 2_000_000
+    arm = '\nclient = "curl-cffi"\nproxy = "nginx"\nserver = "caddy"'
+    found = run_arms(tmp_path, {p: f'protocol = "{p}"{arm}' for p in ("h2", "h3")}, size="2 MB")
+    legs = {
+        "h2": {"server.tcpinfo": ("client", "proxy", 443), "origin.tcpinfo": ("origin", "server", 8443)},
+        "h3": {"origin.tcpinfo": ("origin", "server", 8443)},
+    }
+    for name, trial in found.items():
+        assert trial["status"] == "verified", trial["reason"]
+        told = trial["host"]["tcp_info"]
+        assert {file: (leg["leg"], leg["sockets_of"], leg["local_port"]) for file, leg in told.items()} == legs[name]
+        for file, (_, _, port) in legs[name].items():
+            log = read_tcp_info_log(tmp_path / "study" / "trials" / trial["trial_id"] / "raw" / file)
+            assert set(log.samples["local_port"]) == {port}
+            assert log.samples["bytes_sent"].max() > size // 2  # sampled last while it was still open
 
 
 def test_each_end_marks_its_packets_for_ecn_unless_told_not_to(tmp_path: Path) -> None:

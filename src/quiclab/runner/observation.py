@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
+from quiclab.runner.commands import ORIGIN_PORT, PORT
 from quiclab.spec import model
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process import Process
@@ -27,25 +28,47 @@ def sampling_interval(path: model.Path) -> Duration:
     return max(_SHORTEST_INTERVAL, min(_LONGEST_INTERVAL, Duration(path.base_rtt.ns // 4)))
 
 
+@dataclass(frozen=True)
+class _TcpLeg:
+    """Connections over TCP of which the kernel is asked at their sender's end."""
+
+    file: str
+    leg: Literal["client", "origin"]
+    """Between the client and whoever answers it, or between a proxy and its origin."""
+    role: model.Role
+    """Whose sockets they are."""
+    local_port: int
+
+
+def _tcp_legs(arm: model.Arm) -> tuple[_TcpLeg, ...]:
+    legs = []
+    if arm.protocol != "h3":
+        legs.append(_TcpLeg("server.tcpinfo", "client", "proxy" if arm.proxy else "server", PORT))
+    if arm.proxy is not None and arm.origin_protocol != "h3":
+        legs.append(_TcpLeg("origin.tcpinfo", "origin", "server", ORIGIN_PORT))
+    return tuple(legs)
+
+
 class Observation:
     """Context manager around the programs of one trial; samples go to files under `raw`."""
 
-    def __init__(
-        self, raw: Path, arm: model.Arm, path: model.Path, port: int, namespaces: dict[str, NetworkNamespace]
-    ) -> None:
+    def __init__(self, raw: Path, arm: model.Arm, path: model.Path, namespaces: dict[str, NetworkNamespace]) -> None:
         self._namespaces = namespaces
         self._costs = ProcessCosts(raw / "process-cost.jsonl")
         self._drops = {end: UdpDrops(namespace) for end, namespace in namespaces.items()}
-        interval = sampling_interval(path)
-        sampler = TcpInfoSampler(namespaces["server"], path.ip_version, port, interval, raw / "server.tcpinfo")
-        self._sampler = None if arm.protocol == "h3" else sampler
+        self._legs = _tcp_legs(arm)
+        self._samplers = {
+            leg.file: TcpInfoSampler(
+                namespaces["server"], path.ip_version, leg.local_port, sampling_interval(path), raw / leg.file
+            )
+            for leg in self._legs
+        }
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            for watcher in (self._costs, *self._drops.values(), self._sampler):
-                if watcher is not None:
-                    stack.enter_context(watcher)
+            for watcher in (self._costs, *self._drops.values(), *self._samplers.values()):
+                stack.enter_context(watcher)
             self._stack = stack.pop_all()
         return self
 
@@ -79,5 +102,13 @@ class Observation:
             "udp_socket_drops": {
                 end: [asdict(socket) for socket in drops.per_socket()] for end, drops in self._drops.items()
             },
-            "tcp_info": self._sampler.summary if self._sampler else None,
+            "tcp_info": {
+                leg.file: {
+                    "leg": leg.leg,
+                    "sockets_of": leg.role,
+                    "local_port": leg.local_port,
+                    **self._samplers[leg.file].summary,
+                }
+                for leg in self._legs
+            },
         }

@@ -129,7 +129,7 @@ def _transfer(
             file.write_text(content)
     for folder in ("server-qlog", "proxy-qlog", "client-qlog"):
         (raw / folder).mkdir()
-    observation = Observation(raw, arm, path, PORT, namespaces)
+    observation = Observation(raw, arm, path, namespaces)
     stack.callback(
         lambda: record.host.update(observation.findings())
     )  # once it has ended, in namespaces that are there
