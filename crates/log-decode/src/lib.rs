@@ -11,6 +11,7 @@
 
 pub mod arrow;
 mod error;
+pub mod http;
 mod input;
 mod json;
 pub mod packet_log;
@@ -22,7 +23,7 @@ pub mod tables;
 
 pub use error::DecodeError;
 pub use input::Input;
-pub use source::{Clock, End, Options, Source};
+pub use source::{Clock, Direction, End, Options, Source};
 pub use stats::{Severity, Stat, Stats};
 
 /// The longest single record (a qlog event, a pcapng block) that is read into memory.

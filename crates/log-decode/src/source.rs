@@ -41,6 +41,54 @@ impl End {
     }
 }
 
+/// The way of bytes between the two ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// From client to server.
+    Up,
+    /// From server to client.
+    Down,
+}
+
+impl Direction {
+    /// The name in the column `direction`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+        }
+    }
+
+    /// The way back.
+    #[must_use]
+    pub fn reverse(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
+
+    /// The end that sends this way.
+    #[must_use]
+    pub fn sender(self) -> End {
+        match self {
+            Self::Up => End::Client,
+            Self::Down => End::Server,
+        }
+    }
+
+    /// The word of the column `event` for what went this way, in a log taken at `vantage`.
+    #[must_use]
+    pub fn event(self, vantage: Option<End>) -> &'static str {
+        match vantage {
+            Some(end) if end == self.sender() => "sent",
+            Some(_) => "received",
+            None => "seen",
+        }
+    }
+}
+
 /// What a file does not say about itself.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
