@@ -32,15 +32,19 @@ size = "{size}"
 [[path]]
 name = "quiet"
 rate = "50 Mbit/s"
-delay = "10 ms"
+delay = "{delay}"
 {path}
 """
 _ARM = """
 [[arm]]
 name = "{name}"
-tcp = {{ congestion_control = "cubic" }}
 {text}
 """
+
+
+def _arm(name: str, text: str) -> str:
+    tcp = "" if "\ntcp = " in text else 'tcp = { congestion_control = "cubic" }\n'
+    return _ARM.format(name=name, text=tcp + text)
 
 
 def need(*programs: tuple[Role, str]) -> None:
@@ -51,15 +55,17 @@ def need(*programs: tuple[Role, str]) -> None:
             pytest.skip(f"{role} {name}: {found.reason}; {found.install}")
 
 
-def spec_text(arms: Mapping[str, str], size: str, path: str = "") -> str:
+def spec_text(arms: Mapping[str, str], size: str, path: str = "", delay: str = "10 ms") -> str:
     """A spec of one block over one path."""
-    return _HEAD.format(size=size, path=path) + "".join(_ARM.format(name=name, text=arms[name]) for name in arms)
+    return _HEAD.format(size=size, path=path, delay=delay) + "".join(_arm(name, text) for name, text in arms.items())
 
 
-def run_arms(folder: Path, arms: Mapping[str, str], size: str = "100 KB", path: str = "") -> dict[str, dict[str, Any]]:
-    """trial.json of each arm. `arms`: name → its lines of TOML, without name and tcp."""
+def run_arms(
+    folder: Path, arms: Mapping[str, str], size: str = "100 KB", path: str = "", delay: str = "10 ms"
+) -> dict[str, dict[str, Any]]:
+    """trial.json of each arm. `arms`: name → its lines of TOML, without name; `tcp` is cubic's where they say none."""
     spec = folder / "spec.toml"
-    spec.write_text(spec_text(arms, size, path))
+    spec.write_text(spec_text(arms, size, path, delay))
     done = quiclab("run", spec, "--out", folder / "study", "--no-report", timeout=300)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     kept = [trial for trial in trials(folder / "study") if trial["row"]["kind"] == "main"]

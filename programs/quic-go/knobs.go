@@ -24,7 +24,6 @@ const (
 // knobs are what client and server share. nil is the library's own.
 type knobs struct {
 	CongestionControl *string  `json:"congestion_control"`
-	Pacing            *bool    `json:"pacing"`
 	ConnectionWindow  *int64   `json:"connection_window_bytes"`
 	StreamWindow      *int64   `json:"stream_window_bytes"`
 	Groups            []string `json:"groups"`
@@ -51,8 +50,6 @@ func (k *knobs) check(role string, protocols []string) error {
 		return badJob{"congestion_control over TCP is the kernel's"}
 	case k.CongestionControl != nil && *k.CongestionControl != "reno":
 		return badJob{fmt.Sprintf("quic-go's congestion control is reno only, not %q", *k.CongestionControl)}
-	case k.Pacing != nil && (!h2 || role == "client"):
-		return badJob{"pacing can be set on a server over TCP only: quic-go paces always"}
 	case k.TLSVersion != nil && !h2:
 		return badJob{"QUIC is TLS 1.3 always: tls_version cannot be set"}
 	case k.TLSVersion != nil && tlsVersions[*k.TLSVersion] == 0:

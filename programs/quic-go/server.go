@@ -131,11 +131,7 @@ func refuseEarlyData(config *tls.Config) func([]byte, tls.ConnectionState) (*tls
 }
 
 func (job *serverJob) listenH2(config *tls.Config, handler http.Handler) (listener, error) {
-	tcp := net.ListenConfig{}
-	if job.Pacing != nil && *job.Pacing {
-		tcp.Control = pace
-	}
-	bound, err := tcp.Listen(context.Background(), "tcp", job.Listen)
+	bound, err := net.Listen("tcp", job.Listen)
 	if err != nil {
 		return listener{}, err
 	}

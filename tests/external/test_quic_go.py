@@ -4,17 +4,13 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
-import socket
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from live_link import in_sandbox
-from live_programs import ADDRESS, PORT, Loopback, loopback
+from live_programs import PORT, Loopback, loopback
 
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints.clients.quic_go import QuicGoClient
@@ -234,28 +230,6 @@ def test_each_group_can_be_had(tmp_path: Path, group: str) -> None:
             return here.visit(Knobs(groups=(group,)))
 
     assert run(tmp_path, "h3", work)["tls_group"] == group
-
-
-@pytest.mark.skipif(shutil.which("ss") is None, reason="ss is not installed: apt-get install iproute2")
-@pytest.mark.parametrize("pacing", [None, True])
-def test_a_paced_connection_has_a_rate_limit(tmp_path: Path, pacing: bool | None) -> None:
-    """Accepted connections inherit from the listening socket what makes Linux TCP pace; without the knob, nothing."""
-
-    def work(here: Loopback) -> list[Any]:
-        def connect() -> str:
-            with socket.create_connection((ADDRESS, PORT)):
-                asked = ("ss", "--tcp", "--info", "--no-header", f"sport = :{PORT}")
-                return subprocess.run(asked, capture_output=True, text=True, check=True).stdout
-
-        with here.serving(Knobs(pacing=pacing)):
-            return [here.namespace.run(connect), here.visit()]
-
-    told, request = run(tmp_path, "h2", work)
-    # ss tells the rate, and after a slash the limit where there is one.
-    found = re.search(r"pacing_rate [^ /]+(/)?", told)
-    assert found is not None, told
-    assert (found[1] == "/") is (pacing is True), told
-    assert request["whole"]
 
 
 @pytest.mark.parametrize("protocol", ["h2", "h3"])

@@ -67,8 +67,11 @@ class Observation:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            for watcher in (self._costs, *self._drops.values(), *self._samplers.values()):
-                stack.enter_context(watcher)
+            stack.enter_context(self._costs)
+            for drops in self._drops.values():
+                stack.enter_context(drops)
+            for sampler in self._samplers.values():
+                stack.enter_context(sampler)
             self._stack = stack.pop_all()
         return self
 

@@ -43,6 +43,7 @@ from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.testbed.process import Process, collect, kill_everything_else
 from quiclab.testbed.sampler import tcp_congestion_control
 from quiclab.testbed.syscall_count import counting
+from quiclab.testbed.tcp_pacing import pace_connections
 from quiclab.testbed.tcp_settings import sysctls
 
 _GRACE_S = 1.0
@@ -175,6 +176,8 @@ def _transfer(
         if origin is not None:
             origin.wait_for_sockets(ORIGIN_PORT, commands["server"].sockets, patience_s)
         front.wait_for_sockets(PORT, commands[front_name].sockets, patience_s)
+        if arm.tcp.pacing:
+            record.host["tcp_pacing_limit_bytes_per_s"] = _pace(arm, namespaces["server"], origin, front)
         record.phase("server_start")
         _visit(warm_up, patience_s, "the server did not answer the warm-up request")
         if resumes(arm):
@@ -207,6 +210,16 @@ def _transfer(
     record.phase("server_stop")
     record.host["slow_cpu"] = {role: findings for role, each in slow.items() if (findings := each.findings())}
     return summary
+
+
+def _pace(arm: model.Arm, namespace: NetworkNamespace, origin: Process | None, front: Process) -> dict[str, int]:
+    """Pace what is sent over TCP on either leg."""
+    paced = {}
+    if arm.protocol != "h3":
+        paced["client"] = pace_connections(namespace, front.pid, PORT)
+    if origin is not None and arm.origin_protocol != "h3":
+        paced["origin"] = pace_connections(namespace, origin.pid, ORIGIN_PORT)
+    return paced
 
 
 def _visit(client: Process, patience_s: float, trouble: str) -> None:

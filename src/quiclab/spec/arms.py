@@ -46,6 +46,7 @@ TCP_KEYS: Mapping[str, Kind[Any]] = {
     "rack": kinds.FLAG,
     "reordering": kinds.whole(1, 300),
     "max_window": kinds.whole(1, 1_000_000),
+    "pacing": kinds.FLAG,
 }
 TCP: Kind[Tcp] = Kind(
     'a table such as {congestion_control = "reno", initial_window = 10}', lambda node: build(Tcp, node, TCP_KEYS)

@@ -33,7 +33,7 @@ class Knobs:
     max_window: ByteCount | None = None
     """Most that QUIC's congestion window may grow to."""
     pacing: bool | None = None
-    """Spread packets over the round trip. Linux TCP without the fq queue paces by itself once a program asks it to."""
+    """Spread QUIC's packets over the round trip. TCP's is the arm's `tcp.pacing`."""
     hystart: bool | None = None
     """Leave slow start when the RTT rises (HyStart++, RFC 9406)."""
     connection_window: ByteCount | None = None

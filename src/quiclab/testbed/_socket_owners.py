@@ -12,7 +12,7 @@ from quiclab.testbed._process_tree import everybody, tree
 def holds(root: int, inodes: set[int]) -> bool:
     """Whether one of these sockets is open in the program `root`, its children or its session, as far as they show."""
     own = tree(everybody(), root, frozenset()) if inodes else []
-    return any((found := _sockets(stat.pid)) is None or found & inodes for stat in own)
+    return any((found := _sockets(stat.pid)) is None or found.keys() & inodes for stat in own)
 
 
 def strangers(root: int, inodes: set[int]) -> list[str]:
@@ -23,22 +23,32 @@ def strangers(root: int, inodes: set[int]) -> list[str]:
     if any(held[pid] is None for pid in own):
         return []
     left = inodes - {inode for pid in own for inode in held[pid] or ()}
-    return sorted({_name(pid) for pid in stats if pid not in own and (held[pid] or set()) & left})
+    return sorted({_name(pid) for pid in stats if pid not in own and (held[pid] or {}).keys() & left})
 
 
-def _sockets(pid: int) -> set[int] | None:
-    """Inode numbers of the sockets that a process has open; None where it hides them."""
-    found = set()
+def descriptors(root: int, inodes: set[int]) -> dict[int, tuple[int, int]]:
+    """Of these sockets those that the program `root` has open: inode → process and file descriptor."""
+    found = {}
+    for stat in tree(everybody(), root, frozenset()):
+        for inode, fd in (_sockets(stat.pid) or {}).items():
+            if inode in inodes:
+                found[inode] = (stat.pid, fd)
+    return found
+
+
+def _sockets(pid: int) -> dict[int, int] | None:
+    """Inode numbers and file descriptors of the sockets that a process has open; None where it hides them."""
+    found = {}
     try:
         for file in Path(f"/proc/{pid}/fd").iterdir():
             with contextlib.suppress(OSError):
                 target = str(file.readlink())
                 if target.startswith("socket:["):
-                    found.add(int(target[8:-1]))
+                    found[int(target[8:-1])] = int(file.name)
     except PermissionError:
         return None
     except OSError:
-        return set()
+        return {}
     return found
 
 

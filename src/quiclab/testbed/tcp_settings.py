@@ -21,6 +21,7 @@ def sysctls(tcp: Tcp) -> dict[str, str]:
         "net.ipv4.tcp_rmem": " ".join(str(size.bytes) for size in tcp.receive_buffer),
         "net.ipv4.tcp_wmem": " ".join(str(size.bytes) for size in tcp.send_buffer),
         "net.ipv4.tcp_fastopen": "0",
+        "net.mptcp.enabled": "0",
         "net.ipv4.tcp_mtu_probing": "0",
         "net.ipv4.tcp_window_scaling": "1",
         "net.ipv4.tcp_moderate_rcvbuf": "1",

@@ -30,7 +30,7 @@ class QuicGoServer:
     role: Role = "server"
     protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
     knobs: Mapping[Protocol, frozenset[str]] = {
-        "h2": _BOTH | {"pacing", "tls_version"},
+        "h2": _BOTH | {"tls_version"},
         "h3": _BOTH | {"congestion_control", "early_data", "ecn", "gso", "max_payload"},
     }
     abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})
@@ -48,7 +48,7 @@ class QuicGoServer:
         """As read in quic-go 0.65, or the kernel's TCP."""
         knobs = program.knobs
         if protocol == "h2":
-            return {**tcp_sender_facts(tcp), **({"pacing": "paced"} if knobs.pacing else {})}
+            return tcp_sender_facts(tcp)
         size = knobs.max_payload
         return {
             "congestion_control": "New Reno with beta 0.7",
