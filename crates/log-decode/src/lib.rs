@@ -17,9 +17,12 @@ mod json;
 pub mod packet_log;
 pub mod pcapng;
 pub mod qlog;
+#[allow(dead_code, reason = "the capture decoder is about to use it")]
+mod quic;
 mod source;
 mod stats;
 pub mod tables;
+mod tls;
 
 pub use error::DecodeError;
 pub use input::Input;
