@@ -41,6 +41,12 @@ def decode(format_name: str, path: Path, context: Context, take: Take | None) ->
     )
 
 
+def head(path: Path, count: int) -> bytes:
+    """The first bytes of a file."""
+    with path.open("rb") as file:
+        return file.read(count)
+
+
 @contextmanager
 def _errors(path: Path) -> Iterator[None]:
     try:

@@ -24,6 +24,8 @@ class Column:
     null: str
     """When a row holds no value; `NEVER` if it always does."""
     doc: str
+    instant: bool = False
+    """A point in time, which moves with its clock; other nanoseconds are lengths of time."""
 
 
 SOURCE = Column("source", pl.String, "", NEVER, "The file that says so, relative to the folder that was decoded.")
@@ -31,6 +33,19 @@ UNCERTAINTY = Column(
     "uncertainty_ns", pl.Int64, "ns", "the source's clock could not be placed",
     "How far `time_ns`, and every other instant of the row, may lie from the study's clock, either way.",
 )  # fmt: skip
+
+
+CAPTURED = Column(
+    "captured_ns", pl.Int64, "ns", "not a log's row, or not found in a capture",
+    "When a capture at the same end saw the packet that this log's row tells of: better than `time_ns` where the log "
+    "is coarse.",
+    instant=True,
+)  # fmt: skip
+PACKET_INDEX = Column(
+    "packet_index", pl.UInt32, "", "not captured by the link", "`index` in link_packets of the packet that carried it."
+)
+MADE_LATER = (SOURCE, UNCERTAINTY, CAPTURED, PACKET_INDEX)
+"""Columns that a decoder cannot fill: they are known only about a file as a whole, or from other files."""
 
 
 def of_logs(name: str, doc: str, *columns: Column) -> Table:
@@ -47,9 +62,19 @@ class Table:
     columns: tuple[Column, ...]
 
     @property
+    def instants(self) -> tuple[str, ...]:
+        """Names of the columns that hold points in time."""
+        return tuple(column.name for column in self.columns if column.instant)
+
+    @property
+    def from_logs(self) -> bool:
+        """Whether decoders fill it."""
+        return SOURCE in self.columns and UNCERTAINTY in self.columns
+
+    @property
     def decoder_schema(self) -> pl.Schema:
         """What a decoder gives: all but what is only known about a file as a whole."""
-        own = (column for column in self.columns if column not in (SOURCE, UNCERTAINTY))
+        own = (column for column in self.columns if column not in MADE_LATER)
         return pl.Schema({column.name: column.dtype for column in own})
 
     def schema(self) -> pl.Schema:

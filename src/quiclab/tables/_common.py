@@ -18,6 +18,7 @@ TIME = Column(
     "time_ns", pl.Int64, "ns", NEVER,
     "CLOCK_MONOTONIC of the study where the table `sources` says that the file's clock is placed; else by the file's "
     "own.",
+    instant=True,
 )  # fmt: skip
 TRANSPORT = Column("transport", pl.String, "", NEVER, "`quic` or `tcp`.")
 DIRECTION = Column(

@@ -27,11 +27,16 @@ SOURCES = Table(
         Column("format", pl.String, "", NEVER, "The decoder's name of the format."),
         Column("dialect", pl.String, "", NEVER, "Version of the format and who wrote it, as far as the file tells."),
         Column("vantage", pl.String, "", "unknown", "Where it was recorded: `client` or `server`."),
+        Column(
+            "connection", pl.String, "", "the file has one clock",
+            "The trace that the row is about, where each counts from its own start.",
+        ),
         Column("clock", pl.String, "", NEVER, "What its times count by: `monotonic`, `realtime` or `own_start`."),
         Column("resolution_ns", pl.UInt64, "ns", NEVER, "The step of its times."),
         Column(
             "placed_by", pl.String, "", "not placed",
-            "How its times became the study's: `same_clock`, `realtime_offset` or `joined_packets`.",
+            "How its times became the study's: `same_clock`, `realtime_offset`, `joined_packets`, or `reference` where "
+            "no file has the study's clock and this one's stands for it.",
         ),
         Column("offset_ns", pl.Int64, "ns", "not placed", "What was added to its times."),
         Column(

@@ -12,7 +12,7 @@ _NOT_SEEN = "the log does not show it"
 
 
 def _instant(name: str, doc: str) -> Column:
-    return Column(name, pl.Int64, "ns", _NOT_SEEN, doc)
+    return Column(name, pl.Int64, "ns", _NOT_SEEN, doc, instant=True)
 
 
 def _bytes(name: str, doc: str) -> Column:

@@ -12,14 +12,13 @@ _NOT_TCP = "not TCP, or a later fragment"
 IP_PACKETS = of_logs(
     "ip_packets",
     "One IP packet in the capture of one end; in the order of the capture. A packet that the link dropped is only in "
-    "the "
-    "capture of the end that sent it.",
+    "the capture of the end that sent it.",
         Column("vantage", pl.String, "", "unknown end", "Where it was captured: `client` or `server`."),
         Column("direction", pl.String, "", "unknown end or no flags", "`up` from client to server, or `down`."),
         Column(
             "time_ns", pl.Int64, "ns", NEVER,
             "Outbound: arrival at the link; inbound: written to the end's device. CLOCK_MONOTONIC, but CLOCK_REALTIME "
-            "where decode_stats says `no_clock_offset`.",
+            "where decode_stats says `no_clock_offset`.", instant=True,
         ),
         Column("number", pl.UInt64, "", NEVER, "Counts the IP packets of the file from 0."),
         Column("packet_index", pl.UInt32, "", "foreign capture, or outside the model", "`index` in link_packets."),

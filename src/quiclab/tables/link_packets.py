@@ -12,8 +12,10 @@ LINK_PACKETS = of_logs(
     "One packet that reached the link, and one more for every duplicate that the link made; in the order of decision.",
         Column("direction", pl.String, "", NEVER, "`up` from client to server, `down` from server to client."),
         Column("index", pl.UInt32, "", "outside the model", "Counts the packets of one direction from 0."),
-        Column("arrival_ns", pl.Int64, "ns", NEVER, "CLOCK_MONOTONIC instant at which the packet reached the link."),
-        Column("due_ns", pl.Int64, "ns", "dropped", "Instant at which the model lets its last bit reach the far end."),
+        Column("arrival_ns", pl.Int64, "ns", NEVER, "Instant at which the packet reached the link.", instant=True),
+        Column(
+            "due_ns", pl.Int64, "ns", "dropped", "When the model lets its last bit reach the far end.", instant=True
+        ),
         Column("lateness_ns", pl.Int32, "ns", "not written", "When it was really written, less `due_ns`."),
         Column("size_bytes", pl.UInt16, "bytes", NEVER, "Length of the IP packet."),
         Column("queue_bytes", pl.UInt32, "bytes", NEVER, "Bottleneck queue just before it, in service included."),

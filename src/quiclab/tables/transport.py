@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from quiclab.tables._api import NEVER, Column, of_logs
+from quiclab.tables._api import CAPTURED, NEVER, PACKET_INDEX, Column, of_logs
 from quiclab.tables._common import (
     CONNECTION,
     DIRECTION,
@@ -40,6 +40,8 @@ PACKETS = of_logs(
         "TCP: the segment's bytes, or part of them, were seen before in this direction.",
     ),
     Column("trigger", pl.String, "", "the log does not say", "Why, in the log's words."),
+    CAPTURED,
+    PACKET_INDEX,
 )  # fmt: skip
 
 ACKS = of_logs(
@@ -109,13 +111,16 @@ LOSSES = of_logs(
     PACKET_TYPE,
     PACKET_NUMBER,
     Column("length_bytes", pl.UInt64, "bytes", "the log does not say", "As in packets."),
-    Column("sent_ns", pl.Int64, "ns", "its sending is not in the log", "When it had been sent."),
+    Column("sent_ns", pl.Int64, "ns", "its sending is not in the log", "When it had been sent.", instant=True),
     Column(
         "rule", pl.String, "", "the log does not say",
         "`time_threshold`, `reordering_threshold`, `pto_expired` (RFC 9002 section 6), `timeout` or `fast_retransmit` "
         "(TCP, estimated), or the log's own word.",
     ),
-    Column("acknowledged_ns", pl.Int64, "ns", "never acknowledged", "When an acknowledgment of it arrived after all."),
+    Column(
+        "acknowledged_ns", pl.Int64, "ns", "never acknowledged", "When an acknowledgment of it arrived after all.",
+        instant=True,
+    ),
     Column(
         "spurious", pl.Boolean, "", "the log does not show acknowledgments",
         "Whether it was acknowledged after all.",

@@ -8,7 +8,7 @@ from pathlib import Path
 from decoders import writers
 
 from quiclab.decoders import decode_trial
-from quiclab.decoders.trial import end_of
+from quiclab.decoders.log_files import end_of
 
 
 def lay_out(trial: Path, files: dict[str, bytes]) -> None:

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logs of any number and format to one set of tables with one clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from quiclab.decoders._api import Absent, Context, FileTables, Finding
+from quiclab.decoders.clocks import Placement
+from quiclab.decoders.joins import CAPTURES, in_captures, named, sightings
+from quiclab.decoders.log_files import Found, LogFile
+from quiclab.decoders.placing import Source, place_all, shift
+from quiclab.decoders.sinks import Sink
+from quiclab.errors import DecodeError
+from quiclab.tables import CONNECTION, MADE_LATER, TABLES
+
+_REALTIME_FORMATS = ("qlog", "har", "pcap")
+"""Formats whose times, where they are the study's, became so by the offset between its clocks."""
+
+
+@dataclass
+class Account:
+    """What was learned beside the rows."""
+
+    sources: list[Source] = field(default_factory=list)
+    findings: list[tuple[str, Finding]] = field(default_factory=list)
+    absent: list[tuple[str, Absent]] = field(default_factory=list)
+    captured: pl.DataFrame = field(default_factory=pl.DataFrame)
+    """`joins.in_captures`."""
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """As the tables `sources`, `decode_stats` and `absent`."""
+        stats = [(name, each.name, each.severity, each.count, each.advice) for name, each in self.findings]
+        absent = [(name, each.table, each.column, each.reason) for name, each in self.absent]
+        return {
+            "sources": pl.DataFrame([each.row() for each in self.sources], schema=TABLES["sources"].schema()),
+            "decode_stats": pl.DataFrame(stats, schema=TABLES["decode_stats"].schema(), orient="row"),
+            "absent": pl.DataFrame(absent, schema=TABLES["absent"].schema(), orient="row"),
+        }
+
+
+def decode_files(
+    found: Found,
+    sink: Sink,
+    realtime_minus_monotonic_ns: int | None = None,
+    offset_error_ns: int = 0,
+    progress: Callable[[LogFile], None] = lambda _: None,
+) -> Account:
+    """Decode every log into `sink`; a file that cannot be read is counted, not raised.
+
+    The offset between the clocks comes from a packet log, else it is what is given, known to `offset_error_ns`.
+    """
+    account = Account()
+    # A packet log comes first: it says how the clocks relate.
+    for log in sorted(found.logs, key=lambda log: log.decoder.format != "packet_log"):
+        progress(log)
+        context = Context(log.vantage, realtime_minus_monotonic_ns, found.key_logs)
+        file = _decode(log, context, sink)
+        realtime_minus_monotonic_ns = file.realtime_minus_monotonic_ns or realtime_minus_monotonic_ns
+        account.findings += [(log.name, each) for each in file.findings]
+        account.absent += [(log.name, each) for each in file.absent]
+        account.sources.append(_source(log, file, offset_error_ns))
+    _place(account, sink)
+    return account
+
+
+def _source(log: LogFile, file: FileTables, offset_error_ns: int) -> Source:
+    source = Source(log.name, log.decoder.format, file.dialect, log.vantage, file.clock, file.resolution_ns)
+    if file.clock != "monotonic":
+        return source
+    # Half a step either way is what a clock that rounds cannot tell.
+    if log.decoder.format in _REALTIME_FORMATS:
+        return source.here("realtime_offset", file.resolution_ns // 2 + offset_error_ns)
+    return source.here("same_clock", file.resolution_ns // 2)
+
+
+def _decode(log: LogFile, context: Context, sink: Sink) -> FileTables:
+    """Decode one file into the sink; every row gets the columns that decoders do not fill."""
+
+    def take(name: str, rows: pl.DataFrame) -> None:
+        own = {column.name: pl.lit(None, column.dtype) for column in TABLES[name].columns if column in MADE_LATER}
+        own["source"] = pl.lit(log.name)
+        sink.take(name, rows.with_columns(**own).select(TABLES[name].schema().names()))
+
+    try:
+        file = log.decoder.decode(log.path, context, take if sink.streams else None)
+    except DecodeError as error:
+        return FileTables({}, (Finding("unreadable", "error", 1, error.message),))
+    for name, rows in file.tables.items():
+        take(name, rows)
+    return file
+
+
+def _place(account: Account, sink: Sink) -> None:
+    captures = [each.name for each in account.sources if each.format in CAPTURES]
+    seen = named(sightings(sink.table("packets"), captures))
+    account.sources = place_all([part for each in account.sources for part in _traces(each, seen)], seen)
+    account.captured = in_captures(seen, captures)
+
+
+def _traces(source: Source, seen: pl.DataFrame) -> list[Source]:
+    """A file whose traces count from starts of their own has as many clocks."""
+    if source.clock != "own_start":
+        return [source]
+    names = seen.filter(pl.col("source") == source.name)["connection"].unique(maintain_order=True).to_list()
+    return [replace(source, connection=name) for name in names] if len(names) > 1 else [source]
+
+
+def finished(name: str, sink: Sink, account: Account) -> pl.LazyFrame:
+    """A table with all instants by the study's clock, how uncertain they are, and what captures know better."""
+    table = TABLES[name]
+    rows = sink.table(name)
+    if name == "packets":
+        rows = _with_captures(rows, sink, account)
+    placed = {_unit(each): each.placement for each in account.sources if each.placement}
+    if not placed:
+        return rows
+    traces = [each.name for each in account.sources if each.connection is not None]
+    unit = pl.col("source")
+    if traces and CONNECTION in table.columns:
+        of_trace = pl.concat_str("source", pl.lit("\0"), "connection")
+        unit = pl.when(unit.is_in(traces)).then(of_trace).otherwise(unit)
+    moved = []
+    if any(placement.offset_ns or placement.drift for placement in placed.values()):
+        offset, drift, zero = (_looked_up(unit, placed, what) for what in ("offset_ns", "drift", "zero_ns"))
+        moved = [pl.coalesce(shift(pl.col(each), offset, drift, zero), each).alias(each) for each in table.instants]
+    return rows.with_columns(*moved, _looked_up(unit, placed, "uncertainty_ns").alias("uncertainty_ns"))
+
+
+def _unit(source: Source) -> str:
+    return source.name if source.connection is None else f"{source.name}\0{source.connection}"
+
+
+def _looked_up(unit: pl.Expr, placed: Mapping[str, Placement], what: str) -> pl.Expr:
+    dtype = pl.Float64() if what == "drift" else pl.Int64()
+    values = pl.Series([getattr(placement, what) for placement in placed.values()], dtype=dtype)
+    return unit.replace_strict(pl.Series(list(placed)), values, default=None, return_dtype=dtype)
+
+
+def _with_captures(packets: pl.LazyFrame, sink: Sink, account: Account) -> pl.LazyFrame:
+    """Rows of logs with the instant of the capture that shows the packet, and every row with the link's index."""
+    order = packets.collect_schema().names()
+    index = (
+        sink.table("ip_packets")
+        .filter(pl.col("packet_index").is_not_null())
+        .select(capture="source", shown="number", index="packet_index")
+    )
+    key = ["source", "connection", "event", "packet_type", "packet_number"]
+    shown = account.captured.lazy().rename({"captured_ns": "seen_ns", "ip_packet": "shown"})
+    return (
+        packets.join(shown, on=key, how="left", maintain_order="left")
+        .with_columns(capture=pl.coalesce("capture", "source"), shown=pl.coalesce("shown", "ip_packet"))
+        .join(index, on=["capture", "shown"], how="left", maintain_order="left")
+        .with_columns(captured_ns="seen_ns", packet_index="index")
+        .select(order)
+    )

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which files are logs, of which format, and from which end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from quiclab.decoders import _core
+from quiclab.decoders._api import Decoder, End
+from quiclab.decoders._registry import DECODERS
+
+_HEAD_BYTES = 4096
+_KEY_LOG_LABELS = (b"CLIENT_", b"SERVER_", b"EXPORTER_", b"EARLY_EXPORTER_", b"RSA ", b"QUIC_")
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """One file that a decoder recognises."""
+
+    path: Path
+    name: str
+    """As in the column `source`."""
+    decoder: Decoder
+    vantage: End | None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What stands in some folders."""
+
+    logs: tuple[LogFile, ...]
+    key_logs: tuple[Path, ...]
+    unknown: tuple[str, ...]
+    """Names of files that are no log of a known format."""
+
+
+def find(paths: Iterable[tuple[Path, str]], vantages: dict[str, End] | None = None) -> Found:
+    """Look into every file, given with the name that it shall have.
+
+    The end is that of `vantages`, else the one that the name tells. Raises OSError if a file cannot be read.
+    """
+    logs: list[LogFile] = []
+    key_logs: list[Path] = []
+    unknown: list[str] = []
+    for path, name in paths:
+        head = head_of(path)
+        decoder = decoder_for(head)
+        if decoder is not None:
+            logs.append(LogFile(path, name, decoder, (vantages or {}).get(name) or end_of(Path(name))))
+        elif is_key_log(head):
+            key_logs.append(path)
+        else:
+            unknown.append(name)
+    return Found(tuple(logs), tuple(key_logs), tuple(unknown))
+
+
+def head_of(path: Path) -> bytes:
+    """The first bytes of a log, decompressed."""
+    return _core.head(path, _HEAD_BYTES)
+
+
+def decoder_for(head: bytes) -> Decoder | None:
+    """The decoder that recognises the head of a file; None if none does."""
+    return next((decoder for decoder in DECODERS if decoder.sniff(head)), None)
+
+
+def decoder_of(path: Path) -> Decoder | None:
+    """The decoder that recognises a file; None if none does."""
+    return decoder_for(head_of(path))
+
+
+def is_key_log(head: bytes) -> bool:
+    """Whether a file looks like a TLS key log (the NSS format), comments and empty lines before the first secret."""
+    lines = (line.strip() for line in head.splitlines())
+    first = next((line for line in lines if line and not line.startswith(b"#")), b"")
+    return first.startswith(_KEY_LOG_LABELS) and len(first.split()) in (3, 2)
+
+
+def end_of(path: Path) -> End | None:
+    """Which end's file this is, by the first part of its path that says so (`client.pcapng`, `server-qlog/…`)."""
+    for part in path.parts:
+        for end in ("client", "server"):
+            if part.startswith(end):
+                return end
+    return None

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where decoded rows wait until every clock is known: in memory, or in a folder of Parquet parts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Protocol
+
+import polars as pl
+
+from quiclab.tables import TABLES
+
+
+class Sink(Protocol):
+    """Takes portions of tables and gives each back as one."""
+
+    streams: bool
+    """Whether decoders should hand over rows while they read."""
+
+    def take(self, name: str, rows: pl.DataFrame) -> None:
+        """Keep some rows of a table."""
+
+    def table(self, name: str) -> pl.LazyFrame:
+        """All rows of a table so far, in the order in which they came."""
+
+
+class InMemory:
+    """For logs of a trial."""
+
+    streams = False
+
+    def __init__(self) -> None:
+        self._parts: defaultdict[str, list[pl.DataFrame]] = defaultdict(list)
+
+    def take(self, name: str, rows: pl.DataFrame) -> None:
+        """Keep some rows of a table."""
+        self._parts[name].append(rows)
+
+    def table(self, name: str) -> pl.LazyFrame:
+        """All rows of a table so far, in the order in which they came."""
+        return pl.concat([TABLES[name].empty(), *self._parts[name]]).lazy()
+
+
+class ParquetParts:
+    """For logs of any size: memory holds one portion at a time."""
+
+    streams = True
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._count: defaultdict[str, int] = defaultdict(int)
+
+    def take(self, name: str, rows: pl.DataFrame) -> None:
+        """Write some rows of a table to a part of its own."""
+        folder = self._folder / name
+        folder.mkdir(parents=True, exist_ok=True)
+        rows.write_parquet(folder / f"{self._count[name]:08}.parquet")
+        self._count[name] += 1
+
+    def table(self, name: str) -> pl.LazyFrame:
+        """All rows of a table so far, in the order in which they came."""
+        if not self._count[name]:
+            return TABLES[name].empty().lazy()
+        return pl.scan_parquet(self._folder / name / "*.parquet")
