@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from quiclab.tables._api import NEVER, Column, of_logs
@@ -21,7 +23,11 @@ def _bytes(name: str, doc: str) -> Column:
 
 def _stream_direction(way: str, sender: str) -> tuple[Column, ...]:
     return (
-        _bytes(f"{way}_bytes", f"Bytes that the {sender} sent on the stream, each offset once."),
+        _bytes(
+            f"{way}_bytes",
+            f"Bytes that the {sender} sent on the stream, each offset once. HTTP/2: its HEADERS, PUSH_PROMISE, "
+            "CONTINUATION and DATA frames, each with its header, as QUIC counts those of HTTP/3.",
+        ),
         _instant(f"{way}_first_ns", f"First byte from the {sender} at this vantage."),
         _instant(f"{way}_last_ns", f"Last byte from the {sender} at this vantage, with all before it."),
         Column(f"{way}_end", pl.String, "", "it did not end in this log", "`fin`, `reset` or `stop_sending`."),
@@ -52,7 +58,11 @@ HTTP_FRAMES = of_logs(
     "One HTTP/2 frame (RFC 9113 section 6) or HTTP/3 frame (RFC 9114 section 7).",
     VANTAGE,
     CONNECTION,
-    TIME,
+    replace(
+        TIME,
+        doc="In a capture: the frame's first byte could be read, with all before it (over TLS, once its record was "
+        "whole). In a program's log: as it was logged. " + TIME.doc,
+    ),
     Column("http_version", pl.String, "", NEVER, "`HTTP/2` or `HTTP/3`."),
     EVENT,
     DIRECTION,
@@ -63,6 +73,7 @@ HTTP_FRAMES = of_logs(
     Column(
         "value", pl.UInt64, "", "the frame has no such field", "Window increment, error code, or last stream of GOAWAY."
     ),
+    _instant("last_byte_ns", "The frame's last byte could be read, with all before it."),
     Column("detail", pl.String, "", "nothing to say", "JSON: the settings, the header fields, the priority."),
 )
 
@@ -93,13 +104,13 @@ HTTP_REQUESTS = of_logs(
     _instant("connect_end_ns", "The connection could be used."),
     _instant("send_start_ns", "First byte of the request sent."),
     _instant("send_end_ns", "Last byte of the request sent."),
-    _instant("headers_ns", "Response header complete."),
+    _instant("headers_ns", "Response header complete, and what it refers to in the dynamic table of QPACK."),
     _instant("first_byte_ns", "First byte of the response's body."),
     _instant("last_byte_ns", "Last byte of the response, with all before it."),
-    _bytes("request_header_bytes", "The header as sent, compressed."),
-    _bytes("request_body_bytes", "The body as sent."),
-    _bytes("response_header_bytes", "The header as sent, compressed."),
-    _bytes("response_body_bytes", "The body as sent."),
+    _bytes("request_header_bytes", "Its header sections as sent, compressed: trailers too."),
+    _bytes("request_body_bytes", "The body as sent, without framing and padding."),
+    _bytes("response_header_bytes", "Its header sections as sent, compressed: interim responses and trailers too."),
+    _bytes("response_body_bytes", "The body as sent, without framing and padding."),
     Column("from_cache", pl.Boolean, "", _NOT_SEEN, "Answered without the network."),
     Column("error", pl.String, "", "none", "Why it failed, in the log's words."),
 )

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from quiclab.tables._api import CAPTURED, NEVER, PACKET_INDEX, Column, of_logs
@@ -144,16 +146,18 @@ FLOW_CONTROL = of_logs(
     "One change of what a receiver allows, or one moment at which that held a sender back.",
     *_OF_CONNECTION,
     Column("event", pl.String, "", NEVER, "`limit` (allowed from now on), `blocked` or `unblocked`."),
-    DIRECTION,
+    replace(DIRECTION, doc="The way of the data, or of the opening of streams, that is limited: `up` or `down`."),
     Column("scope", pl.String, "", NEVER, "`connection`, `stream`, `streams_bidi` or `streams_uni` (their number)."),
     STREAM_ID,
     Column(
         "limit", pl.UInt64, "", "the log does not say",
-        "Offset up to which data, or the number up to which streams, may be sent. HTTP/2: null.",
+        "Offset up to which data, or the number up to which streams, may be sent. HTTP/2: the first window and all "
+        "increments, in bytes of DATA payload.",
     ),
     Column(
         "window_bytes", pl.UInt64, "bytes", "QUIC, or unknown",
-        "What may be sent beyond what has been: TCP's receive window; for HTTP/2 the increment.",
+        "What may be sent beyond what has been: TCP's receive window; HTTP/2's window as counted at this vantage, "
+        "which may be overdrawn (then 0).",
     ),
 )  # fmt: skip
 

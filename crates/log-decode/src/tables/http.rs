@@ -37,6 +37,7 @@ table! {
         length_bytes: Option<u64>,
         end_stream: Option<bool>,
         value: Option<u64>,
+        last_byte_ns: Option<i64>,
         detail: Option<Utf8>,
     }
 }
