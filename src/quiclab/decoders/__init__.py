@@ -3,9 +3,29 @@
 
 from __future__ import annotations
 
-from quiclab.decoders._api import Context, Decoder, FileTables, Finding
+from quiclab.decoders._api import Context, Decoder, End, FileTables, Finding
 from quiclab.decoders._registry import DECODERS
-from quiclab.decoders.log_files import decoder_of
+from quiclab.decoders.decode import Account, decode_files, finished
+from quiclab.decoders.log_files import Found, decoder_of, find
+from quiclab.decoders.placing import Source
+from quiclab.decoders.sinks import ParquetParts
 from quiclab.decoders.trial import Decoded, decode_trial
 
-__all__ = ["DECODERS", "Context", "Decoded", "Decoder", "FileTables", "Finding", "decode_trial", "decoder_of"]
+__all__ = [
+    "DECODERS",
+    "Account",
+    "Context",
+    "Decoded",
+    "Decoder",
+    "End",
+    "FileTables",
+    "Finding",
+    "Found",
+    "ParquetParts",
+    "Source",
+    "decode_files",
+    "decode_trial",
+    "decoder_of",
+    "find",
+    "finished",
+]

@@ -17,6 +17,8 @@ from quiclab.decoders.sinks import Sink
 from quiclab.errors import DecodeError
 from quiclab.tables import CONNECTION, MADE_LATER, TABLES
 
+_OFFSET_READ_NS = 1000
+"""Two clocks cannot be read at one instant: what their offset is known to at best."""
 _REALTIME_FORMATS = ("qlog", "har", "pcap")
 """Formats whose times, where they are the study's, became so by the offset between its clocks."""
 
@@ -73,7 +75,7 @@ def _source(log: LogFile, file: FileTables, offset_error_ns: int) -> Source:
         return source
     # Half a step either way is what a clock that rounds cannot tell.
     if log.decoder.format in _REALTIME_FORMATS:
-        return source.here("realtime_offset", file.resolution_ns // 2 + offset_error_ns)
+        return source.here("realtime_offset", file.resolution_ns // 2 + offset_error_ns + _OFFSET_READ_NS)
     return source.here("same_clock", file.resolution_ns // 2)
 
 

@@ -49,17 +49,23 @@ class ParquetParts:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._count: defaultdict[str, int] = defaultdict(int)
+        self._parts: defaultdict[str, int] = defaultdict(int)
+        self._rows: defaultdict[str, int] = defaultdict(int)
 
     def take(self, name: str, rows: pl.DataFrame) -> None:
         """Write some rows of a table to a part of its own."""
         folder = self._folder / name
         folder.mkdir(parents=True, exist_ok=True)
-        rows.write_parquet(folder / f"{self._count[name]:08}.parquet")
-        self._count[name] += 1
+        rows.write_parquet(folder / f"{self._parts[name]:08}.parquet")
+        self._parts[name] += 1
+        self._rows[name] += rows.height
 
     def table(self, name: str) -> pl.LazyFrame:
         """All rows of a table so far, in the order in which they came."""
-        if not self._count[name]:
+        if not self._parts[name]:
             return TABLES[name].empty().lazy()
         return pl.scan_parquet(self._folder / name / "*.parquet")
+
+    def rows(self, name: str) -> int:
+        """How many rows of a table there are."""
+        return self._rows[name]

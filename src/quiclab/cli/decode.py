@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab decode`: anyone's logs as one set of tables, without a testbed."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quiclab.errors import DecodeError, ExitCode, SpecError
+from quiclab.store.layout import disk_errors
+
+if TYPE_CHECKING:
+    from quiclab.decoders import End, Found
+
+_DESCRIPTION = """\
+Turn logs into tables, one Parquet file each: qlog of any version, Chrome NetLog, pcap and pcapng (decrypted where a key
+log fits), TCP_INFO and ss samples, HAR, browser traces, the link's packet log. Formats are recognised by content; a
+folder stands for everything in it. QUIC and TCP share tables; all times are put on one clock, each with its
+uncertainty; what could not be read is counted in decode_stats, what a log cannot tell stands in absent.
+
+The first file name or folder that begins with "client" or "server" says whose log it is, else --client and --server.
+"""
+
+_EPILOG = """\
+examples:
+  quiclab decode client.pcapng keys.log server.sqlog -o tables
+  quiclab decode --server capture.pcap --keys sslkeys.txt -o tables
+  python -c "import polars as pl; print(pl.read_parquet('tables/packets.parquet'))"
+"""
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Teach the command line this verb."""
+    parser = verbs.add_parser(
+        "decode",
+        help="turn logs that anybody recorded into tables",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="logs, key logs and folders of them")
+    parser.add_argument(
+        "--client", action="append", default=[], type=Path, metavar="FILE", help="a log of the client's"
+    )
+    parser.add_argument(
+        "--server", action="append", default=[], type=Path, metavar="FILE", help="a log of the server's"
+    )
+    parser.add_argument("--keys", action="append", default=[], type=Path, metavar="FILE", help="a TLS key log")
+    parser.add_argument("-o", "--out", required=True, type=Path, metavar="DIR", help="folder for the tables")
+    parser.add_argument("--force", action="store_true", help="replace the tables of an earlier decoding in DIR")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Raises SpecError for files that are not there, DecodeError where nothing can be read, HostError for the disk."""
+    found = find_logs(arguments.files, arguments.client, arguments.server, arguments.keys)
+    out: Path = arguments.out
+    _check_free(out, force=arguments.force)
+    work = out.with_name(f".{out.name}.partial")
+    with disk_errors(out):
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        try:
+            unreadable = _decode(found, work)
+            if out.exists():
+                shutil.rmtree(out)
+            work.rename(out)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    print(f"tables: {out}")
+    return ExitCode.DECODE if unreadable else ExitCode.OK
+
+
+def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: list[Path]) -> Found:
+    """What the user named, recognised."""
+    from quiclab.decoders import DECODERS, Found, find
+
+    named = [*files, *client, *server]
+    if not named:
+        raise SpecError("no log is named", "quiclab decode FILE… -o DIR")
+    missing = tuple(str(path) for path in [*named, *keys] if not path.exists())
+    if missing:
+        raise SpecError("these files are not there", "check the spelling", missing)
+    inside = {path: _files(path) for path in named}
+    names = _names(inside)
+    ends: tuple[tuple[list[Path], End], ...] = ((client, "client"), (server, "server"))
+    vantages = {names[file]: end for paths, end in ends for path in paths for file in inside[path]}
+    try:
+        found = find(((file, name) for file, name in names.items()), vantages)
+    except OSError as error:
+        raise DecodeError(f"cannot read {error.filename}: {error.strerror}", "make it readable for you") from error
+    if not found.logs:
+        formats = ", ".join(decoder.format for decoder in DECODERS)
+        raise DecodeError("none of these files is a log that can be read", f"formats: {formats}", found.unknown)
+    return Found(found.logs, (*found.key_logs, *keys), found.unknown)
+
+
+def _files(path: Path) -> list[Path]:
+    """A file, or all files of a folder."""
+    return sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+
+
+def _names(inside: Mapping[Path, Sequence[Path]]) -> dict[Path, str]:
+    """Every file's name, from the file or folder that was given on; in full where two would be called the same."""
+    short = {
+        file: str(file.absolute().relative_to(path.absolute().parent))
+        for path, files in inside.items()
+        for file in files
+    }
+    often = Counter(short.values())
+    return {file: name if often[name] == 1 else str(file) for file, name in short.items()}
+
+
+def _check_free(out: Path, *, force: bool) -> None:
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return
+    if not (out / "sources.parquet").exists():
+        raise SpecError(f"{out} holds something else than tables", "choose another folder with -o")
+    if not force:
+        raise SpecError(f"{out} holds the tables of an earlier decoding", "choose another folder, or add --force")
+
+
+def _decode(found: Found, work: Path) -> int:
+    """Write all tables that have rows; the number of files that could not be read."""
+    from rich.console import Console
+
+    from quiclab.cli.decode_text import summarise
+    from quiclab.decoders import ParquetParts, decode_files, finished
+    from quiclab.tables import TABLES
+
+    console = Console()
+    sink = ParquetParts(work / ".parts")
+    with console.status("decoding") as status:
+        account = decode_files(found, sink, progress=lambda log: status.update(f"decoding {log.name}"))
+        rows: dict[str, int] = {}
+        for name, table in TABLES.items():
+            if table.from_logs and sink.rows(name):
+                status.update(f"writing {name}")
+                finished(name, sink, account).sink_parquet(work / f"{name}.parquet")
+                rows[name] = sink.rows(name)
+        for name, told in account.tables().items():
+            told.write_parquet(work / f"{name}.parquet")
+        shutil.rmtree(work / ".parts", ignore_errors=True)
+    summarise(account, rows, found.unknown, console)
+    return sum(finding.name == "unreadable" for _, finding in account.findings)
