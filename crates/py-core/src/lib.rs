@@ -107,7 +107,8 @@ type Decoder = fn(&Input, &Options, &mut Tables) -> Result<Source, DecodeError>;
 /// The decoders by the names of their formats.
 const DECODERS: &[(&str, Decoder)] = &[
     ("packet_log", log_decode::packet_log::decode),
-    ("pcapng", log_decode::pcapng::decode),
+    ("pcap", log_decode::capture::decode),
+    ("pcapng", log_decode::capture::decode),
     ("qlog", log_decode::qlog::decode),
 ];
 
@@ -156,6 +157,9 @@ fn decode(
     let decoded = py.detach(|| {
         let mut tables = Tables::new(&outlet);
         let source = decoder(&input, &options, &mut tables);
+        for input in options.key_logs.iter().chain([&input]) {
+            input.count_trouble(&mut tables.stats);
+        }
         (source, tables.finish())
     });
     if let Some(error) = raised.lock().ok().and_then(|mut raised| raised.take()) {
@@ -163,6 +167,12 @@ fn decode(
     }
     let (source, finished) = decoded;
     Decoded::new(py, source.map_err(to_python)?, finished)
+}
+
+/// The first bytes of the file at `path`, unpacked: up to `length`, fewer if there are no more.
+#[pyfunction]
+fn head(py: Python<'_>, path: PathBuf, length: usize) -> PyResult<Vec<u8>> {
+    Ok(py.detach(|| Input::file(path).head(length))?)
 }
 
 /// Hand chunks to `take`; what it raises, or a signal's handler, is kept in `raised` and stops the reading of `input`.
@@ -183,5 +193,5 @@ fn outlet(take: Py<PyAny>, input: &Input, raised: &Arc<Mutex<Option<PyErr>>>) ->
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{decode, Decoded, PyTable};
+    use super::{decode, head, Decoded, PyTable};
 }

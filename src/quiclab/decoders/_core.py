@@ -42,9 +42,9 @@ def decode(format_name: str, path: Path, context: Context, take: Take | None) ->
 
 
 def head(path: Path, count: int) -> bytes:
-    """The first bytes of a file."""
-    with path.open("rb") as file:
-        return file.read(count)
+    """The first bytes of a file, unpacked if it is compressed. Raises DecodeError."""
+    with _errors(path):
+        return _core.head(path, count)
 
 
 @contextmanager

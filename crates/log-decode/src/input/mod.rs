@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Where a decoder reads from: a file that can be opened again, as often as a format needs passes.
+//!
+//! gzip (RFC 1952) and Zstandard (RFC 8878) are recognised by their magic number and unpacked while they are read, one
+//! layer of them: every format may come compressed.
 
+mod unpacking;
+mod zstd;
+
+use crate::{Severity, Stats};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use unpacking::{Compression, Trouble, Unpacking};
 
 const READ_BUFFER_BYTES: usize = 1 << 18;
 
@@ -14,6 +22,7 @@ const READ_BUFFER_BYTES: usize = 1 << 18;
 pub struct Input {
     from: From,
     stop: Arc<AtomicBool>,
+    trouble: Arc<Mutex<Option<Trouble>>>,
 }
 
 #[derive(Clone, Debug)]
@@ -26,18 +35,20 @@ impl Input {
     /// A file.
     #[must_use]
     pub fn file(path: PathBuf) -> Self {
-        Self {
-            from: From::File(path),
-            stop: Arc::default(),
-        }
+        Self::new(From::File(path))
     }
 
     /// What stands in memory.
     #[must_use]
     pub fn bytes(bytes: &[u8]) -> Self {
+        Self::new(From::Bytes(bytes.into()))
+    }
+
+    fn new(from: From) -> Self {
         Self {
-            from: From::Bytes(bytes.into()),
+            from,
             stop: Arc::default(),
+            trouble: Arc::default(),
         }
     }
 
@@ -47,24 +58,68 @@ impl Input {
         Arc::clone(&self.stop)
     }
 
-    /// Read it from its start.
+    /// Read it from its start, unpacked.
+    ///
+    /// What cannot be unpacked to its end merely ends there; [`Input::count_trouble`] says so afterwards.
     ///
     /// # Errors
-    /// If the file cannot be opened.
+    /// If the file cannot be opened or read.
     pub fn open(&self) -> io::Result<Box<dyn BufRead>> {
         let raw: Box<dyn Read> = match &self.from {
             From::File(path) => Box::new(File::open(path)?),
             From::Bytes(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
         };
-        let stoppable = Stoppable {
+        let mut raw = buffered(Stoppable {
             inner: raw,
             stop: self.stop(),
-        };
-        Ok(Box::new(BufReader::with_capacity(
-            READ_BUFFER_BYTES,
-            stoppable,
-        )))
+        });
+        Ok(match Compression::of(raw.fill_buf()?) {
+            None => Box::new(raw),
+            Some(compression) => {
+                let trouble = Arc::clone(&self.trouble);
+                Box::new(buffered(Unpacking::new(compression, raw, trouble)))
+            }
+        })
     }
+
+    /// The first bytes, unpacked: up to `length`, fewer if there are no more.
+    ///
+    /// # Errors
+    /// If the file cannot be opened or read.
+    pub fn head(&self, length: usize) -> io::Result<Vec<u8>> {
+        let mut head = Vec::new();
+        self.open()?.take(length as u64).read_to_end(&mut head)?;
+        Ok(head)
+    }
+
+    /// Count what kept the unpacking from its end.
+    pub fn count_trouble(&self, stats: &mut Stats) {
+        let trouble = self.trouble.lock().ok().and_then(|mut found| found.take());
+        if let Some(trouble) = trouble {
+            let (name, severity, advice) = match trouble {
+                Trouble::Truncated => (
+                    "truncated_compression",
+                    Severity::DataLoss,
+                    "the compressed file ends too early: what came out of it up to there was decoded",
+                ),
+                Trouble::Corrupt => (
+                    "corrupt_compression",
+                    Severity::DataLoss,
+                    "the compressed file is damaged: what came out of it before that place was decoded",
+                ),
+                Trouble::Bomb => (
+                    "compression_bomb",
+                    Severity::Error,
+                    "it unpacks to more than 300 times its size: reading stopped; unpack it yourself if you trust it",
+                ),
+            };
+            stats.count(name, severity, advice);
+        }
+    }
+}
+
+fn buffered<R: Read>(inner: R) -> BufReader<R> {
+    BufReader::with_capacity(READ_BUFFER_BYTES, inner)
 }
 
 struct Stoppable {
@@ -80,3 +135,6 @@ impl Read for Stoppable {
         self.inner.read(buffer)
     }
 }
+
+#[cfg(test)]
+mod tests;

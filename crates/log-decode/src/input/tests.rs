@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Compressed files: whole, in several parts, cut, damaged, and made to burst.
+
+use super::*;
+use flate2::{write::GzEncoder, Compression as Level};
+use ruzstd::encoding::{compress_to_vec, CompressionLevel};
+use std::io::Write;
+
+fn text(length: usize) -> Vec<u8> {
+    let line = |number: usize| format!("line {number} of a log, {}\n", number * 7919 % 1013);
+    let mut text: Vec<u8> = (0..length / 16).flat_map(|n| line(n).into_bytes()).collect();
+    text.truncate(length);
+    text
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Level::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    compress_to_vec(bytes, CompressionLevel::Fastest)
+}
+
+/// What comes out, and the names of what went wrong.
+fn unpacked(bytes: &[u8]) -> (Vec<u8>, Vec<String>) {
+    let input = Input::bytes(bytes);
+    let mut out = Vec::new();
+    input.open().unwrap().read_to_end(&mut out).unwrap();
+    let mut stats = Stats::default();
+    input.count_trouble(&mut stats);
+    (out, stats.iter().map(|(name, _)| name.to_owned()).collect())
+}
+
+#[test]
+fn several_members_and_frames_come_out_as_one() {
+    let whole = text(300_000);
+    let (first, second) = whole.split_at(123_457);
+    assert_eq!(unpacked(&whole), (whole.clone(), vec![]));
+    for pack in [gzip, zstd] {
+        let packed = [pack(first), pack(second)].concat();
+        assert_eq!(unpacked(&packed), (whole.clone(), vec![]));
+    }
+    let skippable = [&[0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3][..], &zstd(&whole)].concat();
+    assert_eq!(unpacked(&skippable), (whole, vec![]));
+}
+
+#[test]
+fn a_cut_file_gives_what_was_there() {
+    let whole = text(1_000_000);
+    for pack in [gzip, zstd] {
+        let packed = pack(&whole);
+        let (out, trouble) = unpacked(&packed[..packed.len() / 2]);
+        assert!(out.len() > 200_000 && whole.starts_with(&out), "{}", out.len());
+        assert_eq!(trouble, ["truncated_compression"]);
+    }
+}
+
+#[test]
+fn a_damaged_file_ends_at_the_damage() {
+    let whole = text(1_000_000);
+    for pack in [gzip, zstd] {
+        let mut packed = pack(&whole);
+        let middle = packed.len() / 2;
+        packed[middle..middle + 64].fill(0xff);
+        let (out, trouble) = unpacked(&packed);
+        assert!(out.len() < whole.len());
+        assert_eq!(trouble, ["corrupt_compression"]);
+    }
+}
+
+#[test]
+fn a_bomb_is_stopped_and_said() {
+    let packed = gzip(&vec![0; 70 << 20]);
+    let (out, trouble) = unpacked(&packed);
+    assert!(out.len() < 65 << 20);
+    assert_eq!(trouble, ["compression_bomb"]);
+}
+
+#[test]
+fn compression_inside_compression_stays() {
+    let inner = gzip(b"log");
+    assert_eq!(unpacked(&zstd(&inner)), (inner, vec![]));
+}
+
+#[test]
+fn the_head_is_unpacked() {
+    let whole = text(10_000);
+    assert_eq!(Input::bytes(&zstd(&whole)).head(100).unwrap(), whole[..100]);
+    assert_eq!(Input::bytes(b"ab").head(100).unwrap(), b"ab");
+}
