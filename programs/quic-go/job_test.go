@@ -79,6 +79,8 @@ func TestImpossibleJobsAreRefused(t *testing.T) {
 		{`"protocol": "h2", "pacing": true`, "pacing"},
 		{`"protocol": "h2", "gso": false`, "gso"},
 		{`"protocol": "h2", "ecn": false`, "ecn"},
+		{`"protocol": "h2", "path_mtu_discovery": false`, "path_mtu_discovery"},
+		{`"protocol": "h3", "path_mtu_discovery": true, "max_payload_bytes": 1300`, "path_mtu_discovery"},
 		{`"protocol": "h3", "max_payload_bytes": 1100`, "max_payload"},
 		{`"protocol": "h2", "connection_window_bytes": 70000`, "connection_window"},
 		{`"protocol": "h3", "stream_window_bytes": 0`, "stream_window"},

@@ -31,6 +31,7 @@ type knobs struct {
 	GSO               *bool    `json:"gso"`
 	ECN               *bool    `json:"ecn"`
 	MaxPayload        *int64   `json:"max_payload_bytes"`
+	PathMTUDiscovery  *bool    `json:"path_mtu_discovery"`
 }
 
 var groups = map[string]tls.CurveID{
@@ -54,8 +55,10 @@ func (k *knobs) check(role string, protocols []string) error {
 		return badJob{"QUIC is TLS 1.3 always: tls_version cannot be set"}
 	case k.TLSVersion != nil && tlsVersions[*k.TLSVersion] == 0:
 		return badJob{fmt.Sprintf("tls_version %q is none of 1.2, 1.3", *k.TLSVersion)}
-	case (k.GSO != nil || k.ECN != nil || k.MaxPayload != nil) && !h3:
-		return badJob{"gso, ecn and max_payload are of UDP"}
+	case (k.GSO != nil || k.ECN != nil || k.MaxPayload != nil || k.PathMTUDiscovery != nil) && !h3:
+		return badJob{"gso, ecn, max_payload and path_mtu_discovery are of UDP"}
+	case k.MaxPayload != nil && k.PathMTUDiscovery != nil && *k.PathMTUDiscovery:
+		return badJob{"max_payload fixes the size: path_mtu_discovery finds no other"}
 	case k.MaxPayload != nil && (*k.MaxPayload < minPayload || *k.MaxPayload > maxPayload):
 		return badJob{fmt.Sprintf("max_payload is %d to %d bytes", minPayload, maxPayload)}
 	case k.StreamWindow != nil && (*k.StreamWindow < 1 || *k.StreamWindow > math.MaxInt32):
@@ -111,6 +114,9 @@ func (k *knobs) quicConfig() *quic.Config {
 	}
 	if k.MaxPayload != nil {
 		config.InitialPacketSize = uint16(*k.MaxPayload)
+		config.DisablePathMTUDiscovery = true
+	}
+	if k.PathMTUDiscovery != nil && !*k.PathMTUDiscovery {
 		config.DisablePathMTUDiscovery = true
 	}
 	return config

@@ -3,14 +3,29 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-from stack_study import need, run_arms
+from small_study import quiclab
+from stack_study import need, run_arms, spec_text
 
 from quiclab.decoders.tcp_info import read_tcp_info_log
+from quiclab.verify.wire import read_wire
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+
+
+def _raw(folder: Path, trial: dict[str, Any]) -> Path:
+    assert trial["status"] == "verified", trial["reason"]
+    return folder / "study" / "trials" / trial["trial_id"] / "raw"
+
+
+def _payload_sizes(folder: Path, trial: dict[str, Any], sender: str) -> list[int]:
+    """Bytes carried by each packet of one end, as the client's interface saw them."""
+    packets = read_wire(_raw(folder, trial) / "client.pcapng", trial["server_port"]).packets
+    return [packet.payload_bytes for packet in packets if packet is not None and packet.sender == sender]
 
 
 @pytest.mark.parametrize("server", ["caddy", "nginx", "quic-go"])
@@ -22,10 +37,80 @@ def test_tcp_is_paced_whatever_the_server(tmp_path: Path, server: str) -> None:
     found = run_arms(tmp_path, {"paced": arm + "true }", "burst": arm + "false }"}, size="1 MB", delay="100 ms")
     on_the_way = {}
     for name, trial in found.items():
-        assert trial["status"] == "verified", trial["reason"]
-        log = read_tcp_info_log(tmp_path / "study" / "trials" / trial["trial_id"] / "raw" / "server.tcpinfo")
+        log = read_tcp_info_log(_raw(tmp_path, trial) / "server.tcpinfo")
         sent = log.samples.filter(log.samples["state"] == "ESTABLISHED")["bytes_sent"].unique()
         on_the_way[name] = sent.is_between(5_000, 60_000).sum()
     assert on_the_way["burst"] <= 1
     assert on_the_way["paced"] >= 3
     assert list(found["paced"]["host"]["tcp_pacing_limit_bytes_per_s"]) == ["client"]
+
+
+def test_a_server_asks_for_fewer_acknowledgements(tmp_path: Path) -> None:
+    """By ACK_FREQUENCY frames: the client sends a fraction of its packets, for the same object."""
+    need(("client", "quinn"), ("server", "quinn"))
+    arm = 'protocol = "h3"\nclient = "quinn"\nserver = {name = "quinn"'
+    asked = ", peer_ack_frequency = 40, peer_ack_delay = "
+    found = run_arms(
+        tmp_path,
+        {"own": arm + "}", "rare": arm + asked + '"20 ms"}', "late": arm + asked + '"1 ms"}'},
+        size="2 MB",
+    )
+    packets = {name: len(_payload_sizes(tmp_path, trial, "client")) for name, trial in found.items()}
+    assert packets["rare"] < packets["own"] / 3
+    assert packets["rare"] < packets["late"], "the delay ends the wait before so many packets have come"
+
+
+@pytest.mark.parametrize("name", ["quinn", "quic-go", "ngtcp2"])
+def test_packets_grow_unless_they_may_not(tmp_path: Path, name: str) -> None:
+    """By the largest UDP payload of a server that looks for the path's MTU, and of one that does not."""
+    need(("server", name))
+    arm = f'protocol = "h3"\nclient = "curl-cffi"\nserver = {{name = "{name}"'
+    found = run_arms(tmp_path, {"grows": arm + "}", "stays": arm + ", path_mtu_discovery = false}"}, size="1 MB")
+    largest = {arm: max(_payload_sizes(tmp_path, trial, "server")) for arm, trial in found.items()}
+    assert largest["stays"] <= 1280 < largest["grows"]
+
+
+def test_quinn_marks_its_packets_unless_told_not_to(tmp_path: Path) -> None:
+    """By the codepoints in the captures, each end for itself."""
+    need(("client", "quinn"), ("server", "quinn"))
+    off = ", ecn = false"
+    arm = 'protocol = "h3"\nclient = {{name = "quinn"{}}}\nserver = {{name = "quinn"{}}}'
+    found = run_arms(
+        tmp_path, {"both": arm.format("", ""), "client": arm.format("", off), "server": arm.format(off, "")}
+    )
+    marked = {
+        name: ["ect0" in trial["proof"][f"ecn_{end}"] for end in ("client", "server")] for name, trial in found.items()
+    }
+    assert marked == {"both": [True, True], "client": [True, False], "server": [False, True]}
+
+
+def test_aioquic_sends_packets_of_the_size_and_waits_for_the_rtt_that_it_is_given(tmp_path: Path) -> None:
+    """The largest UDP payload is the one asked for; a client whose first RTT is too short soon says hello again."""
+    arm = 'protocol = "h3"\nclient = {{name = "aioquic"{}}}\nserver = {{name = "aioquic"{}}}'
+    larger, hasty = ", max_payload = 1400", ', initial_rtt = "10 ms"'
+    found = run_arms(
+        tmp_path,
+        {"own": arm.format("", ""), "larger": arm.format("", larger), "hasty": arm.format(hasty, "")},
+        delay="50 ms",
+    )
+    largest = {name: max(_payload_sizes(tmp_path, trial, "server")) for name, trial in found.items()}
+    assert largest == {"own": 1200, "larger": 1400, "hasty": 1200}
+    hellos = {}
+    for name, trial in found.items():
+        (log,) = (_raw(tmp_path, trial) / "client-qlog").glob("*.qlog")
+        events = json.loads(log.read_text())["traces"][0]["events"]
+        names = [event["name"] for event in events]
+        hellos[name] = names[: names.index("transport:packet_received")].count("transport:packet_sent")
+    assert hellos["hasty"] > hellos["own"] == hellos["larger"]
+
+
+def test_what_a_peer_does_not_know_is_refused(tmp_path: Path) -> None:
+    """A client without the extension would go on as it is, and nobody would see it."""
+    spec = tmp_path / "spec.toml"
+    asks = 'protocol = "h3"\nclient = "curl-cffi"\nserver = {name = "quinn", peer_ack_frequency = 10}'
+    spec.write_text(
+        spec_text({"asks": asks, "plain": 'protocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"'}, "1 KB")
+    )
+    done = quiclab("run", spec, "--out", tmp_path / "study")
+    assert done.returncode == 2
+    assert "the client curl-cffi knows no ACK_FREQUENCY frames" in done.stderr

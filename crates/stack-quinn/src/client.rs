@@ -10,7 +10,8 @@ use bytes::{Buf, Bytes};
 use http::Uri;
 use quinn::crypto::rustls::HandshakeData;
 use quinn::{
-    ClientConfig, Connection, ConnectionId, Endpoint, EndpointConfig, Runtime, TokioRuntime, VarInt,
+    AsyncUdpSocket, ClientConfig, Connection, ConnectionId, Endpoint, EndpointConfig, TokioRuntime,
+    VarInt,
 };
 use sha2::{Digest, Sha256};
 
@@ -52,6 +53,7 @@ struct Visit {
     uri: Uri,
     algorithm: CongestionControl,
     migration: Option<(Migration, u64)>,
+    ecn: Option<bool>,
 }
 
 /// What has arrived so far.
@@ -97,6 +99,7 @@ impl Visit {
             uri,
             algorithm: transport::congestion_control(&job.knobs),
             migration: job.migration.zip(job.migrate_at_bytes),
+            ecn: job.knobs.ecn,
         })
     }
 
@@ -196,12 +199,13 @@ impl Visit {
         }
         answer.responses_before = Some(connection.stats().frame_tx.path_response);
         let new = socket::bind_towards(self.peer.ip()).map_err(text)?;
+        let new = socket::for_quinn(new, self.ecn).map_err(text)?;
         match (migration, &self.replaceable) {
             (Migration::Rebinding, Some(replaceable)) => {
-                replaceable.replace(TokioRuntime.wrap_udp_socket(new).map_err(text)?);
+                replaceable.replace(new);
                 Ok(())
             }
-            _ => self.endpoint.rebind(new).map_err(text),
+            _ => self.endpoint.rebind_abstract(new).map_err(text),
         }
     }
 
@@ -219,22 +223,20 @@ impl Visit {
 type ClientEndpoint = (Endpoint, Option<Arc<ReplaceableSocket>>);
 
 fn endpoint(job: &ClientJob) -> Result<ClientEndpoint, Error> {
-    let runtime = Arc::new(TokioRuntime);
-    let socket = socket::bind_towards(job.address)?;
-    if job.migration != Some(Migration::Rebinding) {
-        return Ok((
-            Endpoint::new(EndpointConfig::default(), None, socket, runtime)?,
-            None,
-        ));
-    }
-    let socket = Arc::new(ReplaceableSocket::new(runtime.wrap_udp_socket(socket)?));
+    let socket = socket::for_quinn(socket::bind_towards(job.address)?, job.knobs.ecn)?;
+    let replaceable = (job.migration == Some(Migration::Rebinding))
+        .then(|| Arc::new(ReplaceableSocket::new(socket.clone())));
+    let used: Arc<dyn AsyncUdpSocket> = match &replaceable {
+        Some(replaceable) => replaceable.clone(),
+        None => socket,
+    };
     let endpoint = Endpoint::new_with_abstract_socket(
         EndpointConfig::default(),
         None,
-        socket.clone(),
-        runtime,
+        used,
+        Arc::new(TokioRuntime),
     )?;
-    Ok((endpoint, Some(socket)))
+    Ok((endpoint, replaceable))
 }
 
 fn alpn(connection: &Connection) -> Option<String> {

@@ -29,6 +29,14 @@ pub struct Knobs {
     /// UDP payload of full packets from the first on, without discovery.
     pub max_payload_bytes: Option<u16>,
     pub scheduler: Option<Scheduler>,
+    /// Whether packets larger than the first are looked for.
+    pub path_mtu_discovery: Option<bool>,
+    /// Whether datagrams leave with ECT(0).
+    pub ecn: Option<bool>,
+    /// Ack-eliciting packets that the peer is asked to receive before it acknowledges at once.
+    pub peer_ack_frequency: Option<NonZeroU32>,
+    /// The longest time that the peer is asked to hold an acknowledgement back.
+    pub peer_ack_delay_ns: Option<u64>,
     pacing: Option<bool>,
     hystart: Option<bool>,
     tls_version: Option<TlsVersion>,
@@ -97,6 +105,16 @@ impl Knobs {
         if self.ack_delay_ns.is_some() || self.ack_frequency.is_some() {
             return refuse("quinn's own acknowledgements cannot be set, only those of its peer");
         }
+        if self.path_mtu_discovery == Some(true) && self.max_payload_bytes.is_some() {
+            return refuse("max_payload fixes the size: no larger one is looked for");
+        }
+        // A peer may take less than its timer's grain for a violation of the protocol.
+        between(
+            "peer_ack_delay_ns",
+            self.peer_ack_delay_ns,
+            1_000_000,
+            60_000_000_000,
+        )?;
         if self.groups.as_ref().is_some_and(Vec::is_empty) {
             return refuse("groups is empty");
         }
@@ -154,6 +172,8 @@ mod tests {
             r#"{"initial_rtt_ns": 999999}"#,
             r#"{"ack_delay_ns": 25000000}"#,
             r#"{"ack_frequency": 2}"#,
+            r#"{"peer_ack_frequency": 2, "peer_ack_delay_ns": 999999}"#,
+            r#"{"path_mtu_discovery": true, "max_payload_bytes": 1300}"#,
             r#"{"time_threshold": 0.5}"#,
             r#"{"time_threshold": 1e9}"#,
             r#"{"groups": []}"#,

@@ -18,6 +18,7 @@ mod server;
 mod socket;
 mod tls;
 mod transport;
+mod unmarked;
 
 use std::env;
 use std::process::ExitCode;

@@ -75,10 +75,10 @@ async fn serve(site: Arc<Site>) -> Result<(), Error> {
     let mut terminated = signal(SignalKind::terminate())?;
     let socket = socket::bind(site.job.listen)?;
     let config = Some(site.config.clone());
-    let endpoint = Endpoint::new(
+    let endpoint = Endpoint::new_with_abstract_socket(
         EndpointConfig::default(),
         config,
-        socket,
+        socket::for_quinn(socket, site.job.knobs.ecn)?,
         Arc::new(TokioRuntime),
     )?;
     loop {

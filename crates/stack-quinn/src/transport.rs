@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use quinn::{QlogStream, TransportConfig, VarInt};
+use quinn::{AckFrequencyConfig, QlogStream, TransportConfig, VarInt};
 
 use crate::congestion;
 use crate::knobs::{CongestionControl, Knobs, Scheduler, FIRST_PAYLOAD};
@@ -41,6 +41,9 @@ fn sending(config: &mut TransportConfig, knobs: &Knobs) {
     if let Some(bytes) = knobs.max_payload_bytes {
         config.initial_mtu(bytes).mtu_discovery_config(None);
     }
+    if knobs.path_mtu_discovery == Some(false) {
+        config.mtu_discovery_config(None);
+    }
     if let Some(enabled) = knobs.gso {
         config.enable_segmentation_offload(enabled);
     }
@@ -59,6 +62,20 @@ fn receiving(config: &mut TransportConfig, knobs: &Knobs) {
     if let Some(streams) = knobs.max_streams {
         config.max_concurrent_bidi_streams(streams.get().into());
     }
+    config.ack_frequency_config(asked_of_peer(knobs));
+}
+
+/// `ACK_FREQUENCY` (draft-ietf-quic-ack-frequency) counts the packets that may go without an acknowledgement: one less.
+fn asked_of_peer(knobs: &Knobs) -> Option<AckFrequencyConfig> {
+    if knobs.peer_ack_frequency.is_none() && knobs.peer_ack_delay_ns.is_none() {
+        return None;
+    }
+    let mut asked = AckFrequencyConfig::default();
+    if let Some(packets) = knobs.peer_ack_frequency {
+        asked.ack_eliciting_threshold(VarInt::from_u32(packets.get() - 1));
+    }
+    asked.max_ack_delay(knobs.peer_ack_delay_ns.map(Duration::from_nanos));
+    Some(asked)
 }
 
 /// The largest number that QUIC can write is as good as any larger one.
@@ -106,6 +123,18 @@ mod tests {
             (
                 r#"{"max_payload_bytes": 1350}"#,
                 "mtu_discovery_config: None",
+            ),
+            (
+                r#"{"path_mtu_discovery": false}"#,
+                "mtu_discovery_config: None",
+            ),
+            (
+                r#"{"peer_ack_frequency": 10}"#,
+                "ack_eliciting_threshold: 9",
+            ),
+            (
+                r#"{"peer_ack_delay_ns": 40000000}"#,
+                "max_ack_delay: Some(40ms)",
             ),
             (r#"{"gso": false}"#, "enable_segmentation_offload: false"),
             (r#"{"scheduler": "fifo"}"#, "send_fairness: false"),

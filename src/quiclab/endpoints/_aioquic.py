@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Unsupported
 from quiclab.endpoints._stacks import find_python
-from quiclab.spec.model import Program, Protocol
+from quiclab.spec.model import Knobs, Program, Protocol
 
 CONGESTION_CONTROLS = ("reno", "cubic")
 
 
-KNOBS: Mapping[Protocol, frozenset[str]] = {"h3": frozenset({"congestion_control"})}
+KNOBS: Mapping[Protocol, frozenset[str]] = {"h3": frozenset({"congestion_control", "initial_rtt", "max_payload"})}
+DEFAULT_PAYLOAD, DEFAULT_RTT_S = 1200, 0.1
+"""As in aioquic 1.7: no path MTU discovery, and a shorter first RTT than the 333 ms of RFC 9002 section 6.2.2."""
 ABILITIES: frozenset[Ability] = frozenset({"keylog", "qlog"})
 
 
@@ -31,3 +34,12 @@ def unsupported_by_aioquic(program: Program) -> str | None:
     if asked not in (None, *CONGESTION_CONTROLS):
         return f"aioquic's congestion control is one of {', '.join(CONGESTION_CONTROLS)}, not {asked!r}"
     return None
+
+
+def library_settings(knobs: Knobs) -> dict[str, Any]:
+    """For aioquic's QuicConfiguration, by its own names."""
+    return {
+        "congestion_control_algorithm": knobs.congestion_control or "reno",
+        "initial_rtt": knobs.initial_rtt.s if knobs.initial_rtt else DEFAULT_RTT_S,
+        "max_datagram_size": knobs.max_payload or DEFAULT_PAYLOAD,
+    }

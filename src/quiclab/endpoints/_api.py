@@ -16,8 +16,9 @@ from quiclab.spec.model import Protocol as HttpProtocol
 
 __all__ = ["Knobs", "Role"]  # so that an endpoint's file needs one import
 
-Ability = Literal["keylog", "qlog", "resumption", "early_data", "migration"]
-"""What an endpoint can do beside its knobs, for docs/reference/endpoints.md and the conformance page."""
+Ability = Literal["keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency"]
+"""What an endpoint can do beside its knobs, for docs/reference/endpoints.md and the conformance page. `ack_frequency`:
+it does what its peer asks for by ACK_FREQUENCY frames (draft-ietf-quic-ack-frequency)."""
 
 BoundedRun = Callable[[Sequence[str]], str | None]
 """Runs a short command and returns what it printed, or None when it failed or took too long."""

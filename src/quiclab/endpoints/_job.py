@@ -62,6 +62,13 @@ def probe_program(run: BoundedRun, program: str, library: str, prefix: str | Non
     return Available(text.strip().removeprefix(f"{library} "), started.path)
 
 
+def discovery_conflict(knobs: Knobs) -> str | None:
+    """A size that is fixed leaves nothing to look for."""
+    if knobs.path_mtu_discovery and knobs.max_payload is not None:
+        return "max_payload fixes the size of packets: path_mtu_discovery = true cannot be had beside it"
+    return None
+
+
 def job_command(
     context: Context,
     argv: Sequence[str],
@@ -100,12 +107,15 @@ def _knobs(knobs: Knobs) -> dict[str, object]:
         "tls_version": knobs.tls_version,
         "ack_delay_ns": _ns(knobs.ack_delay),
         "ack_frequency": knobs.ack_frequency,
+        "peer_ack_frequency": knobs.peer_ack_frequency,
+        "peer_ack_delay_ns": _ns(knobs.peer_ack_delay),
         "packet_threshold": knobs.packet_threshold,
         "time_threshold": knobs.time_threshold,
         "initial_rtt_ns": _ns(knobs.initial_rtt),
         "gso": knobs.gso,
         "ecn": knobs.ecn,
         "max_payload_bytes": knobs.max_payload,
+        "path_mtu_discovery": knobs.path_mtu_discovery,
         "scheduler": knobs.scheduler,
         "migration": knobs.migration,
         "migrate_at_bytes": _bytes(knobs.migrate_at),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from quiclab.endpoints._api import Available, BoundedRun, Unsupported
+from quiclab.endpoints._job import discovery_conflict
 from quiclab.endpoints._stacks import find_program, package_version
 from quiclab.spec.model import Knobs, Program
 
@@ -26,6 +27,8 @@ def unsupported_by_ngtcp2(program: Program) -> str | None:
     if knobs.congestion_control not in (None, *_CONGESTION_CONTROLS):
         known = ", ".join(_CONGESTION_CONTROLS)
         return f"ngtcp2's congestion control is one of {known}, not {knobs.congestion_control!r}"
+    if (conflict := discovery_conflict(knobs)) is not None:
+        return conflict
     for group in knobs.groups or ():
         if group not in _GNUTLS_GROUPS:
             return f"ngtcp2 with GnuTLS has no group {group}"
@@ -46,4 +49,6 @@ def common_options(knobs: Knobs) -> list[str]:
         options.append(f"--initial-rtt={knobs.initial_rtt.ns}ns")
     if knobs.max_payload is not None:
         options.append(f"--max-udp-payload-size={knobs.max_payload}")
+    if knobs.path_mtu_discovery is False:
+        options.append("--no-pmtud")
     return options

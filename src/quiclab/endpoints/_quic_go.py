@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
-from quiclab.endpoints._job import job_command
+from quiclab.endpoints._job import discovery_conflict, job_command
 from quiclab.endpoints._stacks import find_program
 from quiclab.spec.model import Knobs, Program
 
@@ -39,7 +39,7 @@ def unsupported_by_quic_go(program: Program) -> str | None:
         return f"quic-go is New Reno only; congestion_control = {knobs.congestion_control!r} cannot be had"
     if knobs.max_payload is not None and knobs.max_payload not in _PAYLOAD:
         return f"quic-go's max_payload is {_PAYLOAD.start} to {_PAYLOAD.stop - 1} bytes, not {knobs.max_payload}"
-    return _wrong_groups(knobs) or wrong_window("stream_window", knobs, 1)
+    return discovery_conflict(knobs) or _wrong_groups(knobs) or wrong_window("stream_window", knobs, 1)
 
 
 def wrong_window(name: Literal["stream_window", "connection_window"], knobs: Knobs, least: int) -> str | None:
@@ -48,6 +48,13 @@ def wrong_window(name: Literal["stream_window", "connection_window"], knobs: Kno
     if window is None or least <= window.bytes <= _LARGEST:
         return None
     return f"{name} is {least} to {_LARGEST} bytes here, not {window.bytes}"
+
+
+def packet_size(knobs: Knobs) -> str:
+    """As read in quic-go 0.65."""
+    if knobs.max_payload is None and knobs.path_mtu_discovery is not False:
+        return "UDP payload 1280 to 1452 bytes (path MTU discovery)"
+    return f"UDP payload {knobs.max_payload or 1280} bytes"
 
 
 def least_connection_window(role: Literal["client", "server"]) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
-from quiclab.endpoints._job import job_command, probe_program
+from quiclab.endpoints._job import discovery_conflict, job_command, probe_program
 from quiclab.endpoints._stacks import find_program
 from quiclab.spec.model import Knobs, Program
 from quiclab.units import Duration
@@ -15,7 +15,8 @@ from quiclab.units import Duration
 PROGRAM = "quiclab-quinn"
 COMMON_KNOBS = frozenset(
     {"congestion_control", "initial_window", "max_window", "connection_window", "stream_window", "groups"}
-    | {"packet_threshold", "time_threshold", "initial_rtt", "gso", "max_payload"}
+    | {"packet_threshold", "time_threshold", "initial_rtt", "gso", "ecn", "max_payload", "path_mtu_discovery"}
+    | {"peer_ack_frequency", "peer_ack_delay"}
 )
 FIRST_PAYLOAD = 1200
 """Bytes of UDP payload with which quinn starts."""
@@ -39,6 +40,8 @@ def unsupported_by_quinn(program: Program) -> str | None:
     least, most = _INITIAL_RTTS
     if knobs.initial_rtt is not None and not least.ns <= knobs.initial_rtt.ns <= most.ns:
         return f"quinn's initial_rtt is from {least} to {most}, not {knobs.initial_rtt}"
+    if (conflict := discovery_conflict(knobs)) is not None:
+        return conflict
     two_packets = 2 * (knobs.max_payload or LARGEST_PAYLOAD)
     if knobs.max_window is not None and knobs.max_window.bytes < two_packets:
         return f"quinn's max_window must hold two packets, which are {two_packets} bytes"
@@ -49,12 +52,14 @@ def sending_facts(knobs: Knobs) -> dict[str, str]:
     """What decides how fast it sends, as read in quinn 0.11.12. Its BBR is version 1 and said to be experimental."""
     chosen = knobs.congestion_control or "cubic"
     packets = knobs.initial_window or (200 if chosen == "bbr" else 10)
-    discovered = f"{FIRST_PAYLOAD} bytes, up to {LARGEST_PAYLOAD} by path MTU discovery"
+    discovered = f"{FIRST_PAYLOAD} bytes"
+    discovered += "" if knobs.path_mtu_discovery is False else f", up to {LARGEST_PAYLOAD} by path MTU discovery"
     facts = {
         "congestion_control": f"quinn {chosen}",
         "initial_window": f"{packets} packets of {knobs.max_payload or FIRST_PAYLOAD} bytes",
         "packet_size": f"UDP payload {f'{knobs.max_payload} bytes' if knobs.max_payload else discovered}",
         "pacing": "paced in bursts of 2 ms, at least 10 packets; timers of 1 ms",
+        "ecn": "not marked" if knobs.ecn is False else "ECT(0)",
         "datagrams_per_system_call": "1" if knobs.gso is False else "up to 10 (UDP_SEGMENT)",
     }
     return facts | ({"max_window": str(knobs.max_window)} if knobs.max_window else {})

@@ -99,6 +99,18 @@ def objections(arm: Arm) -> list[str]:
         ]
         if not set(program.knobs.asked()) - known and (why := endpoint.unsupported(program, protocol)) is not None:
             found.append(why)
+    return found + _unheard(arm)
+
+
+def _unheard(arm: Arm) -> list[str]:
+    """Who asks the other end for its acknowledgements while the other end does not know how."""
+    client, front = find("client", arm.client.name), find("proxy" if arm.proxy else "server", arm.front.name)
+    found = []
+    for asking, program, other in ((client, arm.client, front), (front, arm.front, client)):
+        asked = {"peer_ack_frequency", "peer_ack_delay"} & set(program.knobs.asked())
+        if asked and "ack_frequency" not in other.abilities:
+            told = f"the {other.role} {other.name} knows no ACK_FREQUENCY frames"
+            found.append(f"{told}, by which the {asking.role} {asking.name} would ask it for its acknowledgements")
     return found
 
 

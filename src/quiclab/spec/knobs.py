@@ -9,6 +9,7 @@ from typing import Any
 from quiclab.spec import kinds
 from quiclab.spec.nodes import Kind, Node, WrongValueError, is_number, show
 from quiclab.spec.program import TLS_GROUPS
+from quiclab.units import Duration
 
 
 def _read_time_threshold(node: Node) -> float:
@@ -36,12 +37,15 @@ KNOB_KEYS: Mapping[str, Kind[Any]] = {
     "early_data": kinds.FLAG,
     "ack_delay": kinds.DELAY,
     "ack_frequency": kinds.whole(1, 1000),
+    "peer_ack_frequency": kinds.whole(1, 100_000),
+    "peer_ack_delay": kinds.quantity(Duration, "a delay", "40 ms", Duration(10**6), Duration(60 * 10**9)),
     "packet_threshold": kinds.whole(1, 100_000),
     "time_threshold": _TIME_THRESHOLD,
     "initial_rtt": kinds.TIME,
     "gso": kinds.FLAG,
     "ecn": kinds.FLAG,
     "max_payload": kinds.whole(1200, 65_527),
+    "path_mtu_discovery": kinds.FLAG,
     "scheduler": kinds.choice(("fifo", "round_robin")),
     "verify": kinds.FLAG,
     "migration": kinds.choice(("active", "rebinding")),

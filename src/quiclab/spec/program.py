@@ -56,6 +56,12 @@ class Knobs:
     """Longest time that this end holds an acknowledgement back (max_ack_delay, RFC 9000 section 18.2)."""
     ack_frequency: int | None = None
     """Ack-eliciting packets that this end receives before it acknowledges at once."""
+    peer_ack_frequency: int | None = None
+    """The same of the other end, which is asked by ACK_FREQUENCY frames (draft-ietf-quic-ack-frequency): both ends must
+    know the extension."""
+    peer_ack_delay: Duration | None = None
+    """Longest time that the other end is asked, likewise, to hold an acknowledgement back. quinn asks for no more than
+    a round trip or 25 ms, whichever is longer."""
     packet_threshold: int | None = None
     """Later packets acknowledged before one is declared lost (RFC 9002 section 6.1.1: 3)."""
     time_threshold: float | None = None
@@ -68,6 +74,8 @@ class Knobs:
     """Mark QUIC packets as able to carry ECN (RFC 9000 section 13.4). TCP's is the arm's `tcp.ecn`."""
     max_payload: int | None = None
     """Most bytes of UDP payload that this end sends."""
+    path_mtu_discovery: bool | None = None
+    """Look for packets larger than the first ones (RFC 9000 section 14.3)."""
     scheduler: Literal["fifo", "round_robin"] | None = None
     """Servers: one response after the other, or all responses in turns."""
     verify: bool | None = None

@@ -75,11 +75,11 @@ async def run(job: dict[str, Any]) -> dict[str, Any]:
         is_client=True,
         alpn_protocols=H3_ALPN,
         server_name=url.hostname,
-        congestion_control_algorithm=job["congestion_control"],
         max_data=16 << 20,
         max_stream_data=8 << 20,
         quic_logger=QuicFileLogger(job["qlog_dir"]) if job["qlog_dir"] else None,
         secrets_log_file=Path(job["keylog"]).open("a") if job["keylog"] else None,  # noqa: SIM115
+        **job["library"],
     )
     configuration.load_verify_locations(job["ca"])
     result: dict[str, Any] = {"url": job["url"], "protocol": "h3", "start_ns": time.monotonic_ns()}
@@ -101,7 +101,7 @@ async def run(job: dict[str, Any]) -> dict[str, Any]:
     result.setdefault("last_byte_ns", time.monotonic_ns())
     result["close_ns"] = time.monotonic_ns()
     result["http_version"] = "HTTP/3" if result.get("alpn") == "h3" else "unknown"
-    result["congestion_control"] = job["congestion_control"]
+    result["congestion_control"] = job["library"]["congestion_control_algorithm"]
     result["body_bytes"] = len(body)
     result["sha256"] = hashlib.sha256(body).hexdigest()
     return result

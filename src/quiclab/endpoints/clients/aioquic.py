@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from quiclab.endpoints._aioquic import ABILITIES, KNOBS, probe_aioquic, unsupported_by_aioquic
+from quiclab.endpoints._aioquic import ABILITIES, KNOBS, library_settings, probe_aioquic, unsupported_by_aioquic
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import python_argv
 from quiclab.spec.model import Program, Protocol, Tcp
@@ -43,7 +43,7 @@ class AioquicClient:
             "url": context.url,
             "address": context.address,
             "ca": str(context.ca),
-            "congestion_control": context.program.knobs.congestion_control or "reno",
+            "library": library_settings(context.knobs),
             "qlog_dir": str(context.qlog_dir) if context.qlog_dir else None,
             "keylog": str(context.keylog) if context.keylog else None,
             "output": str(context.output),

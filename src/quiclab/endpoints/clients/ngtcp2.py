@@ -23,7 +23,7 @@ class Ngtcp2Client:
     knobs: Mapping[Protocol, frozenset[str]] = {
         "h3": frozenset(
             {"congestion_control", "groups", "connection_window", "stream_window", "ack_frequency", "initial_rtt"}
-            | {"max_payload", "session", "migration"}
+            | {"max_payload", "path_mtu_discovery", "session", "migration"}
         )
     }
     abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})

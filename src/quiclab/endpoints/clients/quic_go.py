@@ -30,7 +30,9 @@ class QuicGoClient:
     protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
     knobs: Mapping[Protocol, frozenset[str]] = {
         "h2": _BOTH | {"tls_version"},
-        "h3": _BOTH | {"congestion_control", "ecn", "gso", "max_payload", "migration", "migrate_at"},
+        "h3": _BOTH
+        | {"congestion_control", "ecn", "gso", "max_payload", "path_mtu_discovery"}
+        | {"migration", "migrate_at"},
     }
     abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})
 

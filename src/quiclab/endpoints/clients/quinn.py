@@ -28,7 +28,7 @@ class QuinnClient:
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h3"})
     knobs: Mapping[Protocol, frozenset[str]] = {"h3": COMMON_KNOBS | {"verify", "migration", "migrate_at"}}
-    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "migration"})
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "migration", "ack_frequency"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask it for its version."""

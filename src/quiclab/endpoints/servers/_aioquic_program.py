@@ -50,8 +50,8 @@ async def run(job: dict[str, Any]) -> None:
     configuration = QuicConfiguration(
         is_client=False,
         alpn_protocols=H3_ALPN,
-        congestion_control_algorithm=job["congestion_control"],
         quic_logger=QuicFileLogger(job["qlog_dir"]) if job["qlog_dir"] else None,
+        **job["library"],
     )
     configuration.load_cert_chain(job["certificate"], job["key"])
     Files.root = Path(job["root"])

@@ -7,7 +7,14 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from quiclab.endpoints._aioquic import ABILITIES, KNOBS, probe_aioquic, unsupported_by_aioquic
+from quiclab.endpoints._aioquic import (
+    ABILITIES,
+    DEFAULT_PAYLOAD,
+    KNOBS,
+    library_settings,
+    probe_aioquic,
+    unsupported_by_aioquic,
+)
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import python_argv
 from quiclab.spec.model import Program, Protocol, Tcp
@@ -37,7 +44,7 @@ class AioquicServer:
         return {
             "congestion_control": f"aioquic {program.knobs.congestion_control or 'reno'}",
             "initial_window": "10 packets",
-            "packet_size": "UDP payload 1200 bytes",
+            "packet_size": f"UDP payload {program.knobs.max_payload or DEFAULT_PAYLOAD} bytes",
             "pacing": "paced",
         }
 
@@ -50,7 +57,7 @@ class AioquicServer:
             "root": str(context.root),
             "certificate": str(context.certificate),
             "key": str(context.key),
-            "congestion_control": context.program.knobs.congestion_control or "reno",
+            "library": library_settings(context.knobs),
             "qlog_dir": str(context.qlog_dir) if context.qlog_dir else None,
         }
         return Command(

@@ -20,7 +20,7 @@ class Ngtcp2Server:
     knobs: Mapping[Protocol, frozenset[str]] = {
         "h3": frozenset(
             {"congestion_control", "groups", "connection_window", "stream_window", "max_streams", "ack_frequency"}
-            | {"initial_rtt", "max_payload", "early_data"}
+            | {"initial_rtt", "max_payload", "path_mtu_discovery", "early_data"}
         )
     }
     abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})
@@ -37,7 +37,7 @@ class Ngtcp2Server:
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """As its help says, and as read in ngtcp2 1.11."""
-        size = program.knobs.max_payload
+        size = program.knobs.max_payload or (1200 if program.knobs.path_mtu_discovery is False else None)
         return {
             "congestion_control": f"ngtcp2 {program.knobs.congestion_control or 'cubic'}",
             "initial_window": "10 packets",

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._quic_go import (
     least_connection_window,
+    packet_size,
     probe_quic_go,
     quic_go_command,
     unsupported_by_quic_go,
@@ -31,7 +32,7 @@ class QuicGoServer:
     protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
     knobs: Mapping[Protocol, frozenset[str]] = {
         "h2": _BOTH | {"tls_version"},
-        "h3": _BOTH | {"congestion_control", "early_data", "ecn", "gso", "max_payload"},
+        "h3": _BOTH | {"congestion_control", "early_data", "ecn", "gso", "max_payload", "path_mtu_discovery"},
     }
     abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})
 
@@ -49,11 +50,10 @@ class QuicGoServer:
         knobs = program.knobs
         if protocol == "h2":
             return tcp_sender_facts(tcp)
-        size = knobs.max_payload
         return {
             "congestion_control": "New Reno with beta 0.7",
             "initial_window": "32 packets",
-            "packet_size": f"UDP payload {size or '1280 to 1452'} bytes" + ("" if size else " (path MTU discovery)"),
+            "packet_size": packet_size(knobs),
             "pacing": "paced, in bursts of up to 10 packets",
             "gso": "off" if knobs.gso is False else "on",
             "ecn": "not marked" if knobs.ecn is False else "ECT(0)",
