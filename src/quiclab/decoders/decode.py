@@ -3,19 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import polars as pl
 
 from quiclab.decoders._api import Absent, Context, FileTables, Finding
+from quiclab.decoders.aligned import aligned
 from quiclab.decoders.clocks import Placement
 from quiclab.decoders.joins import CAPTURES, in_captures, named, sightings
 from quiclab.decoders.log_files import Found, LogFile
 from quiclab.decoders.placing import Source, place_all, shift
 from quiclab.decoders.sinks import Sink
 from quiclab.errors import DecodeError
-from quiclab.tables import CONNECTION, MADE_LATER, TABLES
+from quiclab.tables import CAPTURED, CONNECTION, MADE_LATER, TABLES
 
 _OFFSET_READ_NS = 1000
 """Two clocks cannot be read at one instant: what their offset is known to at best."""
@@ -99,13 +100,14 @@ def _decode(log: LogFile, context: Context, sink: Sink) -> FileTables:
 def _place(account: Account, sink: Sink) -> None:
     captures = [each.name for each in account.sources if each.format in CAPTURES]
     seen = named(sightings(sink.table("packets"), captures))
+    seen = pl.concat([seen, aligned(seen, sink.table("ip_packets"), captures)])
     account.sources = place_all([part for each in account.sources for part in _traces(each, seen)], seen)
     account.captured = in_captures(seen, captures)
 
 
 def _traces(source: Source, seen: pl.DataFrame) -> list[Source]:
     """A file whose traces count from starts of their own has as many clocks."""
-    if source.clock != "own_start":
+    if source.clock != "own_start" or source.placement:
         return [source]
     names = seen.filter(pl.col("source") == source.name)["connection"].unique(maintain_order=True).to_list()
     return [replace(source, connection=name) for name in names] if len(names) > 1 else [source]
@@ -114,35 +116,40 @@ def _traces(source: Source, seen: pl.DataFrame) -> list[Source]:
 def finished(name: str, sink: Sink, account: Account) -> pl.LazyFrame:
     """A table with all instants by the study's clock, how uncertain they are, and what captures know better."""
     table = TABLES[name]
-    rows = sink.table(name)
-    if name == "packets":
-        rows = _with_captures(rows, sink, account)
     placed = {_unit(each): each.placement for each in account.sources if each.placement}
-    if not placed:
-        return rows
     traces = [each.name for each in account.sources if each.connection is not None]
     unit = pl.col("source")
     if traces and CONNECTION in table.columns:
         of_trace = pl.concat_str("source", pl.lit("\0"), "connection")
         unit = pl.when(unit.is_in(traces)).then(of_trace).otherwise(unit)
-    moved = []
-    if any(placement.offset_ns or placement.drift for placement in placed.values()):
-        offset, drift, zero = (_looked_up(unit, placed, what) for what in ("offset_ns", "drift", "zero_ns"))
-        moved = [pl.coalesce(shift(pl.col(each), offset, drift, zero), each).alias(each) for each in table.instants]
-    return rows.with_columns(*moved, _looked_up(unit, placed, "uncertainty_ns").alias("uncertainty_ns"))
+    rows = sink.table(name)
+    own = [pl.col(each) for each in table.instants if each != CAPTURED.name]
+    rows = rows.with_columns(*_moved(own, unit, placed), uncertainty_ns=_looked_up(unit, placed, "uncertainty_ns"))
+    return _with_captures(rows, sink, account, placed) if name == "packets" else rows
 
 
 def _unit(source: Source) -> str:
     return source.name if source.connection is None else f"{source.name}\0{source.connection}"
 
 
+def _moved(instants: Sequence[pl.Expr], unit: pl.Expr, placed: Mapping[str, Placement]) -> list[pl.Expr]:
+    """Instants of the source that `unit` names by the study's clock; as they are where that is not placed."""
+    if not any(placement.offset_ns or placement.drift for placement in placed.values()):
+        return []
+    offset, drift, zero = (_looked_up(unit, placed, what) for what in ("offset_ns", "drift", "zero_ns"))
+    return [pl.coalesce(shift(instant, offset, drift, zero), instant) for instant in instants]
+
+
 def _looked_up(unit: pl.Expr, placed: Mapping[str, Placement], what: str) -> pl.Expr:
     dtype = pl.Float64() if what == "drift" else pl.Int64()
     values = pl.Series([getattr(placement, what) for placement in placed.values()], dtype=dtype)
-    return unit.replace_strict(pl.Series(list(placed)), values, default=None, return_dtype=dtype)
+    units = pl.Series(list(placed), dtype=pl.String)
+    return unit.replace_strict(units, values, default=None, return_dtype=dtype)
 
 
-def _with_captures(packets: pl.LazyFrame, sink: Sink, account: Account) -> pl.LazyFrame:
+def _with_captures(
+    packets: pl.LazyFrame, sink: Sink, account: Account, placed: Mapping[str, Placement]
+) -> pl.LazyFrame:
     """Rows of logs with the instant of the capture that shows the packet, and every row with the link's index."""
     order = packets.collect_schema().names()
     index = (
@@ -150,8 +157,10 @@ def _with_captures(packets: pl.LazyFrame, sink: Sink, account: Account) -> pl.La
         .filter(pl.col("packet_index").is_not_null())
         .select(capture="source", shown="number", index="packet_index")
     )
+    seen_ns = pl.col("captured_ns").alias("seen_ns")
+    moved = _moved([seen_ns], pl.col("capture"), placed) or [seen_ns]
+    shown = account.captured.lazy().with_columns(moved).drop("captured_ns").rename({"ip_packet": "shown"})
     key = ["source", "connection", "event", "packet_type", "packet_number"]
-    shown = account.captured.lazy().rename({"captured_ns": "seen_ns", "ip_packet": "shown"})
     return (
         packets.join(shown, on=key, how="left", maintain_order="left")
         .with_columns(capture=pl.coalesce("capture", "source"), shown=pl.coalesce("shown", "ip_packet"))

@@ -10,9 +10,8 @@ from functools import lru_cache
 
 import polars as pl
 
-from quiclab.metrics.evidence import Direction, End, Evidence, Unknown
+from quiclab.metrics.evidence import End, Evidence, Unknown
 from quiclab.metrics.intervals import IntervalSet
-from quiclab.metrics.join import LoggedPacket, align
 
 PacketKey = tuple[str, int]
 """Packet type and packet number."""
@@ -43,7 +42,7 @@ def logged(evidence: Evidence, vantage: End, event: str, table: str = "packets")
 @lru_cache(maxsize=2)
 def departures(evidence: Evidence, end: End) -> dict[PacketKey, tuple[int, int | None]]:
     """(time_ns, packet_index) at which each packet that an endpoint logs as sent reached the link."""
-    return _placed(evidence, end, "sent", "up" if end == "client" else "down")
+    return _placed(evidence, end, "sent")
 
 
 @lru_cache(maxsize=1)
@@ -51,7 +50,7 @@ def arrivals(evidence: Evidence) -> dict[PacketKey, int]:
     """time_ns at which each of the server's packets arrived at the client's end.
 
     By packet number where the server's log fits its capture without a gap: both captures share the packet log's index.
-    Else by order and size of what the client's log says it received.
+    Else as the client's capture shows what the client's log says it received.
     """
     try:
         sent = departures(evidence, "server")
@@ -62,18 +61,16 @@ def arrivals(evidence: Evidence) -> dict[PacketKey, int]:
         received = evidence.packets("client", "down").drop_nulls("packet_index")
         time_of = dict(received.unique("packet_index", keep="first").select("packet_index", "time_ns").iter_rows())
         return {key: time_of[index] for key, (_, index) in sent.items() if index in time_of}
-    return {key: time_ns for key, (time_ns, _) in _placed(evidence, "client", "received", "down").items()}
+    return {key: time_ns for key, (time_ns, _) in _placed(evidence, "client", "received").items()}
 
 
-def _placed(evidence: Evidence, end: End, event: str, direction: Direction) -> dict[PacketKey, tuple[int, int | None]]:
-    rows = logged(evidence, end, event).select("packet_type", "packet_number", "length_bytes").rows()
-    captured = evidence.packets(end, direction).select("payload_bytes", "time_ns", "packet_index").rows()
-    packets = [LoggedPacket(length or 0, kind) for kind, _, length in rows]
-    datagrams = align(packets, [payload for payload, _, _ in captured])
+def _placed(evidence: Evidence, end: End, event: str) -> dict[PacketKey, tuple[int, int | None]]:
+    columns = ("packet_type", "packet_number", "captured_ns", "packet_index")
     placed: dict[PacketKey, tuple[int, int | None]] = {}
-    for (kind, number, _), index in zip(rows, datagrams, strict=True):
-        if index is not None:
-            placed.setdefault((kind, number), (captured[index][1], captured[index][2]))
+    for kind, number, time_ns, index in (
+        logged(evidence, end, event).select(columns).drop_nulls("captured_ns").iter_rows()
+    ):
+        placed.setdefault((kind, number), (time_ns, index))
     return placed
 
 

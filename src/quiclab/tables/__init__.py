@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from quiclab.tables._api import MADE_LATER, NEVER, Column, Table
+from quiclab.tables._api import CAPTURED, MADE_LATER, NEVER, Column, Table
 from quiclab.tables._common import CONNECTION
 from quiclab.tables.derived import ABSENT, BYTES_ACKNOWLEDGED, DECODE_STATS, SOURCES
 from quiclab.tables.http import HTTP_FRAMES, HTTP_REQUESTS, PAGE_EVENTS, STREAMS
@@ -49,4 +49,4 @@ TABLES: dict[str, Table] = {
 }
 """All tables of a trial, by name."""
 
-__all__ = ["CONNECTION", "MADE_LATER", "NEVER", "TABLES", "Column", "Table"]
+__all__ = ["CAPTURED", "CONNECTION", "MADE_LATER", "NEVER", "TABLES", "Column", "Table"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.metrics.join import LoggedPacket, align
+from quiclab.decoders.alignment import LoggedPacket, align
 
 
 def short(*lengths: int) -> list[LoggedPacket]:

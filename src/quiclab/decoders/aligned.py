@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packets of a log in a capture that was not decrypted: found by their order and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from quiclab.decoders.alignment import LoggedPacket, align
+from quiclab.decoders.joins import KEY
+
+_MOST_PACKETS = 500_000
+"""Aligning holds a whole log's packets in memory; beyond this only packet numbers join."""
+
+
+def aligned(seen: pl.DataFrame, ip_packets: pl.LazyFrame, captures: list[str]) -> pl.DataFrame:
+    """Sightings of the logs' QUIC packets in captures that number no QUIC packets, in the form of `seen`.
+
+    A log is aligned with the datagrams that a capture at the same end shows in the same direction.
+    """
+    logs = seen.filter(
+        ~pl.col("source").is_in(captures), pl.col("transport") == "quic", pl.col("vantage").is_not_null()
+    )
+    if logs.is_empty() or logs.height > _MOST_PACKETS:
+        return seen.clear()
+    numbered = set(seen.filter(pl.col("source").is_in(captures), pl.col("transport") == "quic")["source"].unique())
+    datagrams = (
+        ip_packets.filter(pl.col("protocol") == "udp", ~pl.col("source").is_in(numbered))
+        .select("source", "vantage", "direction", "time_ns", "number", "payload_bytes")
+        .collect()
+    )
+    if datagrams.is_empty():
+        return seen.clear()
+    return pl.concat([seen.clear(), *_found(logs, datagrams)])
+
+
+def _found(logs: pl.DataFrame, datagrams: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    shown = datagrams.partition_by("source", "vantage", "direction", as_dict=True)
+    units = logs.partition_by("source", "connection", "vantage", "way", "rank", as_dict=True, maintain_order=True)
+    names = logs.group_by("source").agg(pl.col("connection").n_unique()).rows()
+    alone = {source for source, connections in names if connections == 1}
+    for (source, _, vantage, way, rank), told in units.items():
+        # Which datagrams belong to which of several connections only a decrypted capture tells.
+        if source not in alone:
+            continue
+        for (capture, at, direction), wire in shown.items():
+            if at != vantage or direction != way:
+                continue
+            packets = [
+                LoggedPacket(length or 0, kind) for length, kind in told.select("length_bytes", "packet_type").rows()
+            ]
+            places = align(packets, wire["payload_bytes"].to_list())
+            where = pl.Series(places, dtype=pl.UInt32)
+            kept = told.filter(where.is_not_null())
+            rows = where.drop_nulls()
+            yield kept.with_columns(
+                source=pl.lit(capture),
+                rank=pl.lit(1 if rank == 0 else 2, pl.Int8),
+                time_ns=wire["time_ns"].gather(rows),
+                ip_packet=wire["number"].gather(rows),
+            ).select("source", "vantage", "connection", "rank", *KEY, "time_ns", "length_bytes", "ip_packet")
