@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     out: Path = arguments.out
     _check_free(out, force=arguments.force)
     work = out.with_name(f".{out.name}.partial")
-    with disk_errors(out):
+    with disk_errors(out, "nothing was replaced"):
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         try:

@@ -13,6 +13,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -117,14 +118,17 @@ class StudyDir:
 
 
 @contextmanager
-def disk_errors(place: Path) -> Iterator[None]:
+def disk_errors(place: Path, kept: str = "finished trials are kept") -> Iterator[None]:
     """Turn the file system's refusals into a HostError that says what to do."""
     try:
         yield
-    except OSError as error:
+    except Exception as wrapped:
+        error = _refusal(wrapped)
+        if error is None:
+            raise
         hints = {
-            errno.ENOSPC: "free some room and run the same command again: finished trials are kept",
-            errno.EDQUOT: "your quota is used up: free some room and run again; finished trials are kept",
+            errno.ENOSPC: f"free some room and run the same command again: {kept}",
+            errno.EDQUOT: f"your quota is used up: free some room and run again; {kept}",
             errno.EROFS: "the file system is read-only: choose another directory with --out",
             errno.EACCES: "you may not write there: choose another directory with --out",
             errno.EPERM: "you may not write there: choose another directory with --out",
@@ -132,7 +136,15 @@ def disk_errors(place: Path) -> Iterator[None]:
         if error.errno not in hints:
             raise
         where = error.filename or place
-        raise HostError(f"cannot write {where}: {error.strerror}", hints[error.errno]) from error
+        raise HostError(f"cannot write {where}: {error.strerror}", hints[error.errno]) from wrapped
+
+
+def _refusal(error: Exception) -> OSError | None:
+    """The operating system's error; libraries in Rust wrap it and leave its number in the text."""
+    if isinstance(error, OSError):
+        return error
+    number = re.search(r"\(os error (\d+)\)", str(error))
+    return OSError(int(number[1]), os.strerror(int(number[1]))) if number else None
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:

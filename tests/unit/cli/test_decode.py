@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab decode`: what it writes, what it says, and what it answers to bad input."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+from pathlib import Path
+
+import polars as pl
+import pytest
+from decoders import writers
+
+from quiclab.cli.main import main
+from quiclab.errors import ExitCode
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    """A folder with a log of each end, a capture, and a file that is none."""
+    folder = tmp_path / "logs"
+    (folder / "server-qlog").mkdir(parents=True)
+    (folder / "client.sqlog").write_bytes(writers.Qlog("client").bytes())
+    (folder / "server-qlog/a.sqlog.gz").write_bytes(gzip.compress(writers.Qlog("server").bytes()))
+    capture = writers.Capture("client")
+    capture.add("up", 5, writers.udp("up", 30))
+    (folder / "client.pcapng").write_bytes(capture.bytes())
+    (folder / "notes.txt").write_text("not a log")
+    return folder
+
+
+def test_a_folder_becomes_tables(logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One Parquet file per table that has rows, and the three that tell about the files."""
+    out = tmp_path / "tables"
+    assert main(["decode", str(logs), "-o", str(out)]) == ExitCode.OK
+    sources = pl.read_parquet(out / "sources.parquet")
+    assert set(sources.select("source", "format", "vantage").rows()) == {
+        ("logs/client.pcapng", "pcapng", "client"),
+        ("logs/client.sqlog", "qlog", "client"),
+        ("logs/server-qlog/a.sqlog.gz", "qlog", "server"),
+    }
+    assert pl.read_parquet(out / "ip_packets.parquet").height == 1
+    assert {path.name for path in out.iterdir()} >= {"decode_stats.parquet", "absent.parquet"}
+    assert not (out / "page_events.parquet").exists()
+    said = capsys.readouterr().out
+    assert "logs/notes.txt" in said
+    assert "ip_packets" in said
+    assert not (tmp_path / ".tables.partial").exists()
+
+
+def test_the_ends_can_be_named(tmp_path: Path) -> None:
+    """`--server` says whose a file is that does not say so itself."""
+    capture = writers.Capture("server")
+    capture.add("down", 5, writers.udp("down", 30))
+    (tmp_path / "trace.pcapng").write_bytes(capture.bytes())
+    out = tmp_path / "tables"
+    assert main(["decode", "--server", str(tmp_path / "trace.pcapng"), "-o", str(out)]) == ExitCode.OK
+    assert pl.read_parquet(out / "ip_packets.parquet")["vantage"].to_list() == ["server"]
+
+
+def test_earlier_tables_are_replaced_only_on_demand(logs: Path, tmp_path: Path) -> None:
+    """And a folder with something else in it never is."""
+    out = tmp_path / "tables"
+    command = ["decode", str(logs), "-o", str(out)]
+    assert main(command) == ExitCode.OK
+    assert main(command) == ExitCode.SPEC
+    (out / "frames.parquet").write_bytes(b"")
+    assert main([*command, "--force"]) == ExitCode.OK
+    assert not (out / "frames.parquet").exists() or pl.read_parquet(out / "frames.parquet").height
+    assert main(["decode", str(logs), "-o", str(logs), "--force"]) == ExitCode.SPEC
+
+
+def test_a_damaged_log_is_told_and_the_rest_written(logs: Path, tmp_path: Path) -> None:
+    """The exit code says that a file could not be read; its name stands in decode_stats."""
+    (logs / "link.qplog").write_bytes(b"QLPKTLOG\2")
+    out = tmp_path / "tables"
+    assert main(["decode", str(logs), "-o", str(out)]) == ExitCode.DECODE
+    stats = pl.read_parquet(out / "decode_stats.parquet")
+    assert stats.filter(name="unreadable")["source"].to_list() == ["logs/link.qplog"]
+    assert pl.read_parquet(out / "ip_packets.parquet").height == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        ([], ExitCode.SPEC, "no log is named"),
+        (["nowhere.qlog"], ExitCode.SPEC, "nowhere.qlog"),
+        (["text.txt"], ExitCode.DECODE, "text.txt"),
+        (["secret.qlog"], ExitCode.DECODE, "secret.qlog"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    arguments: list[str],
+    code: ExitCode,
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nothing named, nothing there, no log, no permission: what it was, what to do, and no output left."""
+    monkeypatch.chdir(tmp_path)
+    Path("text.txt").write_text("hello")
+    Path("secret.qlog").symlink_to("secret.qlog")
+    if arguments == ["secret.qlog"]:
+        code = ExitCode.SPEC  # a link that leads nowhere is not there
+    assert main(["decode", *arguments, "-o", "out"]) == code
+    said = capsys.readouterr().err
+    assert says in said
+    assert "hint" in said
+    assert not Path("out").exists()
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(logs: Path, tmp_path: Path) -> None:
+    """A real small file system that is full."""
+    place = tmp_path / "small"
+    place.mkdir()
+    command = (
+        f"mount -t tmpfs -o size=16k none {place}; head -c 16384 /dev/zero > {place}/filler;"
+        f' "$0" decode {logs} -o {place}/tables; code=$?; ls -A {place}; exit $code'
+    )
+    quiclab = Path(__file__).parents[3] / ".venv/bin/quiclab"
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", command, quiclab],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == ExitCode.HOST, done.stderr
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout.split() == ["filler"]
