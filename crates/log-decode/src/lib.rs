@@ -10,18 +10,19 @@
 //! Memory: one chunk of every table (all of them without an outlet), plus one input record (at most [`MAX_RECORD_BYTES`]).
 
 pub mod arrow;
+pub mod capture;
 mod error;
 pub mod http;
 mod input;
 mod json;
 pub mod packet_log;
-pub mod pcapng;
 pub mod qlog;
 #[allow(dead_code, reason = "the capture decoder is about to use it")]
 mod quic;
 mod source;
 mod stats;
 pub mod tables;
+mod tcp;
 mod tls;
 
 pub use error::DecodeError;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! IP, TCP and UDP headers: RFC 791, RFC 8200, RFC 9293, RFC 2018 (SACK), RFC 768, and where TLS records start
+//! IP, TCP and UDP headers: RFC 791, RFC 8200, RFC 9293, RFC 768, and where TLS records start
 //! (RFC 8446 section 5.1). What a capture holds too little of stays `None`.
 
+use crate::tcp::TcpOptions;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 pub(super) const TCP: u8 = 6;
 pub(super) const UDP: u8 = 17;
 
-const SACK_OPTION: u8 = 5;
 const TLS_APPLICATION_DATA: u8 = 23;
 /// The longest record body: 2^14 bytes plus 256 of expansion (RFC 8446 section 5.2), 2,048 in TLS 1.2.
 const TLS_MAX_RECORD_BYTES: usize = (1 << 14) + 2048;
@@ -25,11 +25,15 @@ pub(super) struct Headers<'a> {
     pub ports: Option<(u16, u16)>,
     /// Length of what TCP or UDP carries.
     pub payload_bytes: Option<u32>,
-    pub tcp: Option<Tcp<'a>>,
+    pub tcp: Option<Tcp>,
+    /// As much of the payload as was captured.
+    pub payload: &'a [u8],
+    /// Only a part of what was sent as one packet.
+    pub fragment: bool,
 }
 
 #[derive(Debug)]
-pub(super) struct Tcp<'a> {
+pub(super) struct Tcp {
     pub seq: u32,
     /// `None` without the ACK flag.
     pub ack: Option<u32>,
@@ -37,7 +41,9 @@ pub(super) struct Tcp<'a> {
     pub flags: u16,
     /// Whether a record header of type `application_data` stands in the payload, which must start with a record header.
     pub tls_application_data: Option<bool>,
-    options: &'a [u8],
+    /// As it stands in the header, not scaled.
+    pub window: u16,
+    pub options: TcpOptions,
 }
 
 /// The transport layer's part of a packet.
@@ -82,7 +88,10 @@ impl<'a> Headers<'a> {
         let [src, dst] = [12, 16]
             .map(|at| Ipv4Addr::from([header[at], header[at + 1], header[at + 2], header[at + 3]]));
         self.addresses = Some((src.into(), dst.into()));
-        self.transport(packet, header_bytes, be16(header, 6)? << 3 == 0)
+        let fragment = be16(header, 6)?;
+        // More fragments, or an offset.
+        self.fragment = fragment & 0x3fff != 0;
+        self.transport(packet, header_bytes, fragment << 3 == 0)
     }
 
     fn ipv6(&mut self, packet: &'a [u8]) -> Option<Transport<'a>> {
@@ -108,7 +117,9 @@ impl<'a> Headers<'a> {
                 // Hop-by-hop, routing, destination options, mobility, HIP, shim6: RFC 8200 section 4, IANA's registry.
                 0 | 43 | 60 | 135 | 139 | 140 => length(8, 1)?,
                 44 => {
-                    first_fragment &= be16(packet, at + 2)? >> 3 == 0;
+                    let fragment = be16(packet, at + 2)?;
+                    self.fragment |= fragment & 0xfff9 != 0;
+                    first_fragment &= fragment >> 3 == 0;
                     8
                 }
                 // Authentication header: in units of four bytes, less two.
@@ -144,6 +155,7 @@ impl<'a> Headers<'a> {
     fn udp(&mut self, transport: &Transport<'a>) -> Option<()> {
         self.ports = Some((be16(transport.bytes, 0)?, be16(transport.bytes, 2)?));
         self.payload_bytes = transport.length.checked_sub(8);
+        self.payload = transport.bytes.get(8..).unwrap_or_default();
         Some(())
     }
 
@@ -156,42 +168,16 @@ impl<'a> Headers<'a> {
         self.payload_bytes = transport
             .length
             .checked_sub(u32::try_from(header_bytes).ok()?);
+        self.payload = header.get(header_bytes..).unwrap_or_default();
         self.tcp = Some(Tcp {
             seq: be32(header, 4)?,
             ack: be32(header, 8).filter(|_| flags & 0x10 != 0),
             flags,
-            tls_application_data: header.get(header_bytes..).and_then(tls_application_data),
-            options: header.get(20..header_bytes).unwrap_or_default(),
+            window: be16(header, 14)?,
+            tls_application_data: tls_application_data(self.payload),
+            options: TcpOptions::parse(header.get(20..header_bytes).unwrap_or_default()),
         });
         Some(())
-    }
-}
-
-impl Tcp<'_> {
-    /// Left and right edges of the SACK blocks, in the order of the option (RFC 2018 section 3).
-    pub(super) fn sack(&self) -> impl Iterator<Item = u32> + '_ {
-        let mut rest = self.options;
-        let blocks = std::iter::from_fn(move || loop {
-            match *rest.first()? {
-                0 => return None,
-                1 => rest = &rest[1..],
-                kind => {
-                    let length = usize::from(*rest.get(1)?);
-                    let value = rest.get(2..length)?;
-                    rest = &rest[length..];
-                    if kind == SACK_OPTION {
-                        return Some(value);
-                    }
-                }
-            }
-        });
-        blocks
-            .flat_map(|value| {
-                value
-                    .chunks_exact(8)
-                    .flat_map(|block| [be32(block, 0), be32(block, 4)])
-            })
-            .flatten()
     }
 }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The block structure of pcapng (section 3): lengths, byte order and options.
 
+use super::portions::Portions;
 use crate::{DecodeError, Severity, Stats, MAX_RECORD_BYTES};
-use std::io::{ErrorKind, Read};
+use std::io::BufRead;
+
+/// The type of a section header block, which reads the same in both byte orders.
+pub(super) const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 /// Type, both lengths.
@@ -16,7 +20,6 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    #[cfg(test)]
     pub(super) fn new(bytes: &'a [u8], big_endian: bool) -> Self {
         Self { bytes, big_endian }
     }
@@ -64,6 +67,10 @@ impl<'a> Fields<'a> {
         self.bytes.get(at..at.checked_add(len)?)
     }
 
+    pub(super) fn all(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// The value of a text option; empty if it is not UTF-8.
     pub(super) fn text(&self) -> &'a str {
         std::str::from_utf8(self.bytes).unwrap_or_default()
@@ -90,63 +97,40 @@ impl<'a> Fields<'a> {
 /// One block without its frame.
 pub(super) struct Block<'a> {
     pub kind: u32,
+    /// Of a section header: what follows the byte order magic.
     pub body: Fields<'a>,
 }
 
-/// Reads one block after the other into the same buffer.
+/// Reads one block after the other.
 pub(super) struct Blocks<R> {
-    input: R,
-    buffer: Vec<u8>,
+    portions: Portions<R>,
     big_endian: bool,
-    first: Option<[u8; 8]>,
+    /// The section header's type has been read already.
+    at_first: bool,
 }
 
-impl<R: Read> Blocks<R> {
-    pub(super) fn open(mut input: R) -> Result<Self, DecodeError> {
-        let mut first = [0; 8];
-        let found = input.read_exact(&mut first);
-        if found.is_err()
-            || u32::from_le_bytes([first[0], first[1], first[2], first[3]]) != super::SECTION_HEADER
-        {
-            return Err(DecodeError::foreign(
-                "pcapng capture",
-                "it does not start with a section header block",
-            ));
-        }
-        Ok(Self {
-            input,
-            buffer: Vec::new(),
+impl<R: BufRead> Blocks<R> {
+    /// Read on after the type of the first section header.
+    pub(super) fn after_magic(portions: Portions<R>) -> Self {
+        Self {
+            portions,
             big_endian: false,
-            first: Some(first),
-        })
+            at_first: true,
+        }
     }
 
     /// The next block; `None` at the end of the file or where it cannot be followed any further.
     pub(super) fn next(&mut self, stats: &mut Stats) -> Result<Option<Block<'_>>, DecodeError> {
-        let Some(frame) = self.frame(stats)? else {
+        let Some((kind, length)) = self.frame(stats)? else {
             return Ok(None);
         };
-        let mut kind = self.word(&frame, 0);
-        let mut already = 0;
-        self.buffer.clear();
-        if u32::from_le_bytes([frame[0], frame[1], frame[2], frame[3]]) == super::SECTION_HEADER {
-            // The magic number after the length gives the byte order of the whole section, the length included.
-            kind = super::SECTION_HEADER;
-            already = 4;
-            if (&mut self.input).take(4).read_to_end(&mut self.buffer)? < 4 {
-                truncated(stats);
-                return Ok(None);
-            }
-            self.big_endian = false;
-            if self.word(&self.buffer, 0) != BYTE_ORDER_MAGIC {
-                self.big_endian = true;
-                if self.word(&self.buffer, 0) != BYTE_ORDER_MAGIC {
-                    stats.count("bad_byte_order", Severity::Error, "a section header without the byte order magic: nothing after it can be read");
-                    return Ok(None);
-                }
-            }
+        let section = kind == SECTION_HEADER;
+        // The magic number after the length gives the byte order of the whole section, the length included.
+        if section && !self.byte_order(stats)? {
+            return Ok(None);
         }
-        let total = self.word(&frame, 4) as usize;
+        let already = if section { 4 } else { 0 };
+        let total = self.word(length) as usize;
         if total < FRAME_BYTES + already || total % 4 != 0 || total > MAX_RECORD_BYTES {
             stats.count(
                 "bad_block_length",
@@ -155,58 +139,60 @@ impl<R: Read> Blocks<R> {
             );
             return Ok(None);
         }
-        // Through `take`, so that a length that lies about a short file does not reserve memory.
+        let kind = self.word(kind);
+        let big_endian = self.big_endian;
         let rest = total - 8 - already;
-        if (&mut self.input)
-            .take(rest as u64)
-            .read_to_end(&mut self.buffer)?
-            < rest
-        {
+        let bytes = self.portions.next(rest)?;
+        if bytes.len() < rest {
             truncated(stats);
             return Ok(None);
         }
-        let body = Fields {
-            bytes: &self.buffer[..total - FRAME_BYTES],
-            big_endian: self.big_endian,
-        };
+        // Without the repetition of the length at the block's end.
+        let bytes = bytes.get(..rest.saturating_sub(4)).unwrap_or_default();
+        let body = Fields { bytes, big_endian };
         Ok(Some(Block { kind, body }))
     }
 
     /// Type and length of the next block.
-    fn frame(&mut self, stats: &mut Stats) -> Result<Option<[u8; 8]>, DecodeError> {
-        if let Some(first) = self.first.take() {
-            return Ok(Some(first));
-        }
-        let mut frame = [0; 8];
-        let mut filled = 0;
-        while filled < frame.len() {
-            match self.input.read(&mut frame[filled..]) {
-                Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        if filled < frame.len() {
-            if filled > 0 {
+    fn frame(&mut self, stats: &mut Stats) -> Result<Option<([u8; 4], [u8; 4])>, DecodeError> {
+        let first = std::mem::take(&mut self.at_first);
+        let portion = self.portions.next(if first { 4 } else { 8 })?;
+        let words = match portion {
+            &[a, b, c, d] if first => Some((SECTION_HEADER, [a, b, c, d])),
+            &[a, b, c, d, e, f, g, h] => Some(([a, b, c, d], [e, f, g, h])),
+            [] => None,
+            _ => {
                 truncated(stats);
+                None
             }
-            return Ok(None);
-        }
-        Ok(Some(frame))
+        };
+        Ok(words)
     }
 
-    fn word(&self, bytes: &[u8], at: usize) -> u32 {
-        Fields {
-            bytes,
-            big_endian: self.big_endian,
+    /// Read the byte order magic; `false` if the section cannot be read.
+    fn byte_order(&mut self, stats: &mut Stats) -> Result<bool, DecodeError> {
+        let Ok(magic) = <[u8; 4]>::try_from(self.portions.next(4)?) else {
+            truncated(stats);
+            return Ok(false);
+        };
+        self.big_endian = u32::from_be_bytes(magic) == BYTE_ORDER_MAGIC;
+        let known = self.big_endian || u32::from_le_bytes(magic) == BYTE_ORDER_MAGIC;
+        if !known {
+            stats.count("bad_byte_order", Severity::Error, "a section header without the byte order magic: nothing after it can be read");
         }
-        .u32(at)
-        .unwrap_or_default()
+        Ok(known)
+    }
+
+    fn word(&self, bytes: [u8; 4]) -> u32 {
+        if self.big_endian {
+            u32::from_be_bytes(bytes)
+        } else {
+            u32::from_le_bytes(bytes)
+        }
     }
 }
 
-fn truncated(stats: &mut Stats) {
+pub(super) fn truncated(stats: &mut Stats) {
     stats.count(
         "truncated_block",
         Severity::DataLoss,

@@ -3,8 +3,10 @@
 
 use super::blocks::Fields;
 use super::headers::Headers;
+use super::pcapng::{DECRYPTION_SECRETS, ENHANCED_PACKET, INTERFACE_DESCRIPTION};
 use super::interface::Interface;
 use super::*;
+use crate::End;
 use crate::tables::Finished;
 use crate::Stats;
 
@@ -27,7 +29,7 @@ fn section() -> Vec<u8> {
     let mut body = 0x1a2b_3c4d_u32.to_le_bytes().to_vec();
     body.extend([1, 0, 0, 0]);
     body.extend([0xff; 8]);
-    block(SECTION_HEADER, &body)
+    block(0x0a0d_0d0a, &body)
 }
 
 fn option(code: u16, value: &[u8]) -> Vec<u8> {
@@ -132,7 +134,7 @@ fn a_length_that_lies_stops_the_decoder() {
 #[test]
 fn something_else_is_refused() {
     assert!(matches!(
-        decoded(&b"\xd4\xc3\xb2\xa1 classic pcap"[..], None),
+        decoded(&b"a text, and a long one at that"[..], None),
         Err(DecodeError::Foreign { .. })
     ));
 }
@@ -169,7 +171,7 @@ fn sack_and_tls_records_are_read() {
     let headers = Headers::parse(&ip, length.into());
     let tcp = headers.tcp.unwrap();
     assert_eq!((tcp.seq, tcp.ack, tcp.flags), (5, Some(6), 0x10));
-    assert_eq!(tcp.sack().collect::<Vec<_>>(), [7, 8]);
+    assert_eq!(tcp.options.sack(), [(7, 8)]);
     assert_eq!(tcp.tls_application_data, Some(true));
     assert_eq!(headers.payload_bytes, Some(11));
 }
@@ -227,13 +229,13 @@ fn link_layers_are_stripped() {
         let frame = [header.as_slice(), &ip].concat();
         let length = u32::try_from(header.len()).unwrap();
         assert_eq!(
-            link(kind).network_layer(&frame),
+            link(kind).link.network_layer(&frame),
             Some((ip.as_slice(), length)),
             "link type {kind}"
         );
     }
-    assert_eq!(link(1).network_layer(&header(14, 12, 0x0806)), None);
-    assert_eq!(link(147).network_layer(&ip), None);
+    assert_eq!(link(1).link.network_layer(&header(14, 12, 0x0806)), None);
+    assert_eq!(link(147).link.network_layer(&ip), None);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //! Interface descriptions (pcapng section 4.2): link type, resolution of times, and the clock they were taken from.
 
 use super::blocks::Fields;
-use super::OPT_COMMENT;
+use super::link_type::LinkType;
+use super::pcapng::OPT_COMMENT;
 use crate::{Severity, Stats};
 
 const IF_TSRESOL: u16 = 9;
@@ -11,19 +12,10 @@ const IF_TSOFFSET: u16 = 14;
 const CLOCK_OFFSET: &str = "quiclab clock_offset_ns=";
 const OUTSIDE_MODEL: u32 = u32::MAX;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LinkType {
-    Ethernet,
-    Raw,
-    LinuxCooked,
-    LinuxCooked2,
-    Unknown,
-}
-
 /// What is needed to read the packets of one interface.
 #[derive(Debug)]
 pub(super) struct Interface {
-    link: LinkType,
+    pub(super) link: LinkType,
     /// Nanoseconds = ticks × `numerator` ÷ `denominator` + `offset_ns`.
     numerator: u128,
     denominator: u128,
@@ -34,15 +26,8 @@ pub(super) struct Interface {
 
 impl Interface {
     pub(super) fn parse(body: Fields<'_>, stats: &mut Stats) -> Self {
-        let link = match body.u16(0) {
-            Some(1) => LinkType::Ethernet,
-            Some(101 | 228 | 229) => LinkType::Raw,
-            Some(113) => LinkType::LinuxCooked,
-            Some(276) => LinkType::LinuxCooked2,
-            _ => LinkType::Unknown,
-        };
         let mut interface = Self {
-            link,
+            link: LinkType::of(body.u16(0).unwrap_or(u16::MAX)),
             numerator: 1_000,
             denominator: 1,
             offset_ns: 0,
@@ -67,11 +52,7 @@ impl Interface {
             interface.ours = true;
             interface.offset_ns -= i128::from(offset);
         } else {
-            stats.count(
-                "no_clock_offset",
-                Severity::Notice,
-                "the capture does not say how its clock relates to CLOCK_MONOTONIC: time_ns is CLOCK_REALTIME",
-            );
+            no_clock_offset(stats);
         }
         interface
     }
@@ -112,30 +93,12 @@ impl Interface {
         let index = u32::try_from(packet_id.filter(|_| self.ours)? & u64::from(u32::MAX)).ok()?;
         (index != OUTSIDE_MODEL).then_some(index)
     }
-
-    /// The IP packet in a frame, and the length of the link-layer header before it; `None` if it holds none.
-    pub(super) fn network_layer<'a>(&self, frame: &'a [u8]) -> Option<(&'a [u8], u32)> {
-        let (header, protocol_at) = match self.link {
-            LinkType::Raw => (0, None),
-            LinkType::Ethernet => {
-                // 802.1Q and 802.1ad tags, at most two.
-                let tagged = |at: usize| matches!(u16_at(frame, at), Some(0x8100 | 0x88a8));
-                let tags = usize::from(tagged(12)) + usize::from(tagged(12) && tagged(16));
-                (14 + 4 * tags, Some(12 + 4 * tags))
-            }
-            LinkType::LinuxCooked => (16, Some(14)),
-            LinkType::LinuxCooked2 => (20, Some(0)),
-            LinkType::Unknown => return None,
-        };
-        let packet = frame.get(header..)?;
-        let ip = match protocol_at {
-            Some(at) => matches!(u16_at(frame, at), Some(0x0800 | 0x86dd)),
-            None => matches!(packet.first()? >> 4, 4 | 6),
-        };
-        ip.then_some((packet, u32::try_from(header).ok()?))
-    }
 }
 
-fn u16_at(frame: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_be_bytes(frame.get(at..at + 2)?.try_into().ok()?))
+pub(super) fn no_clock_offset(stats: &mut Stats) {
+    stats.count(
+        "no_clock_offset",
+        Severity::Notice,
+        "the capture does not say how its clock relates to CLOCK_MONOTONIC: time_ns is CLOCK_REALTIME",
+    );
 }

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What becomes of every packet: a row of `ip_packets`, and then TCP's or QUIC's.
+
+use super::addresses::Addresses;
+use super::headers::{self, Headers};
+use super::link_type::LinkType;
+use crate::quic::{self, UdpDatagram};
+use crate::tables::{IpPacket, Tables};
+use crate::tcp::{self, Segment};
+use crate::tls::keylog::KeyLog;
+use crate::{Direction, End, Severity};
+use std::net::{IpAddr, SocketAddr};
+
+/// One frame of a capture.
+pub(super) struct Frame<'a> {
+    pub(super) time_ns: i64,
+    pub(super) bytes: &'a [u8],
+    /// Its length on the wire.
+    pub(super) original: u32,
+    /// `epb_flags`.
+    pub(super) flags: u32,
+    pub(super) packet_index: Option<u32>,
+    /// Why the link dropped it.
+    pub(super) dropped: Option<&'a str>,
+}
+
+/// Takes the frames of a capture in order.
+pub(super) struct Driver<'a> {
+    end: Option<End>,
+    /// IP packets so far.
+    number: u64,
+    keys: KeyLog,
+    addresses: Addresses,
+    sack: Vec<u32>,
+    tcp: tcp::Connections,
+    quic: quic::Connections,
+    pub(super) tables: &'a mut Tables,
+}
+
+impl<'a> Driver<'a> {
+    pub(super) fn new(end: Option<End>, keys: KeyLog, tables: &'a mut Tables) -> Self {
+        Self {
+            end,
+            number: 0,
+            addresses: Addresses::default(),
+            sack: Vec::new(),
+            tcp: tcp::Connections::new(keys.clone(), end),
+            quic: quic::Connections::new(keys.clone(), end),
+            keys,
+            tables,
+        }
+    }
+
+    /// Secrets that the capture carries.
+    pub(super) fn key_log(&mut self, mut text: &[u8]) {
+        // Reading from memory does not fail.
+        let _ = self.keys.read(&mut text, &mut self.tables.stats);
+    }
+
+    pub(super) fn frame(&mut self, link: LinkType, frame: Frame<'_>) {
+        let Some((packet, link_bytes)) = link.network_layer(frame.bytes) else {
+            self.tables.count(
+                "not_ip",
+                Severity::Info,
+                "frames of other protocols than IP, or of an unknown link type",
+            );
+            return;
+        };
+        let headers = Headers::parse(packet, frame.original.saturating_sub(link_bytes));
+        if headers.protocol.is_none() {
+            self.tables.count(
+                "cut_packet",
+                Severity::DataLoss,
+                "the capture holds too little of a packet to read its headers",
+            );
+        }
+        let direction = direction(self.end, frame.flags);
+        self.row(&frame, &headers, direction);
+        self.hand_on(&frame, &headers, direction);
+        self.number += 1;
+    }
+
+    fn row(&mut self, frame: &Frame<'_>, headers: &Headers<'_>, direction: Option<Direction>) {
+        self.sack.clear();
+        let tcp = headers.tcp.as_ref();
+        if let Some(tcp) = tcp {
+            let edges = tcp.options.sack().iter().flat_map(|&(left, right)| [left, right]);
+            self.sack.extend(edges);
+        }
+        let (src, dst) = match headers.addresses {
+            Some(addresses) => self.addresses.texts(addresses),
+            None => (None, None),
+        };
+        let mut number = String::new();
+        self.tables.ip_packets.push(IpPacket {
+            vantage: self.end.map(End::as_str),
+            number: self.number,
+            direction: direction.map(Direction::as_str),
+            time_ns: frame.time_ns,
+            packet_index: frame.packet_index,
+            ip_version: headers.version,
+            protocol: headers.protocol.map(|protocol| match protocol {
+                headers::TCP => "tcp",
+                headers::UDP => "udp",
+                1 => "icmp",
+                58 => "icmpv6",
+                other => {
+                    number = other.to_string();
+                    &number
+                }
+            }),
+            src,
+            src_port: headers.ports.map(|(src, _)| src),
+            dst,
+            dst_port: headers.ports.map(|(_, dst)| dst),
+            size_bytes: headers.size_bytes,
+            payload_bytes: headers.payload_bytes,
+            dropped: frame.dropped,
+            ecn: headers.ecn,
+            tcp_flags: tcp.map(|tcp| tcp.flags),
+            tcp_seq: tcp.map(|tcp| tcp.seq),
+            tcp_ack: tcp.and_then(|tcp| tcp.ack),
+            tcp_sack: (!self.sack.is_empty()).then_some(self.sack.as_slice()),
+            tls_application_data: tcp.and_then(|tcp| tcp.tls_application_data),
+        });
+    }
+
+    fn hand_on(&mut self, frame: &Frame<'_>, headers: &Headers<'_>, direction: Option<Direction>) {
+        if headers.fragment {
+            self.tables.count(
+                "ip_fragment",
+                Severity::DataLoss,
+                "fragments of IP packets are not put together: what they carry is in no other table than ip_packets",
+            );
+            return;
+        }
+        let (Some((src, dst)), Some((src_port, dst_port)), Some(length)) =
+            (headers.addresses, headers.ports, headers.payload_bytes)
+        else {
+            return;
+        };
+        let end = |address: IpAddr, port| SocketAddr::new(address, port);
+        let (src, dst) = (end(src, src_port), end(dst, dst_port));
+        if let Some(tcp) = &headers.tcp {
+            self.tcp.segment(
+                &Segment {
+                    time_ns: frame.time_ns,
+                    src,
+                    dst,
+                    seq: tcp.seq,
+                    ack: tcp.ack,
+                    flags: tcp.flags,
+                    window: tcp.window,
+                    options: &tcp.options,
+                    payload: headers.payload,
+                    length,
+                    direction,
+                    ip_packet: self.number,
+                },
+                self.tables,
+            );
+        } else if headers.protocol == Some(headers::UDP) {
+            self.quic.datagram(
+                &UdpDatagram {
+                    time_ns: frame.time_ns,
+                    src,
+                    dst,
+                    payload: headers.payload,
+                    length_bytes: length as usize,
+                    direction,
+                    ip_packet: self.number,
+                },
+                self.tables,
+            );
+        }
+    }
+
+    pub(super) fn finish(&mut self) {
+        self.tcp.finish(self.tables);
+        self.quic.finish(self.tables);
+        self.tables.stats.add(
+            "unused_keys",
+            self.keys.unused(),
+            Severity::Info,
+            "sessions in the key logs that no connection of this capture belongs to",
+        );
+    }
+}
+
+/// `epb_flags` bits 0 and 1: 1 inbound, 2 outbound (pcapng section 4.3).
+fn direction(end: Option<End>, flags: u32) -> Option<Direction> {
+    match (end?, flags & 3) {
+        (End::Client, 2) | (End::Server, 1) => Some(Direction::Up),
+        (End::Client, 1) | (End::Server, 2) => Some(Direction::Down),
+        _ => None,
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//! pcapng (draft-ietf-opsawg-pcapng): interfaces, packets, and the key logs that a capture may carry.
+
+use super::blocks::{Block, Blocks, Fields, SECTION_HEADER};
+use super::driver::{Driver, Frame};
+use super::interface::Interface;
+use super::portions::Portions;
+use crate::{Clock, DecodeError, Severity, Source};
+use std::io::BufRead;
+
+const SECTION: u32 = u32::from_be_bytes(SECTION_HEADER);
+pub(super) const INTERFACE_DESCRIPTION: u32 = 1;
+const OBSOLETE_PACKET: u32 = 2;
+const SIMPLE_PACKET: u32 = 3;
+pub(super) const ENHANCED_PACKET: u32 = 6;
+pub(super) const DECRYPTION_SECRETS: u32 = 10;
+/// Name resolution, interface statistics and systemd journal carry no packets.
+const PACKETLESS: [u32; 3] = [4, 5, 9];
+
+pub(super) const OPT_COMMENT: u16 = 1;
+const EPB_FLAGS: u16 = 2;
+const EPB_PACKET_ID: u16 = 5;
+
+/// Section 4.7: secrets of TLS, in NSS format.
+const TLS_KEY_LOG: u32 = 0x544c_534b;
+
+/// A hostile file could announce interfaces without end.
+const MAX_INTERFACES: usize = 1 << 12;
+
+/// Read on after the type of the first section header.
+pub(super) fn read(
+    file: Portions<impl BufRead>,
+    driver: &mut Driver<'_>,
+) -> Result<Source, DecodeError> {
+    let mut reader = Reader {
+        interfaces: Vec::new(),
+        monotonic: true,
+        resolution_ns: 1,
+        driver,
+    };
+    let mut blocks = Blocks::after_magic(file);
+    while let Some(block) = blocks.next(&mut reader.driver.tables.stats)? {
+        reader.block(&block);
+    }
+    Ok(Source {
+        dialect: "pcapng".to_owned(),
+        clock: if reader.monotonic {
+            Clock::Monotonic
+        } else {
+            Clock::Realtime
+        },
+        resolution_ns: reader.resolution_ns,
+        realtime_minus_monotonic_ns: None,
+    })
+}
+
+struct Reader<'a, 'b> {
+    /// Of the section.
+    interfaces: Vec<Interface>,
+    /// Whether all interfaces so far say how their clock relates to `CLOCK_MONOTONIC`.
+    monotonic: bool,
+    resolution_ns: u64,
+    driver: &'a mut Driver<'b>,
+}
+
+impl Reader<'_, '_> {
+    fn block(&mut self, block: &Block<'_>) {
+        let whole = match block.kind {
+            SECTION => {
+                self.interfaces.clear();
+                Some(())
+            }
+            INTERFACE_DESCRIPTION if self.interfaces.len() < MAX_INTERFACES => {
+                self.interface(block.body);
+                Some(())
+            }
+            ENHANCED_PACKET => self.packet(block.body, true),
+            OBSOLETE_PACKET => self.packet(block.body, false),
+            DECRYPTION_SECRETS => self.secrets(block.body),
+            SIMPLE_PACKET => {
+                self.driver.tables.count(
+                    "no_timestamp",
+                    Severity::DataLoss,
+                    "simple packet blocks have no time: capture with enhanced ones",
+                );
+                Some(())
+            }
+            kind if PACKETLESS.contains(&kind) => Some(()),
+            _ => {
+                self.driver.tables.count(
+                    "unknown_block",
+                    Severity::Info,
+                    "a block type that this decoder does not read",
+                );
+                Some(())
+            }
+        };
+        if whole.is_none() {
+            self.driver.tables.count(
+                "malformed_block",
+                Severity::DataLoss,
+                "a block contradicts its own lengths",
+            );
+        }
+    }
+
+    fn interface(&mut self, body: Fields<'_>) {
+        let interface = Interface::parse(body, &mut self.driver.tables.stats);
+        self.monotonic &= interface.knows_monotonic();
+        self.resolution_ns = self.resolution_ns.max(interface.resolution_ns());
+        self.interfaces.push(interface);
+    }
+
+    /// Section 4.3, and appendix A for the obsolete block, whose interface has 16 bits. `None` if the block is too
+    /// short for what it announces.
+    fn packet(&mut self, body: Fields<'_>, enhanced: bool) -> Option<()> {
+        let interface = if enhanced {
+            body.u32(0)?
+        } else {
+            u32::from(body.u16(0)?)
+        };
+        let Some(interface) = self.interfaces.get(usize::try_from(interface).ok()?) else {
+            self.driver.tables.count(
+                "unknown_interface",
+                Severity::DataLoss,
+                "a packet refers to an interface that was not described",
+            );
+            return Some(());
+        };
+        let ticks = u64::from(body.u32(4)?) << 32 | u64::from(body.u32(8)?);
+        let captured = usize::try_from(body.u32(12)?).ok()?;
+        let original = body.u32(16)?;
+        let bytes = body.bytes(20, captured)?;
+        let (mut flags, mut packet_id, mut dropped) = (0, None, None);
+        for (code, value) in body.options(20 + captured.next_multiple_of(4)) {
+            match code {
+                EPB_FLAGS => flags = value.u32(0)?,
+                EPB_PACKET_ID => packet_id = value.u64(0),
+                OPT_COMMENT => dropped = value.text().strip_prefix("dropped: ").or(dropped),
+                _ => {}
+            }
+        }
+        self.driver.frame(
+            interface.link,
+            Frame {
+                time_ns: interface.time_ns(ticks),
+                bytes,
+                original,
+                flags,
+                packet_index: interface.packet_index(packet_id),
+                dropped,
+            },
+        );
+        Some(())
+    }
+
+    /// Section 4.7. `None` if the block is too short for what it announces.
+    fn secrets(&mut self, body: Fields<'_>) -> Option<()> {
+        if body.u32(0)? != TLS_KEY_LOG {
+            self.driver.tables.count(
+                "unknown_secrets",
+                Severity::Notice,
+                "secrets of another kind than a TLS key log",
+            );
+            return Some(());
+        }
+        let length = usize::try_from(body.u32(4)?).ok()?;
+        self.driver.key_log(body.bytes(8, length)?);
+        Some(())
+    }
+}
