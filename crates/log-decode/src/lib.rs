@@ -32,3 +32,14 @@ pub use stats::{Severity, Stat, Stats};
 
 /// The longest single record (a qlog event, a pcapng block) that is read into memory.
 pub const MAX_RECORD_BYTES: usize = 16 << 20;
+
+/// Decodes one format.
+pub type Decode = fn(&Input, &Options, &mut tables::Tables) -> Result<Source, DecodeError>;
+
+/// Every decoder by the name of its format.
+pub const FORMATS: &[(&str, Decode)] = &[
+    ("packet_log", packet_log::decode),
+    ("pcap", capture::decode),
+    ("pcapng", capture::decode),
+    ("qlog", qlog::decode),
+];

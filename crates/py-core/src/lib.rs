@@ -3,7 +3,7 @@
 
 use log_decode::arrow::{ffi::ArrowArrayStream, Outlet, Table};
 use log_decode::tables::{Finished, Tables};
-use log_decode::{DecodeError, End, Input, Options, Source};
+use log_decode::{DecodeError, End, Input, Options, Source, FORMATS};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -102,16 +102,6 @@ fn to_python(error: DecodeError) -> PyErr {
     }
 }
 
-type Decoder = fn(&Input, &Options, &mut Tables) -> Result<Source, DecodeError>;
-
-/// The decoders by the names of their formats.
-const DECODERS: &[(&str, Decoder)] = &[
-    ("packet_log", log_decode::packet_log::decode),
-    ("pcap", log_decode::capture::decode),
-    ("pcapng", log_decode::capture::decode),
-    ("qlog", log_decode::qlog::decode),
-];
-
 /// Decode the file at `path`, whose format the caller knows.
 ///
 /// With `take`, every full chunk of a table goes there while the file is still being read; what it raises ends the
@@ -127,7 +117,7 @@ fn decode(
     key_logs: Vec<PathBuf>,
     take: Option<Py<PyAny>>,
 ) -> PyResult<Decoded> {
-    let Some((_, decoder)) = DECODERS.iter().find(|(name, _)| *name == format_name) else {
+    let Some((_, decoder)) = FORMATS.iter().find(|(name, _)| *name == format_name) else {
         return Err(PyValueError::new_err(format!(
             "there is no decoder for {format_name}"
         )));
