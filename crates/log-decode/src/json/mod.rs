@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! JSON documents of any size, walked without holding them.
+//! JSON of any size, read without holding it.
 
+pub(crate) mod number;
+mod reader;
 mod scanner;
+mod window;
 
-pub(crate) use scanner::{Broken, Scanner};
+pub(crate) use reader::{Fault, Kind, Reader, Span};
+pub(crate) use scanner::{members, Broken, Scanner};
+pub(crate) use window::Window;

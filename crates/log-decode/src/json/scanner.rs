@@ -101,6 +101,22 @@ impl<R: BufRead> Scanner<R> {
     }
 }
 
+/// Call `each` at every value of the object that starts here, with its key as it is written; other values are skipped.
+pub(crate) fn members<R: BufRead>(
+    scanner: &mut Scanner<R>,
+    mut each: impl FnMut(&mut Scanner<R>, &[u8]) -> Result<(), Broken>,
+) -> Result<(), Broken> {
+    if scanner.peek()? != b'{' {
+        return scanner.value(None).map(drop);
+    }
+    let mut key = Vec::new();
+    scanner.elements(b'}', |scanner| {
+        scanner.value(Some(&mut key))?;
+        scanner.expect(b':')?;
+        each(scanner, &key)
+    })
+}
+
 /// Where a value ends, over any number of buffers.
 #[derive(Default)]
 struct Extent {

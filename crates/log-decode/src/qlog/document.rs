@@ -4,7 +4,7 @@
 use super::events::Decoder;
 use super::header::TraceHeader;
 use super::{array_dialect, is_array_dialect, FORMAT};
-use crate::json::{Broken, Scanner};
+use crate::json::{members, Broken, Scanner};
 use crate::DecodeError;
 use serde::de::DeserializeOwned;
 use std::io::BufRead;
@@ -94,22 +94,6 @@ fn traces<R: BufRead>(
             _ => drop(scanner.value(None)?),
         }
         Ok(())
-    })
-}
-
-/// Call `each` at every value of the object that starts here, with its key as it is written; other values are skipped.
-fn members<R: BufRead>(
-    scanner: &mut Scanner<R>,
-    mut each: impl FnMut(&mut Scanner<R>, &[u8]) -> Result<(), Broken>,
-) -> Result<(), Broken> {
-    if scanner.peek()? != b'{' {
-        return scanner.value(None).map(drop);
-    }
-    let mut key = Vec::new();
-    scanner.elements(b'}', |scanner| {
-        scanner.value(Some(&mut key))?;
-        scanner.expect(b':')?;
-        each(scanner, &key)
     })
 }
 

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Reads JSON that stands in memory, front to back and once: nothing is copied, nothing is kept, nothing recurses.
+//!
+//! What is skipped is only followed to its end: its brackets and quotes must match in number, and that is all that is
+//! asked of it. Members whose keys are written with escapes are not recognised.
+
+use super::number;
+
+/// Why a value cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The bytes end before it does.
+    End,
+    /// Another character stands where it should go on.
+    Syntax,
+}
+
+/// A part of the text that is read: holds no borrow, so that what collects it can be used again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Span {
+    start: u32,
+    end: u32,
+}
+
+impl Span {
+    pub(crate) fn of(self, text: &[u8]) -> &[u8] {
+        text.get(self.start as usize..self.end as usize)
+            .unwrap_or_default()
+    }
+}
+
+/// What a value is, by its first character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Object,
+    Array,
+    Text,
+    Number,
+    /// `true`, `false` and `null`.
+    Word,
+}
+
+pub(crate) struct Reader<'a> {
+    text: &'a [u8],
+    at: usize,
+    /// How often a number was asked for where none stands that fits.
+    pub(crate) impossible: u64,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(text: &'a [u8]) -> Self {
+        Self {
+            text,
+            at: 0,
+            impossible: 0,
+        }
+    }
+
+    pub(crate) fn text(&self) -> &'a [u8] {
+        self.text
+    }
+
+    /// How many bytes have been read.
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
+    fn here(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    /// The next character that is no white space, which stays unread.
+    #[inline]
+    pub(crate) fn peek(&mut self) -> Result<u8, Fault> {
+        loop {
+            match self.here() {
+                Some(b' ' | b'\n' | b'\r' | b'\t') => self.at += 1,
+                Some(byte) => return Ok(byte),
+                None => return Err(Fault::End),
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn expect(&mut self, byte: u8) -> Result<(), Fault> {
+        if self.peek()? != byte {
+            return Err(Fault::Syntax);
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    pub(crate) fn kind(&mut self) -> Result<Kind, Fault> {
+        Ok(match self.peek()? {
+            b'{' => Kind::Object,
+            b'[' => Kind::Array,
+            b'"' => Kind::Text,
+            b'-' | b'0'..=b'9' => Kind::Number,
+            b't' | b'f' | b'n' => Kind::Word,
+            _ => return Err(Fault::Syntax),
+        })
+    }
+
+    /// Enter a container; [`Reader::next_key`] or [`Reader::next_item`] then leads through it.
+    pub(crate) fn enter(&mut self, open: u8) -> Result<Inside, Fault> {
+        self.expect(open)?;
+        Ok(Inside { first: true })
+    }
+
+    /// The key of the next member, as it is written; its value is to be read next. `None` behind the object.
+    #[inline]
+    pub(crate) fn next_key(&mut self, inside: &mut Inside) -> Result<Option<&'a [u8]>, Fault> {
+        if !self.more(inside, b'}')? {
+            return Ok(None);
+        }
+        let key = self.string()?;
+        self.expect(b':')?;
+        Ok(Some(key))
+    }
+
+    /// Whether another item is to be read next; false behind the array.
+    #[inline]
+    pub(crate) fn next_item(&mut self, inside: &mut Inside) -> Result<bool, Fault> {
+        self.more(inside, b']')
+    }
+
+    #[inline]
+    fn more(&mut self, inside: &mut Inside, close: u8) -> Result<bool, Fault> {
+        let next = self.peek()?;
+        if next == close {
+            self.at += 1;
+            return Ok(false);
+        }
+        if inside.first {
+            inside.first = false;
+        } else if next == b',' {
+            self.at += 1;
+        } else {
+            return Err(Fault::Syntax);
+        }
+        Ok(true)
+    }
+
+    /// What stands between the quotes, as it is written.
+    #[inline]
+    pub(crate) fn string(&mut self) -> Result<&'a [u8], Fault> {
+        self.expect(b'"')?;
+        let start = self.at;
+        let end = self.string_end(start)?;
+        self.at = end + 1;
+        Ok(&self.text[start..end])
+    }
+
+    /// Where the closing quote of the text stands that starts at `at`.
+    #[inline]
+    fn string_end(&self, mut at: usize) -> Result<usize, Fault> {
+        loop {
+            match self.text.get(at) {
+                Some(b'"') => return Ok(at),
+                Some(b'\\') => at += 2,
+                Some(_) => at += 1,
+                None => return Err(Fault::End),
+            }
+        }
+    }
+
+    /// The next value, whatever it is, as it is written.
+    pub(crate) fn value(&mut self) -> Result<Span, Fault> {
+        let start = self.skip()?;
+        let span = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Ok(Span {
+            start: span(start),
+            end: span(self.at),
+        })
+    }
+
+    /// Pass over the next value; where it starts.
+    #[inline]
+    pub(crate) fn skip(&mut self) -> Result<usize, Fault> {
+        let kind = self.kind()?;
+        let start = self.at;
+        self.at = match kind {
+            Kind::Text => self.string_end(start + 1)? + 1,
+            Kind::Number | Kind::Word => self.scalar_end(start)?,
+            Kind::Object | Kind::Array => self.container_end(start)?,
+        };
+        Ok(start)
+    }
+
+    /// A number or a word ends before what cannot belong to it; at the end of the bytes it may go on.
+    #[inline]
+    fn scalar_end(&self, start: usize) -> Result<usize, Fault> {
+        let rest = &self.text[start..];
+        rest.iter()
+            .position(|byte| {
+                !matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'a'..=b'z' | b'A'..=b'Z')
+            })
+            .map(|length| start + length)
+            .ok_or(Fault::End)
+    }
+
+    fn container_end(&self, start: usize) -> Result<usize, Fault> {
+        let (mut at, mut depth) = (start, 0_usize);
+        loop {
+            match self.text.get(at) {
+                Some(b'"') => at = self.string_end(at + 1)?,
+                Some(b'{' | b'[') => depth += 1,
+                Some(b'}' | b']') => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return Ok(at + 1);
+                    }
+                }
+                Some(_) => {}
+                None => return Err(Fault::End),
+            }
+            at += 1;
+        }
+    }
+
+    /// The characters of a number, or of a text in its place; `None` for every other value, which is skipped.
+    pub(crate) fn digits(&mut self) -> Result<Option<&'a [u8]>, Fault> {
+        match self.kind()? {
+            Kind::Text => self.string().map(Some),
+            Kind::Number => {
+                let start = self.skip()?;
+                Ok(Some(&self.text[start..self.at]))
+            }
+            _ => self.skip().map(|_| None),
+        }
+    }
+
+    /// A number that is not negative, in digits or as text; `None` for null and for what is no such number, which
+    /// is counted.
+    #[inline]
+    pub(crate) fn unsigned(&mut self) -> Result<Option<u64>, Fault> {
+        let first = self.peek()?;
+        if first.is_ascii_digit() {
+            // Most are short, and end at once.
+            let (mut at, mut value) = (self.at, 0_u64);
+            while let Some(digit) = self.text.get(at).map(|byte| byte.wrapping_sub(b'0')) {
+                if digit > 9 {
+                    break;
+                }
+                value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+                at += 1;
+            }
+            let ends = matches!(
+                self.text.get(at),
+                Some(b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t')
+            );
+            if ends && at - self.at <= 19 {
+                self.at = at;
+                return Ok(Some(value));
+            }
+        }
+        if first == b'n' {
+            return self.skip().map(|_| None);
+        }
+        let value = self.digits()?.and_then(number::unsigned);
+        self.impossible += u64::from(value.is_none());
+        Ok(value)
+    }
+
+    /// A number, in digits or as text; `None` for null and for what is none, which is counted.
+    pub(crate) fn float(&mut self) -> Result<Option<f64>, Fault> {
+        if self.peek()? == b'n' {
+            return self.skip().map(|_| None);
+        }
+        let value = self.digits()?.and_then(number::float);
+        self.impossible += u64::from(value.is_none());
+        Ok(value)
+    }
+
+    /// `true`, `1` or `"1"`, or the opposite; `None` for every other value.
+    pub(crate) fn boolean(&mut self) -> Result<Option<bool>, Fault> {
+        let start = self.skip()?;
+        Ok(match &self.text[start..self.at] {
+            b"true" | b"1" | b"\"1\"" | b"\"true\"" => Some(true),
+            b"false" | b"0" | b"\"0\"" | b"\"false\"" => Some(false),
+            _ => None,
+        })
+    }
+
+    /// A text, as it is written; `None` for every other value.
+    pub(crate) fn optional_string(&mut self) -> Result<Option<&'a [u8]>, Fault> {
+        if self.peek()? == b'"' {
+            self.string().map(Some)
+        } else {
+            self.skip().map(|_| None)
+        }
+    }
+
+    /// A text and where it stands.
+    pub(crate) fn optional_text(&mut self) -> Result<Option<Span>, Fault> {
+        if self.peek()? != b'"' {
+            return self.skip().map(|_| None);
+        }
+        let whole = self.value()?;
+        Ok(Some(Span {
+            start: whole.start + 1,
+            end: whole.end - 1,
+        }))
+    }
+
+    /// Whether nothing but white space is left.
+    pub(crate) fn at_end(&mut self) -> bool {
+        self.peek().is_err()
+    }
+}
+
+/// Where in a container a reader is.
+#[derive(Debug)]
+pub(crate) struct Inside {
+    first: bool,
+}
