@@ -104,6 +104,30 @@ def test_aioquic_sends_packets_of_the_size_and_waits_for_the_rtt_that_it_is_give
     assert hellos["hasty"] > hellos["own"] == hellos["larger"]
 
 
+@pytest.mark.parametrize(
+    ("proxy", "origin"), [("nginx", "h1"), ("haproxy", "h1"), ("haproxy", "h2"), ("envoy", "h1"), ("envoy", "h2")]
+)
+def test_the_origins_connection_is_there_or_not(tmp_path: Path, proxy: str, origin: str) -> None:
+    """Of the one that carried the object: seen before the client began, or not."""
+    need(("proxy", proxy))  # type: ignore[arg-type]
+    arm = f'protocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"\norigin_protocol = "{origin}"\n'
+    arms = {
+        name: arm + f'proxy = {{name = "{proxy}"{knob}}}'
+        for name, knob in (
+            ("own", ""),
+            ("warm", ', origin_connection = "warm"'),
+            ("cold", ', origin_connection = "cold"'),
+        )
+    }
+    there = {}
+    for name, trial in run_arms(tmp_path, arms, size="4 MB").items():
+        rows = read_tcp_info_log(_raw(tmp_path, trial) / "origin.tcpinfo").samples
+        carrier = rows.filter(rows["remote_port"] == rows.row(rows["bytes_sent"].arg_max(), named=True)["remote_port"])
+        assert carrier["bytes_sent"].max() > 1_000_000
+        there[name] = carrier["before_ns"].min() < trial["client"]["requests"][0]["start_ns"]
+    assert there == {"own": True, "warm": True, "cold": False}
+
+
 def test_what_a_peer_does_not_know_is_refused(tmp_path: Path) -> None:
     """A client without the extension would go on as it is, and nobody would see it."""
     spec = tmp_path / "spec.toml"

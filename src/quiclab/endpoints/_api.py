@@ -49,6 +49,11 @@ class Origin:
     port: int
     protocol: HttpProtocol
 
+    @property
+    def authority(self) -> str:
+        """Address and port as a socket address."""
+        return _authority(self.address, self.port)
+
 
 @dataclass(frozen=True)
 class Context:
@@ -103,8 +108,11 @@ class Context:
     @property
     def authority(self) -> str:
         """Address and port as a socket address."""
-        address = f"[{self.address}]" if self.ip_version == 6 else self.address
-        return f"{address}:{self.port}"
+        return _authority(self.address, self.port)
+
+
+def _authority(address: str, port: int) -> str:
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 @dataclass(frozen=True)

@@ -49,20 +49,21 @@ def nginx_facts(protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
     }
 
 
-def nginx_command(context: Context, location: str) -> Command:
-    """nginx with a configuration of its own; `location` is what stands inside `location / { … }`."""
+def nginx_command(context: Context, location: str, upstream: str = "") -> Command:
+    """nginx with a configuration of its own; `location` is what stands inside `location / { … }`, `upstream` beside
+    the server."""
     started = find_program("nginx", context.program.prefix)
     folder = context.work_dir / f"nginx-{context.port}"
     configuration = context.work_dir / f"nginx-{context.port}.conf"
     return Command(
         argv=(*(started.argv if started else ("nginx",)), "-p", str(context.work_dir), "-c", str(configuration)),
         env={**(started.env if started else {}), "HOME": str(context.work_dir), "TMPDIR": str(context.work_dir)},
-        files={configuration: _configuration(context, folder, location)},
+        files={configuration: _configuration(context, folder, location, upstream)},
         sockets=("tcp", "udp"),
     )
 
 
-def _configuration(context: Context, folder: Path, location: str) -> str:
+def _configuration(context: Context, folder: Path, location: str, upstream: str) -> str:
     knobs = context.knobs
     # For all servers of the address: TLS begins with the settings of the default one.
     tls = [
@@ -102,6 +103,7 @@ http {{
   add_header Cache-Control no-store;
   {temporary}
   {common}
+  {upstream}
   server {{
     {own}
     location / {{

@@ -65,7 +65,7 @@ class _OwnProgram:
             "qlog_dir": str(context.qlog_dir or ""),
             "keylog": str(context.keylog or ""),
             "output": str(context.output),
-            "origin": f"{context.origin.address}:{context.origin.port}" if context.origin else "",
+            "origin": context.origin.authority if context.origin else "",
         }
 
         def fill(text: str) -> str:

@@ -78,6 +78,9 @@ class Knobs:
     """Look for packets larger than the first ones (RFC 9000 section 14.3)."""
     scheduler: Literal["fifo", "round_robin"] | None = None
     """Servers: one response after the other, or all responses in turns."""
+    origin_connection: Literal["warm", "cold"] | None = None
+    """Proxies: whether the connection to the origin is there before the transfer (`warm`, from the warm-up request), or
+    the transfer opens one of its own."""
     verify: bool | None = None
     """Clients: check the server's certificate, which is the default and costs time; false switches it off."""
     migration: Literal["active", "rebinding"] | None = None

@@ -64,7 +64,7 @@ def test_knobs_of_nginx(knobs: Knobs, line: str) -> None:
 def test_nginx_verifies_its_origin() -> None:
     """Under the study's CA and name."""
     text = only_text(command("proxy", "nginx"))
-    assert "proxy_pass https://10.77.0.2:8443;" in text
+    assert "upstream origin { server 10.77.0.2:8443; keepalive 8; }" in text
     assert "proxy_ssl_verify on;" in text
     assert "proxy_ssl_trusted_certificate /lab/tls/ca.crt;" in text
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._origin import is_cold, origin_facts, with_origin_knob
 from quiclab.endpoints._stacks import Launch, find_program
 from quiclab.endpoints._tcp import tcp_sender_facts
 from quiclab.spec.model import Knobs, Program, Protocol, Tcp
@@ -32,11 +33,13 @@ class Envoy:
     role: Role = "proxy"
     protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
     origin_protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
-    knobs: Mapping[Protocol, frozenset[str]] = {
-        "h1": frozenset({"groups"}),
-        "h2": frozenset({"groups", "max_streams", "stream_window", "connection_window"}),
-        "h3": frozenset({"congestion_control", "max_streams", "stream_window", "connection_window", "early_data"}),
-    }
+    knobs: Mapping[Protocol, frozenset[str]] = with_origin_knob(
+        {
+            "h1": frozenset({"groups"}),
+            "h2": frozenset({"groups", "max_streams", "stream_window", "connection_window"}),
+            "h3": frozenset({"congestion_control", "max_streams", "stream_window", "connection_window", "early_data"}),
+        }
+    )
     abilities: frozenset[Ability] = frozenset({"resumption", "early_data"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
@@ -57,12 +60,13 @@ class Envoy:
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """As its QUIC behaves; the flag for CUBIC was seen to take effect under loss."""
         if protocol != "h3":
-            return tcp_sender_facts(tcp)
+            return {**tcp_sender_facts(tcp), **origin_facts(program.knobs)}
         return {
             "congestion_control": f"envoy {program.knobs.congestion_control or 'bbr'}",
             "initial_window": "32 packets, paced over the first round trip",
             "packet_size": "UDP payload 1200 bytes",
             "pacing": "paced",
+            **origin_facts(program.knobs),
         }
 
     def command(self, context: Context) -> Command:
@@ -191,6 +195,7 @@ def _origin(context: Context) -> dict[str, Any]:
     explicit = {"h1": "http_protocol_options", "h2": "http2_protocol_options", "h3": "http3_protocol_options"}
     options = f"{_API}.upstreams.http.v3.HttpProtocolOptions"
     socket = {"address": origin.address, "port_value": origin.port} if origin else {}
+    cold = is_cold(context.knobs)
     return {
         "name": "origin",
         "type": "STATIC",
@@ -206,6 +211,7 @@ def _origin(context: Context) -> dict[str, Any]:
         "typed_extension_protocol_options": {
             "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
                 "@type": options,
+                **({"common_http_protocol_options": {"max_requests_per_connection": 1}} if cold else {}),
                 "explicit_http_config": {explicit[protocol]: {}},
             }
         },

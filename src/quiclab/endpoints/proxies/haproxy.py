@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._origin import is_cold, origin_facts, with_origin_knob
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
 from quiclab.spec.model import Knobs, Program, Protocol, Tcp
@@ -25,14 +26,16 @@ class Haproxy:
     role: Role = "proxy"
     protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
     origin_protocols: frozenset[Protocol] = frozenset({"h1", "h2"})
-    knobs: Mapping[Protocol, frozenset[str]] = {
-        "h1": frozenset({"groups"}),
-        "h2": frozenset({"groups", "max_streams", "stream_window", "early_data"}),
-        "h3": frozenset(
-            {"congestion_control", "max_window", "groups", "max_streams", "connection_window", "early_data"}
-            | {"hystart", "pacing", "gso"}
-        ),
-    }
+    knobs: Mapping[Protocol, frozenset[str]] = with_origin_knob(
+        {
+            "h1": frozenset({"groups"}),
+            "h2": frozenset({"groups", "max_streams", "stream_window", "early_data"}),
+            "h3": frozenset(
+                {"congestion_control", "max_window", "groups", "max_streams", "connection_window", "early_data"}
+                | {"hystart", "pacing", "gso"}
+            ),
+        }
+    )
     abilities: frozenset[Ability] = frozenset({"resumption", "early_data"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
@@ -57,13 +60,14 @@ class Haproxy:
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """As in its manual, 3.2 (quic-cc-algo, tune.quic.frontend.default-max-window-size)."""
         if protocol != "h3":
-            return tcp_sender_facts(tcp)
+            return {**tcp_sender_facts(tcp), **origin_facts(program.knobs)}
         name = program.knobs.congestion_control or "cubic"
         return {
             "congestion_control": f"haproxy {name}, window at most {program.knobs.max_window or '480 KiB'}",
             "initial_window": "10 packets",
             "packet_size": "UDP payload 1252 bytes",
             "pacing": "not paced" if program.knobs.pacing is False else "paced",
+            **origin_facts(program.knobs),
         }
 
     def command(self, context: Context) -> Command:
@@ -105,7 +109,8 @@ frontend client
     bind {quic}@{context.authority} {certificate} alpn h3{early} quic-cc-algo {_congestion_control(knobs)}
     default_backend origin
 backend origin
-    server origin {address} alpn {alpn} {verified}
+    http-reuse {"never" if is_cold(knobs) else "always"}
+    server origin {address} alpn {alpn} {verified} pool-purge-delay 300s
 """
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._nginx import ABILITIES, KNOBS, nginx_command, nginx_facts, probe_nginx
+from quiclab.endpoints._origin import is_cold, origin_facts, with_origin_knob
 from quiclab.spec.model import Program, Protocol, Tcp
 
 
@@ -17,7 +18,7 @@ class NginxProxy:
     role: Role = "proxy"
     protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
     origin_protocols: frozenset[Protocol] = frozenset({"h1"})
-    knobs = KNOBS
+    knobs = with_origin_knob(KNOBS)
     abilities = ABILITIES
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
@@ -30,17 +31,18 @@ class NginxProxy:
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Its QUIC's own, or the kernel's TCP."""
-        return nginx_facts(protocol, tcp)
+        return {**nginx_facts(protocol, tcp), **origin_facts(program.knobs)}
 
     def command(self, context: Context) -> Command:
         """The origin is verified under the study's CA."""
-        origin = context.origin
-        address = f"{origin.address}:{origin.port}" if origin else ""
+        address = context.origin.authority if context.origin else ""
+        cold = is_cold(context.knobs)
+        upstream = f"upstream origin {{ server {address};{'' if cold else ' keepalive 8;'} }}"
         location = "\n      ".join(
             (
-                f"proxy_pass https://{address};",
+                "proxy_pass https://origin;",
                 "proxy_http_version 1.1;",
-                'proxy_set_header Connection "";',
+                f'proxy_set_header Connection "{"close" if cold else ""}";',
                 f"proxy_set_header Host {context.host};",
                 "proxy_ssl_server_name on;",
                 f"proxy_ssl_name {context.host};",
@@ -52,4 +54,4 @@ class NginxProxy:
                 "proxy_next_upstream off;",
             )
         )
-        return nginx_command(context, location)
+        return nginx_command(context, location, upstream)
