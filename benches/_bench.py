@@ -10,7 +10,8 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +37,13 @@ class Row:
     def median(self) -> float:
         """Of the rounds."""
         return statistics.median(self.values)
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
+    """CPU time of this process: other processes' load does not count."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
 
 
 def is_quick(description: str | None) -> bool:

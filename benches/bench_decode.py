@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast logs become tables, in CPU time, and what the tables hold in memory per packet.
+"""How fast qlogs and NetLogs become tables, in CPU time of one core, and what memory that takes.
 
-qlog is compared with orjson, which merely parses the same records into Python objects, in turns.
+The alternative is orjson, which merely parses the same records into Python objects, in turns.
 
     python benches/bench_decode.py [--quick]
 """
@@ -10,31 +10,27 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
+import subprocess
+import sys
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 import orjson
-from _bench import ROOT, Row, is_quick, paired_ratio, print_table
-from decoders import writers
+from _bench import ROOT, Row, cpu_seconds, is_quick, paired_ratio, print_table
+from _real_logs import run_trials
 
 from quiclab import _core
 
 QLOGS = ROOT / "tests/decoders/qlog"
-
-
-def cpu_seconds(work: Callable[[], object]) -> float:
-    """CPU time of this process: other processes' load does not count."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
+_MOST_MEMORY_MB = 300
 
 
 def large_qlog(golden: Path, size_bytes: int) -> bytes:
     """The events of a golden, again and again behind one header."""
     data = gzip.decompress(golden.read_bytes())
-    times = size_bytes // len(data)
+    times = max(size_bytes // len(data), 1)
     if data.startswith(b"\x1e"):
         header, *records = data.split(b"\x1e")[1:]
         return b"\x1e" + header + b"".join(b"\x1e" + record for record in records) * times
@@ -43,12 +39,8 @@ def large_qlog(golden: Path, size_bytes: int) -> bytes:
     return json.dumps(document).encode()
 
 
-def bench_qlog(golden: Path, folder: Path, rounds: int, size_bytes: int) -> list[Row]:
-    """One dialect against orjson."""
-    data = large_qlog(golden, size_bytes)
-    path = folder / "log"
-    path.write_bytes(data)
-    records = [record for record in data.split(b"\x1e") if record]
+def bench_json(what: str, format_name: str, path: Path, records: Sequence[bytes], rounds: int) -> list[Row]:
+    """A log of JSON records against orjson."""
 
     def parse() -> None:
         for record in records:
@@ -56,51 +48,54 @@ def bench_qlog(golden: Path, folder: Path, rounds: int, size_bytes: int) -> list
 
     decoded_s, parsed_s = [], []
     for _ in range(rounds):
-        decoded_s.append(cpu_seconds(lambda: _core.decode("qlog", path, None, 0)))
+        decoded_s.append(cpu_seconds(lambda: _core.decode(format_name, path)))
         parsed_s.append(cpu_seconds(parse))
-    speeds, alternative = ([len(data) / 1e6 / each for each in taken] for taken in (decoded_s, parsed_s))
-    tables = _core.decode("qlog", path, None, 0).tables
-    columns = sum(table.size_bytes for table in tables) / len(tables[0])
-    name = golden.name.partition("-100kb")[0]
-    return [
-        Row(f"qlog, {name}", speeds, "MB/s", "orjson, parse only", paired_ratio(speeds, alternative)),
-        Row("  its columns", [columns], "bytes/packet"),
-    ]
+    size_mb = path.stat().st_size / 1e6
+    speeds, alternative = ([size_mb / each for each in taken] for taken in (decoded_s, parsed_s))
+    ratio = paired_ratio(speeds, alternative)
+    what = f"{what}, {size_mb:.0f} MB"
+    return [Row(what, speeds, "MB/s", "orjson, parse only", ratio, target="1.5 × orjson", reached=ratio >= 1.5)]
 
 
-def bench_packets(what: str, path: Path, rounds: int, decode: Callable[[Path], _core.Decoded]) -> list[Row]:
-    """A packet log or a capture."""
-    taken = [cpu_seconds(lambda: decode(path)) for _ in range(rounds)]
-    table = decode(path).tables[0]
-    return [
-        Row(what, [len(table) / 1e6 / each for each in taken], "million packets/s"),
-        Row("  its size", [path.stat().st_size / 1e6 / each for each in taken], "MB/s"),
-        Row("  its columns", [table.size_bytes / len(table)], "bytes/packet"),
-    ]
+def bench_memory(path: Path) -> Row:
+    """Peak memory of decoding a log while its rows are taken away, in a process of its own."""
+    code = (
+        "import resource, sys\nfrom quiclab import _core\nfrom pathlib import Path\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "_core.decode('qlog', Path(sys.argv[1]), take=lambda table: None)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+    peak_mb = int(done.stdout) / 1024
+    name = f"peak memory, qlog of {path.stat().st_size / 1e6:.0f} MB"
+    return Row(name, [peak_mb], "MB", target=f"{_MOST_MEMORY_MB} MB", reached=peak_mb < _MOST_MEMORY_MB)
 
 
 def main() -> None:
-    """Write large logs with the tests' writers, then decode them."""
+    """The tests' goldens, made large, and NetLogs of real trials."""
     quick = is_quick(__doc__)
-    rounds, size_bytes, packets = (3, 4_000_000, 30_000) if quick else (9, 40_000_000, 300_000)
+    rounds, size_bytes = (3, 4_000_000) if quick else (9, 40_000_000)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        log = folder / "log"
         for golden in sorted(QLOGS.glob("*.gz")):
-            rows += bench_qlog(golden, folder, rounds, size_bytes)
-        log = folder / "link.qplog"
-        log.write_bytes(writers.packet_log([writers.record("down", 1, 10**12, 10**12 + 10**7)] * packets))
-        rows += bench_packets("packet log", log, rounds, lambda path: _core.decode("packet_log", path))
-        capture = writers.Capture("client")
-        capture.add("down", 5, writers.tcp("down", 9, bytes(1400), ack=7))
-        capture.add("up", 6, writers.tcp("up", 7, ack=1409, sack=(2000, 3000)))
-        capture.blocks *= packets // 2
-        pcapng = folder / "client.pcapng"
-        pcapng.write_bytes(capture.bytes())
-        rows += bench_packets(
-            "pcapng, data and ACKs", pcapng, rounds, lambda path: _core.decode("pcapng", path, "client")
+            data = large_qlog(golden, size_bytes)
+            log.write_bytes(data)
+            records = [record for record in data.split(b"\x1e") if record]
+            rows += bench_json(f"qlog, {golden.name.partition('.')[0]}", "qlog", log, records, rounds)
+        log.write_bytes(
+            large_qlog(next(iter(sorted(QLOGS.glob("ngtcp2*.gz")))), 100_000_000 if quick else 1_000_000_000)
         )
-    print_table("Decoding (CPU time)", rows)
+        rows.append(bench_memory(log))
+        if shutil.which("chromium"):
+            trials = run_trials(folder, "5 MB" if quick else "20 MB", client="chromium")
+            for protocol, trial in trials.items():
+                netlog = next(trial.raw.rglob("*netlog*"))
+                events = [line.strip().rstrip(b",") for line in netlog.read_bytes().splitlines()]
+                records = [event for event in events if event.startswith(b'{"') and event.endswith(b"}")]
+                rows += bench_json(f"NetLog, {protocol}", "netlog", netlog, records, rounds)
+    print_table("Decoding qlog and NetLog (CPU time)", rows)
 
 
 if __name__ == "__main__":
