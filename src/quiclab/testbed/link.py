@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +44,8 @@ class LinkSettings:
     """Bytes of each packet that the captures keep; None keeps all."""
     lateness_p99_ns: int = 100_000
     spin_ns: int | None = None
+    program: Sequence[str] = ()
+    """What to start instead of quiclab-link: a benchmark compares it with programs that say the same words."""
 
 
 class Link:
@@ -69,26 +71,24 @@ class Link:
 
     def _start(self) -> None:
         settings = self._settings
-        device_ends = self._ends
+        ends: dict[str, dict[str, Any]] = {
+            end: {"netns": f"/proc/self/fd/{namespace.fd}", "device": _DEVICE, "mtu": settings.mtu}
+            for end, namespace in self._ends.items()
+        }
+        namespaces = list(self._ends.values())
         if settings.backend == "veth":
             middle = self._stack.enter_context(NetworkNamespace())
+            namespaces.append(middle)
             middle.write_sysctls({"net.ipv6.conf.default.disable_ipv6": "1"})
             for end, namespace in self._ends.items():
-                add_veth(namespace, _DEVICE, middle, f"to-{end}", (_mac(end, "end"), _mac(end, "link")))
+                add_veth(namespace, _DEVICE, middle, f"to-{end}", (_mac(end, "end"), _mac(end, "near")))
                 middle.configure(f"to-{end}", mtu=settings.mtu, addresses={}, route=None)
-            device_ends = dict.fromkeys(self._ends, middle)
+                ends[end] |= {"near_netns": f"/proc/self/fd/{middle.fd}", "near_device": f"to-{end}"}
+                ends[end] |= {"mac": _mac(end, "link"), "peer_mac": _mac(end, "end")}
         config = {
             **settings.model,
             "backend": settings.backend,
-            "ends": {
-                end: {"netns": f"/proc/self/fd/{namespace.fd}", "device": _DEVICE, "mtu": settings.mtu}
-                | (
-                    {"device": f"to-{end}", "mac": _mac(end, "link"), "peer_mac": _mac(end, "end")}
-                    if settings.backend == "veth"
-                    else {}
-                )
-                for end, namespace in device_ends.items()
-            },
+            "ends": ends,
             "log": {**self._log_files(), "snaplen_bytes": settings.snaplen_bytes, "buffer_bytes": 256 << 20},
             "void": {"lateness_p99_ns": settings.lateness_p99_ns, "one_way_delay_share": 0.02},
             "timer": {"spin_ns": settings.spin_ns},
@@ -100,11 +100,11 @@ class Link:
         try:
             os.write(config_fd, text.encode())
             self._process = subprocess.Popen(
-                [link_binary(), f"/proc/self/fd/{config_fd}"],
+                [*(settings.program or [link_binary()]), f"/proc/self/fd/{config_fd}"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
-                pass_fds=(config_fd, *{namespace.fd for namespace in device_ends.values()}),
+                pass_fds=(config_fd, *(namespace.fd for namespace in namespaces)),
                 start_new_session=True,
             )
         finally:
@@ -183,9 +183,13 @@ class Link:
         return message
 
 
-def _mac(end: str, side: Literal["end", "link"]) -> str:
-    """The Ethernet address of one side of the veth pair to an end."""
-    return f"02:00:00:00:0{1 if end == 'client' else 2}:0{1 if side == 'end' else 2}"
+def _mac(end: str, of: Literal["end", "link", "near"]) -> str:
+    """The Ethernet address of an end, of the link as this end sees it, or of the near device of the pair to it.
+
+    The link reads what an end sends before it goes through the pair. To the device there it is addressed to somebody
+    else, so that the kernel drops it as soon as it sees it.
+    """
+    return f"02:00:00:00:0{1 if end == 'client' else 2}:0{('end', 'link', 'near').index(of) + 1}"
 
 
 def link_binary() -> str:

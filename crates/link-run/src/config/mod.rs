@@ -64,15 +64,19 @@ pub struct Ends {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct End {
-    /// Path of the network namespace that has the device.
+    /// Path of the network namespace of this end.
     pub netns: PathBuf,
-    /// Name of the device.
+    /// Name of its device.
     pub device: String,
+    /// veth: path of the network namespace that has the other device of the pair.
+    pub near_netns: Option<PathBuf>,
+    /// veth: name of that device.
+    pub near_device: Option<String>,
     /// Largest IP packet in bytes.
     pub mtu: u16,
     /// veth: the Ethernet address to send from.
     pub mac: Option<String>,
-    /// veth: the Ethernet address of this end's own interface, to send to.
+    /// veth: the Ethernet address of this end's own device, to send to.
     pub peer_mac: Option<String>,
 }
 

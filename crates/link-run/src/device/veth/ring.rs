@@ -53,7 +53,7 @@ pub struct Frame<'a> {
 }
 
 impl Ring {
-    /// A ring on a device of this thread's namespace, for what comes from the other side.
+    /// A ring on a device of this thread's namespace, for what leaves through it.
     ///
     /// # Errors
     /// If there is no such device, or no memory.
@@ -62,7 +62,6 @@ impl Ring {
         let socket = socket::open(libc::AF_PACKET, libc::SOCK_NONBLOCK, 0)?;
         let packet = libc::SOL_PACKET;
         socket::set_option(&socket, packet, libc::PACKET_VNET_HDR, 1_i32)?;
-        socket::set_option(&socket, packet, libc::PACKET_IGNORE_OUTGOING, 1_i32)?;
         socket::set_option(
             &socket,
             packet,
@@ -79,7 +78,7 @@ impl Ring {
             tp_frame_nr: blocks * per_block,
         };
         socket::set_option(&socket, packet, libc::PACKET_RX_RING, request)?;
-        only_lengths(&socket, shape.takes)?;
+        only_outgoing(&socket, shape.takes)?;
         // SAFETY: a new mapping of the ring's size, which the kernel checks.
         let memory = unsafe {
             libc::mmap(
@@ -207,14 +206,21 @@ unsafe fn stamp_ns(header: *const libc::tpacket2_hdr) -> u64 {
     unsafe { u64::from((*header).tp_sec) * 1_000_000_000 + u64::from((*header).tp_nsec) }
 }
 
-/// Has the kernel leave out what is shorter or longer.
-fn only_lengths(socket: &OwnedFd, (least, most): (u32, u32)) -> io::Result<()> {
+/// Has the kernel leave out what comes in, and what is shorter or longer.
+fn only_outgoing(socket: &OwnedFd, (least, most): (u32, u32)) -> io::Result<()> {
+    const LOAD_WORD: u16 = 0x20;
+    /// Where the filter finds the packet's type (`SKF_AD_OFF` + `SKF_AD_PKTTYPE`).
+    const PACKET_TYPE: u32 = 0xffff_f000 + 4;
+    const OUTGOING: u32 = libc::PACKET_OUTGOING as u32;
+    const SKIP_IF_EQUAL: u16 = 0x15;
     const LOAD_LENGTH: u16 = 0x80;
     const SKIP_IF_AT_LEAST: u16 = 0x35;
     const SKIP_IF_ABOVE: u16 = 0x25;
     const RETURN: u16 = 0x06;
     let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
     let mut program = [
+        step(LOAD_WORD, 0, 0, PACKET_TYPE),
+        step(SKIP_IF_EQUAL, 0, 3, OUTGOING),
         step(LOAD_LENGTH, 0, 0, 0),
         step(SKIP_IF_AT_LEAST, 0, 1, least),
         step(SKIP_IF_ABOVE, 0, 1, most),
@@ -222,7 +228,7 @@ fn only_lengths(socket: &OwnedFd, (least, most): (u32, u32)) -> io::Result<()> {
         step(RETURN, 0, 0, u32::MAX),
     ];
     let filter = libc::sock_fprog {
-        len: 5,
+        len: 7,
         filter: program.as_mut_ptr(),
     };
     socket::set_option(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, filter)

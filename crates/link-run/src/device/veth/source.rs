@@ -18,22 +18,16 @@ const FRAMES: [u32; 3] = [8192, 1024, 384];
 /// Largest frame in the second ring.
 const MIDDLE: u32 = 17 * 1024 - BEFORE_FRAME;
 
-/// The rings on the device before one end.
+/// The rings on the device of an end.
 #[derive(Debug)]
-pub struct VethSource {
-    rings: [Ring; 3],
-    clock: StampClock,
-    counters: DeviceCounters,
-    /// What the machine lost is counted at one end only.
-    counts_backlog: bool,
-}
+pub struct Rings([Ring; 3]);
 
-impl VethSource {
+impl Rings {
     /// On a device of this thread's namespace.
     ///
     /// # Errors
     /// If there is no such device, or no memory.
-    pub fn open(device: &str, mtu: u16, counts_backlog: bool) -> io::Result<Self> {
+    pub fn open(device: &str, mtu: u16) -> io::Result<Self> {
         let single = u32::from(mtu) + u32::from(ETHERNET);
         let middle = MIDDLE.max(single);
         let takes = [(0, single), (single + 1, middle), (middle + 1, FRAME)];
@@ -54,29 +48,54 @@ impl VethSource {
                 })
         });
         let [single, middle, large] = rings;
-        Ok(Self {
-            rings: [single?, middle?, large?],
+        Ok(Self([single?, middle?, large?]))
+    }
+
+    /// The ring with the oldest frame.
+    fn oldest(&self) -> Option<usize> {
+        let stamped = |ring: usize| Some((self.0[ring].next_stamp_ns()?, ring));
+        let first = || (0..self.0.len()).filter_map(stamped).min();
+        // While one ring is looked at, an older frame may come to one that was empty before: whatever is older than a
+        // frame that was seen is there when it is looked for again.
+        first()?;
+        first().map(|(_, ring)| ring)
+    }
+}
+
+/// What an end sends.
+#[derive(Debug)]
+pub struct VethSource {
+    rings: Rings,
+    clock: StampClock,
+    /// Of the near device of the pair.
+    counters: DeviceCounters,
+    /// What the machine lost is counted at one end only.
+    counts_backlog: bool,
+}
+
+impl VethSource {
+    /// From rings on the end's device.
+    pub fn new(rings: Rings, counters: DeviceCounters, counts_backlog: bool) -> Self {
+        Self {
+            rings,
             clock: StampClock::default(),
-            counters: DeviceCounters::open(device)?,
+            counters,
             counts_backlog,
-        })
+        }
     }
 }
 
 impl Source for VethSource {
     fn fds(&self) -> Vec<RawFd> {
-        self.rings.iter().map(Ring::fd).collect()
+        self.rings.0.iter().map(Ring::fd).collect()
     }
 
     fn receive(&mut self, take: &mut dyn FnMut(Received<'_>)) -> io::Result<bool> {
-        let first = (0..self.rings.len())
-            .filter_map(|ring| Some((self.rings[ring].next_stamp_ns()?, ring)))
-            .min();
-        let Some((_, first)) = first else {
+        let Some(oldest) = self.rings.oldest() else {
             return Ok(false);
         };
         let clock = &mut self.clock;
-        self.rings[first].take(|frame| {
+        self.rings.0[oldest].take(|frame| {
             let Frame {
                 header,
                 bytes,
@@ -98,12 +117,12 @@ impl Source for VethSource {
     }
 
     fn is_crowded(&self) -> bool {
-        self.rings.iter().any(Ring::is_crowded)
+        self.rings.0.iter().any(Ring::is_crowded)
     }
 
     fn drops(&mut self) -> io::Result<u64> {
         let mut lost = self.counters.transmit_drops()?;
-        for ring in &mut self.rings {
+        for ring in &mut self.rings.0 {
             lost += ring.overflowed()?;
         }
         if self.counts_backlog {
