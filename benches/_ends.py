@@ -8,7 +8,7 @@ import fcntl
 import socket
 import struct
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -57,8 +57,10 @@ def open_link(
     packet_log: bool = True,
     captures: bool = False,
     spin_ns: int | None = None,
+    program: Sequence[str] = (),
 ) -> Iterator[Ends]:
-    """An emulated link with its logs in `folder`; symmetric unless `down` is given. Inside a sandbox."""
+    """An emulated link with its logs in `folder`; symmetric unless `down` is given. Inside a sandbox. `program` takes the
+    place of quiclab-link."""
     settings = LinkSettings(
         backend=backend,
         mtu=1500,
@@ -68,6 +70,7 @@ def open_link(
         packet_log=packet_log,
         captures=captures,
         spin_ns=spin_ns,
+        program=program,
     )
     with _namespaces() as (client, server), Link(settings, client, server) as link:
         yield Ends(client, server, link)

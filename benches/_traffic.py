@@ -22,6 +22,7 @@ _TCP_INFO_TOTAL_RETRANS = 100
 """Offset of tcpi_total_retrans in struct tcp_info of linux/tcp.h."""
 _UDP_SEGMENT = 103
 _SO_TIMESTAMPNS = 35
+_SO_MAX_PACING_RATE = 47
 _ECHO_REQUEST, _ECHO_REPLY = 8, 0
 
 
@@ -46,8 +47,10 @@ def in_process(work: Callable[[], Any]) -> Callable[[], Any]:
     return result
 
 
-def bulk_tcp(client: NetworkNamespace, server: NetworkNamespace, seconds: float) -> dict[str, float]:
-    """One TCP connection that sends from client to server for so long.
+def bulk_tcp(
+    client: NetworkNamespace, server: NetworkNamespace, seconds: float, *, most_bit_per_s: int | None = None
+) -> dict[str, float]:
+    """One TCP connection that sends from client to server for so long; the sender's kernel keeps to `most_bit_per_s`.
 
     `gbit_per_s` is the goodput as the receiver sees it, slow start included; `retransmits` is the sender's count.
     """
@@ -66,6 +69,8 @@ def bulk_tcp(client: NetworkNamespace, server: NetworkNamespace, seconds: float)
 
     with listener, sender:
         drained = in_process(drain)
+        if most_bit_per_s is not None:
+            sender.setsockopt(socket.SOL_SOCKET, _SO_MAX_PACING_RATE, most_bit_per_s // 8)
         sender.connect(listener.getsockname())
         end = time.monotonic() + seconds
         block = bytes(256 << 10)
