@@ -41,34 +41,37 @@ def _tcp(evidence: Evidence) -> Iterator[tuple[int, int]]:
 
 
 def _quic(evidence: Evidence) -> Iterator[tuple[int, int]]:
-    carried: defaultdict[int, list[quic.StreamFrame]] = defaultdict(list)
+    carried: defaultdict[str, defaultdict[int, list[quic.StreamFrame]]] = defaultdict(lambda: defaultdict(list))
     for frame in quic.stream_frames(evidence, "client", "received"):
-        if frame.packet[0] == "1RTT" and quic.is_request_stream(frame.stream_id):
-            carried[frame.packet[1]].append(frame)
-    numbers = sorted(carried)
-    acknowledged = IntervalSet()
-    data: defaultdict[int, IntervalSet] = defaultdict(IntervalSet)
+        connection, kind, number = frame.packet
+        if kind == "1RTT" and quic.is_request_stream(frame.stream_id):
+            carried[connection][number].append(frame)
+    numbers = {connection: sorted(packets) for connection, packets in carried.items()}
+    acknowledged: defaultdict[str, IntervalSet] = defaultdict(IntervalSet)
+    data: defaultdict[tuple[str, int], IntervalSet] = defaultdict(IntervalSet)
     total = 0
-    for time_ns, ranges in _acks(evidence):
+    for time_ns, connection, ranges in _acks(evidence):
+        known = numbers.get(connection, [])
         for first, last in ranges:
-            for start, end in acknowledged.add(first, last + 1):
-                newly = numbers[bisect_left(numbers, start) : bisect_left(numbers, end)]
-                frames = (frame for number in newly for frame in carried[number])
-                total += sum(data[frame.stream_id].add_length(frame.start, frame.end) for frame in frames)
+            for start, end in acknowledged[connection].add(first, last + 1):
+                newly = known[bisect_left(known, start) : bisect_left(known, end)]
+                frames = (frame for number in newly for frame in carried[connection][number])
+                total += sum(data[frame.stream].add_length(frame.start, frame.end) for frame in frames)
         yield time_ns, total
 
 
-def _acks(evidence: Evidence) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-    """(time_ns, ranges) of each 1-RTT packet with an ACK frame that the client sends."""
+def _acks(evidence: Evidence) -> Iterator[tuple[int, str, list[tuple[int, int]]]]:
+    """(time_ns, connection, ranges) of each 1-RTT packet with an ACK frame that the client sends."""
     departures = quic.departures(evidence, "client")
-    rows = quic.logged(evidence, "client", "sent", "acks").filter(pl.col("packet_type") == "1RTT")
-    ranges: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
-    for number, logged_ns, first, last in rows.select("packet_number", "time_ns", "first", "last").iter_rows():
-        ranges[number, logged_ns].append((first, last))
+    rows = quic.told(evidence, "client", "sent", "acks").filter(pl.col("packet_type") == "1RTT")
+    ranges: defaultdict[tuple[str, int, int], list[tuple[int, int]]] = defaultdict(list)
+    columns = ("connection", "packet_number", "time_ns", "first", "last")
+    for connection, number, logged_ns, first, last in rows.select(columns).iter_rows():
+        ranges[connection, number, logged_ns].append((first, last))
     # A packet that is not found in the capture is placed by the log's clock, set by the packet before it.
     capture_minus_log_ns = None
-    for (number, logged_ns), acked in ranges.items():
-        if departure := departures.get(("1RTT", number)):
+    for (connection, number, logged_ns), acked in ranges.items():
+        if departure := departures.get((connection, "1RTT", number)):
             capture_minus_log_ns = departure[0] - logged_ns
         if capture_minus_log_ns is not None:
-            yield logged_ns + capture_minus_log_ns, acked
+            yield logged_ns + capture_minus_log_ns, connection, acked

@@ -31,11 +31,6 @@ class Evidence:
         """One table; without rows if the trial has none."""
         return self.tables[name] if name in self.tables else TABLES[name].empty()
 
-    def logged(self, name: str) -> pl.DataFrame:
-        """Rows about QUIC in one table that the endpoints' own logs say, not their captures."""
-        own = self.table("sources").filter(pl.col("format").is_in(["qlog", "netlog"])).select("source")
-        return self.table(name).join(own, on="source", how="semi", maintain_order="left")
-
     @property
     def quic(self) -> bool:
         """Whether the workload ran over QUIC; else over TCP."""

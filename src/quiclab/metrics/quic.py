@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""QUIC connections: qlog packets placed in time by the captures, and when the response's streams move on."""
+"""QUIC connections: packets of captures, or of logs placed by captures, and when the response's streams move on."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import polars as pl
 from quiclab.metrics.evidence import End, Evidence, Unknown
 from quiclab.metrics.intervals import IntervalSet
 
-PacketKey = tuple[str, int]
-"""Packet type and packet number."""
+PacketKey = tuple[str, str, int]
+"""Connection, packet type and packet number."""
+_LOGS = ("qlog", "netlog")
 
 
 @dataclass(frozen=True)
@@ -27,21 +28,44 @@ class StreamFrame:
     end: int
     fin: bool
 
+    @property
+    def stream(self) -> tuple[str, int]:
+        """Connection and stream id."""
+        return self.packet[0], self.stream_id
 
-def logged(evidence: Evidence, vantage: End, event: str, table: str = "packets") -> pl.DataFrame:
-    """Rows of one endpoint's qlog in their order. Raises Unknown without a log, or with several connections."""
-    rows = evidence.logged(table).filter(pl.col("vantage") == vantage, pl.col("event") == event)
-    whole = evidence.logged("packets").filter(pl.col("vantage") == vantage)
-    if whole.is_empty():
-        raise Unknown(f"the {vantage} left no qlog")
-    if whole["connection"].n_unique() > 1:
-        raise Unknown(f"the {vantage}'s qlogs show several connections, which are not told apart in the captures")
+
+def told(evidence: Evidence, vantage: End, event: str, table: str = "packets") -> pl.DataFrame:
+    """What is known of one end's QUIC packets, in order. Raises Unknown where nothing is.
+
+    An end's capture says it, if it could be decrypted; else its own log.
+    """
+    rows = evidence.table(table).filter(
+        pl.col("source").is_in(_sources(evidence, vantage)), pl.col("vantage") == vantage, pl.col("event") == event
+    )
     return rows.drop_nulls("packet_number")
+
+
+@lru_cache(maxsize=4)
+def _sources(evidence: Evidence, vantage: End) -> list[str]:
+    """The files that tell of an end's packets."""
+    packets = evidence.table("packets").filter(pl.col("transport") == "quic", pl.col("vantage") == vantage)
+    captured = packets.filter(pl.col("ip_packet").is_not_null(), pl.col("packet_type") == "1RTT")
+    opened = captured.group_by("connection").agg(pl.col("packet_number").is_not_null().any())["packet_number"]
+    if opened.len() and opened.all():
+        return captured["source"].unique().to_list()
+    formats = evidence.table("sources").filter(pl.col("format").is_in(_LOGS))
+    logged = packets.join(formats.select("source"), on="source", how="semi")
+    if logged.is_empty():
+        closed = " and a connection of its capture could not be decrypted" if opened.len() else ""
+        raise Unknown(f"the {vantage} left no log of its packets{closed}")
+    if logged["connection"].n_unique() > 1:
+        raise Unknown(f"the {vantage}'s logs show several connections, and its capture could not be decrypted")
+    return logged["source"].unique().to_list()
 
 
 @lru_cache(maxsize=2)
 def departures(evidence: Evidence, end: End) -> dict[PacketKey, tuple[int, int | None]]:
-    """(time_ns, packet_index) at which each packet that an endpoint logs as sent reached the link."""
+    """(time_ns, packet_index) at which each packet that an endpoint sent reached the link."""
     return _placed(evidence, end, "sent")
 
 
@@ -49,12 +73,12 @@ def departures(evidence: Evidence, end: End) -> dict[PacketKey, tuple[int, int |
 def arrivals(evidence: Evidence) -> dict[PacketKey, int]:
     """time_ns at which each of the server's packets arrived at the client's end.
 
-    By packet number where the server's log fits its capture without a gap: both captures share the packet log's index.
-    Else as the client's capture shows what the client's log says it received.
+    By the link's own index where every packet that the server sent is found in its capture: both captures share it.
+    Else as the client's capture shows what the client received.
     """
     try:
         sent = departures(evidence, "server")
-        complete = len(sent) == logged(evidence, "server", "sent").height
+        complete = len(sent) == told(evidence, "server", "sent").height
     except Unknown:
         complete = False
     if complete:
@@ -65,24 +89,26 @@ def arrivals(evidence: Evidence) -> dict[PacketKey, int]:
 
 
 def _placed(evidence: Evidence, end: End, event: str) -> dict[PacketKey, tuple[int, int | None]]:
-    columns = ("packet_type", "packet_number", "captured_ns", "packet_index")
+    """By the capture's time, whoever tells of the packet; what the capture does not show is left out."""
+    in_capture = pl.col("ip_packet").is_not_null()
+    shown_ns = pl.when(in_capture).then(pl.col("time_ns")).otherwise(pl.col("captured_ns"))
+    rows = told(evidence, end, event).with_columns(shown_ns=shown_ns).drop_nulls("shown_ns")
     placed: dict[PacketKey, tuple[int, int | None]] = {}
-    for kind, number, time_ns, index in (
-        logged(evidence, end, event).select(columns).drop_nulls("captured_ns").iter_rows()
-    ):
-        placed.setdefault((kind, number), (time_ns, index))
+    columns = ("connection", "packet_type", "packet_number", "shown_ns", "packet_index")
+    for connection, kind, number, time_ns, index in rows.select(columns).iter_rows():
+        placed.setdefault((connection, kind, number), (time_ns, index))
     return placed
 
 
 def stream_frames(evidence: Evidence, vantage: End, event: str) -> Iterator[StreamFrame]:
-    """The STREAM frames that an endpoint logs, in their order."""
-    frames = logged(evidence, vantage, event, "frames").filter(
+    """The STREAM frames that an endpoint sent or received, in their order."""
+    frames = told(evidence, vantage, event, "frames").filter(
         pl.col("frame_type") == "stream", pl.col("stream_id").is_not_null()
     )
-    columns = ("packet_type", "packet_number", "stream_id", "offset", "length_bytes", "fin")
-    for kind, number, stream_id, offset, length, fin in frames.select(columns).iter_rows():
+    columns = ("connection", "packet_type", "packet_number", "stream_id", "offset", "length_bytes", "fin")
+    for connection, kind, number, stream_id, offset, length, fin in frames.select(columns).iter_rows():
         start = offset or 0
-        yield StreamFrame((kind, number), stream_id, start, start + (length or 0), bool(fin))
+        yield StreamFrame((connection, kind, number), stream_id, start, start + (length or 0), bool(fin))
 
 
 def is_request_stream(stream_id: int) -> bool:
@@ -93,9 +119,9 @@ def is_request_stream(stream_id: int) -> bool:
 def in_order(evidence: Evidence) -> Iterator[tuple[int, int]]:
     """(time_ns, offset) at each packet that moves on the offset up to which a request stream has arrived."""
     arrival = arrivals(evidence)
-    seen: defaultdict[int, IntervalSet] = defaultdict(IntervalSet)
+    seen: defaultdict[tuple[str, int], IntervalSet] = defaultdict(IntervalSet)
     for frame in stream_frames(evidence, "client", "received"):
-        data = seen[frame.stream_id]
+        data = seen[frame.stream]
         before = data.reach(0)
         data.add(frame.start, frame.end)
         if is_request_stream(frame.stream_id) and data.reach(0) > before and frame.packet in arrival:
@@ -104,18 +130,18 @@ def in_order(evidence: Evidence) -> Iterator[tuple[int, int]]:
 
 def completing_packets(evidence: Evidence) -> list[PacketKey]:
     """For each request stream the received packet that completes it. Raises Unknown if a stream stays incomplete."""
-    seen: dict[int, IntervalSet] = {}
-    final_size: dict[int, int] = {}
-    done: dict[int, PacketKey] = {}
+    seen: dict[tuple[str, int], IntervalSet] = {}
+    final_size: dict[tuple[str, int], int] = {}
+    done: dict[tuple[str, int], PacketKey] = {}
     for frame in stream_frames(evidence, "client", "received"):
-        if not is_request_stream(frame.stream_id) or frame.stream_id in done:
+        if not is_request_stream(frame.stream_id) or frame.stream in done:
             continue
-        data = seen.setdefault(frame.stream_id, IntervalSet())
+        data = seen.setdefault(frame.stream, IntervalSet())
         data.add(frame.start, frame.end)
         if frame.fin:
-            final_size[frame.stream_id] = frame.end
-        if data.reach(0) == final_size.get(frame.stream_id):
-            done[frame.stream_id] = frame.packet
+            final_size[frame.stream] = frame.end
+        if data.reach(0) == final_size.get(frame.stream):
+            done[frame.stream] = frame.packet
     if not seen or len(done) < len(seen):
-        raise Unknown("the client's qlog shows no end of the response")
+        raise Unknown("nothing at the client's end shows the end of the response")
     return list(done.values())

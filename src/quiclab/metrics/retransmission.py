@@ -15,9 +15,9 @@ def retransmitted_bytes(evidence: Evidence) -> float:
     """Payload bytes of the server beyond the first sending of each."""
     again = 0
     if evidence.quic:
-        streams: defaultdict[int, IntervalSet] = defaultdict(IntervalSet)
+        streams: defaultdict[tuple[str, int], IntervalSet] = defaultdict(IntervalSet)
         for frame in quic.stream_frames(evidence, "server", "sent"):
-            again += frame.end - frame.start - streams[frame.stream_id].add_length(frame.start, frame.end)
+            again += frame.end - frame.start - streams[frame.stream].add_length(frame.start, frame.end)
         return again
     connections = tcp.response_segments(evidence, "server")
     if not connections:
@@ -34,7 +34,8 @@ RETRANSMISSION = (
         "bytes",
         "lower",
         "Bytes that the server sent again. TCP: payload whose sequence number was sent before, in the capture at the "
-        "server's end. QUIC: STREAM data whose offset was sent before, by the server's qlog.",
+        "server's end. QUIC: STREAM data whose offset was sent before, in the decrypted capture at the "
+        "server's end or by the server's own log.",
         retransmitted_bytes,
     ),
 )

@@ -14,7 +14,7 @@ def setup_ms(evidence: Evidence) -> float:
     """Departure of the first packet with which the client can send application data."""
     if evidence.quic:
         sent = quic.stream_frames(evidence, "client", "sent")
-        packet = next((frame.packet for frame in sent if frame.packet[0] in ("1RTT", "0RTT")), None)
+        packet = next((frame.packet for frame in sent if frame.packet[1] in ("1RTT", "0RTT")), None)
         departure = quic.departures(evidence, "client").get(packet) if packet else None
         if departure is None:
             raise Unknown("no packet with a STREAM frame that the client sent is found in its capture")
@@ -67,7 +67,7 @@ def goodput_bit_per_s(evidence: Evidence) -> float:
 
 def _arrival(arrivals: dict[quic.PacketKey, int], packet: quic.PacketKey) -> int:
     if packet not in arrivals:
-        raise Unknown("a packet of the client's qlog is not found in its capture")
+        raise Unknown("a packet that the client received is not found in its capture")
     return arrivals[packet]
 
 

@@ -21,4 +21,4 @@ def test_quic_counts_stream_offsets_that_were_sent_twice(tmp_path: Path) -> None
 def test_quic_without_the_servers_log_is_unknown(tmp_path: Path) -> None:
     """Encrypted packets do not show what they repeat."""
     row = scenes.quic_scene(server_log=False).metrics(tmp_path)["retransmitted_bytes"]
-    assert (row.value, row.note) == (None, "the server left no qlog")
+    assert (row.value, row.note) == (None, "the server left no log of its packets")

@@ -55,7 +55,7 @@ def test_without_an_end_of_stream_the_time_is_null(tmp_path: Path) -> None:
     assert scene.client_qlog
     scene.client_qlog.records = [each for each in scene.client_qlog.records if each["data"]["raw"]["length"] != 142]
     row = scene.metrics(tmp_path)["ttlb_ms"]
-    assert (row.value, row.note) == (None, "the client's qlog shows no end of the response")
+    assert (row.value, row.note) == (None, "nothing at the client's end shows the end of the response")
 
 
 def test_without_logs_everything_is_null_with_a_note(tmp_path: Path) -> None:
