@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A request and its response, gathered from frames until it can be a row of the table `http_requests`.
+
+use super::fields::Fields;
+use crate::tables::{HttpRequest, Tables};
+use crate::{Direction, End};
+
+/// What the rows of one connection share.
+#[derive(Debug)]
+pub(super) struct Context {
+    pub connection: String,
+    pub vantage: Option<End>,
+    pub transport: &'static str,
+    pub http_version: &'static str,
+}
+
+impl Context {
+    pub(super) fn vantage(&self) -> Option<&'static str> {
+        self.vantage.map(End::as_str)
+    }
+}
+
+/// A span of time that ends with the later instant.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub first_ns: i64,
+    pub last_ns: i64,
+}
+
+/// Longest text kept of a single field.
+const MAX_TEXT_BYTES: usize = 8192;
+
+fn kept(text: &str) -> String {
+    let mut end = text.len().min(MAX_TEXT_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[..end].to_owned()
+}
+
+/// What is known of a request so far.
+#[derive(Debug, Default)]
+pub(super) struct Exchange {
+    method: Option<String>,
+    url: Option<String>,
+    status: Option<u16>,
+    content_type: Option<String>,
+    priority: Option<String>,
+    priority_updated: Option<String>,
+    promised_ns: Option<i64>,
+    send_start_ns: Option<i64>,
+    send_end_ns: Option<i64>,
+    headers_ns: Option<i64>,
+    first_byte_ns: Option<i64>,
+    last_byte_ns: Option<i64>,
+    request_header_bytes: Option<u64>,
+    request_body_bytes: Option<u64>,
+    response_header_bytes: Option<u64>,
+    response_body_bytes: Option<u64>,
+    error: Option<String>,
+}
+
+impl Exchange {
+    /// A header section went by, whether or not its fields can be read.
+    pub(super) fn header_section(&mut self, direction: Direction, span: Span, bytes: u64) {
+        let sum = match direction {
+            Direction::Up => {
+                self.send_start_ns.get_or_insert(span.first_ns);
+                self.request_body_bytes.get_or_insert(0);
+                &mut self.request_header_bytes
+            }
+            Direction::Down => {
+                self.response_body_bytes.get_or_insert(0);
+                &mut self.response_header_bytes
+            }
+        };
+        *sum = Some(sum.unwrap_or(0).saturating_add(bytes));
+    }
+
+    /// The fields of a section, known from `decoded_ns` on; trailers change nothing.
+    pub(super) fn fields(&mut self, direction: Direction, fields: &Fields, decoded_ns: i64) {
+        match direction {
+            Direction::Up => self.request_fields(fields),
+            Direction::Down => self.response_fields(fields, decoded_ns),
+        }
+    }
+
+    fn request_fields(&mut self, fields: &Fields) {
+        if self.method.is_some() {
+            return;
+        }
+        self.method = fields.get(":method").map(kept);
+        if let Some(authority) = fields.get(":authority").or_else(|| fields.get("host")) {
+            let url = match (fields.get(":scheme"), fields.get(":path")) {
+                (Some(scheme), path) => {
+                    format!("{scheme}://{authority}{}", path.unwrap_or_default())
+                }
+                (None, _) => authority.to_owned(),
+            };
+            self.url = Some(kept(&url));
+        }
+        if let Some(priority) = fields.get("priority") {
+            self.priority = Some(kept(priority));
+        }
+    }
+
+    fn response_fields(&mut self, fields: &Fields, decoded_ns: i64) {
+        let Some(status) = fields.get(":status").and_then(|text| text.parse().ok()) else {
+            return;
+        };
+        if self.status.is_none() && !(100..200).contains(&status) {
+            self.status = Some(status);
+            self.headers_ns = Some(decoded_ns);
+            self.content_type = fields.get("content-type").map(kept);
+        }
+    }
+
+    /// The server announced this request itself (RFC 9113 section 8.4, RFC 9114 section 4.6).
+    pub(super) fn promise(&mut self, time_ns: i64) {
+        self.promised_ns = Some(time_ns);
+    }
+
+    /// The priority as RFC 7540 has it; that of RFC 9218 goes before it.
+    pub(super) fn tree_priority(&mut self, priority: &str) {
+        self.priority.get_or_insert_with(|| kept(priority));
+    }
+
+    pub(super) fn update_priority(&mut self, priority: &str) {
+        self.priority_updated = Some(kept(priority));
+    }
+
+    /// Bytes of a body went by.
+    pub(super) fn body(&mut self, direction: Direction, time_ns: i64, bytes: u64) {
+        if bytes == 0 {
+            return;
+        }
+        let sum = match direction {
+            Direction::Up => &mut self.request_body_bytes,
+            Direction::Down => {
+                self.first_byte_ns.get_or_insert(time_ns);
+                &mut self.response_body_bytes
+            }
+        };
+        *sum = Some(sum.unwrap_or(0).saturating_add(bytes));
+    }
+
+    /// The request, or the response, is whole.
+    pub(super) fn end(&mut self, direction: Direction, time_ns: i64) {
+        let end = match direction {
+            Direction::Up => &mut self.send_end_ns,
+            Direction::Down => &mut self.last_byte_ns,
+        };
+        end.get_or_insert(time_ns);
+    }
+
+    /// It was given up by the end that sends in `direction`; the first error counts, and none after the response.
+    pub(super) fn fail(&mut self, direction: Direction, error: &str) {
+        if self.last_byte_ns.is_none() && self.error.is_none() {
+            self.error = Some(format!("{error} from the {}", direction.sender().as_str()));
+        }
+    }
+
+    pub(super) fn push(&self, context: &Context, stream_id: Option<u64>, tables: &mut Tables) {
+        let known = [
+            self.promised_ns,
+            self.send_start_ns,
+            self.headers_ns,
+            self.first_byte_ns,
+            self.last_byte_ns,
+        ];
+        let Some(time_ns) = known.into_iter().flatten().next() else {
+            return;
+        };
+        tables.http_requests.push(HttpRequest {
+            vantage: context.vantage(),
+            connection: Some(&context.connection),
+            time_ns,
+            transport: Some(context.transport),
+            http_version: Some(context.http_version),
+            stream_id,
+            method: self.method.as_deref(),
+            url: self.url.as_deref(),
+            status: self.status,
+            content_type: self.content_type.as_deref(),
+            priority: self.priority.as_deref(),
+            priority_updated: self.priority_updated.as_deref(),
+            send_start_ns: self.send_start_ns,
+            send_end_ns: self.send_end_ns,
+            headers_ns: self.headers_ns,
+            first_byte_ns: self.first_byte_ns,
+            last_byte_ns: self.last_byte_ns,
+            request_header_bytes: self.request_header_bytes,
+            request_body_bytes: self.request_body_bytes,
+            response_header_bytes: self.response_header_bytes,
+            response_body_bytes: self.response_body_bytes,
+            error: self.error.as_deref(),
+            ..HttpRequest::default()
+        });
+    }
+}
