@@ -14,7 +14,9 @@ from quiclab.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.layout import disk_errors
 
 if TYPE_CHECKING:
-    from quiclab.decoders import End, Found
+    from rich.console import Console
+
+    from quiclab.decoders import Account, End, Found
 
 _DESCRIPTION = """\
 Turn logs into tables, one Parquet file each: qlog of any version, Chrome NetLog, pcap and pcapng (decrypted where a key
@@ -129,21 +131,28 @@ def _decode(found: Found, work: Path) -> int:
     from rich.console import Console
 
     from quiclab.cli.decode_text import summarise
+
+    console = Console()
+    account, rows = write_tables(found, work, console)
+    summarise(account, rows, found.unknown, console)
+    return sum(finding.name == "unreadable" for _, finding in account.findings)
+
+
+def write_tables(found: Found, folder: Path, console: Console) -> tuple[Account, dict[str, int]]:
+    """Decode into a folder: what was learned, and how many rows each table has."""
     from quiclab.decoders import ParquetParts, decode_files, finished
     from quiclab.tables import TABLES
 
-    console = Console()
-    sink = ParquetParts(work / ".parts")
+    sink = ParquetParts(folder / ".parts")
     with console.status("decoding") as status:
         account = decode_files(found, sink, progress=lambda log: status.update(f"decoding {log.name}"))
         rows: dict[str, int] = {}
         for name, table in TABLES.items():
             if table.from_logs and sink.rows(name):
                 status.update(f"writing {name}")
-                finished(name, sink, account).sink_parquet(work / f"{name}.parquet")
+                finished(name, sink, account).sink_parquet(folder / f"{name}.parquet")
                 rows[name] = sink.rows(name)
         for name, told in account.tables().items():
-            told.write_parquet(work / f"{name}.parquet")
-        shutil.rmtree(work / ".parts", ignore_errors=True)
-    summarise(account, rows, found.unknown, console)
-    return sum(finding.name == "unreadable" for _, finding in account.findings)
+            told.write_parquet(folder / f"{name}.parquet")
+        shutil.rmtree(folder / ".parts", ignore_errors=True)
+    return account, rows

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of the tables `frames` and `http_frames` as qlog's frames (quic-events section 7.13, h3-events section 4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from quiclab.exports._qlog_names import application_error
+from quiclab.exports._tables import Row
+
+Json = dict[str, Any]
+
+_NUMBER_IS = {
+    "max_data": "maximum",
+    "max_stream_data": "maximum",
+    "max_streams": "maximum",
+    "data_blocked": "limit",
+    "stream_data_blocked": "limit",
+    "streams_blocked": "limit",
+    "new_connection_id": "sequence_number",
+    "retire_connection_id": "sequence_number",
+    "reset_stream": "error_code",
+    "reset_stream_at": "error_code",
+    "stop_sending": "error_code",
+    "connection_close": "error_code",
+    "unknown": "frame_type_bytes",
+}
+"""What the column `value` is called; in frames that the draft does not know, it keeps its name."""
+_WITH_DATA = ("stream", "crypto", "datagram", "padding", "new_token")
+_STREAM_TYPES = {"streams_bidi": "bidirectional", "streams_uni": "unidirectional"}
+_SETTINGS = {
+    "qpack_max_table_capacity": "settings_qpack_max_table_capacity",
+    "max_field_section_size": "settings_max_field_section_size",
+    "qpack_blocked_streams": "settings_qpack_blocked_streams",
+    "enable_connect_protocol": "settings_enable_connect_protocol",
+    "h3_datagram": "settings_h3_datagram",
+}
+
+
+def quic_frame(row: Row, acks: Sequence[Row], flow_control: Sequence[Row]) -> Json:
+    """One QUIC frame; `acks` are the ranges of an ACK frame, `flow_control` what else is known of the instant."""
+    kind: str = row["frame_type"]
+    frame: Json = {"frame_type": kind}
+    for name in ("stream_id", "offset", "fin"):
+        if row[name] is not None:
+            frame[name] = row[name]
+    if acks:
+        if acks[0]["ack_delay_us"] is not None:
+            frame["ack_delay"] = acks[0]["ack_delay_us"] / 1000
+        # The counts of ECN stand at every range of the frame.
+        frame |= {name: acks[0][name] for name in ("ect0", "ect1", "ce") if acks[0][name] is not None}
+        frame["acked_ranges"] = [_range(each["first"], each["last"]) for each in acks]
+    value = row["value"]
+    if value is not None:
+        name = _NUMBER_IS.get(kind, "value")
+        frame[name] = value
+        if name == "error_code" and kind != "connection_close":
+            frame["error"] = application_error(value)
+        if kind in ("max_streams", "streams_blocked"):
+            scopes = {_STREAM_TYPES.get(each["scope"]) for each in flow_control if each["limit"] == value}
+            if len(known := scopes - {None}) == 1:
+                frame["stream_type"] = known.pop()
+    if row["length_bytes"] is not None:
+        frame["raw"] = {"payload_length" if kind in _WITH_DATA else "length": row["length_bytes"]}
+    elif kind == "crypto":
+        frame["raw"] = {}
+    return frame
+
+
+def _range(first: int, last: int) -> list[int]:
+    return [first] if first == last else [first, last]
+
+
+def http3_frame(row: Row) -> Json:
+    """One HTTP/3 frame."""
+    kind: str = row["frame_type"]
+    frame: Json = {"frame_type": kind}
+    value = row["value"]
+    if kind in ("headers", "push_promise"):
+        frame["headers"] = [{"name": name, "value": text} for name, text in fields(row["detail"])]
+    elif kind == "settings":
+        frame["settings"] = [_setting(name, text) for name, text in fields(row["detail"]) if text.isdigit()]
+    elif kind == "priority_update":
+        frame["priority_field_value"] = _text(row["detail"])
+    known = {"goaway": "id", "cancel_push": "push_id", "max_push_id": "push_id", "push_promise": "push_id"}
+    known |= {"priority_update": "stream_id", "reserved": "frame_type_bytes", "unknown": "frame_type_bytes"}
+    if value is not None:
+        frame[known.get(kind, "value")] = value
+    if row["length_bytes"] is not None:
+        frame["raw"] = {"payload_length": row["length_bytes"]}
+    return frame
+
+
+def _setting(name: str, value: str) -> Json:
+    short = name.lower().removeprefix("settings_")
+    setting: Json = {"name": _SETTINGS.get(short, "unknown"), "value": int(value)}
+    if setting["name"] == "unknown":
+        number = int(short, 0) if short.isdigit() or short.startswith("0x") else None
+        if number is not None:
+            setting["name_bytes"] = number
+    return setting
+
+
+def fields(detail: str | None) -> list[tuple[str, str]]:
+    """Names and values of a `detail`: an object, a list of pairs, a list of objects, or a list of `name: value`."""
+    try:
+        content = json.loads(detail or "[]")
+    except ValueError:
+        return []
+    if isinstance(content, dict):
+        return [(str(name), str(value)) for name, value in content.items()]
+    found: list[tuple[str, str]] = []
+    for each in content if isinstance(content, list) else []:
+        if isinstance(each, dict):
+            found.append((str(each.get("name", "")), str(each.get("value", ""))))
+        elif isinstance(each, list) and len(each) == 2:
+            found.append((str(each[0]), str(each[1])))
+        elif isinstance(each, str):
+            # The name of a pseudo-header begins with a colon.
+            end = each.find(":", 1)
+            found.append((each[:end], each[end + 1 :].strip()) if end > 0 else (each, ""))
+    return found
+
+
+def _text(detail: str | None) -> str:
+    """A JSON string, or text as it stands."""
+    try:
+        content = json.loads(detail or '""')
+    except ValueError:
+        return detail or ""
+    return content if isinstance(content, str) else str(detail)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which traces tables hold: one connection as one source saw it, with the clock of its times."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from quiclab.errors import DecodeError, SpecError
+from quiclab.exports._api import Choice, Tables
+
+_KEY = ("source", "connection", "vantage")
+_OF_QUIC = {
+    "packets": pl.col("transport") == "quic",
+    "transport_metrics": pl.col("transport") == "quic",
+    "frames": pl.lit(value=True),
+    "http_frames": pl.col("http_version") == "HTTP/3",
+}
+"""Tables that show a QUIC connection, and which of their rows do."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What becomes one qlog."""
+
+    source: str
+    connection: str
+    vantage: str | None
+    zero_ns: int
+    """The instant that counts as 0: the same for all traces of one clock."""
+    realtime: bool
+    """Whether `zero_ns` is a date."""
+    uncertainty_ns: int | None
+    """None where its clock is its own."""
+    dialect: str
+    """What it was before."""
+
+    def rows(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """Those of a table that belong to it."""
+        return table.filter(
+            pl.col("source") == self.source,
+            pl.col("connection") == self.connection,
+            pl.col("vantage").eq_missing(pl.lit(self.vantage, pl.String)),
+        )
+
+
+def traces(tables: Tables, choice: Choice) -> list[Trace]:
+    """All that are chosen. Raises SpecError for a choice that fits none, DecodeError if there are none to choose of."""
+    found = _found(tables)
+    if not found.height:
+        raise DecodeError(
+            f"there is no QUIC connection to write{_what_there_is(tables)}", "see `quiclab export --help`"
+        )
+    chosen = _chosen(found, choice)
+    clocks = _clocks(tables)
+    known = chosen.filter(pl.col("source").is_in([name for name, clock in clocks.items() if clock.placed]))
+    shared_zero_ns: int = known["first_ns"].min()  # type: ignore[assignment]
+    result = []
+    for row in chosen.iter_rows(named=True):
+        clock = clocks.get(row["source"], _Clock(placed=False, realtime=False, uncertainty_ns=None, dialect=""))
+        zero_ns = shared_zero_ns if clock.placed else row["first_ns"]
+        named = {name: row[name] for name in _KEY}
+        told = clock.uncertainty_ns if clock.placed else None
+        result.append(
+            Trace(**named, zero_ns=zero_ns, realtime=clock.realtime, uncertainty_ns=told, dialect=clock.dialect)
+        )
+    return result
+
+
+def _found(tables: Tables) -> pl.DataFrame:
+    """Every trace, with its first instant; in the order of names."""
+    parts = [
+        tables[name].filter(of_quic).group_by(_KEY).agg(first_ns=pl.col("time_ns").min())
+        for name, of_quic in _OF_QUIC.items()
+    ]
+    together = pl.concat(parts).group_by(_KEY).agg(pl.col("first_ns").min())
+    return together.sort("connection", "vantage", "source").collect(engine="streaming")
+
+
+def _chosen(found: pl.DataFrame, choice: Choice) -> pl.DataFrame:
+    for name in _KEY:
+        wanted = getattr(choice, name)
+        if wanted is None:
+            continue
+        there = [value for value in found[name].unique(maintain_order=True) if value is not None]
+        found = found.filter(pl.col(name) == wanted)
+        if not found.height:
+            raise no_such(name, wanted, there)
+    return found
+
+
+def no_such(name: str, wanted: str, there: Sequence[str]) -> SpecError:
+    """A choice that fits nothing: what there is instead."""
+    close = difflib.get_close_matches(wanted, there, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"choose one of those with --{name}, or leave it out for all"
+    return SpecError(f"no {name} {wanted} here; there is:", hint, tuple(there) or ("none that is known",))
+
+
+def _what_there_is(tables: Tables) -> str:
+    tcp = tables["packets"].filter(pl.col("transport") == "tcp").select(pl.col("connection").unique()).collect()
+    if tcp.height:
+        some = ", ".join(tcp["connection"].sort().head(3))
+        return f", only TCP: {some}{' and more' if tcp.height > 3 else ''}"
+    sources = tables["sources"].select("source", "format").unique().sort("source").head(3).collect()
+    some = ", ".join(f"{name} ({kind})" for name, kind in sources.iter_rows())
+    return f" in {some}" if some else ""
+
+
+@dataclass(frozen=True)
+class _Clock:
+    placed: bool
+    realtime: bool
+    uncertainty_ns: int | None
+    dialect: str
+
+
+def _clocks(tables: Tables) -> dict[str, _Clock]:
+    """What is known of each source's times; a source with a clock for each connection is placed if all of them are."""
+    rows = tables["sources"].collect()
+    # Where a log stands for the study's clock and counts by dates, all that were joined to it do.
+    by_date = rows.filter(pl.col("placed_by") == "reference", pl.col("clock") == "realtime").height > 0
+    clocks = {}
+    for (name,), own in rows.group_by("source", maintain_order=True):
+        placed = own["placed_by"].null_count() == 0
+        realtime = by_date if placed else own["clock"][0] == "realtime"
+        words = f"{own['format'][0]} {own['dialect'][0]}".strip()
+        clocks[str(name)] = _Clock(placed, realtime, own["uncertainty_ns"].max(), words)  # type: ignore[arg-type]
+    return clocks

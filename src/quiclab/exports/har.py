@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""HAR 1.2 (HTTP Archive): requests of either protocol, with the page that a browser told of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import polars as pl
+
+from quiclab.errors import DecodeError
+from quiclab.exports._api import Choice, Tables, Written
+from quiclab.exports._qlog_traces import no_such
+from quiclab.exports._tables import Row, in_order
+
+Json = dict[str, Any]
+
+_UNKNOWN = -1
+_NS_PER_MS = 1e6
+_STARTS = ("queued_ns", "name_start_ns", "connect_start_ns", "send_start_ns", "time_ns")
+_ENDS = ("last_byte_ns", "first_byte_ns", "headers_ns", "send_end_ns")
+_PAGE_TIMINGS = {
+    "onContentLoad": ("domContentLoadedEventEnd", "onContentLoad", "DOMContentLoaded", "MarkDOMContent"),
+    "onLoad": ("loadEventEnd", "onLoad", "load", "MarkLoad"),
+}
+"""HAR's names, and what browsers call the same moment."""
+
+
+class Har:
+    """Requests and responses with their timings; bodies and header fields are not in the tables."""
+
+    format = "har"
+    writes = "one HAR 1.2 file with the requests of HTTP/2 and HTTP/3, for the network panels of browsers"
+    into_folder = False
+
+    def write(self, tables: Tables, choice: Choice, out: Path) -> Written:
+        """Write the chosen requests into the file `out`; see `Export.write`."""
+        written = Written()
+        requests = _chosen(tables["http_requests"], choice)
+        sources = requests.group_by("source").agg(first_ns=pl.min_horizontal(pl.col(*_STARTS).min()))
+        pages = {
+            row["source"]: row["first_ns"] for row in sources.sort("first_ns", "source").collect().iter_rows(named=True)
+        }
+        with out.open("w", encoding="utf-8") as file:
+            file.write(json.dumps(_log(pages, tables), ensure_ascii=False)[: -len("]}}")])
+            count = 0
+            for request in in_order(requests):
+                if request["url"] is None:
+                    written.left_out["requests without a URL"] += 1
+                    continue
+                file.write(",\n" if count else "\n")
+                file.write(json.dumps(_entry(request), separators=(",", ":"), ensure_ascii=False))
+                count += 1
+            file.write("\n]}}\n")
+        if not count:
+            raise DecodeError(
+                "the URL of no request is known", "HAR needs it: decode a capture with its key log, or a NetLog"
+            )
+        written.files[out] = count
+        return written
+
+
+def _chosen(requests: pl.LazyFrame, choice: Choice) -> pl.LazyFrame:
+    """Raises as `Export.write`."""
+    if not requests.head(1).collect().height:
+        raise DecodeError("there is no HTTP request to write", "captures need their key log to show requests")
+    for name in ("source", "connection", "vantage"):
+        wanted = getattr(choice, name)
+        if wanted is None:
+            continue
+        fitting = requests.filter(pl.col(name) == wanted)
+        if not fitting.head(1).collect().height:
+            there = requests.select(pl.col(name).drop_nulls().unique()).collect()[name].sort()
+            raise no_such(name, wanted, there.to_list())
+        requests = fitting
+    return requests
+
+
+def _log(pages: dict[str, int], tables: Tables) -> Json:
+    """The whole document, without entries; they come last."""
+    return {
+        "log": {
+            "version": "1.2",
+            "creator": {"name": "quiclab", "version": version("quiclab")},
+            "comment": "startedDateTime counts from 1970 where no log knows the date",
+            "pages": [_page(source, first_ns, tables) for source, first_ns in pages.items()],
+            "entries": [],
+        }
+    }
+
+
+def _page(source: str, first_ns: int, tables: Tables) -> Json:
+    """What one source told of, with a browser's instants: its own, or those of the only source that has some."""
+    events = tables["page_events"]
+    tellers = events.select(pl.col("source").unique()).collect()["source"].to_list()
+    teller = source if source in tellers else tellers[0] if len(tellers) == 1 else None
+    told = events.filter(pl.col("source") == teller)
+    timings = {
+        name: _since(first_ns, told.filter(pl.col("name").is_in(names))) for name, names in _PAGE_TIMINGS.items()
+    }
+    return {"startedDateTime": _date(first_ns), "id": source, "title": source, "pageTimings": timings}
+
+
+def _since(first_ns: int, events: pl.LazyFrame) -> float:
+    """From the first request to the last such moment."""
+    last_ns = events.select(pl.col("time_ns").max()).collect().item()
+    return _UNKNOWN if last_ns is None or last_ns < first_ns else (last_ns - first_ns) / _NS_PER_MS
+
+
+def _date(time_ns: int) -> str:
+    seconds, ns = divmod(max(time_ns, 0), 10**9)
+    date = datetime.fromtimestamp(0, UTC) + timedelta(seconds=seconds)
+    return f"{date:%Y-%m-%dT%H:%M:%S}.{ns:09d}Z"
+
+
+def _entry(row: Row) -> Json:
+    start_ns = min(row[name] for name in _STARTS if row[name] is not None)
+    timings = _timings(row, start_ns)
+    entry: Json = {
+        "pageref": row["source"],
+        "startedDateTime": _date(start_ns),
+        "time": sum(length for name, length in timings.items() if length >= 0 and name != "ssl"),
+        "request": _request(row),
+        "response": _response(row),
+        "cache": {},
+        "timings": timings,
+    }
+    if row["connection"] is not None:
+        entry["connection"] = row["connection"]
+    beside = {
+        "_resourceType": row["resource_type"],
+        "_priority": row["priority"],
+        "_priorityUpdated": row["priority_updated"],
+        "_streamId": row["stream_id"],
+        "_transport": row["transport"],
+        "_fromCache": row["from_cache"],
+        "_error": row["error"],
+    }
+    return entry | {name: value for name, value in beside.items() if value is not None}
+
+
+def _request(row: Row) -> Json:
+    return {
+        "method": row["method"] or "",
+        "url": row["url"],
+        "httpVersion": row["http_version"] or "",
+        "cookies": [],
+        "headers": [],
+        "queryString": [{"name": name, "value": value} for name, value in _query(row["url"])],
+        "headersSize": _size(row["request_header_bytes"]),
+        "bodySize": _size(row["request_body_bytes"]),
+    }
+
+
+def _query(url: str) -> Iterator[tuple[str, str]]:
+    try:
+        yield from parse_qsl(urlsplit(url).query, keep_blank_values=True)
+    except ValueError:
+        # What a log calls a URL need not be one.
+        return
+
+
+def _response(row: Row) -> Json:
+    status = row["status"] or 0
+    return {
+        "status": status,
+        "statusText": HTTPStatus(status).phrase if status in set(HTTPStatus) else "",
+        "httpVersion": row["http_version"] or "",
+        "cookies": [],
+        "headers": [],
+        "content": {"size": row["response_body_bytes"] or 0, "mimeType": row["content_type"] or ""},
+        "redirectURL": "",
+        "headersSize": _size(row["response_header_bytes"]),
+        "bodySize": _size(row["response_body_bytes"]),
+    }
+
+
+def _size(length: int | None) -> int:
+    return _UNKNOWN if length is None else length
+
+
+def _timings(row: Row, start_ns: int) -> dict[str, float]:
+    """Lengths of the phases in ms, which follow each other; what lies between them counts as blocked."""
+    phases = {
+        "dns": _length(row["name_start_ns"], row["name_end_ns"]),
+        "connect": _length(row["connect_start_ns"], row["connect_end_ns"]),
+        "send": _length(row["send_start_ns"], row["send_end_ns"]),
+        "wait": _length(row["send_end_ns"] or row["send_start_ns"], row["headers_ns"] or row["first_byte_ns"]),
+        "receive": _length(row["headers_ns"] or row["first_byte_ns"], row["last_byte_ns"]),
+    }
+    end_ns = max((row[name] for name in _ENDS if row[name] is not None), default=start_ns)
+    known = sum(length for length in phases.values() if length is not None)
+    required = {
+        name: max(length or 0, 0) / _NS_PER_MS for name, length in phases.items() if name not in ("dns", "connect")
+    }
+    optional = {
+        **{name: phases[name] for name in ("dns", "connect")},
+        "ssl": _length(row["secure_start_ns"], row["connect_end_ns"]),
+        "blocked": max(end_ns - start_ns - known, 0),
+    }
+    return required | {name: _UNKNOWN if length is None else length / _NS_PER_MS for name, length in optional.items()}
+
+
+def _length(start_ns: int | None, end_ns: int | None) -> int | None:
+    """Instants of different places may cross by their uncertainty."""
+    return None if start_ns is None or end_ns is None else max(end_ns - start_ns, 0)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""qlog as JSON text sequences (RFC 7464): one file for each connection as one source saw it.
+
+Sources: draft-ietf-quic-qlog-main-schema-14, -quic-events-13, -h3-events-13 (July 2026).
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import TextIO
+
+import polars as pl
+
+from quiclab.exports._api import Choice, Tables, Written
+from quiclab.exports._qlog_events import TABLES_WRITTEN, Instant, Teller
+from quiclab.exports._qlog_frames import Json
+from quiclab.exports._qlog_traces import Trace, traces
+from quiclab.exports._tables import Row, in_order
+
+_EVENT_SCHEMAS = ["urn:ietf:params:qlog:events:quic-13", "urn:ietf:params:qlog:events:http3-13"]
+_NS_PER_MS = 1e6
+_DATES = range(253_402_300_800)
+"""Seconds since 1970 that have a year of four digits."""
+_MAX_NAME = 80
+
+
+class Qlog:
+    """Packets with their frames, recovery, congestion control, parameters and HTTP/3 frames."""
+
+    format = "qlog"
+    writes = "one qlog (JSON-SEQ, .sqlog) for each QUIC connection and end, for qvis and other qlog tools"
+    into_folder = True
+
+    def write(self, tables: Tables, choice: Choice, out: Path) -> Written:
+        """Write every chosen trace into the folder `out`; see `Export.write`."""
+        written = Written()
+        chosen = traces(tables, choice)
+        for trace, name in zip(chosen, _names(chosen), strict=True):
+            path = out / name
+            written.files[path] = _write(trace, tables, path, written.left_out)
+        return written
+
+
+def _names(chosen: list[Trace]) -> list[str]:
+    """Connection and end; the source too where several tell of the same."""
+    short = [_plain(f"{trace.connection}_{trace.vantage or 'unknown'}") for trace in chosen]
+    often = Counter(short)
+    names = [
+        name if often[name] == 1 else _plain(f"{name}_{trace.source}")
+        for name, trace in zip(short, chosen, strict=True)
+    ]
+    seen: Counter[str] = Counter()
+    result = []
+    for name in names:
+        seen[name] += 1
+        result.append(f"{name}.sqlog" if seen[name] == 1 else f"{name}.{seen[name]}.sqlog")
+    return result
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^0-9A-Za-z._-]+", "-", name)[:_MAX_NAME].strip(".-")
+
+
+def _write(trace: Trace, tables: Tables, path: Path, left_out: Counter[str]) -> int:
+    """The number of events."""
+    own = {name: trace.rows(tables[name]) for name in TABLES_WRITTEN}
+    kinds = own["packets"].select(pl.col("event").unique()).collect(engine="streaming")["event"]
+    teller = Teller(left_out, losses_are_packets="lost" in kinds)
+    events = 0
+    with path.open("w", encoding="utf-8") as file:
+        _record(file, _header(trace, on_the_way="seen" in kinds))
+        for time_ns, instant in _instants(own):
+            for name, data, beside in teller.events(instant):
+                events += 1
+                time = (time_ns - trace.zero_ns) / _NS_PER_MS
+                _record(file, {"time": time, "name": name, "data": data, **beside})
+    return events
+
+
+def _record(file: TextIO, content: Json) -> None:
+    file.write(f"\x1e{json.dumps(content, separators=(',', ':'), ensure_ascii=False)}\n")
+
+
+def _instants(tables: dict[str, pl.LazyFrame]) -> Iterator[tuple[int, Instant]]:
+    """All rows by time, those of one instant together."""
+    merged = heapq.merge(*(_labelled(name, rows) for name, rows in tables.items()), key=lambda each: each[0])
+    for time_ns, rows in groupby(merged, key=lambda each: each[0]):
+        instant: defaultdict[str, list[Row]] = defaultdict(list)
+        for _, name, row in rows:
+            instant[name].append(row)
+        yield time_ns, instant
+
+
+def _labelled(name: str, rows: pl.LazyFrame) -> Iterator[tuple[int, str, Row]]:
+    for row in in_order(rows):
+        yield row["time_ns"], name, row
+
+
+def _header(trace: Trace, *, on_the_way: bool) -> Json:
+    return {
+        "file_schema": "urn:ietf:params:qlog:file:sequential",
+        "serialization_format": "application/qlog+json-seq",
+        "title": f"{trace.source}: {trace.connection}",
+        "description": f"written by quiclab from {trace.dialect or 'tables'}; {_exactness(trace)}",
+        "trace": {
+            "common_fields": {
+                "group_id": trace.connection,
+                "time_format": "relative_to_epoch",
+                "reference_time": _reference_time(trace),
+            },
+            "vantage_point": _vantage_point(trace, on_the_way=on_the_way),
+            "event_schemas": _EVENT_SCHEMAS,
+        },
+    }
+
+
+def _exactness(trace: Trace) -> str:
+    if trace.uncertainty_ns is None:
+        return "its clock is its own"
+    return f"times are within {trace.uncertainty_ns} ns of the clock that all its logs share"
+
+
+def _reference_time(trace: Trace) -> Json:
+    seconds, ns = divmod(trace.zero_ns, 10**9)
+    if trace.realtime and seconds in _DATES:
+        date = datetime.fromtimestamp(seconds, UTC)
+        return {"clock_type": "system", "epoch": f"{date:%Y-%m-%dT%H:%M:%S}.{ns:09d}Z"}
+    return {"clock_type": "monotonic", "epoch": "unknown"}
+
+
+def _vantage_point(trace: Trace, *, on_the_way: bool) -> Json:
+    """What was seen between the ends is told as the client would: what goes up was sent."""
+    if on_the_way:
+        return {"name": trace.source, "type": "network", "flow": "client"}
+    return {"name": trace.source, "type": trace.vantage or "unknown"}
