@@ -15,6 +15,7 @@ mod error;
 pub mod http;
 mod input;
 mod json;
+pub mod netlog;
 pub mod packet_log;
 pub mod qlog;
 #[allow(dead_code, reason = "the capture decoder is about to use it")]
@@ -38,6 +39,7 @@ pub type Decode = fn(&Input, &Options, &mut tables::Tables) -> Result<Source, De
 
 /// Every decoder by the name of its format.
 pub const FORMATS: &[(&str, Decode)] = &[
+    ("netlog", netlog::decode),
     ("packet_log", packet_log::decode),
     ("pcap", capture::decode),
     ("pcapng", capture::decode),

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+//! QUIC frames as events tell of them: the event's name says which frame, its parameters what stands in it.
+
+use super::params::Params;
+use crate::tables::{Ack, FlowControl, Frame, Tables};
+use crate::Direction;
+
+/// The stream id by which Chromium means the connection.
+const CONNECTION: i64 = -1;
+
+/// One frame.
+#[derive(Clone, Debug, Default)]
+pub(super) struct QuicFrame {
+    pub name: String,
+    pub stream_id: Option<u64>,
+    pub offset: Option<u64>,
+    pub length: Option<u64>,
+    pub fin: Option<bool>,
+    value: Option<u64>,
+    unidirectional: Option<bool>,
+    /// Packets that an ACK frame acknowledges, the highest first.
+    pub acknowledged: Vec<(u64, u64)>,
+    ack_delay_us: Option<i64>,
+}
+
+/// The packet that carries a frame.
+#[derive(Clone, Copy)]
+pub(super) struct Carrier<'a> {
+    pub connection: &'a str,
+    pub time_ns: i64,
+    pub event: &'static str,
+    pub direction: Direction,
+    pub packet_type: Option<&'static str>,
+    pub packet_number: Option<u64>,
+}
+
+impl QuicFrame {
+    /// The frame that Chromium calls `kind`, such as `WINDOW_UPDATE`.
+    pub(super) fn new(kind: &str, params: &Params<'_>) -> Self {
+        let stream = params.number("stream_id");
+        // Identifiers are unsigned numbers of 32 bits that were cast to signed ones.
+        let stream_id = stream
+            .filter(|&id| id != CONNECTION)
+            .map(|id| u64::try_from(id).unwrap_or((id & 0xffff_ffff).unsigned_abs()));
+        let of_stream = |connection: &str, stream: &str| {
+            if stream_id.is_some() {
+                stream
+            } else {
+                connection
+            }
+            .to_owned()
+        };
+        let name = match kind {
+            "WINDOW_UPDATE" => of_stream("max_data", "max_stream_data"),
+            "BLOCKED" => of_stream("data_blocked", "stream_data_blocked"),
+            "RST_STREAM" => "reset_stream".to_owned(),
+            "MESSAGE" => "datagram".to_owned(),
+            "MTU_DISCOVERY" => "ping".to_owned(),
+            other => other.to_ascii_lowercase(),
+        };
+        let value = [
+            "byte_offset",
+            "stream_count",
+            "sequence_number",
+            "ietf_error_code",
+            "quic_wire_error",
+        ]
+        .into_iter()
+        .find_map(|name| params.unsigned(name));
+        let length = [
+            "length",
+            "data_length",
+            "num_padding_bytes",
+            "message_length",
+        ]
+        .into_iter()
+        .find_map(|name| params.unsigned(name));
+        let acknowledged = if kind == "ACK" {
+            ranges(params)
+        } else {
+            vec![]
+        };
+        Self {
+            name,
+            stream_id,
+            offset: params.unsigned("offset"),
+            length,
+            fin: params.flag("fin"),
+            value,
+            unidirectional: params.flag("is_unidirectional"),
+            acknowledged,
+            ack_delay_us: params.number("delta_time_largest_observed_us"),
+        }
+    }
+
+    /// Write all rows of the frame.
+    pub(super) fn push(&self, carrier: Carrier<'_>, tables: &mut Tables) {
+        let (vantage, connection, direction) = (
+            Some("client"),
+            Some(carrier.connection),
+            Some(carrier.direction.as_str()),
+        );
+        let Carrier {
+            time_ns,
+            event,
+            packet_type,
+            packet_number,
+            ..
+        } = carrier;
+        tables.frames.push(Frame {
+            vantage,
+            connection,
+            time_ns,
+            event,
+            direction,
+            packet_type,
+            packet_number,
+            frame_type: &self.name,
+            stream_id: self.stream_id,
+            offset: self.offset,
+            length_bytes: self.length,
+            fin: self.fin,
+            value: self.value,
+        });
+        for &(first, last) in &self.acknowledged {
+            #[expect(clippy::cast_precision_loss, reason = "a delay in microseconds")]
+            tables.acks.push(Ack {
+                vantage,
+                connection,
+                time_ns,
+                transport: "quic",
+                event,
+                direction,
+                packet_type,
+                packet_number,
+                kind: "ack",
+                first,
+                last,
+                ack_delay_us: self.ack_delay_us.map(|delay| delay as f64),
+                ..Ack::default()
+            });
+        }
+        if let Some((event, scope)) = self.limit() {
+            // What is allowed, or held back, goes the other way than the frame that allows it.
+            let limited = if event == "limit" {
+                carrier.direction.reverse()
+            } else {
+                carrier.direction
+            };
+            tables.flow_control.push(FlowControl {
+                vantage,
+                connection,
+                time_ns,
+                transport: "quic",
+                event,
+                direction: Some(limited.as_str()),
+                scope,
+                stream_id: self.stream_id,
+                limit: self.value,
+                ..FlowControl::default()
+            });
+        }
+    }
+
+    /// (event, scope) of the table `flow_control`.
+    fn limit(&self) -> Option<(&'static str, &'static str)> {
+        Some(match self.name.as_str() {
+            "max_data" => ("limit", "connection"),
+            "max_stream_data" => ("limit", "stream"),
+            "data_blocked" => ("blocked", "connection"),
+            "stream_data_blocked" => ("blocked", "stream"),
+            "max_streams" => ("limit", self.kind_of_streams()),
+            "streams_blocked" => ("blocked", self.kind_of_streams()),
+            _ => return None,
+        })
+    }
+
+    fn kind_of_streams(&self) -> &'static str {
+        if self.unidirectional == Some(true) {
+            "streams_uni"
+        } else {
+            "streams_bidi"
+        }
+    }
+}
+
+/// Chromium tells the lowest, the highest and what is missing between them.
+fn ranges(params: &Params<'_>) -> Vec<(u64, u64)> {
+    let (Some(lowest), Some(mut high)) = (
+        params.unsigned("smallest_observed"),
+        params.unsigned("largest_observed"),
+    ) else {
+        return vec![];
+    };
+    let mut missing = params.numbers("missing_packets");
+    missing.sort_unstable();
+    let mut ranges = Vec::new();
+    for &gap in missing.iter().rev().filter(|&&gap| gap > lowest) {
+        if gap < high {
+            ranges.push((gap + 1, high));
+        }
+        high = high.min(gap - 1);
+    }
+    if lowest <= high {
+        ranges.push((lowest, high));
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Params, QuicFrame};
+
+    #[test]
+    fn ranges_are_what_lies_between_missing_packets() {
+        let params = serde_json::from_str::<Params<'_>>(
+            r#"{"largest_observed":9,"smallest_observed":"1","missing_packets":[2,3,"5",8]}"#,
+        )
+        .unwrap();
+        let frame = QuicFrame::new("ACK", &params);
+        assert_eq!(frame.acknowledged, [(9, 9), (6, 7), (4, 4), (1, 1)]);
+    }
+
+    #[test]
+    fn a_stream_of_minus_one_is_the_connection() {
+        let frame = |text| {
+            QuicFrame::new(
+                "WINDOW_UPDATE",
+                &serde_json::from_str::<Params<'_>>(text).unwrap(),
+            )
+        };
+        assert_eq!(
+            frame(r#"{"stream_id":-1,"byte_offset":7}"#).name,
+            "max_data"
+        );
+        assert_eq!(
+            frame(r#"{"stream_id":4,"byte_offset":7}"#).name,
+            "max_stream_data"
+        );
+    }
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Requests, and the jobs and sockets that tell what each waited for.
+
+use super::constants::{Constants, Phase};
+use super::sessions::Sessions;
+use super::Event;
+use crate::tables::{HttpRequest, Tables};
+use crate::{Direction, Severity};
+use std::collections::BTreeMap;
+
+/// Requests, jobs or sockets that are remembered at a time.
+const MAX_SOURCES: usize = 1 << 14;
+
+/// One hop of a request: each redirect starts another.
+#[derive(Debug, Default)]
+struct Request {
+    method: Option<String>,
+    url: Option<String>,
+    http_version: Option<&'static str>,
+    status: Option<u16>,
+    content_type: Option<String>,
+    priority: Option<String>,
+    job: Option<i64>,
+    quic_session: Option<i64>,
+    stream_id: Option<u64>,
+    queued_ns: Option<i64>,
+    send_start_ns: Option<i64>,
+    send_end_ns: Option<i64>,
+    headers_ns: Option<i64>,
+    first_byte_ns: Option<i64>,
+    last_byte_ns: Option<i64>,
+    body_bytes: Option<u64>,
+    read_from_cache: bool,
+    error: Option<i64>,
+}
+
+/// What a request waits for: a job that makes a connection, or its socket.
+#[derive(Debug, Default)]
+struct Wait {
+    name: Span,
+    connect: Span,
+    secure: Span,
+    waits_for: Vec<i64>,
+    local: Option<String>,
+    remote: Option<String>,
+    /// The session and stream by which its request went.
+    stream: Option<(i64, u64)>,
+    priority: Option<String>,
+}
+
+/// Begin and end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Span(Option<i64>, Option<i64>);
+
+impl Span {
+    fn add(&mut self, phase: Phase, time_ns: i64) {
+        match phase {
+            Phase::Begin => self.0.get_or_insert(time_ns),
+            Phase::End => self.1.insert(time_ns),
+            Phase::None => return,
+        };
+    }
+
+    /// Whichever of both began first.
+    fn or(self, other: Self) -> Self {
+        Self(
+            self.0.into_iter().chain(other.0).min(),
+            self.1.into_iter().chain(other.1).max(),
+        )
+    }
+}
+
+/// All that are not over yet.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    by_id: BTreeMap<i64, Request>,
+    waits: BTreeMap<i64, Wait>,
+}
+
+impl Requests {
+    /// Take one event; false if no table holds it.
+    pub(super) fn event(
+        &mut self,
+        event: &Event<'_>,
+        constants: &Constants,
+        sessions: &Sessions,
+        tables: &mut Tables,
+    ) -> bool {
+        let Event {
+            time_ns,
+            params,
+            source,
+            phase,
+            name,
+        } = event;
+        let (time_ns, source, phase) = (*time_ns, *source, *phase);
+        match *name {
+            "HOST_RESOLVER_MANAGER_REQUEST" | "HOST_RESOLVER_IMPL_REQUEST" => {
+                self.wait(source).name.add(phase, time_ns)
+            }
+            "TCP_CONNECT" => {
+                let wait = self.wait(source);
+                wait.connect.add(phase, time_ns);
+                let address = |name| params.text(name).map(std::borrow::Cow::into_owned);
+                wait.local = address("local_address")
+                    .or_else(|| address("source_address"))
+                    .or(wait.local.take());
+                wait.remote = address("remote_address").or(wait.remote.take());
+            }
+            "SSL_CONNECT" => self.wait(source).secure.add(phase, time_ns),
+            "QUIC_SESSION_POOL_JOB_CONNECT" | "QUIC_STREAM_FACTORY_JOB_CONNECT" => {
+                self.wait(source).connect.add(phase, time_ns)
+            }
+            "SOCKET_POOL_BOUND_TO_CONNECT_JOB"
+            | "SOCKET_POOL_BOUND_TO_SOCKET"
+            | "CONNECT_JOB_SET_SOCKET"
+            | "BOUND_TO_QUIC_SESSION_POOL_JOB"
+            | "QUIC_SESSION_POOL_JOB_RESULT" => {
+                if let Some(other) = params.dependency() {
+                    let wait = self.wait(source);
+                    if wait.waits_for.len() < 8 && !wait.waits_for.contains(&other) {
+                        wait.waits_for.push(other);
+                    }
+                }
+            }
+            _ => return self.request_event(event, constants, sessions, tables),
+        }
+        true
+    }
+
+    /// The request that stands behind `source` (its job, or itself) went out on a stream.
+    pub(super) fn sent_on(
+        &mut self,
+        source: i64,
+        session: i64,
+        stream: u64,
+        priority: Option<String>,
+    ) {
+        let wait = self.wait(source);
+        wait.stream = Some((session, stream));
+        wait.priority = priority;
+    }
+
+    /// `client address:port-server address:port` of a socket.
+    pub(super) fn connection(&self, socket: i64) -> Option<String> {
+        let wait = self.waits.get(&socket)?;
+        Some(format!(
+            "{}-{}",
+            wait.local.as_ref()?,
+            wait.remote.as_ref()?
+        ))
+    }
+
+    fn wait(&mut self, source: i64) -> &mut Wait {
+        if self.waits.len() >= MAX_SOURCES && !self.waits.contains_key(&source) {
+            self.waits.pop_first();
+        }
+        self.waits.entry(source).or_default()
+    }
+
+    fn request_event(
+        &mut self,
+        event: &Event<'_>,
+        constants: &Constants,
+        sessions: &Sessions,
+        tables: &mut Tables,
+    ) -> bool {
+        let Event {
+            time_ns,
+            params,
+            source,
+            phase,
+            name,
+        } = event;
+        let time_ns = *time_ns;
+        let error = params.number("net_error").filter(|&number| number < 0);
+        if *name == "REQUEST_ALIVE" && *phase == Phase::End {
+            if let Some(mut request) = self.by_id.remove(source) {
+                request.error = error.or(request.error);
+                self.push(*source, &request, constants, sessions, tables);
+            }
+            return true;
+        }
+        let is_first =
+            matches!(*name, "REQUEST_ALIVE" | "URL_REQUEST_START_JOB") && *phase == Phase::Begin;
+        if is_first && self.by_id.len() >= MAX_SOURCES && !self.by_id.contains_key(source) {
+            if let Some((oldest, request)) = self.by_id.pop_first() {
+                tables.count(
+                    "requests_cut_short",
+                    Severity::Notice,
+                    "too many requests at a time: the oldest end before they do",
+                );
+                self.push(oldest, &request, constants, sessions, tables);
+            }
+        }
+        if is_first {
+            let request = self.by_id.entry(*source).or_default();
+            if *name == "URL_REQUEST_START_JOB" && request.method.is_some() {
+                let hop = std::mem::take(request);
+                self.push(*source, &hop, constants, sessions, tables);
+            }
+        }
+        let Some(request) = self.by_id.get_mut(source) else {
+            return false;
+        };
+        let text = |name| params.text(name).map(std::borrow::Cow::into_owned);
+        match (*name, *phase) {
+            ("REQUEST_ALIVE" | "URL_REQUEST_START_JOB", Phase::Begin) => {
+                request.queued_ns.get_or_insert(time_ns);
+                request.url = text("url").or(request.url.take());
+                request.method = text("method").or(request.method.take());
+                request.priority = text("priority").or(request.priority.take());
+            }
+            ("URL_REQUEST_START_JOB", Phase::End) => request.error = error.or(request.error),
+            ("HTTP_STREAM_REQUEST_BOUND_TO_JOB", _) => request.job = params.dependency(),
+            ("HTTP_STREAM_REQUEST_BOUND_TO_QUIC_SESSION", _) => {
+                request.quic_session = params.dependency()
+            }
+            ("HTTP_TRANSACTION_SEND_REQUEST", Phase::Begin) => {
+                request.send_start_ns = Some(time_ns)
+            }
+            ("HTTP_TRANSACTION_SEND_REQUEST", _) => request.send_end_ns = Some(time_ns),
+            ("HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS", _) => {
+                request.http_version = Some("HTTP/3");
+                request.stream_id = params.unsigned("quic_stream_id");
+                request.priority = params.header("priority").or(request.priority.take());
+            }
+            ("HTTP_TRANSACTION_HTTP2_SEND_REQUEST_HEADERS", _) => {
+                request.http_version = Some("HTTP/2");
+                request.priority = params.header("priority").or(request.priority.take());
+            }
+            ("HTTP_TRANSACTION_SEND_REQUEST_HEADERS", _) => request.http_version = Some("HTTP/1.1"),
+            ("HTTP_TRANSACTION_READ_HEADERS", Phase::End) => request.headers_ns = Some(time_ns),
+            ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", _) => {
+                let status = params
+                    .texts("headers")
+                    .first()
+                    .and_then(|line| line.split(' ').nth(1)?.parse().ok());
+                request.status = status.or(request.status);
+                request.content_type = params
+                    .header("content-type")
+                    .or(request.content_type.take());
+            }
+            ("HTTP_CACHE_READ_DATA" | "HTTP_CACHE_READ_INFO", Phase::End) => {
+                request.read_from_cache = true
+            }
+            ("URL_REQUEST_JOB_BYTES_READ" | "URL_REQUEST_JOB_FILTERED_BYTES_READ", _) => {
+                request.first_byte_ns.get_or_insert(time_ns);
+                request.last_byte_ns = Some(time_ns);
+                if *name == "URL_REQUEST_JOB_BYTES_READ" {
+                    let read = params.unsigned("byte_count").unwrap_or_default();
+                    request.body_bytes =
+                        Some(request.body_bytes.unwrap_or_default().saturating_add(read));
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Everything that `job` waited for, and what came of it.
+    fn waited(&self, job: i64) -> Wait {
+        let mut all = Wait::default();
+        let mut next = vec![job];
+        let mut seen = Vec::new();
+        while let Some(id) = next.pop() {
+            let Some(wait) = self
+                .waits
+                .get(&id)
+                .filter(|_| seen.len() < 64 && !seen.contains(&id))
+            else {
+                continue;
+            };
+            seen.push(id);
+            all.name = all.name.or(wait.name);
+            all.connect = all.connect.or(wait.connect);
+            all.secure = all.secure.or(wait.secure);
+            all.stream = all.stream.or(wait.stream);
+            all.local = all.local.or_else(|| wait.local.clone());
+            all.remote = all.remote.or_else(|| wait.remote.clone());
+            all.priority = all.priority.or_else(|| wait.priority.clone());
+            next.extend(&wait.waits_for);
+        }
+        all
+    }
+
+    fn push(
+        &self,
+        source: i64,
+        request: &Request,
+        constants: &Constants,
+        sessions: &Sessions,
+        tables: &mut Tables,
+    ) {
+        let own = self.waits.get(&source).and_then(|wait| wait.stream);
+        let wait = request.job.map(|job| self.waited(job)).unwrap_or_default();
+        let (session, stream_id) = match (request.quic_session, own.or(wait.stream)) {
+            (Some(session), _) => (Some(session), request.stream_id),
+            (None, Some((session, stream))) => (Some(session), Some(stream)),
+            (None, None) => (None, None),
+        };
+        let of_socket = || {
+            Some(format!(
+                "{}-{}",
+                wait.local.as_ref()?,
+                wait.remote.as_ref()?
+            ))
+        };
+        let connection = session
+            .and_then(|session| sessions.connection(session))
+            .map(str::to_owned)
+            .or_else(of_socket);
+        let transport = match request.http_version {
+            Some("HTTP/3") => Some("quic"),
+            Some(_) => Some("tcp"),
+            None => None,
+        };
+        let body = |direction| sessions.body_bytes(session?, stream_id?, direction);
+        // QUIC connects and secures in one; a connection that was there already is not waited for.
+        let fresh = |time: Option<i64>| {
+            time.filter(|&time| request.queued_ns.is_none_or(|queued| time >= queued))
+        };
+        let connected = wait.secure.1.or(wait.connect.1);
+        let went_out = request.send_start_ns.is_some();
+        let error = request.error.map(|number| constants.net_error(number));
+        tables.http_requests.push(HttpRequest {
+            vantage: Some("client"),
+            connection: connection.as_deref(),
+            time_ns: request.queued_ns.unwrap_or_default(),
+            transport,
+            http_version: request.http_version,
+            stream_id,
+            method: request.method.as_deref(),
+            url: request.url.as_deref().map(without_fragment),
+            status: request.status,
+            content_type: request.content_type.as_deref(),
+            priority: request.priority.as_deref().or(wait.priority.as_deref()),
+            queued_ns: request.queued_ns,
+            name_start_ns: fresh(wait.name.0),
+            name_end_ns: fresh(wait.name.1),
+            connect_start_ns: fresh(wait.connect.0),
+            secure_start_ns: fresh(wait.secure.0),
+            connect_end_ns: fresh(connected),
+            send_start_ns: request.send_start_ns,
+            send_end_ns: request.send_end_ns,
+            headers_ns: request.headers_ns,
+            first_byte_ns: request.first_byte_ns,
+            last_byte_ns: request.last_byte_ns,
+            request_body_bytes: body(Direction::Up),
+            response_body_bytes: body(Direction::Down).or(request.body_bytes),
+            from_cache: (went_out || request.read_from_cache).then_some(!went_out),
+            error: error.as_deref(),
+            ..HttpRequest::default()
+        });
+    }
+
+    /// The log ends: requests that have not are written as far as they came.
+    pub(super) fn finish(
+        &mut self,
+        constants: &Constants,
+        sessions: &Sessions,
+        tables: &mut Tables,
+    ) {
+        let open = std::mem::take(&mut self.by_id);
+        tables.stats.add(
+            "request_without_end",
+            open.len() as u64,
+            Severity::Notice,
+            "the log ends before the request does",
+        );
+        for (source, request) in open {
+            self.push(source, &request, constants, sessions, tables);
+        }
+    }
+}
+
+fn without_fragment(url: &str) -> &str {
+    url.split('#').next().unwrap_or_default()
+}
