@@ -128,6 +128,23 @@ def test_the_origins_connection_is_there_or_not(tmp_path: Path, proxy: str, orig
     assert there == {"own": True, "warm": True, "cold": False}
 
 
+def test_an_implicit_acknowledgement_spoils_the_round_trip_of_the_faulty_server(tmp_path: Path) -> None:
+    """Its probe leaves just before the client's answer comes: no round trip of its twin is shorter than the path's."""
+    arm = 'protocol = "h3"\nclient = "curl-cffi"\nserver = {name = "aioquic'
+    found = run_arms(
+        tmp_path,
+        {"twin": arm + '", initial_rtt = "50 ms"}', "faulty": arm + '-faulty-implicit-ack", initial_rtt = "50 ms"}'},
+        delay="60 ms",
+    )
+    shortest = {}
+    for name, trial in found.items():
+        (log,) = (_raw(tmp_path, trial) / "server-qlog").glob("*.qlog")
+        events = json.loads(log.read_text())["traces"][0]["events"]
+        seen = [event["data"]["min_rtt"] for event in events if "min_rtt" in event["data"]]
+        shortest[name] = min(seen)
+    assert shortest["faulty"] < 60 < 120 <= shortest["twin"]
+
+
 def test_what_a_peer_does_not_know_is_refused(tmp_path: Path) -> None:
     """A client without the extension would go on as it is, and nobody would see it."""
     spec = tmp_path / "spec.toml"

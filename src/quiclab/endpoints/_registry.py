@@ -21,7 +21,7 @@ from quiclab.endpoints.command import CommandClient, CommandProxy, CommandServer
 from quiclab.endpoints.proxies.envoy import Envoy
 from quiclab.endpoints.proxies.haproxy import Haproxy
 from quiclab.endpoints.proxies.nginx import NginxProxy
-from quiclab.endpoints.servers.aioquic import AioquicServer
+from quiclab.endpoints.servers.aioquic import AioquicFaultyImplicitAck, AioquicServer
 from quiclab.endpoints.servers.caddy import Caddy
 from quiclab.endpoints.servers.nginx import Nginx
 from quiclab.endpoints.servers.ngtcp2 import Ngtcp2Server
@@ -42,6 +42,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     QuinnTimeThreshold(),
     QuinnFaultyThreshold(),
     QuinnFaultyInitialPto(),
+    AioquicFaultyImplicitAck(),
     CommandServer(),
     Envoy(),
     Haproxy(),

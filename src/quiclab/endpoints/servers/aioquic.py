@@ -1,5 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""aioquic as an HTTP/3 file server: QUIC in Python, with qlog and reno or cubic. Bound by the CPU near 50 Mbit/s."""
+"""aioquic as an HTTP/3 file server: QUIC in Python, with qlog and reno or cubic. Bound by the CPU near 50 Mbit/s.
+
+`aioquic-faulty-implicit-ack` is wrong on purpose: when the client's first Handshake packet ends the Initial packets
+(RFC 9001 section 4.9.1), it takes the last Initial packet that is still under way for acknowledged at that instant, and
+its age for a sample of the round-trip time. Where the path is longer than the initial PTO, that packet is a probe that
+left a moment ago, and the smallest round trip of the whole connection is wrong. Its correct twin is `aioquic`. This was
+seen in a production server with an initial PTO of 100 ms, which is `initial_rtt = "50 ms"` here (Yu and Benson,
+"Dissecting Performance of Production QUIC", WWW 2021, section 7.2.1). What suffered there was BBR, which aioquic has
+not: here pacing and PTO go by the wrong sample. Nor does aioquic ever send a HelloRetryRequest.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +27,7 @@ from quiclab.endpoints._aioquic import (
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import python_argv
 from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.units import Duration
 
 _PROGRAM = Path(__file__).with_name("_aioquic_program.py")
 
@@ -30,6 +40,7 @@ class AioquicServer:
     protocols: frozenset[Protocol] = frozenset({"h3"})
     knobs = KNOBS
     abilities = ABILITIES
+    _implicit_ack_sample = False
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Import it."""
@@ -46,6 +57,7 @@ class AioquicServer:
             "initial_window": "10 packets",
             "packet_size": f"UDP payload {program.knobs.max_payload or DEFAULT_PAYLOAD} bytes",
             "pacing": "paced",
+            "initial_pto": str(Duration(2 * program.knobs.initial_rtt.ns) if program.knobs.initial_rtt else "200 ms"),
         }
 
     def command(self, context: Context) -> Command:
@@ -59,6 +71,7 @@ class AioquicServer:
             "key": str(context.key),
             "library": library_settings(context.knobs),
             "qlog_dir": str(context.qlog_dir) if context.qlog_dir else None,
+            "implicit_ack_sample": self._implicit_ack_sample,
         }
         return Command(
             argv=(*python_argv(context.program.prefix), "-I", str(_PROGRAM), str(job)),
@@ -66,3 +79,15 @@ class AioquicServer:
             files={job: json.dumps(settings)},
             sockets=("udp",),
         )
+
+
+class AioquicFaultyImplicitAck(AioquicServer):
+    """It takes an implicit acknowledgement for a sample of the round-trip time. Its correct twin is `aioquic`."""
+
+    name = "aioquic-faulty-implicit-ack"
+    _implicit_ack_sample = True
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """The fault by name."""
+        fault = {"round_trip_samples": "faulty on purpose: one from a packet that nobody acknowledged"}
+        return {**super().facts(program, protocol, tcp), **fault}

@@ -11,8 +11,7 @@ for that thing:
 | `quinn-faulty-initial-pto` | sends again what no round trip could have acknowledged on a path above 100 ms | \
 `quinn`: 1 s (RFC 9002 section 6.2.2) |
 
-The first is how quinn itself behaves. An implicit acknowledgement that feeds an RTT sample cannot be had without a
-patched library, and HyStart quinn has not.
+The first is how quinn itself behaves.
 """
 
 from __future__ import annotations
