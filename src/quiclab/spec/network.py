@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A path and what its link does to packets, as frozen dataclasses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from quiclab.units import Bitrate, ByteCount, Duration, Share
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The queue before the bottleneck: droptail; every bound that is given holds at once."""
+
+    bdp: float | None = None
+    """Multiples of the bandwidth-delay product of the base path (rate × base RTT), never below 32 full packets."""
+    packets: int | None = None
+    """Whole IP packets, the one in service included."""
+    bytes: ByteCount | None = None
+    """IP packet bytes, all of the packet in service included."""
+    time: Duration | None = None
+    """Longest time from the arrival of a packet to the departure of its last bit."""
+
+
+@dataclass(frozen=True)
+class Jitter:
+    """Variation of the delay."""
+
+    distribution: Literal["uniform", "normal", "pareto", "paretonormal"]
+    """Shape of the variation. `pareto` and `paretonormal` are netem's: rare, long delays."""
+    scale: Duration
+    """Half width of `uniform`, standard deviation of `normal`; `pareto` and `paretonormal` scale as in netem."""
+    mode: Literal["inorder", "reorder"] = "inorder"
+    """`inorder` never reorders; `reorder` draws each packet by itself, as netem does without a rate."""
+    half_life: Duration = Duration(0)
+    """`inorder`: how fast the delay forgets itself; 0 draws every packet by itself."""
+
+
+@dataclass(frozen=True)
+class Bernoulli:
+    """Each packet is lost by itself with this probability."""
+
+    probability: Share
+    """Of each packet."""
+
+
+@dataclass(frozen=True)
+class GilbertElliott:
+    """Two states, one transition draw per packet: bursts are counted in packets."""
+
+    good_to_bad: Share
+    """Probability, per packet, of leaving the good state."""
+    bad_to_good: Share
+    """Probability, per packet, of leaving the bad state: its inverse is the mean burst in packets."""
+    loss_good: Share = Share(0.0)
+    """Probability of loss in the good state."""
+    loss_bad: Share = Share(1.0)
+    """Probability of loss in the bad state."""
+
+
+@dataclass(frozen=True)
+class Bursts:
+    """Gilbert–Elliott in continuous time: both protocols meet the same outages, whatever their packet rates."""
+
+    mean_good: Duration
+    """Mean length of a good period; lengths are exponential."""
+    mean_bad: Duration
+    """Mean length of a bad period; lengths are exponential."""
+    loss_good: Share = Share(0.0)
+    """Probability of loss in the good state."""
+    loss_bad: Share = Share(1.0)
+    """Probability of loss in the bad state."""
+
+
+@dataclass(frozen=True)
+class DropList:
+    """Exactly these packets are lost: numbers of IP packets of the workload in this direction, from 0."""
+
+    packets: tuple[int, ...]
+    """Numbers of the packets."""
+
+
+Loss = Bernoulli | GilbertElliott | Bursts | DropList
+
+
+@dataclass(frozen=True)
+class Reorder:
+    """This share of packets, by itself, gets `extra_delay` and is overtaken."""
+
+    probability: Share
+    """Of each packet."""
+    extra_delay: Duration
+    """How much later such a packet arrives."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """At `at` (since the first packet reached the link) the settings that are given take new values."""
+
+    at: Duration
+    """When, counted from the first packet that reached the link."""
+    rate: Bitrate | None = None
+    delay: Duration | None = None
+    loss: Loss | None = None
+    queue: Queue | None = None
+    jitter: Jitter | None = None
+    reorder: Reorder | None = None
+    duplicate: Share | None = None
+    corrupt: Share | None = None
+
+
+@dataclass(frozen=True)
+class Direction:
+    """One direction of a link."""
+
+    rate: Bitrate | None = None
+    """Bottleneck rate over IP packet bytes; None is unlimited."""
+    delay: Duration = Duration(0)
+    """One way, constant."""
+    edge: Bitrate | None = None
+    """Access rate before the bottleneck: None means none. Where a rate is set and the spec is silent, the reader
+    puts max(1 Gbit/s, 10 × rate) here, so that bursts arrive as from a real network card."""
+    overhead: ByteCount = ByteCount(0)
+    """Framing added to each packet in the rate and the queue."""
+    queue: Queue = field(default_factory=lambda: Queue(bdp=1.0))
+    """Before the bottleneck. One BDP by default, at least 32 full packets. Without a rate there is no queue."""
+    jitter: Jitter | None = None
+    """Variation of the delay. None by default."""
+    loss: Loss | None = None
+    """Random or listed loss. None by default; a full queue drops as well."""
+    loss_at: Literal["entry", "exit"] = "entry"
+    """Whether loss stands before the queue or behind it."""
+    reorder: Reorder | None = None
+    """Packets that are overtaken on purpose. None by default."""
+    duplicate: Share = Share(0.0)
+    """Share of packets that arrive twice."""
+    corrupt: Share = Share(0.0)
+    """Share of packets in which one bit is flipped."""
+    schedule: tuple[Change, ...] = ()
+    """Changes while the trial runs; whatever a change does not name stays."""
+    trace: str | None = None
+    """Path of a Mahimahi trace, absolute or beside the spec: replaces `rate`."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """A named path of one link. Keys given once hold for both directions; `up` and `down` override."""
+
+    name: str
+    """Name in cells, files and commands."""
+    up: Direction = Direction()
+    """Client to server."""
+    down: Direction = Direction()
+    """Server to client."""
+    mtu: int = 1500
+    """Bytes of an IP packet."""
+    ip_version: Literal[4, 6] = 4
+    """IPv4 or IPv6; IPv6 needs an MTU of at least 1280."""
+    title: str = ""
+    """What tables and figures call it; the name by default."""
+
+    @property
+    def base_rtt(self) -> Duration:
+        """Round-trip time without queueing or serialisation."""
+        return self.up.delay + self.down.delay
