@@ -7,9 +7,10 @@ import ctypes
 import fcntl
 import socket
 import struct
+import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from quiclab.spec.model import Direction, Tcp
 from quiclab.spec.model import Path as LinkPath
 from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
+from quiclab.testbed.real_time import ask_for_awake_processors
 from quiclab.testbed.tcp_settings import sysctls
 
 _ROUTE = RouteMetrics("cubic", 10)
@@ -59,8 +61,8 @@ def open_link(
     spin_ns: int | None = None,
     program: Sequence[str] = (),
 ) -> Iterator[Ends]:
-    """An emulated link with its logs in `folder`; symmetric unless `down` is given. Inside a sandbox. `program` takes the
-    place of quiclab-link."""
+    """An emulated link with its logs in `folder`; symmetric unless `down` is given. Inside a sandbox. `program` is
+    started instead of quiclab-link."""
     settings = LinkSettings(
         backend=backend,
         mtu=1500,
@@ -77,9 +79,18 @@ def open_link(
 
 
 @contextmanager
-def open_bare_veth() -> Iterator[tuple[NetworkNamespace, NetworkNamespace]]:
+def _awake_processors() -> Iterator[None]:
+    """As the link has them."""
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        ask_for_awake_processors(process.pid)
+        yield
+        process.communicate()
+
+
+@contextmanager
+def open_bare_veth(*, awake: bool = True) -> Iterator[tuple[NetworkNamespace, NetworkNamespace]]:
     """A veth pair straight from client to server, without offloads: every packet of the MTU goes by itself."""
-    with _namespaces() as (client, server):
+    with _awake_processors() if awake else nullcontext(), _namespaces() as (client, server):
         add_veth(client, "bare0", server, "bare1", ("02:00:00:00:01:01", "02:00:00:00:02:01"))
         for namespace, device, own in ((client, "bare0", CLIENT_ADDRESSES), (server, "bare1", SERVER_ADDRESSES)):
             namespace.run(partial(_offloads_off, device))

@@ -17,7 +17,7 @@ from typing import Any, Literal, Self
 
 from quiclab.errors import HostError
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
-from quiclab.testbed.real_time import ask_for_real_time
+from quiclab.testbed.real_time import ask_for_awake_processors, ask_for_real_time
 
 Backend = Literal["tun", "veth"]
 
@@ -57,6 +57,7 @@ class Link:
         self._stack = ExitStack()
         self._process: subprocess.Popen[str] | None = None
         self._real_time = False
+        self._awake = False
         self.summary: dict[str, Any] = {}
         """The link's own account, once `stop` was called."""
         self.ready: dict[str, Any] = {}
@@ -115,6 +116,7 @@ class Link:
             self._configure_ends()
         self.ready = self._message("ready")
         self._real_time = self.ready.get("real_time", False) or ask_for_real_time(self._process.pid, deadline=True)
+        self._awake = ask_for_awake_processors(self._process.pid)
         if settings.backend == "tun":
             self._configure_ends()
 
@@ -147,7 +149,10 @@ class Link:
         process = self._require()
         if process.stdin is not None and not process.stdin.closed:
             process.stdin.close()
-            self.summary = self._message("summary") | {"real_time": self._real_time}
+            self.summary = self._message("summary") | {
+                "real_time": self._real_time,
+                "awake_processors": self._awake,
+            }
         return self.summary
 
     def __exit__(

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real-time scheduling for the link, where the caller may grant it.
+"""What makes the link punctual and only root may grant: real-time scheduling, and processors that stay awake.
 
 Best is SCHED_DEADLINE: to a thread under SCHED_FIFO the kernel prefers ordinary threads for up to 50 ms of every second
 (sched(7), the fair server), which makes packets late by that. The link leaves ordinary threads their share by itself.
 
-Inside a user namespace nobody may ask for either; the caller, outside, may if it is root. So the sandbox's first
+Inside a user namespace nobody may ask for any of this; the caller, outside, may if it is root. So the sandbox's first
 process names the link's process to the caller over a socket (SCM_CREDENTIALS carries the pid across PID namespaces),
 and the caller answers whether it could. On two busy cores this takes the link's p99 lateness from milliseconds to
 tens of microseconds; a plain user goes without, and every trial says which it was.
@@ -13,11 +13,13 @@ tens of microseconds; a plain user goes without, and every trial says which it w
 from __future__ import annotations
 
 import os
+import select
 import socket
 import struct
 import threading
 
 from quiclab.testbed import _libc
+from quiclab.testbed.awake_processors import AwakeProcessors
 
 PRIORITY = 50
 """Under SCHED_FIFO."""
@@ -25,7 +27,7 @@ _RUNTIME_NS, _PERIOD_NS = 999_000, 1_000_000
 """Under SCHED_DEADLINE: nearly all of a processor, since the link naps before it would use it up."""
 
 _UCRED = struct.Struct("iII")
-_DEADLINE, _FIFO = b"d", b"f"
+_DEADLINE, _FIFO, _AWAKE = b"d", b"f", b"a"
 """What is asked for."""
 
 _caller: socket.socket | None = None
@@ -56,16 +58,30 @@ class Grants:
         self._outside.close()
 
     def _answer(self) -> None:
+        awake, events = AwakeProcessors(), select.poll()
+        events.register(self._outside, select.POLLIN)
         while True:
-            message, ancillary, _, _ = self._outside.recvmsg(1, socket.CMSG_SPACE(_UCRED.size))
-            if not message:
-                return
-            granted = b"0"
-            for level, kind, data in ancillary:
-                if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
-                    pid, _, _ = _UCRED.unpack(data[: _UCRED.size])
-                    granted = _grant(pid) if message == _DEADLINE else _grant_fifo(pid)
-            self._outside.send(granted)
+            for fd, _ in events.poll():
+                if fd != self._outside.fileno():
+                    events.unregister(fd)
+                    awake.no_longer_for(fd)
+                    continue
+                message, ancillary, _, _ = self._outside.recvmsg(1, socket.CMSG_SPACE(_UCRED.size))
+                if not message:
+                    awake.close()
+                    return
+                granted = False
+                for level, kind, data in ancillary:
+                    if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
+                        pid, _, _ = _UCRED.unpack(data[: _UCRED.size])
+                        if message == _AWAKE:
+                            process_fd = awake.as_long_as(pid)
+                            granted = process_fd is not None
+                            if process_fd is not None:
+                                events.register(process_fd, select.POLLIN)
+                        else:
+                            granted = _grant(pid) if message == _DEADLINE else _grant_fifo(pid)
+                self._outside.send(b"1" if granted else b"0")
 
 
 def ask_for_real_time(pid: int, *, deadline: bool) -> bool:
@@ -74,27 +90,36 @@ def ask_for_real_time(pid: int, *, deadline: bool) -> bool:
     `deadline`: SCHED_DEADLINE if it can be had, which only one process should ask for, as it reserves a processor;
     else SCHED_FIFO.
     """
+    return _ask(pid, _DEADLINE if deadline else _FIFO)
+
+
+def ask_for_awake_processors(pid: int) -> bool:
+    """Whether the caller keeps processors awake as long as the process (as numbered in the sandbox) lives."""
+    return _ask(pid, _AWAKE)
+
+
+def _ask(pid: int, what: bytes) -> bool:
     if _caller is None:
         return False
     credentials = (socket.SOL_SOCKET, socket.SCM_CREDENTIALS, _UCRED.pack(pid, os.getuid(), os.getgid()))
     try:
-        _caller.sendmsg([_DEADLINE if deadline else _FIFO], [credentials])
+        _caller.sendmsg([what], [credentials])
         return _caller.recv(1) == b"1"
     except OSError:
         return False
 
 
-def _grant(pid: int) -> bytes:
+def _grant(pid: int) -> bool:
     try:
         _libc.set_deadline(pid, runtime_ns=_RUNTIME_NS, period_ns=_PERIOD_NS)
     except OSError:
         return _grant_fifo(pid)
-    return b"1"
+    return True
 
 
-def _grant_fifo(pid: int) -> bytes:
+def _grant_fifo(pid: int) -> bool:
     try:
         os.sched_setscheduler(pid, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(PRIORITY))
     except OSError:
-        return b"0"
-    return b"1"
+        return False
+    return True
