@@ -178,7 +178,11 @@ impl<R: BufRead> Blocks<R> {
         self.big_endian = u32::from_be_bytes(magic) == BYTE_ORDER_MAGIC;
         let known = self.big_endian || u32::from_le_bytes(magic) == BYTE_ORDER_MAGIC;
         if !known {
-            stats.count("bad_byte_order", Severity::Error, "a section header without the byte order magic: nothing after it can be read");
+            stats.count(
+                "bad_byte_order",
+                Severity::Error,
+                "a section header without the byte order magic: nothing after it can be read",
+            );
         }
         Ok(known)
     }

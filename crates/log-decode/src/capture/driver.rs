@@ -84,7 +84,11 @@ impl<'a> Driver<'a> {
         self.sack.clear();
         let tcp = headers.tcp.as_ref();
         if let Some(tcp) = tcp {
-            let edges = tcp.options.sack().iter().flat_map(|&(left, right)| [left, right]);
+            let edges = tcp
+                .options
+                .sack()
+                .iter()
+                .flat_map(|&(left, right)| [left, right]);
             self.sack.extend(edges);
         }
         let (src, dst) = match headers.addresses {

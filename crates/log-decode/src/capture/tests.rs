@@ -3,11 +3,11 @@
 
 use super::blocks::Fields;
 use super::headers::Headers;
-use super::pcapng::{DECRYPTION_SECRETS, ENHANCED_PACKET, INTERFACE_DESCRIPTION};
 use super::interface::Interface;
+use super::pcapng::{DECRYPTION_SECRETS, ENHANCED_PACKET, INTERFACE_DESCRIPTION};
 use super::*;
-use crate::End;
 use crate::tables::Finished;
+use crate::End;
 use crate::Stats;
 
 fn decoded(file: &[u8], vantage: Option<End>) -> Result<Finished, DecodeError> {

@@ -104,7 +104,9 @@ impl Messages {
         let assembly = self.of(direction);
         let skipped = assembly.skip.min(bytes.len());
         assembly.skip -= skipped;
-        assembly.bytes.extend(bytes.get(skipped..).unwrap_or_default());
+        assembly
+            .bytes
+            .extend(bytes.get(skipped..).unwrap_or_default());
     }
 
     /// The next complete message of one direction.

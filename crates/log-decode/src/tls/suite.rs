@@ -5,7 +5,7 @@ use super::keylog::Secret;
 use ring::{aead, hkdf};
 
 /// A cipher suite of TLS 1.3.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Suite {
     pub(crate) aead: &'static aead::Algorithm,
     pub(crate) hash: hkdf::Algorithm,

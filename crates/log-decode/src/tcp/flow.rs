@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One connection: every segment becomes rows, and its bytes go to what TCP carries.
+
+use super::rows::Rows;
+use super::segment::{Segment, FIN, RST, SYN};
+use super::sent_again::Retransmission;
+use super::stream::Piece;
+use super::way::Way;
+use crate::tables::{HandshakeStep, Packet, Tables};
+use crate::tls::keylog::KeyLog;
+use crate::tls::layer::Layer;
+use crate::tls::RoundTrips;
+use crate::{Direction, End};
+use std::net::SocketAddr;
+
+#[derive(Debug)]
+pub(super) struct Flow {
+    name: String,
+    client: SocketAddr,
+    vantage: Option<End>,
+    up: Way,
+    down: Way,
+    /// Both ends have sent their SYN and the client has not acknowledged the server's yet.
+    opening: bool,
+    trips: RoundTrips,
+    layer: Layer,
+}
+
+impl Flow {
+    /// The connection that `first` belongs to; `sequel` counts those between the same ports before it.
+    pub(super) fn new(
+        first: &Segment<'_>,
+        vantage: Option<End>,
+        keys: KeyLog,
+        sequel: u32,
+    ) -> Self {
+        let (client, server) = if client_sends(first) {
+            (first.src, first.dst)
+        } else {
+            (first.dst, first.src)
+        };
+        let mut name = format!("{client}-{server}");
+        if sequel > 0 {
+            name += &format!("#{sequel}");
+        }
+        Self {
+            layer: Layer::new(&name, vantage, keys),
+            name,
+            client,
+            vantage,
+            up: Way::default(),
+            down: Way::default(),
+            opening: false,
+            trips: RoundTrips::default(),
+        }
+    }
+
+    /// Whether `segment` begins another connection between the same ports.
+    pub(super) fn is_succeeded_by(&self, segment: &Segment<'_>) -> bool {
+        let way = if segment.src == self.client {
+            &self.up
+        } else {
+            &self.down
+        };
+        segment.has(SYN) && segment.ack.is_none() && way.is_another_start(segment.seq)
+    }
+
+    pub(super) fn segment(&mut self, segment: &Segment<'_>, tables: &mut Tables) {
+        let direction = if segment.src == self.client {
+            Direction::Up
+        } else {
+            Direction::Down
+        };
+        let (way, back) = match direction {
+            Direction::Up => (&mut self.up, &mut self.down),
+            Direction::Down => (&mut self.down, &mut self.up),
+        };
+        let rows = Rows {
+            vantage: self.vantage,
+            connection: &self.name,
+            direction,
+            time_ns: segment.time_ns,
+        };
+        let number = way.place(segment.seq, segment.has(SYN));
+        let data = number + u64::from(segment.has(SYN));
+        let data_end = data + u64::from(segment.length);
+        let end = data_end + u64::from(segment.has(FIN));
+        // A probe of a connection that is idle repeats one byte that has been acknowledged (RFC 9293 section 3.8.4).
+        let keep_alive = segment.length == 1
+            && segment.flags & (SYN | FIN | RST) == 0
+            && end == way.next
+            && way.acknowledged >= end;
+        let arrival = way.see(number, end);
+        let again = arrival.again && !keep_alive;
+        tables.packets.push(Packet {
+            vantage: self.vantage.map(End::as_str),
+            connection: Some(&self.name),
+            time_ns: segment.time_ns,
+            transport: "tcp",
+            event: rows.event(),
+            direction: Some(direction.as_str()),
+            packet_number: Some(number),
+            length_bytes: Some(segment.length.into()),
+            ip_packet: Some(segment.ip_packet),
+            retransmission: Some(again),
+            ..Packet::default()
+        });
+        let step = match (segment.has(SYN), segment.ack.is_some()) {
+            (true, false) => Some("syn"),
+            (true, true) => Some("syn_ack"),
+            (false, true) if self.opening && direction == Direction::Up => Some("ack"),
+            _ => None,
+        };
+        if let Some(step) = step {
+            self.opening = step == "syn_ack";
+            if segment.has(SYN) {
+                way.window_scale = segment.options.window_scale;
+                way.sack_permitted = segment.options.sack_permitted;
+            }
+            let detail = segment.has(SYN).then(|| syn_detail(segment));
+            tables.handshake.push(HandshakeStep {
+                vantage: self.vantage.map(End::as_str),
+                connection: Some(&self.name),
+                time_ns: segment.time_ns,
+                transport: "tcp",
+                direction: Some(direction.as_str()),
+                step,
+                round_trip: Some(self.trips.of(direction)),
+                length_bytes: Some(segment.length.into()),
+                detail: detail.as_deref(),
+            });
+        }
+        if again {
+            let sent = way.outstanding.sent_again(number, way.next, segment.time_ns);
+            let at_sender = self.vantage == Some(direction.sender());
+            let at_receiver = self.vantage.is_some() && !at_sender;
+            let again = Retransmission {
+                time_ns: segment.time_ns,
+                start: number,
+                end,
+                length: segment.length.into(),
+                sent_ns: sent.sent_ns.filter(|_| !at_receiver),
+                rule: (!at_receiver).then_some(sent.rule),
+                timestamp: segment.options.timestamps.map(|(own, _)| own),
+                // Where both copies arrived, one was needless.
+                spurious: at_receiver.then_some(true),
+                acknowledged_ns: None,
+            };
+            way.again.push(again, rows.owner(direction), tables);
+            if at_sender && sent.rule == "timeout" {
+                rows.timeout(way, tables);
+            }
+        } else if arrival.new && end > number {
+            way.outstanding.sent(number, end, segment.time_ns);
+            way.largest = way.largest.max(u64::from(segment.length));
+        }
+        if end > number {
+            rows.sent(way, tables);
+        }
+        if let Some(ack) = segment.ack {
+            let ack = back.place(ack, false);
+            rows.acknowledgment(segment, number, ack, way, back, tables);
+        }
+        self.hand_on(segment, direction, data, data_end, tables);
+    }
+
+    /// Give the bytes that are in order now to the layer above.
+    fn hand_on(
+        &mut self,
+        segment: &Segment<'_>,
+        direction: Direction,
+        data: u64,
+        data_end: u64,
+        tables: &mut Tables,
+    ) {
+        if self.layer.is_done() {
+            return;
+        }
+        let (way, back) = match direction {
+            Direction::Up => (&mut self.up, &mut self.down),
+            Direction::Down => (&mut self.down, &mut self.up),
+        };
+        way.finished |= segment.has(FIN);
+        let (time_ns, trips, layer) = (segment.time_ns, &mut self.trips, &mut self.layer);
+        if data_end > data {
+            way.stream.push(
+                data,
+                segment.payload,
+                segment.length.into(),
+                way.acknowledged,
+                &mut |piece| match piece {
+                    Piece::Bytes(bytes) => layer.data(direction, time_ns, bytes, trips, tables),
+                    Piece::Missing(bytes) => layer.gap(direction, bytes, tables),
+                },
+            );
+        }
+        if segment.ack.is_some() {
+            let direction = direction.reverse();
+            back.stream
+                .acknowledge(back.acknowledged, &mut |piece| match piece {
+                    Piece::Bytes(bytes) => layer.data(direction, time_ns, bytes, trips, tables),
+                    Piece::Missing(bytes) => layer.gap(direction, bytes, tables),
+                });
+        }
+        let over = way.finished
+            && back.finished
+            && way.acknowledged >= way.next
+            && back.acknowledged >= back.next;
+        if over || segment.has(RST) {
+            layer.finish(tables);
+        }
+        if layer.is_done() {
+            way.stream.forget();
+            back.stream.forget();
+        }
+    }
+
+    /// The capture ends, or another connection takes the ports.
+    pub(super) fn finish(&mut self, tables: &mut Tables) {
+        self.layer.finish(tables);
+        for (direction, way) in [
+            (Direction::Up, &mut self.up),
+            (Direction::Down, &mut self.down),
+        ] {
+            let rows = Rows {
+                vantage: self.vantage,
+                connection: &self.name,
+                direction,
+                time_ns: 0,
+            };
+            rows.tell_flight(way, tables);
+            way.again.finish(rows.owner(direction), tables);
+        }
+    }
+}
+
+/// The client sends the first SYN; else the capture's own direction tells, else the server has the lower port.
+fn client_sends(first: &Segment<'_>) -> bool {
+    if first.has(SYN) {
+        return first.ack.is_none();
+    }
+    match first.direction {
+        Some(direction) => direction == Direction::Up,
+        None => first.src.port() > first.dst.port(),
+    }
+}
+
+fn syn_detail(segment: &Segment<'_>) -> String {
+    let options = segment.options;
+    serde_json::json!({
+        "mss": options.mss,
+        "window_scale": options.window_scale,
+        "sack_permitted": options.sack_permitted,
+        "timestamps": options.timestamps.is_some(),
+    })
+    .to_string()
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What one end has sent and the other has not acknowledged, as the capture shows it: for samples of the round-trip
+//! time (RFC 6298, with Karn's rule), for what is in flight, and for why something was sent again.
+
+use super::ranges::Ranges;
+use std::collections::VecDeque;
+
+/// The segments of the largest window are far fewer.
+const MAX_SEGMENTS: usize = 1 << 17;
+/// Linux's least distance of the retransmission timeout from the smoothed round-trip time.
+const RTO_MARGIN_NS: i64 = 200_000_000;
+/// RFC 6298 section 2: before the first sample.
+const FIRST_RTO_NS: i64 = 1_000_000_000;
+/// RFC 5681 section 3.2.
+const DUPLICATE_ACKS: u32 = 3;
+
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    start: u64,
+    end: u64,
+    /// The last time.
+    time_ns: i64,
+    again: bool,
+}
+
+/// The round-trip time as a sender would know it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rtt {
+    pub(super) latest_ns: i64,
+    pub(super) smoothed_ns: i64,
+    pub(super) variance_ns: i64,
+    pub(super) min_ns: i64,
+}
+
+impl Rtt {
+    fn first(sample: i64) -> Self {
+        Self {
+            latest_ns: sample,
+            smoothed_ns: sample,
+            variance_ns: sample / 2,
+            min_ns: sample,
+        }
+    }
+
+    fn next(self, sample: i64) -> Self {
+        let off = (self.smoothed_ns - sample).abs();
+        Self {
+            latest_ns: sample,
+            smoothed_ns: self.smoothed_ns + (sample - self.smoothed_ns) / 8,
+            variance_ns: self.variance_ns + (off - self.variance_ns) / 4,
+            min_ns: self.min_ns.min(sample),
+        }
+    }
+}
+
+/// A segment that was sent again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SentAgain {
+    /// When it had been sent, if the capture shows it.
+    pub(super) sent_ns: Option<i64>,
+    /// Why, as far as it can be told.
+    pub(super) rule: &'static str,
+}
+
+/// The state of one sender.
+#[derive(Debug, Default)]
+pub(super) struct Outstanding {
+    segments: VecDeque<Sent>,
+    sacked: Ranges,
+    /// The first byte that is not acknowledged.
+    acknowledged: u64,
+    duplicate_acks: u32,
+    /// Until this is acknowledged, what is sent again follows from a timeout, or from a fast retransmission.
+    timeout_until: u64,
+    fast_until: u64,
+    /// Timeouts without an acknowledgment of new data between them.
+    pub(super) timeouts: u32,
+    pub(super) rtt: Option<Rtt>,
+}
+
+impl Outstanding {
+    /// New bytes leave.
+    pub(super) fn sent(&mut self, start: u64, end: u64, time_ns: i64) {
+        if self.segments.len() >= MAX_SEGMENTS {
+            self.segments.pop_front();
+        }
+        self.segments.push_back(Sent {
+            start,
+            end,
+            time_ns,
+            again: false,
+        });
+    }
+
+    /// Bytes leave once more; `next` is the end of all that has been sent.
+    pub(super) fn sent_again(&mut self, start: u64, next: u64, time_ns: i64) -> SentAgain {
+        let at = self.segments.partition_point(|sent| sent.end <= start);
+        let before = self.segments.get(at).copied();
+        let rule = self.rule(start, next, time_ns, before);
+        if let Some(sent) = self.segments.get_mut(at) {
+            (sent.time_ns, sent.again) = (time_ns, true);
+        }
+        SentAgain {
+            sent_ns: before
+                .filter(|sent| sent.start <= start)
+                .map(|sent| sent.time_ns),
+            rule,
+        }
+    }
+
+    fn rule(&mut self, start: u64, next: u64, time_ns: i64, before: Option<Sent>) -> &'static str {
+        if start < self.timeout_until {
+            return "timeout";
+        }
+        let above = self.sacked.end().is_some_and(|end| end > start);
+        let told =
+            above || self.duplicate_acks >= DUPLICATE_ACKS || self.acknowledged < self.fast_until;
+        let waited_ns = before.map_or(0, |sent| time_ns.saturating_sub(sent.time_ns));
+        let again = before.is_some_and(|sent| sent.again);
+        let fast = told && !(again && waited_ns >= self.rto_ns());
+        if fast {
+            self.fast_until = next;
+            return "fast_retransmit";
+        }
+        // RFC 8985 section 7.3: the probe is the last segment; a timeout begins with the first.
+        if !again && start > 0 && before.is_some_and(|sent| sent.end == next) {
+            return "tail_loss_probe";
+        }
+        self.timeout_until = next;
+        self.timeouts += 1;
+        "timeout"
+    }
+
+    fn rto_ns(&self) -> i64 {
+        self.rtt.map_or(FIRST_RTO_NS, |rtt| {
+            rtt.smoothed_ns + (4 * rtt.variance_ns).max(RTO_MARGIN_NS)
+        })
+    }
+
+    /// Everything below `ack` has arrived; whether a sample of the round-trip time follows.
+    pub(super) fn acknowledge(&mut self, ack: u64, time_ns: i64) -> bool {
+        if ack <= self.acknowledged {
+            return false;
+        }
+        self.acknowledged = ack;
+        (self.duplicate_acks, self.timeouts) = (0, 0);
+        self.sacked.remove(0, ack);
+        let mut newest = None;
+        while let Some(sent) = self.segments.front().filter(|sent| sent.end <= ack) {
+            newest = Some(*sent);
+            self.segments.pop_front();
+        }
+        // Karn: what was sent twice gives no sample.
+        let Some(sent) = newest.filter(|sent| !sent.again) else {
+            return false;
+        };
+        let sample = time_ns.saturating_sub(sent.time_ns);
+        if sample < 0 {
+            return false;
+        }
+        self.rtt = Some(match self.rtt {
+            Some(rtt) => rtt.next(sample),
+            None => Rtt::first(sample),
+        });
+        true
+    }
+
+    /// An acknowledgment says nothing new.
+    pub(super) fn duplicate_ack(&mut self) {
+        self.duplicate_acks = self.duplicate_acks.saturating_add(1);
+    }
+
+    /// A range above the cumulative acknowledgment has arrived; whether that is news.
+    pub(super) fn sack(&mut self, start: u64, end: u64) -> bool {
+        let start = start.max(self.acknowledged);
+        let news = start < end && self.sacked.covered(start, end) < end - start;
+        if news {
+            self.sacked.insert(start, end);
+        }
+        news
+    }
+
+    /// Sent and not said to have arrived: what was lost counts until it is sent again, too.
+    pub(super) fn in_flight(&self, next: u64) -> u64 {
+        next.saturating_sub(self.acknowledged)
+            .saturating_sub(self.sacked.total())
+    }
+}

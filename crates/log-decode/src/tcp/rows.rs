@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Rows that acknowledgments make: `acks`, `flow_control`, and estimates of what the sender knows.
+
+use super::segment::{Segment, FIN, RST, SYN};
+use super::sent_again::Owner;
+use super::way::Way;
+use crate::tables::{Ack, FlowControl, Tables, TransportMetric};
+use crate::{Direction, End};
+
+/// What the rows of one segment have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a> {
+    pub(super) vantage: Option<End>,
+    pub(super) connection: &'a str,
+    pub(super) direction: Direction,
+    pub(super) time_ns: i64,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn event(&self) -> &'static str {
+        match self.vantage {
+            Some(end) if end == self.direction.sender() => "sent",
+            Some(_) => "received",
+            None => "seen",
+        }
+    }
+
+    pub(super) fn owner(&self, direction: Direction) -> Owner<'a> {
+        Owner {
+            vantage: self.vantage.map(End::as_str),
+            connection: self.connection,
+            direction: direction.as_str(),
+        }
+    }
+
+    /// A segment acknowledges what flows `back`.
+    pub(super) fn acknowledgment(
+        &self,
+        segment: &Segment<'_>,
+        number: u64,
+        ack: u64,
+        way: &Way,
+        back: &mut Way,
+        tables: &mut Tables,
+    ) {
+        let advances = ack > back.acknowledged;
+        let blocks = segment.options.sack();
+        let pure = segment.length == 0 && segment.flags & (SYN | FIN | RST) == 0;
+        // What data carries along says nothing new until it advances.
+        if let Some(last) = ack.checked_sub(1).filter(|_| advances || pure) {
+            self.ack(number, "cumulative", 0, last, tables);
+        }
+        if !advances && pure && ack < back.next {
+            back.outstanding.duplicate_ack();
+        }
+        let mut news = false;
+        let mut second = None;
+        for (index, &(left, right)) in blocks.iter().enumerate().rev() {
+            let (start, end) = (back.place(left, false), back.place(right, false));
+            if start >= end {
+                continue;
+            }
+            // RFC 2883 section 4: the first block, below the acknowledgment or within the second block.
+            let inside = |(low, high): (u64, u64)| start >= low && end <= high;
+            let duplicate = index == 0 && (end <= ack || second.is_some_and(inside));
+            second = Some((start, end));
+            if duplicate {
+                self.ack(number, "dsack", start, end - 1, tables);
+                back.again.duplicate(start, end, self.time_ns);
+            } else {
+                self.ack(number, "sack", start, end - 1, tables);
+                news |= back.outstanding.sack(start, end);
+            }
+        }
+        if advances || news {
+            self.progress(segment, ack, way, back, tables);
+        }
+        self.window(segment, ack, way, back, tables);
+    }
+
+    fn ack(
+        &self,
+        number: u64,
+        kind: &'static str,
+        first: u64,
+        last: u64,
+        tables: &mut Tables,
+    ) {
+        tables.acks.push(Ack {
+            vantage: self.vantage.map(End::as_str),
+            connection: Some(self.connection),
+            time_ns: self.time_ns,
+            transport: "tcp",
+            event: self.event(),
+            direction: Some(self.direction.as_str()),
+            packet_number: Some(number),
+            kind,
+            first,
+            last,
+            ..Ack::default()
+        });
+    }
+
+    /// Something has arrived that was not known to have.
+    fn progress(
+        &self,
+        segment: &Segment<'_>,
+        ack: u64,
+        way: &Way,
+        back: &mut Way,
+        tables: &mut Tables,
+    ) {
+        // What was in flight before this acknowledgment.
+        let at_sender = self.vantage == Some(self.direction.reverse().sender());
+        if at_sender {
+            self.tell_flight(back, tables);
+        }
+        back.acknowledged = back.acknowledged.max(ack);
+        let sample = back.outstanding.acknowledge(ack, self.time_ns);
+        back.again.acknowledge(
+            ack,
+            segment.options.timestamps.map(|(_, echo)| echo),
+            way.sack_permitted && back.sack_permitted,
+            self.time_ns,
+            self.owner(self.direction.reverse()),
+            tables,
+        );
+        if !at_sender {
+            return;
+        }
+        let peak = back.peak_in_flight(ack);
+        let rtt = back.outstanding.rtt.filter(|_| sample);
+        let ms = |ns: i64| {
+            // Exact below 2^53 ns, which are 104 days.
+            #[allow(clippy::cast_precision_loss, reason = "of no consequence")]
+            let ns = ns as f64;
+            ns / 1e6
+        };
+        tables.transport_metrics.push(TransportMetric {
+            cwnd_bytes: Some(peak),
+            bytes_in_flight: Some(back.outstanding.in_flight(back.next)),
+            latest_rtt_ms: rtt.map(|rtt| ms(rtt.latest_ns)),
+            smoothed_rtt_ms: rtt.map(|rtt| ms(rtt.smoothed_ns)),
+            rtt_variance_ms: rtt.map(|rtt| ms(rtt.variance_ns)),
+            min_rtt_ms: rtt.map(|rtt| ms(rtt.min_ns)),
+            ..self.metric(self.time_ns)
+        });
+    }
+
+    fn metric(&self, time_ns: i64) -> TransportMetric<'a> {
+        TransportMetric {
+            vantage: self.vantage.map(End::as_str),
+            connection: Some(self.connection),
+            time_ns,
+            transport: "tcp",
+            estimate: true,
+            ..TransportMetric::default()
+        }
+    }
+
+    /// The receive window (RFC 9293 section 3.8.6, RFC 7323 section 2).
+    fn window(
+        &self,
+        segment: &Segment<'_>,
+        ack: u64,
+        way: &Way,
+        back: &mut Way,
+        tables: &mut Tables,
+    ) {
+        if segment.has(RST) {
+            return;
+        }
+        // A SYN's window is never scaled, and none is unless both ends offered it.
+        let scale = match (way.window_scale, back.window_scale) {
+            (Some(scale), Some(_)) if !segment.has(SYN) => scale,
+            _ => 0,
+        };
+        let window = u64::from(segment.window) << scale;
+        let limit = ack.saturating_add(window);
+        // An older segment does not take back what a newer one has granted.
+        if back.limit == Some(limit) && back.window == window || ack < back.acknowledged {
+            return;
+        }
+        back.window = window;
+        back.limit = Some(limit);
+        self.limit(self.direction.reverse(), "limit", back, tables);
+        if back.blocked && limit >= back.next + back.largest {
+            back.blocked = false;
+            self.limit(self.direction.reverse(), "unblocked", back, tables);
+        }
+    }
+
+    fn limit(
+        &self,
+        limited: Direction,
+        event: &'static str,
+        way: &Way,
+        tables: &mut Tables,
+    ) {
+        tables.flow_control.push(FlowControl {
+            vantage: self.vantage.map(End::as_str),
+            connection: Some(self.connection),
+            time_ns: self.time_ns,
+            transport: "tcp",
+            event,
+            direction: Some(limited.as_str()),
+            scope: "connection",
+            limit: way.limit,
+            window_bytes: Some(way.window),
+            ..FlowControl::default()
+        });
+    }
+
+    /// Bytes were sent: what they change stands in a row before the next acknowledgment.
+    pub(super) fn sent(&self, way: &mut Way, tables: &mut Tables) {
+        if self.vantage != Some(self.direction.sender()) {
+            return;
+        }
+        way.untold_ns = Some(self.time_ns);
+        // Not even one more segment fits.
+        let full = (way.limit).is_some_and(|limit| limit < way.next.saturating_add(way.largest));
+        if full && !way.blocked && way.next > 1 {
+            way.blocked = true;
+            self.limit(self.direction, "blocked", way, tables);
+        }
+    }
+
+    /// The row of what was in flight after the last sending.
+    pub(super) fn tell_flight(&self, way: &mut Way, tables: &mut Tables) {
+        let Some(time_ns) = way.untold_ns.take() else {
+            return;
+        };
+        let peak = way.peak_in_flight(0);
+        tables.transport_metrics.push(TransportMetric {
+            cwnd_bytes: Some(peak),
+            bytes_in_flight: Some(way.outstanding.in_flight(way.next)),
+            ..self.metric(time_ns)
+        });
+    }
+
+    /// A retransmission timeout has expired.
+    pub(super) fn timeout(&self, way: &mut Way, tables: &mut Tables) {
+        tables.transport_metrics.push(TransportMetric {
+            pto_count: Some(way.outstanding.timeouts),
+            ..self.metric(self.time_ns)
+        });
+    }
+}

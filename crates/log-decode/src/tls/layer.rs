@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What TCP carries, told by its first bytes: TLS, or HTTP/2 in clear text.
+
+use super::keylog::KeyLog;
+use super::session::Session;
+use super::RoundTrips;
+use crate::http::h2;
+use crate::tables::Tables;
+use crate::{Direction, End, Severity};
+
+/// What one TCP connection carries.
+#[derive(Debug)]
+pub(crate) struct Layer {
+    connection: String,
+    vantage: Option<End>,
+    keys: KeyLog,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Undecided,
+    Tls(Box<Session>),
+    ClearText(Box<h2::Connection>),
+    /// Nothing more is wanted.
+    Done,
+}
+
+impl Layer {
+    pub(crate) fn new(connection: &str, vantage: Option<End>, keys: KeyLog) -> Self {
+        Self {
+            connection: connection.to_owned(),
+            vantage,
+            keys,
+            state: State::Undecided,
+        }
+    }
+
+    /// Whether no further bytes are wanted.
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.state, State::Done)
+    }
+
+    /// The next bytes one way.
+    pub(crate) fn data(
+        &mut self,
+        direction: Direction,
+        time_ns: i64,
+        bytes: &[u8],
+        trips: &mut RoundTrips,
+        tables: &mut Tables,
+    ) {
+        if let State::Undecided = self.state {
+            self.decide(bytes, tables);
+        }
+        match &mut self.state {
+            State::Tls(session) => {
+                session.data(direction, time_ns, bytes, trips, tables);
+                if session.is_done() {
+                    self.finish(tables);
+                }
+            }
+            State::ClearText(http) => http.data(direction, time_ns, bytes, tables),
+            State::Undecided | State::Done => {}
+        }
+    }
+
+    fn decide(&mut self, first: &[u8], tables: &mut Tables) {
+        self.state = match first {
+            [22, 3, 0..=4, ..] => State::Tls(Box::new(Session::new(
+                self.connection.clone(),
+                self.vantage,
+                self.keys.clone(),
+            ))),
+            [b'P', b'R', b'I', b' ', ..] => State::ClearText(Box::new(h2::Connection::new(
+                self.connection.clone(),
+                self.vantage,
+            ))),
+            [20..=23, 3, 0..=4, ..] => {
+                tables.count(
+                    "tls_without_start",
+                    Severity::DataLoss,
+                    "the capture does not show how this TLS connection began: start it before the connection",
+                );
+                State::Done
+            }
+            _ => {
+                tables.count(
+                    "unknown_protocol_over_tcp",
+                    Severity::Info,
+                    "connections that carry neither TLS nor HTTP/2: only TCP itself is decoded",
+                );
+                State::Done
+            }
+        };
+    }
+
+    /// Bytes are missing one way.
+    pub(crate) fn gap(&mut self, direction: Direction, bytes_missing: u64, tables: &mut Tables) {
+        if self.is_done() {
+            return;
+        }
+        tables.count(
+            "gap_in_capture",
+            Severity::DataLoss,
+            "bytes of a TCP connection are not in the capture: what follows them one way cannot be read",
+        );
+        match &mut self.state {
+            State::Undecided => self.state = State::Done,
+            State::Tls(session) => {
+                session.gap(direction, bytes_missing, tables);
+                if session.is_done() {
+                    self.finish(tables);
+                }
+            }
+            State::ClearText(http) => http.gap(direction, bytes_missing, tables),
+            State::Done => {}
+        }
+    }
+
+    /// The connection, or the capture, ends.
+    pub(crate) fn finish(&mut self, tables: &mut Tables) {
+        match std::mem::replace(&mut self.state, State::Done) {
+            State::Tls(mut session) => session.finish(tables),
+            State::ClearText(mut http) => http.finish(tables),
+            State::Undecided | State::Done => {}
+        }
+    }
+}

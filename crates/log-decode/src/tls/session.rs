@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One TLS connection over TCP: the handshake decides which keys open which records.
+
+use super::application::Application;
+use super::handshake::{Content, Message, Messages, FINISHED, KEY_UPDATE};
+use super::hello::{ClientHello, EncryptedExtensions, ServerHello};
+use super::keylog::{KeyLog, Label};
+use super::record::{
+    Next, Protection, Records, ALERT, APPLICATION_DATA, CHANGE_CIPHER_SPEC, HANDSHAKE,
+};
+use super::suite::Suite;
+use super::{names, tls12, tls13, RoundTrips};
+use crate::tables::{HandshakeStep, Parameter, Tables};
+use crate::{Direction, End, Severity};
+
+const END_OF_EARLY_DATA: u8 = 5;
+const TLS_1_2: u16 = 0x0303;
+const TLS_1_3: u16 = 0x0304;
+
+/// One direction.
+#[derive(Debug, Default)]
+struct Way {
+    records: Records,
+    protection: Protection,
+    /// TLS 1.2: comes into force with ChangeCipherSpec.
+    pending: Option<Box<tls12::Key>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Session {
+    connection: String,
+    vantage: Option<End>,
+    keys: KeyLog,
+    up: Way,
+    down: Way,
+    messages: Messages,
+    client: Option<ClientHello>,
+    version: u16,
+    /// What the client sends is 0-RTT data until it says otherwise.
+    early: bool,
+    application: Application,
+}
+
+impl Session {
+    pub(super) fn new(connection: String, vantage: Option<End>, keys: KeyLog) -> Self {
+        Self {
+            application: Application::new(connection.clone(), vantage),
+            connection,
+            vantage,
+            keys,
+            up: Way::default(),
+            down: Way::default(),
+            messages: Messages::default(),
+            client: None,
+            version: 0,
+            early: false,
+        }
+    }
+
+    /// Whether nothing more can or need be read.
+    pub(super) fn is_done(&self) -> bool {
+        let closed = |way: &Way| matches!(way.protection, Protection::Closed);
+        closed(&self.up) && closed(&self.down) || self.application.is_other()
+    }
+
+    fn way(&mut self, direction: Direction) -> &mut Way {
+        match direction {
+            Direction::Up => &mut self.up,
+            Direction::Down => &mut self.down,
+        }
+    }
+
+    /// The next bytes one way.
+    pub(super) fn data(
+        &mut self,
+        direction: Direction,
+        time_ns: i64,
+        bytes: &[u8],
+        trips: &mut RoundTrips,
+        tables: &mut Tables,
+    ) {
+        let way = self.way(direction);
+        if let Protection::Closed = way.protection {
+            return;
+        }
+        way.records.push(bytes);
+        let mut records = std::mem::take(&mut way.records);
+        loop {
+            match records.next() {
+                Next::Record(header, body) => {
+                    let moment = Moment { direction, time_ns };
+                    self.record(moment, header, body, trips, tables);
+                }
+                Next::Incomplete => break,
+                Next::Foreign => {
+                    tables.count(
+                        "broken_tls_record",
+                        Severity::DataLoss,
+                        "bytes that are no TLS record where one should begin: the rest this way is not read",
+                    );
+                    self.close(direction, tables);
+                }
+            }
+            if let Protection::Closed = self.way(direction).protection {
+                return;
+            }
+        }
+        self.way(direction).records = records;
+    }
+
+    fn close(&mut self, direction: Direction, tables: &mut Tables) {
+        *self.way(direction) = Way {
+            protection: Protection::Closed,
+            ..Way::default()
+        };
+        self.application.gap(direction, 0, tables);
+    }
+
+    pub(super) fn gap(&mut self, direction: Direction, bytes_missing: u64, tables: &mut Tables) {
+        self.application.gap(direction, bytes_missing, tables);
+        *self.way(direction) = Way {
+            protection: Protection::Closed,
+            ..Way::default()
+        };
+    }
+
+    pub(super) fn finish(&mut self, tables: &mut Tables) {
+        // Without the server's answer nothing speaks against 0-RTT data.
+        self.application.early_verdict(true, tables);
+        self.application.finish(tables);
+    }
+
+    fn record(
+        &mut self,
+        moment: Moment,
+        header: [u8; 5],
+        body: &mut [u8],
+        trips: &mut RoundTrips,
+        tables: &mut Tables,
+    ) {
+        let direction = moment.direction;
+        // Out of the way, so that what the record says may change it.
+        let mut protection = std::mem::take(&mut self.way(direction).protection);
+        let opened = protection.open(header, body);
+        self.way(direction).protection = protection;
+        let Some(opened) = opened else {
+            tables.count(
+                "undecryptable_record",
+                Severity::DataLoss,
+                "a TLS record that the keys do not open: they are of another connection, or the log is incomplete",
+            );
+            cannot_tell(tables);
+            self.close(direction, tables);
+            return;
+        };
+        match opened.kind {
+            HANDSHAKE => {
+                self.messages.feed(direction, opened.content);
+                while let Some(message) = self.messages.next(direction) {
+                    self.message(moment, &message, trips, tables);
+                }
+            }
+            APPLICATION_DATA if self.early && direction == Direction::Up => {
+                self.application.early(moment.time_ns, opened.content);
+            }
+            APPLICATION_DATA => {
+                self.application
+                    .data(direction, moment.time_ns, opened.content, tables);
+            }
+            ALERT => self.alert(moment, opened.content, tables),
+            CHANGE_CIPHER_SPEC if self.version == TLS_1_2 => self.change_cipher_spec(direction, tables),
+            _ => {}
+        }
+    }
+
+    fn message(
+        &mut self,
+        moment: Moment,
+        message: &Message,
+        trips: &mut RoundTrips,
+        tables: &mut Tables,
+    ) {
+        let direction = moment.direction;
+        let content = message.content();
+        tables.handshake.push(HandshakeStep {
+            vantage: self.vantage.map(End::as_str),
+            connection: Some(&self.connection),
+            time_ns: moment.time_ns,
+            transport: "tcp",
+            direction: Some(direction.as_str()),
+            step: &message.step(&content),
+            round_trip: Some(trips.of(direction)),
+            length_bytes: Some(message.length_bytes()),
+            detail: content.detail().as_deref(),
+        });
+        match (direction, content) {
+            (Direction::Up, Content::ClientHello(hello)) => self.client_hello(hello),
+            (Direction::Down, Content::ServerHello(hello)) if !hello.retry_request => {
+                self.server_hello(&hello, tables);
+            }
+            (Direction::Down, Content::EncryptedExtensions(chosen)) => {
+                self.encrypted_extensions(&chosen, tables);
+            }
+            _ => self.change_keys(direction, message.kind, tables),
+        }
+    }
+
+    /// What else of a handshake changes the keys of TLS 1.3.
+    fn change_keys(&mut self, direction: Direction, kind: u8, tables: &mut Tables) {
+        if kind == END_OF_EARLY_DATA {
+            self.application.early_verdict(true, tables);
+        }
+        if matches!(kind, END_OF_EARLY_DATA | FINISHED) && direction == Direction::Up {
+            self.early = false;
+        }
+        let Protection::Tls13(keys) = &mut self.way(direction).protection else {
+            return;
+        };
+        match kind {
+            END_OF_EARLY_DATA | FINISHED => keys.advance(),
+            KEY_UPDATE if !keys.update() => self.close(direction, tables),
+            _ => {}
+        }
+    }
+
+    fn client_hello(&mut self, hello: ClientHello) {
+        let early = self.keys.lookup(Label::ClientEarlyTraffic, &hello.random);
+        if hello.early_data && self.client.is_none() {
+            // The suite is that of the session resumed, which the capture does not tell.
+            let mut keys = tls13::Keys::default();
+            for suite in [0x1301, 0x1302, 0x1303].into_iter().filter_map(Suite::of) {
+                keys.follow(suite, early);
+            }
+            self.up.protection = Protection::Tls13(keys);
+            self.early = true;
+        }
+        self.client = Some(hello);
+    }
+
+    fn server_hello(&mut self, hello: &ServerHello, tables: &mut Tables) {
+        self.version = hello.version;
+        let Some(client) = &self.client else {
+            return self.no_keys(tables);
+        };
+        match hello.version {
+            TLS_1_3 => {
+                let Some(suite) = Suite::of(hello.cipher_suite) else {
+                    return self.unsupported(tables);
+                };
+                let key = |label| self.keys.lookup(label, &client.random);
+                let mut down = tls13::Keys::default();
+                down.follow(suite, key(Label::ServerHandshakeTraffic));
+                down.follow(suite, key(Label::ServerTraffic));
+                let mut up = match std::mem::take(&mut self.up.protection) {
+                    Protection::Tls13(early) => early,
+                    _ => tls13::Keys::default(),
+                };
+                up.follow(suite, key(Label::ClientHandshakeTraffic));
+                up.follow(suite, key(Label::ClientTraffic));
+                if up.is_empty() && down.is_empty() {
+                    return self.no_keys(tables);
+                }
+                self.up.protection = Protection::Tls13(up);
+                self.down.protection = Protection::Tls13(down);
+            }
+            TLS_1_2 if !tls12::is_supported(hello.cipher_suite) => self.unsupported(tables),
+            TLS_1_2 => {
+                if let Some(alpn) = &hello.alpn {
+                    self.application.agree(alpn, tables);
+                }
+                let master = self.keys.lookup(Label::ClientRandom, &client.random);
+                let keys = master.and_then(|master| {
+                    tls12::keys(hello.cipher_suite, &master, &client.random, &hello.random)
+                });
+                if let Some([up, down]) = keys {
+                    self.up.pending = Some(Box::new(up));
+                    self.down.pending = Some(Box::new(down));
+                }
+            }
+            _ => self.unsupported(tables),
+        }
+    }
+
+    fn encrypted_extensions(&mut self, chosen: &EncryptedExtensions, tables: &mut Tables) {
+        if let Some(alpn) = &chosen.alpn {
+            self.application.agree(alpn, tables);
+        }
+        self.application.early_verdict(chosen.early_data, tables);
+        self.early &= chosen.early_data;
+    }
+
+    /// TLS 1.2: what follows this way is protected.
+    fn change_cipher_spec(&mut self, direction: Direction, tables: &mut Tables) {
+        match self.way(direction).pending.take() {
+            Some(key) => self.way(direction).protection = Protection::Tls12(key),
+            None => self.no_keys(tables),
+        }
+    }
+
+    fn no_keys(&mut self, tables: &mut Tables) {
+        tables.count(
+            "no_keys",
+            Severity::DataLoss,
+            "TLS connections that no key log opens: run the client with SSLKEYLOGFILE and give that file beside the capture",
+        );
+        self.give_up(tables);
+    }
+
+    fn unsupported(&mut self, tables: &mut Tables) {
+        tables.count(
+            "unsupported_cipher_suite",
+            Severity::DataLoss,
+            "TLS connections with CBC or CCM, or older than 1.2: use a suite of AES-GCM or ChaCha20-Poly1305",
+        );
+        self.give_up(tables);
+    }
+
+    fn give_up(&mut self, tables: &mut Tables) {
+        cannot_tell(tables);
+        self.close(Direction::Up, tables);
+        self.close(Direction::Down, tables);
+    }
+
+    fn alert(&mut self, moment: Moment, content: &[u8], tables: &mut Tables) {
+        let &[_, description] = content else {
+            return;
+        };
+        let name = match moment.direction {
+            Direction::Up => "alert.client.description",
+            Direction::Down => "alert.server.description",
+        };
+        tables.parameters.push(Parameter {
+            vantage: self.vantage.map(End::as_str),
+            connection: Some(&self.connection),
+            time_ns: moment.time_ns,
+            name,
+            value: &names::alert(description),
+        });
+    }
+}
+
+/// When and which way a record came.
+#[derive(Clone, Copy)]
+struct Moment {
+    direction: Direction,
+    time_ns: i64,
+}
+
+fn cannot_tell(tables: &mut Tables) {
+    for table in ["http_frames", "http_requests", "streams"] {
+        tables.cannot_tell(
+            table,
+            None,
+            "the capture holds TLS connections that the key logs do not open",
+        );
+    }
+}

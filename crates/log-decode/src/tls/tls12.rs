@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Record protection of TLS 1.2's AEAD suites: AES-GCM (RFC 5288) and ChaCha20-Poly1305 (RFC 7905).
+
+use super::keylog::{Random, Secret};
+use super::tls13::nonce;
+use ring::{aead, hmac};
+
+const CHACHA20: [u16; 3] = [0xcca8, 0xcca9, 0xccaa];
+const AES_128_GCM: [u16; 4] = [0x009c, 0x009e, 0xc02b, 0xc02f];
+const AES_256_GCM: [u16; 4] = [0x009d, 0x009f, 0xc02c, 0xc030];
+/// Stands before every record of AES-GCM.
+const EXPLICIT_NONCE_BYTES: usize = 8;
+const TAG_BYTES: usize = 16;
+
+/// The key of one direction.
+#[derive(Debug)]
+pub(super) struct Key {
+    aead: aead::LessSafeKey,
+    iv: [u8; 12],
+    /// Half of the nonce stands in the record.
+    explicit: bool,
+    sequence: u64,
+}
+
+/// What a cipher suite is made of; `None` for those that cannot be opened.
+fn suite(id: u16) -> Option<(&'static aead::Algorithm, hmac::Algorithm)> {
+    Some(match id {
+        id if CHACHA20.contains(&id) => (&aead::CHACHA20_POLY1305, hmac::HMAC_SHA256),
+        id if AES_128_GCM.contains(&id) => (&aead::AES_128_GCM, hmac::HMAC_SHA256),
+        id if AES_256_GCM.contains(&id) => (&aead::AES_256_GCM, hmac::HMAC_SHA384),
+        _ => return None,
+    })
+}
+
+/// Whether records of this cipher suite can be opened.
+pub(super) fn is_supported(id: u16) -> bool {
+    suite(id).is_some()
+}
+
+/// The keys of client and server (RFC 5246 section 6.3).
+pub(super) fn keys(id: u16, master: &Secret, client: &Random, server: &Random) -> Option<[Key; 2]> {
+    let (algorithm, hash) = suite(id)?;
+    let iv_bytes = if CHACHA20.contains(&id) { 12 } else { 4 };
+    let seed = [&b"key expansion"[..], server, client].concat();
+    let block = prf(hash, master.as_bytes(), &seed, 2 * (algorithm.key_len() + iv_bytes));
+    let (keys, ivs) = block.split_at_checked(2 * algorithm.key_len())?;
+    let key = |at: usize| {
+        let key = keys.chunks(algorithm.key_len()).nth(at)?;
+        let mut iv = [0; 12];
+        iv.get_mut(..iv_bytes)?
+            .copy_from_slice(ivs.chunks(iv_bytes).nth(at)?);
+        Some(Key {
+            aead: aead::LessSafeKey::new(aead::UnboundKey::new(algorithm, key).ok()?),
+            iv,
+            explicit: iv_bytes == 4,
+            sequence: 0,
+        })
+    };
+    Some([key(0)?, key(1)?])
+}
+
+/// RFC 5246 section 5; `seed` begins with the label.
+fn prf(hash: hmac::Algorithm, secret: &[u8], seed: &[u8], length: usize) -> Vec<u8> {
+    let key = hmac::Key::new(hash, secret);
+    let mut block = Vec::with_capacity(length + 48);
+    let mut a = hmac::sign(&key, seed);
+    while block.len() < length {
+        let mut context = hmac::Context::with_key(&key);
+        context.update(a.as_ref());
+        context.update(seed);
+        block.extend_from_slice(context.sign().as_ref());
+        a = hmac::sign(&key, a.as_ref());
+    }
+    block.truncate(length);
+    block
+}
+
+impl Key {
+    /// Open a record in place; `None` if the key does not fit.
+    pub(super) fn open<'a>(&mut self, header: [u8; 5], body: &'a mut [u8]) -> Option<&'a [u8]> {
+        let explicit_bytes = if self.explicit { EXPLICIT_NONCE_BYTES } else { 0 };
+        let (explicit, sealed) = body.split_at_mut_checked(explicit_bytes)?;
+        let nonce = if self.explicit {
+            let mut iv = self.iv;
+            iv.get_mut(4..)?.copy_from_slice(explicit);
+            aead::Nonce::assume_unique_for_key(iv)
+        } else {
+            nonce(self.iv, self.sequence)
+        };
+        let length = u16::try_from(sealed.len().checked_sub(TAG_BYTES)?).ok()?;
+        let mut authenticated = [0; 13];
+        let (number, rest) = authenticated.split_at_mut(8);
+        number.copy_from_slice(&self.sequence.to_be_bytes());
+        rest.get_mut(..3)?.copy_from_slice(header.get(..3)?);
+        rest.get_mut(3..)?.copy_from_slice(&length.to_be_bytes());
+        let plain = (self.aead)
+            .open_in_place(nonce, aead::Aad::from(authenticated), sealed)
+            .ok()?;
+        self.sequence += 1;
+        Some(plain)
+    }
+}
