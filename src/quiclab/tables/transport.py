@@ -46,6 +46,8 @@ PACKETS = of_logs(
     PACKET_INDEX,
 )  # fmt: skip
 
+_NO_ECN = "no ECN counts (RFC 9000 section 19.3.2)"
+
 ACKS = of_logs(
     "acks",
     "One range of one acknowledgment; the packet is the one that carries it.",
@@ -61,6 +63,9 @@ ACKS = of_logs(
     Column("first", pl.UInt64, "", NEVER, "QUIC: lowest packet number of the range. TCP: first sequence number."),
     Column("last", pl.UInt64, "", NEVER, "QUIC: highest packet number of the range. TCP: last sequence number."),
     Column("ack_delay_us", pl.Float64, "us", "TCP, or the log does not say", "The ACK Delay field."),
+    Column("ect0", pl.UInt64, "packets", _NO_ECN, "Packets received with ECT(0) so far, in the packet's space."),
+    Column("ect1", pl.UInt64, "packets", _NO_ECN, "Packets received with ECT(1) so far, in the packet's space."),
+    Column("ce", pl.UInt64, "packets", _NO_ECN, "Packets received with CE so far, in the packet's space."),
 )  # fmt: skip
 
 _UNCHANGED = "unchanged since the row before"

@@ -37,6 +37,9 @@ table! {
         first: u64,
         last: u64,
         ack_delay_us: Option<f64>,
+        ect0: Option<u64>,
+        ect1: Option<u64>,
+        ce: Option<u64>,
     }
 }
 
