@@ -15,7 +15,7 @@ _MOST_PACKETS = 500_000
 
 
 def aligned(seen: pl.DataFrame, ip_packets: pl.LazyFrame, captures: list[str]) -> pl.DataFrame:
-    """Sightings of the logs' QUIC packets in captures that number no QUIC packets, in the form of `seen`.
+    """Sightings of the logs' QUIC packets in captures that number no 1-RTT packets, in the form of `seen`.
 
     A log is aligned with the datagrams that a capture at the same end shows in the same direction.
     """
@@ -24,7 +24,9 @@ def aligned(seen: pl.DataFrame, ip_packets: pl.LazyFrame, captures: list[str]) -
     )
     if logs.is_empty() or logs.height > _MOST_PACKETS:
         return seen.clear()
-    numbered = set(seen.filter(pl.col("source").is_in(captures), pl.col("transport") == "quic")["source"].unique())
+    # Initial packets can be opened without a key log.
+    of_captures = seen.filter(pl.col("source").is_in(captures), pl.col("transport") == "quic")
+    numbered = set(of_captures.filter(pl.col("packet_type") == "1RTT")["source"].unique())
     datagrams = (
         ip_packets.filter(pl.col("protocol") == "udp", ~pl.col("source").is_in(numbered))
         .select("source", "vantage", "direction", "time_ns", "number", "payload_bytes")
