@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real client against a real server over a loopback of their own: both as their endpoints start them."""
+"""Real programs, started as their endpoints start them, over a loopback or a link of their own: helpers for tests."""
 
 from __future__ import annotations
 
@@ -13,84 +13,106 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from quiclab.endpoints._api import Command, Context, Endpoint
-from quiclab.spec.model import Certificate, Knobs, Program, Protocol
+from live_link import open_link
+
+from quiclab.endpoints._api import Context, Endpoint
+from quiclab.spec.model import Certificate, Direction, Knobs, Program, Protocol
 from quiclab.testbed.certificates import HOST, make_certificates
+from quiclab.testbed.link import SERVER_ADDRESSES
+from quiclab.testbed.listening import Kind, ListeningPorts
 from quiclab.testbed.namespace import NetworkNamespace
 
 ADDRESS = "127.0.0.1"
 PORT = 4433
 BODY = b"".join(number.to_bytes(4, "big") for number in range(250_000))
 """1 MB in which no two offsets look alike."""
-
-_PATIENCE_S = 20
-_TCP_LISTEN = "0A"
+SIZE = len(BODY)
+PATIENCE_S = 60
 
 
 @dataclass
-class Loopback:
-    """A namespace with nothing but a loopback, a client and a server, and a folder."""
+class LivePrograms:
+    """Where the two ends run, and the context of their commands. `changes` of a call are changes of the context."""
 
-    namespace: NetworkNamespace
-    client: Endpoint
-    server: Endpoint
+    client: NetworkNamespace
+    server: NetworkNamespace
     context: Context
 
+    def start(self, endpoint: Endpoint, knobs: Knobs | None = None, **changes: Any) -> subprocess.Popen[str]:
+        """Start it at its end, with its files written."""
+        program = Program(endpoint.name, knobs=knobs or Knobs())
+        command = endpoint.command(replace(self.context, program=program, **changes))
+        for file, text in command.files.items():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        where, pipe = self.client if endpoint.role == "client" else self.server, subprocess.PIPE
+        return where.run(
+            lambda: subprocess.Popen(command.argv, stdin=pipe, stdout=pipe, text=True, env=dict(command.env))
+        )
+
     @contextmanager
-    def serving(self, knobs: Knobs | None = None, **changes: Any) -> Iterator[subprocess.Popen[str]]:
-        """A server that listens, until SIGTERM ends it; its exit code is known afterwards."""
-        process = self.start(self.server, knobs, **changes)
-        patience = time.monotonic() + _PATIENCE_S
-        while not self._listens(replace(self.context, **changes)):
-            assert process.poll() is None, process.communicate()[0]
-            assert time.monotonic() < patience, "the server does not listen"
-            time.sleep(0.005)
+    def serve(
+        self, endpoint: Endpoint, knobs: Knobs | None = None, *, orderly: bool = True, **changes: Any
+    ) -> Iterator[subprocess.Popen[str]]:
+        """A server that listens, until SIGTERM ends it: without a word and with exit code 0, if it is `orderly`."""
+        process = self.start(endpoint, knobs, **changes)
+        kind: Kind = "udp" if replace(self.context, **changes).protocol == "h3" else "tcp"
+        patience = time.monotonic() + PATIENCE_S
+        with ListeningPorts(self.server) as listening:
+            while PORT not in listening.of(kind):
+                assert process.poll() is None, process.communicate()[0]
+                assert time.monotonic() < patience, "the server does not listen"
+                time.sleep(0.005)
         try:
             yield process
         finally:
             process.terminate()
-            process.communicate(timeout=_PATIENCE_S)
+            told, _ = process.communicate(timeout=PATIENCE_S)
+            assert not orderly or (process.returncode, told) == (0, "")
 
-    def visit(self, knobs: Knobs | None = None, **changes: Any) -> dict[str, Any]:
+    def refused(self, endpoint: Endpoint, knobs: Knobs | None = None, **changes: Any) -> tuple[int, str]:
+        """Exit code and words of a program that cannot begin."""
+        process = self.start(endpoint, knobs, **changes)
+        told, _ = process.communicate("go\n", timeout=PATIENCE_S)
+        return process.returncode, told
+
+    def visit(self, endpoint: Endpoint, knobs: Knobs | None = None, **changes: Any) -> dict[str, Any]:
         """One request as the client tells it, with its exit code, what it printed, and whether the body is whole."""
-        context = replace(self.context, **changes)
-        process = self.start(self.client, knobs, **changes)
-        told, _ = process.communicate("go\n", timeout=_PATIENCE_S)
-        (request,) = json.loads(context.output.read_text())["requests"]
-        whole = request["body_bytes"] == len(BODY) and request["sha256"] == hashlib.sha256(BODY).hexdigest()
-        return {"exit": process.returncode, "told": told.strip(), "whole": whole, **request}
-
-    def start(self, endpoint: Endpoint, knobs: Knobs | None = None, **changes: Any) -> subprocess.Popen[str]:
-        """Start it with its files written."""
-        program = Program(endpoint.name, knobs=knobs or Knobs())
-        command: Command = endpoint.command(replace(self.context, program=program, **changes))
-        for file, text in command.files.items():
-            file.write_text(text)
-        pipe = subprocess.PIPE
-        return self.namespace.run(
-            lambda: subprocess.Popen(command.argv, stdin=pipe, stdout=pipe, text=True, env=dict(command.env))
-        )
-
-    def _listens(self, context: Context) -> bool:
-        kind = "udp" if context.protocol == "h3" else "tcp"
-        table = self.namespace.read(kind if context.ip_version == 4 else f"{kind}6")
-        lines = [line.split() for line in table.splitlines()[1:]]
-        return any(line[1].endswith(f":{PORT:04X}") and (kind == "udp" or line[3] == _TCP_LISTEN) for line in lines)
+        output = replace(self.context, **changes).output
+        process = self.start(endpoint, knobs, **changes)
+        told, _ = process.communicate("go\n", timeout=PATIENCE_S)
+        document = json.loads(output.read_text()) if output.exists() else {"requests": [{}]}
+        (request,) = document["requests"]
+        whole = (request.get("body_bytes"), request.get("sha256")) == (SIZE, hashlib.sha256(BODY).hexdigest())
+        browser = {"browser": document["browser"]} if "browser" in document else {}
+        return {"exit": process.returncode, "told": told.strip(), "whole": whole, **browser, **request}
 
 
 @contextmanager
-def loopback(folder: Path, client: Endpoint, server: Endpoint, protocol: Protocol) -> Iterator[Loopback]:
-    """Inside a sandbox."""
+def on_loopback(folder: Path, protocol: Protocol = "h3") -> Iterator[LivePrograms]:
+    """Both ends in one namespace with nothing but a loopback; inside a sandbox."""
+    with NetworkNamespace() as namespace:
+        yield LivePrograms(namespace, namespace, _context(folder, ADDRESS, protocol))
+
+
+@contextmanager
+def over_link(folder: Path, direction: Direction) -> Iterator[LivePrograms]:
+    """A link that does the same both ways between the two ends; inside a sandbox."""
+    with open_link(direction, None) as ends:
+        yield LivePrograms(ends.client, ends.server, _context(folder, SERVER_ADDRESSES[4], "h3"))
+
+
+def _context(folder: Path, address: str, protocol: Protocol) -> Context:
     kind = Certificate()
-    made = make_certificates(folder / "tls", [ADDRESS], [kind])[kind]
+    made = make_certificates(folder / "tls", [address], [kind])[kind]
     for name in ("www", "qlog"):
         (folder / name).mkdir()
     (folder / "www" / "object").write_bytes(BODY)
-    context = Context(
+    return Context(
         program=Program("any"),
         protocols=(protocol,),
         ip_version=4,
-        address=ADDRESS,
+        address=address,
         port=PORT,
         host=HOST,
         object_name="object",
@@ -104,5 +126,10 @@ def loopback(folder: Path, client: Endpoint, server: Endpoint, protocol: Protoco
         output=folder / "client.json",
         session_file=folder / "session",
     )
-    with NetworkNamespace() as namespace:
-        yield Loopback(namespace, client, server, context)
+
+
+def qlog_events(folder: Path, role: str) -> list[dict[str, Any]]:
+    """Events of the last connection's qlog of a role, in order."""
+    log = max((folder / "qlog").glob(f"*[-_]{role}.sqlog"), key=lambda file: file.stat().st_mtime_ns)
+    records = [json.loads(text) for text in log.read_text().split("\x1e") if text]
+    return [record for record in records if "name" in record]

@@ -8,16 +8,13 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 from live_link import in_sandbox
-from program_lab import PORT, SIZE, ProgramLab, on_loopback
+from live_programs import PATIENCE_S, PORT, SIZE, on_loopback
 from small_study import quiclab, trials, write_spec
 
 from quiclab.decoders.trial import decode_trial
@@ -31,7 +28,6 @@ from quiclab.testbed.certificates import make_certificates
 from quiclab.units import ByteCount
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
-_PATIENCE_S = 60
 
 
 def _needs(name: str, package: str) -> pytest.MarkDecorator:
@@ -51,33 +47,12 @@ def browser(request: pytest.FixtureRequest) -> Endpoint:
     return endpoint
 
 
-@contextmanager
-def caddy(lab: ProgramLab) -> Iterator[None]:
-    """Caddy on the laboratory's port."""
-    assert lab.context.qlog_dir is not None
-    lab.context.qlog_dir.mkdir()
-    process = lab.start(Caddy().command(lab.asked(Caddy(), None)), lab.server)
-    try:
-        while f":{PORT:04X} " not in lab.server.read("udp"):
-            assert process.poll() is None
-            time.sleep(0.01)
-        yield
-    finally:
-        process.terminate()
-        process.communicate(timeout=_PATIENCE_S)
-
-
 def visit(folder: Path, browser: Endpoint, knobs: Knobs | None = None, **changes: Any) -> dict[str, Any]:
     """One request over loopback; what client.json says of it, of the browser, and how the program ended."""
 
     def work() -> dict[str, Any]:
-        with on_loopback(folder) as lab, caddy(lab):
-            context = replace(lab.asked(browser, knobs), **changes)
-            process = lab.start(browser.command(context), lab.client)
-            told, _ = process.communicate("go\n", timeout=_PATIENCE_S)
-            document = json.loads(context.output.read_text()) if context.output.exists() else {"requests": [{}]}
-            (request,) = document["requests"]
-            return {"exit": process.returncode, "told": told.strip(), "browser": document.get("browser"), **request}
+        with on_loopback(folder) as lab, lab.serve(Caddy(), orderly=False):
+            return lab.visit(browser, knobs, **changes)
 
     result: dict[str, Any] = in_sandbox(work)
     return result
@@ -196,14 +171,14 @@ def test_no_process_outlives_the_program(tmp_path: Path, browser: Endpoint, numb
 
     def work() -> list[str]:
         with on_loopback(tmp_path) as lab:
-            process = lab.start(browser.command(lab.context), lab.client)
-            patience = time.monotonic() + _PATIENCE_S
+            process = lab.start(browser)
+            patience = time.monotonic() + PATIENCE_S
             while len(others(process.pid)) < 4:
                 assert process.poll() is None
                 assert time.monotonic() < patience
                 time.sleep(0.05)
             process.send_signal(number)
-            process.communicate(timeout=_PATIENCE_S)
+            process.communicate(timeout=PATIENCE_S)
             while (left := others(process.pid)) and time.monotonic() < patience:
                 time.sleep(0.05)
             return left

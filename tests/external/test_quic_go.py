@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from live_link import in_sandbox
-from live_programs import PORT, Loopback, loopback
+from live_programs import PORT, LivePrograms, on_loopback
 
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints.clients.quic_go import QuicGoClient
@@ -24,14 +24,15 @@ pytestmark = [
     pytest.mark.skipif(find_program("quiclab-quic-go") is None, reason="quiclab-quic-go is not installed: make stacks"),
 ]
 
+CLIENT, SERVER = QuicGoClient(), QuicGoServer()
 _CURVES = ("x25519mlkem768", "x25519", "secp256r1", "secp384r1")
 
 
-def run(folder: Path, protocol: Protocol, work: Callable[[Loopback], Any]) -> Any:
+def run(folder: Path, protocol: Protocol, work: Callable[[LivePrograms], Any]) -> Any:
     """Do it with both programs on a loopback of their own, and hand back what came of it."""
 
     def inside() -> Any:
-        with loopback(folder, QuicGoClient(), QuicGoServer(), protocol) as here:
+        with on_loopback(folder, protocol) as here:
             return work(here)
 
     return in_sandbox(inside)
@@ -64,9 +65,9 @@ def parameters(folder: Path, side: str) -> dict[str, Any]:
 def test_1_mb_arrives_whole_with_its_keys(tmp_path: Path, protocol: Protocol, version: str) -> None:
     """Hash, protocol, instants in order, the keys of the traffic, and a server that SIGTERM ends in good order."""
 
-    def work(here: Loopback) -> list[Any]:
-        with here.serving() as server:
-            request = here.visit()
+    def work(here: LivePrograms) -> list[Any]:
+        with here.serve(SERVER) as server:
+            request = here.visit(CLIENT)
         return [request, server.returncode]
 
     request, ended = run(tmp_path, protocol, work)
@@ -85,10 +86,10 @@ def test_1_mb_arrives_whole_with_its_keys(tmp_path: Path, protocol: Protocol, ve
 def test_ipv6(tmp_path: Path, protocol: Protocol) -> None:
     """Both ends on ::1."""
 
-    def work(here: Loopback) -> dict[str, Any]:
+    def work(here: LivePrograms) -> dict[str, Any]:
         ipv6: dict[str, Any] = {"ip_version": 6, "address": "::1"}
-        with here.serving(**ipv6):
-            return here.visit(**ipv6)
+        with here.serve(SERVER, **ipv6):
+            return here.visit(CLIENT, **ipv6)
 
     assert run(tmp_path, protocol, work)["whole"]
 
@@ -96,11 +97,11 @@ def test_ipv6(tmp_path: Path, protocol: Protocol) -> None:
 def test_both_ends_write_whole_qlogs(tmp_path: Path) -> None:
     """Every line is a record, to the closing of the connection, and none is written without a folder."""
 
-    def work(here: Loopback) -> None:
-        with here.serving():
-            here.visit()
-        with here.serving(qlog_dir=None):
-            here.visit(qlog_dir=None)
+    def work(here: LivePrograms) -> None:
+        with here.serve(SERVER):
+            here.visit(CLIENT)
+        with here.serve(SERVER, qlog_dir=None):
+            here.visit(CLIENT, qlog_dir=None)
 
     run(tmp_path, "h3", work)
     for side in ("client", "server"):
@@ -122,11 +123,11 @@ def test_a_second_visit_with_the_ticket_of_the_first(
 ) -> None:
     """Resumed; and the request in 0-RTT only where it was asked for, which the server accepts or refuses."""
 
-    def work(here: Loopback) -> list[dict[str, Any]]:
-        with here.serving(Knobs(early_data=accepted)):
+    def work(here: LivePrograms) -> list[dict[str, Any]]:
+        with here.serve(SERVER, Knobs(early_data=accepted)):
             knobs = Knobs(session=session)
-            first = here.visit(knobs, priming=True, qlog_dir=None)
-            return [first, *(here.visit(knobs) for _ in range(3 if expected == "rejected" else 1))]
+            first = here.visit(CLIENT, knobs, priming=True, qlog_dir=None)
+            return [first, *(here.visit(CLIENT, knobs) for _ in range(3 if expected == "rejected" else 1))]
 
     first, *later = run(tmp_path, protocol, work)
     assert (first["exit"], first["resumed"]) == (0, False)
@@ -143,10 +144,10 @@ def test_a_server_that_looks_at_the_age_of_a_ticket_takes_early_data(tmp_path: P
     """GnuTLS leaves early data whose ticket the client says to be older than it can be (RFC 8446 section 8.3)."""
 
     def inside() -> list[dict[str, Any]]:
-        with loopback(tmp_path, QuicGoClient(), Ngtcp2Server(), "h3") as here, here.serving():
+        with on_loopback(tmp_path) as here, here.serve(Ngtcp2Server(), orderly=False):
             knobs = Knobs(session="early_data")
-            here.visit(knobs, priming=True)
-            return [here.visit(knobs) for _ in range(3)]
+            here.visit(CLIENT, knobs, priming=True)
+            return [here.visit(CLIENT, knobs) for _ in range(3)]
 
     assert [each["early_data"] for each in in_sandbox(inside)] == ["accepted"] * 3
 
@@ -154,9 +155,9 @@ def test_a_server_that_looks_at_the_age_of_a_ticket_takes_early_data(tmp_path: P
 def test_tls_1_2_is_resumed_too(tmp_path: Path) -> None:
     """Its tickets come within the handshake."""
 
-    def work(here: Loopback) -> list[dict[str, Any]]:
-        with here.serving(Knobs(tls_version="1.2")):
-            return [here.visit(Knobs(session="resumed"), priming=priming) for priming in (True, False)]
+    def work(here: LivePrograms) -> list[dict[str, Any]]:
+        with here.serve(SERVER, Knobs(tls_version="1.2")):
+            return [here.visit(CLIENT, Knobs(session="resumed"), priming=priming) for priming in (True, False)]
 
     assert [(each["exit"], each["resumed"]) for each in run(tmp_path, "h2", work)] == [(0, False), (0, True)]
 
@@ -165,9 +166,9 @@ def test_tls_1_2_is_resumed_too(tmp_path: Path) -> None:
 def test_the_address_changes_in_mid_transfer(tmp_path: Path, kind: Any) -> None:
     """The body is whole, and the new path was challenged: by the client first where it migrates by itself."""
 
-    def work(here: Loopback) -> dict[str, Any]:
-        with here.serving():
-            return here.visit(Knobs(migration=kind, migrate_at=ByteCount(100_000)))
+    def work(here: LivePrograms) -> dict[str, Any]:
+        with here.serve(SERVER):
+            return here.visit(CLIENT, Knobs(migration=kind, migrate_at=ByteCount(100_000)))
 
     request = run(tmp_path, "h3", work)
     assert (request["exit"], request["whole"], request["migrated"]) == (0, True, True)
@@ -179,9 +180,9 @@ def test_the_address_changes_in_mid_transfer(tmp_path: Path, kind: Any) -> None:
 def test_a_body_that_ends_before_the_change_is_told(tmp_path: Path) -> None:
     """Not migrated, and the reason."""
 
-    def work(here: Loopback) -> dict[str, Any]:
-        with here.serving():
-            return here.visit(Knobs(migration="active", migrate_at=ByteCount(2_000_000)))
+    def work(here: LivePrograms) -> dict[str, Any]:
+        with here.serve(SERVER):
+            return here.visit(CLIENT, Knobs(migration="active", migrate_at=ByteCount(2_000_000)))
 
     request = run(tmp_path, "h3", work)
     assert (request["exit"], request["migrated"]) == (0, False)
@@ -191,10 +192,10 @@ def test_a_body_that_ends_before_the_change_is_told(tmp_path: Path) -> None:
 def test_knobs_are_seen_in_parameters_and_packets(tmp_path: Path) -> None:
     """Windows and stream limit as transport parameters, and no datagram larger than asked."""
 
-    def work(here: Loopback) -> dict[str, Any]:
-        with here.serving(Knobs(max_streams=7, max_payload=1300, gso=False)):
+    def work(here: LivePrograms) -> dict[str, Any]:
+        with here.serve(SERVER, Knobs(max_streams=7, max_payload=1300, gso=False)):
             return here.visit(
-                Knobs(max_payload=1210, stream_window=ByteCount(70_000), connection_window=ByteCount(90_000))
+                CLIENT, Knobs(max_payload=1210, stream_window=ByteCount(70_000), connection_window=ByteCount(90_000))
             )
 
     assert run(tmp_path, "h3", work)["whole"]
@@ -209,11 +210,10 @@ def test_knobs_are_seen_in_parameters_and_packets(tmp_path: Path) -> None:
 def test_groups_that_do_not_match_cost_a_hello_retry_request(tmp_path: Path, protocol: Protocol) -> None:
     """The client's first key share is of no use to the server; without a common group there is no connection."""
 
-    def work(here: Loopback) -> list[dict[str, Any]]:
-        with here.serving(Knobs(groups=("secp384r1",))):
-            return [here.visit(Knobs(groups=groups)) for groups in ((*_CURVES[3:],), ("x25519", "secp384r1"))] + [
-                here.visit(Knobs(groups=("x25519",)))
-            ]
+    def work(here: LivePrograms) -> list[dict[str, Any]]:
+        with here.serve(SERVER, Knobs(groups=("secp384r1",))):
+            asked = (_CURVES[3:], ("x25519", "secp384r1"), ("x25519",))
+            return [here.visit(CLIENT, Knobs(groups=groups)) for groups in asked]
 
     straight, retried, refused = run(tmp_path, protocol, work)
     assert [each["hello_retry_request"] for each in (straight, retried)] == [False, True]
@@ -225,9 +225,9 @@ def test_groups_that_do_not_match_cost_a_hello_retry_request(tmp_path: Path, pro
 def test_each_group_can_be_had(tmp_path: Path, group: str) -> None:
     """Alone on the client, chosen by a server that has all."""
 
-    def work(here: Loopback) -> dict[str, Any]:
-        with here.serving(Knobs(groups=_CURVES)):
-            return here.visit(Knobs(groups=(group,)))
+    def work(here: LivePrograms) -> dict[str, Any]:
+        with here.serve(SERVER, Knobs(groups=_CURVES)):
+            return here.visit(CLIENT, Knobs(groups=(group,)))
 
     assert run(tmp_path, "h3", work)["tls_group"] == group
 
@@ -236,14 +236,14 @@ def test_each_group_can_be_had(tmp_path: Path, group: str) -> None:
 def test_what_goes_wrong_is_told_in_one_line(tmp_path: Path, protocol: Protocol) -> None:
     """A missing object is an answer; a foreign name and a missing ticket are errors with a reason."""
 
-    def work(here: Loopback) -> list[dict[str, Any]]:
-        with here.serving():
+    def work(here: LivePrograms) -> list[dict[str, Any]]:
+        with here.serve(SERVER):
             return [
-                here.visit(object_name="nothing"),
-                here.visit(object_name="../keys.log"),
-                here.visit(host="other.test"),
-                here.visit(Knobs(verify=False), host="other.test"),
-                here.visit(Knobs(session="resumed")),
+                here.visit(CLIENT, object_name="nothing"),
+                here.visit(CLIENT, object_name="../keys.log"),
+                here.visit(CLIENT, host="other.test"),
+                here.visit(CLIENT, Knobs(verify=False), host="other.test"),
+                here.visit(CLIENT, Knobs(session="resumed")),
             ]
 
     missing, outside, foreign, unverified, ticketless = run(tmp_path, protocol, work)
@@ -259,26 +259,22 @@ def test_what_goes_wrong_is_told_in_one_line(tmp_path: Path, protocol: Protocol)
 def test_a_server_that_cannot_start_says_why(tmp_path: Path, protocol: Protocol) -> None:
     """A port in use and a key that is none: one line, exit code 1."""
 
-    def work(here: Loopback) -> list[Any]:
-        outcomes = []
-        with here.serving():
-            second = here.start(here.server)
-            outcomes.append([second.communicate(timeout=20)[0], second.returncode])
-        broken = here.start(here.server, key=here.context.root / "object")
-        return [*outcomes, [broken.communicate(timeout=20)[0], broken.returncode]]
+    def work(here: LivePrograms) -> list[Any]:
+        with here.serve(SERVER):
+            taken = here.refused(SERVER)
+        return [taken, here.refused(SERVER, key=here.context.root / "object")]
 
     taken, broken = run(tmp_path, protocol, work)
-    assert (taken[0].count("\n"), f"127.0.0.1:{PORT}" in taken[0], taken[1]) == (1, True, 1)
-    assert "address already in use" in taken[0]
-    assert (broken[0].count("\n"), "key" in broken[0], broken[1]) == (1, True, 1)
+    assert (taken[0], taken[1].count("\n"), f"127.0.0.1:{PORT}" in taken[1]) == (1, 1, True)
+    assert "address already in use" in taken[1]
+    assert (broken[0], broken[1].count("\n"), "key" in broken[1]) == (1, 1, True)
 
 
 def test_a_job_that_cannot_be_done_is_refused(tmp_path: Path) -> None:
     """What the endpoint would have refused is refused by the program as well, with another exit code."""
 
-    def work(here: Loopback) -> list[Any]:
-        refused = here.start(here.client, Knobs(congestion_control="bbr"))
-        return [refused.communicate("go\n", timeout=20)[0], refused.returncode]
+    def work(here: LivePrograms) -> list[Any]:
+        return list(here.refused(CLIENT, Knobs(congestion_control="bbr")))
 
-    told, code = run(tmp_path, "h3", work)
+    code, told = run(tmp_path, "h3", work)
     assert (code, told) == (2, 'quic-go\'s congestion control is reno only, not "bbr"\n')

@@ -3,29 +3,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import socket
-import subprocess
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from live_link import in_sandbox
+from live_programs import ADDRESS, PATIENCE_S, PORT, SIZE, on_loopback, qlog_events
 
-from quiclab.endpoints._api import Command, Context
 from quiclab.endpoints._quiche import PROGRAM
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints.clients.quiche import QuicheClient
 from quiclab.endpoints.servers.quiche import QuicheServer
-from quiclab.spec.model import Certificate, Knobs, Program
-from quiclab.testbed.certificates import HOST, make_certificates
-from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.spec.model import Knobs
 from quiclab.units import ByteCount
 
 pytestmark = [
@@ -33,100 +24,12 @@ pytestmark = [
     pytest.mark.skipif(find_program(PROGRAM) is None, reason=f"{PROGRAM} is not installed: make stacks"),
 ]
 
-SIZE = 1_000_000
-PORT = 4433
-_PATIENCE_S = 20
-
-
-@dataclass
-class Lab:
-    """A namespace with nothing but a loopback, and a folder."""
-
-    namespace: NetworkNamespace
-    context: Context
-
-    def start(self, command: Command) -> subprocess.Popen[str]:
-        """Start it with its files written."""
-        for file, text in command.files.items():
-            file.write_text(text)
-        environment = {"PATH": os.environ["PATH"], **command.env}
-        pipe = subprocess.PIPE
-        return self.namespace.run(
-            lambda: subprocess.Popen(command.argv, stdin=pipe, stdout=pipe, text=True, env=environment)
-        )
-
-    @contextmanager
-    def server(self, knobs: Knobs | None = None) -> Iterator[subprocess.Popen[str]]:
-        """A server that listens; SIGTERM ends it in good order."""
-        program = Program("quiche", knobs=knobs or Knobs())
-        process = self.start(QuicheServer().command(replace(self.context, program=program)))
-        patience = time.monotonic() + _PATIENCE_S
-        while f":{PORT:04X} " not in self.namespace.read("udp"):
-            assert process.poll() is None, process.communicate()[0]
-            assert time.monotonic() < patience, "the server does not listen"
-            time.sleep(0.005)
-        try:
-            yield process
-        finally:
-            process.terminate()
-            told, _ = process.communicate(timeout=_PATIENCE_S)
-            assert (process.returncode, told) == (0, "")
-
-    def visit(self, knobs: Knobs | None = None, **changes: Any) -> dict[str, Any]:
-        """One request, as the client tells it, with its exit code and what it printed."""
-        program = Program("quiche", knobs=knobs or Knobs())
-        context = replace(self.context, program=program, **changes)
-        process = self.start(QuicheClient().command(context))
-        told, _ = process.communicate("go\n", timeout=_PATIENCE_S)
-        (request,) = json.loads(context.output.read_text())["requests"]
-        return {"exit": process.returncode, "told": told.strip(), **request}
-
-
-@contextmanager
-def lab(folder: Path) -> Iterator[Lab]:
-    """Inside a sandbox."""
-    kind = Certificate()
-    made = make_certificates(folder / "tls", ["127.0.0.1"], [kind])[kind]
-    root, qlog_dir = folder / "www", folder / "qlog"
-    root.mkdir()
-    (root / "object").write_bytes(body())
-    context = Context(
-        program=Program("quiche"),
-        protocols=("h3",),
-        ip_version=4,
-        address="127.0.0.1",
-        port=PORT,
-        host=HOST,
-        object_name="object",
-        work_dir=folder,
-        root=root,
-        certificate=made.certificate,
-        key=made.key,
-        ca=made.ca,
-        qlog_dir=qlog_dir,
-        keylog=folder / "keys.log",
-        output=folder / "client.json",
-        session_file=folder / "session",
-    )
-    with NetworkNamespace() as namespace:
-        yield Lab(namespace, context)
-
-
-def body() -> bytes:
-    """Bytes that no two offsets share."""
-    return b"".join(number.to_bytes(4, "big") for number in range(SIZE // 4))
-
-
-def is_whole(request: dict[str, Any]) -> bool:
-    """The body is the file."""
-    return bool(request["body_bytes"] == SIZE and request["sha256"] == hashlib.sha256(body()).hexdigest())
+CLIENT, SERVER = QuicheClient(), QuicheServer()
 
 
 def frames(folder: Path, role: str, direction: str) -> list[str]:
     """Types of the frames in the qlog of the last connection of a role, in order."""
-    log = max((folder / "qlog").glob(f"*-{role}.sqlog"), key=lambda file: file.stat().st_mtime_ns)
-    records = (json.loads(text) for text in log.read_text().split("\x1e") if text)
-    packets = (record["data"] for record in records if record.get("name") == f"quic:packet_{direction}")
+    packets = (event["data"] for event in qlog_events(folder, role) if event["name"] == f"quic:packet_{direction}")
     return [frame["frame_type"] for packet in packets for frame in packet.get("frames", [])]
 
 
@@ -134,11 +37,11 @@ def test_1_mb_arrives_whole_with_its_logs(tmp_path: Path) -> None:
     """Hash, protocol, instants in order, qlog of both ends, and the keys of the traffic."""
 
     def work() -> dict[str, Any]:
-        with lab(tmp_path) as here, here.server():
-            return here.visit()
+        with on_loopback(tmp_path) as here, here.serve(SERVER):
+            return here.visit(CLIENT)
 
     request = in_sandbox(work)
-    assert (request["exit"], request["told"], is_whole(request)) == (0, "", True)
+    assert (request["exit"], request["told"], request["whole"]) == (0, "", True)
     assert (request["http_version"], request["alpn"], request["status"]) == ("HTTP/3", "h3", 200)
     instants = [request[name] for name in ("start_ns", "first_byte_ns", "last_byte_ns", "close_ns")]
     assert instants == sorted(instants)
@@ -164,13 +67,13 @@ def test_a_second_visit_with_the_ticket_of_the_first(
     """Resumed; and the request in 0-RTT only where it was asked for, which the server accepts or refuses."""
 
     def work() -> list[dict[str, Any]]:
-        with lab(tmp_path) as here, here.server(Knobs(early_data=accepted)):
+        with on_loopback(tmp_path) as here, here.serve(SERVER, Knobs(early_data=accepted)):
             knobs = Knobs(session=session)
-            return [here.visit(knobs, priming=True), here.visit(knobs)]
+            return [here.visit(CLIENT, knobs, priming=True), here.visit(CLIENT, knobs)]
 
     first, second = in_sandbox(work)
     assert (first["exit"], first["resumed"]) == (0, False)
-    assert (second["exit"], second["told"], is_whole(second)) == (0, "", True)
+    assert (second["exit"], second["told"], second["whole"]) == (0, "", True)
     assert (second["resumed"], second["early_data"]) == (True, expected)
 
 
@@ -179,11 +82,11 @@ def test_the_address_changes_in_mid_transfer(tmp_path: Path, kind: Any) -> None:
     """The body is whole, and the new path was challenged: by the client first where it migrates by itself."""
 
     def work() -> dict[str, Any]:
-        with lab(tmp_path) as here, here.server():
-            return here.visit(Knobs(migration=kind, migrate_at=ByteCount(100_000)))
+        with on_loopback(tmp_path) as here, here.serve(SERVER):
+            return here.visit(CLIENT, Knobs(migration=kind, migrate_at=ByteCount(100_000)))
 
     request = in_sandbox(work)
-    assert (request["exit"], is_whole(request)) == (0, True)
+    assert (request["exit"], request["whole"]) == (0, True)
     assert request["migrated"] is True
     asked, answered = ("sent", "received") if kind == "active" else ("received", "sent")
     assert "path_challenge" in frames(tmp_path, "client", asked)
@@ -194,8 +97,8 @@ def test_a_body_that_ends_before_the_change_is_told(tmp_path: Path) -> None:
     """Not migrated, and the reason."""
 
     def work() -> dict[str, Any]:
-        with lab(tmp_path) as here, here.server():
-            return here.visit(Knobs(migration="active", migrate_at=ByteCount(SIZE + 1)))
+        with on_loopback(tmp_path) as here, here.serve(SERVER):
+            return here.visit(CLIENT, Knobs(migration="active", migrate_at=ByteCount(SIZE + 1)))
 
     request = in_sandbox(work)
     assert (request["exit"], request["migrated"]) == (0, False)
@@ -207,23 +110,23 @@ def test_each_congestion_control_delivers(tmp_path: Path, name: str) -> None:
     """With segmentation in one call too, and with a body of another length than whole segments."""
 
     def work() -> list[dict[str, Any]]:
-        with lab(tmp_path) as here:
+        with on_loopback(tmp_path) as here:
             requests = []
             for gso in (False, True):
-                with here.server(Knobs(congestion_control=name, gso=gso)):
-                    requests.append(here.visit())
+                with here.serve(SERVER, Knobs(congestion_control=name, gso=gso)):
+                    requests.append(here.visit(CLIENT))
             return requests
 
-    assert [(request["exit"], is_whole(request)) for request in in_sandbox(work)] == [(0, True), (0, True)]
+    assert [(request["exit"], request["whole"]) for request in in_sandbox(work)] == [(0, True), (0, True)]
 
 
 def test_groups_that_do_not_match_cost_a_hello_retry_request(tmp_path: Path) -> None:
     """The client's first key share is of no use to the server; without a common group there is no connection."""
 
     def work() -> list[dict[str, Any]]:
-        with lab(tmp_path) as here, here.server(Knobs(groups=("secp384r1",))):
+        with on_loopback(tmp_path) as here, here.serve(SERVER, Knobs(groups=("secp384r1",))):
             groups = (("secp384r1",), ("x25519", "secp384r1"), ("x25519",))
-            return [here.visit(Knobs(groups=each)) for each in groups]
+            return [here.visit(CLIENT, Knobs(groups=each)) for each in groups]
 
     straight, retried, refused = in_sandbox(work)
     assert [each.get("hello_retry_request") for each in (straight, retried)] == [False, True]
@@ -235,20 +138,20 @@ def test_what_goes_wrong_is_told_in_one_line(tmp_path: Path) -> None:
     """A missing object is an answer; a foreign name, a missing ticket and a silent port are errors with a reason."""
 
     def work() -> list[dict[str, Any]]:
-        with lab(tmp_path) as here, here.server():
+        with on_loopback(tmp_path) as here, here.serve(SERVER):
             return [
-                here.visit(object_name="nothing"),
-                here.visit(host="other.test"),
-                here.visit(Knobs(verify=False), host="other.test"),
-                here.visit(Knobs(session="resumed")),
-                here.visit(port=PORT + 1),
+                here.visit(CLIENT, object_name="nothing"),
+                here.visit(CLIENT, host="other.test"),
+                here.visit(CLIENT, Knobs(verify=False), host="other.test"),
+                here.visit(CLIENT, Knobs(session="resumed")),
+                here.visit(CLIENT, port=PORT + 1),
             ]
 
     missing, foreign, unverified, ticketless, silent = in_sandbox(work)
     assert (missing["exit"], missing["status"], missing["body_bytes"]) == (0, 404, 0)
     assert (foreign["exit"], foreign["error"]) == (1, foreign["told"])
     assert "certificate was not accepted: Hostname mismatch" in foreign["told"]
-    assert (unverified["exit"], is_whole(unverified)) == (0, True)
+    assert (unverified["exit"], unverified["whole"]) == (0, True)
     assert (ticketless["exit"], "session file" in ticketless["told"]) == (1, True)
     assert (silent["exit"], "nothing listens" in silent["told"]) == (1, True)
 
@@ -257,18 +160,18 @@ def test_a_client_that_is_stopped_keeps_what_it_knows(tmp_path: Path) -> None:
     """The laboratory's SIGTERM, while nobody answers: a report with the reason, and a qlog with what was sent."""
 
     def work() -> list[Any]:
-        with lab(tmp_path) as here:
-            silent = here.namespace.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        with on_loopback(tmp_path) as here:
+            silent = here.server.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
             with silent:
-                silent.bind(("127.0.0.1", PORT))
-                silent.settimeout(_PATIENCE_S)
-                client = here.start(QuicheClient().command(here.context))
+                silent.bind((ADDRESS, PORT))
+                silent.settimeout(PATIENCE_S)
+                client = here.start(CLIENT)
                 assert client.stdin is not None
                 client.stdin.write("go\n")
                 client.stdin.flush()
                 silent.recv(2000)
                 client.terminate()
-                told, _ = client.communicate(timeout=_PATIENCE_S)
+                told, _ = client.communicate(timeout=PATIENCE_S)
             return [told.strip(), client.returncode]
 
     told, code = in_sandbox(work)
@@ -281,16 +184,10 @@ def test_a_client_that_is_stopped_keeps_what_it_knows(tmp_path: Path) -> None:
 def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
     """A port in use and a key that is none: one line, exit code 1."""
 
-    def work() -> list[Any]:
-        with lab(tmp_path) as here:
-            outcomes = []
-            with here.server():
-                second = here.start(QuicheServer().command(here.context))
-                outcomes.append([second.communicate(timeout=_PATIENCE_S)[0], second.returncode])
-            broken = here.start(QuicheServer().command(replace(here.context, key=here.context.root / "object")))
-            outcomes.append([broken.communicate(timeout=_PATIENCE_S)[0], broken.returncode])
-            return outcomes
+    def work() -> list[tuple[int, str]]:
+        with on_loopback(tmp_path) as here, here.serve(SERVER):
+            return [here.refused(SERVER), here.refused(SERVER, key=here.context.root / "object")]
 
     taken, broken = in_sandbox(work)
-    assert taken == ["cannot listen on UDP 127.0.0.1:4433: Address already in use (os error 98)\n", 1]
-    assert (broken[0].count("\n"), "PEM" in broken[0], broken[1]) == (1, True, 1)
+    assert taken == [1, f"cannot listen on UDP 127.0.0.1:{PORT}: Address already in use (os error 98)\n"]
+    assert (broken[0], broken[1].count("\n"), "PEM" in broken[1]) == (1, 1, True)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -13,10 +12,10 @@ from typing import Any
 import polars as pl
 import pytest
 from live_link import in_sandbox
-from program_lab import PORT, SIZE, body, on_loopback, over_link, qlog_events
+from live_programs import PORT, SIZE, on_loopback, over_link, qlog_events
 
-from quiclab.decoders import _api as decoders
-from quiclab.decoders.trial import decoder_of
+from quiclab.decoders._api import Context
+from quiclab.decoders.qlog import Qlog
 from quiclab.endpoints._api import Endpoint, Unsupported
 from quiclab.endpoints._quinn import PROGRAM
 from quiclab.endpoints._stacks import find_program
@@ -34,12 +33,6 @@ pytestmark = [
 ]
 
 CLIENT, SERVER = QuinnClient(), QuinnServer()
-DIGEST = hashlib.sha256(body()).hexdigest()
-
-
-def is_whole(request: dict[str, Any]) -> bool:
-    """The body is the file."""
-    return bool(request["body_bytes"] == SIZE and request["sha256"] == DIGEST)
 
 
 def windows(folder: Path, role: str) -> list[int]:
@@ -67,7 +60,7 @@ def test_1_mb_arrives_whole_with_its_logs(tmp_path: Path) -> None:
             return lab.visit(CLIENT)
 
     request = in_sandbox(work)
-    assert (request["exit"], request["told"], is_whole(request)) == (0, "", True)
+    assert (request["exit"], request["told"], request["whole"]) == (0, "", True)
     assert (request["http_version"], request["alpn"], request["status"]) == ("HTTP/3", "h3", 200)
     instants = [request[name] for name in ("start_ns", "first_byte_ns", "last_byte_ns", "close_ns")]
     assert instants == sorted(instants)
@@ -91,15 +84,13 @@ def test_a_client_of_another_make_gets_the_body_whole(tmp_path: Path) -> None:
             return lab.visit(CurlCffi())
 
     request = in_sandbox(work)
-    assert (request["exit"], request["told"], is_whole(request)) == (0, "", True)
+    assert (request["exit"], request["told"], request["whole"]) == (0, "", True)
 
 
 def decoded(folder: Path, role: str) -> Any:
     """Packets and metrics of a role, as the decoder reads its qlog."""
     (log,) = (folder / "qlog").glob(f"*-{role}.sqlog")
-    decoder = decoder_of(log)
-    assert decoder is not None
-    tables = decoder.decode(log, decoders.Context()).tables
+    tables = Qlog().decode(log, Context()).tables
     return tables["packets"].filter(pl.col("transport") == "quic"), tables["transport_metrics"]
 
 
@@ -114,7 +105,7 @@ def test_each_congestion_control_starts_and_ends_at_the_windows_asked_for(tmp_pa
 
     request = in_sandbox(work)
     seen = windows(tmp_path, "server")
-    assert (request["exit"], is_whole(request)) == (0, True)
+    assert (request["exit"], request["whole"]) == (0, True)
     assert (seen[0], max(seen) <= 60_000) == (20 * 1200, True)
 
 
@@ -126,7 +117,7 @@ def test_full_packets_have_the_size_asked_for_from_the_first(tmp_path: Path) -> 
             return lab.visit(CLIENT)
 
     request = in_sandbox(work)
-    assert (request["exit"], is_whole(request), max(sent_sizes(tmp_path, "server"))) == (0, True, 1350)
+    assert (request["exit"], request["whole"], max(sent_sizes(tmp_path, "server"))) == (0, True, 1350)
 
 
 REORDERS = Direction(
@@ -158,7 +149,7 @@ def test_a_packet_threshold_takes_reordering_for_loss(
             return lab.visit(CLIENT)
 
     request = in_sandbox(work)
-    assert (request["exit"], is_whole(request)) == (0, True)
+    assert (request["exit"], request["whole"]) == (0, True)
     given_up = losses(tmp_path)
     assert given_up > 5 if mistaken else given_up <= 5
 
@@ -172,7 +163,7 @@ def test_a_hasty_initial_pto_repeats_what_is_under_way(tmp_path: Path, server: Q
             return lab.visit(CLIENT)
 
     request = in_sandbox(work)
-    assert (request["exit"], is_whole(request)) == (0, True)
+    assert (request["exit"], request["whole"]) == (0, True)
     sent = [event for event in qlog_events(tmp_path, "server") if event["name"] == "transport:packet_sent"]
     initials = [event for event in sent if event["data"]["header"]["packet_type"] == "initial"]
     assert (len(initials) > 1) is again
@@ -189,7 +180,7 @@ def test_the_address_changes_in_mid_transfer(tmp_path: Path, kind: Any) -> None:
             return [lab.visit(CLIENT, Knobs(migration=kind, migrate_at=at)) for at in ats]
 
     requests = in_sandbox(work)
-    assert [(each["exit"], is_whole(each)) for each in requests] == [(0, True), (0, True)]
+    assert [(each["exit"], each["whole"]) for each in requests] == [(0, True), (0, True)]
     assert [each["migrated"] for each in requests] == [True, False]
 
 
@@ -206,7 +197,7 @@ def test_groups_that_do_not_match_cost_a_hello_retry_request(tmp_path: Path) -> 
             return requests
 
     straight, retried, refused = in_sandbox(work)
-    assert (is_whole(straight), is_whole(retried)) == (True, True)
+    assert (straight["whole"], retried["whole"]) == (True, True)
     assert (refused["exit"], refused["http_version"]) == (1, "unknown")
     assert "handshake" in refused["told"]
 
@@ -224,7 +215,7 @@ def test_early_data_is_accepted_or_refused(tmp_path: Path, client: Endpoint, acc
             return [lab.visit(client, Knobs(session="early_data"), priming=first) for first in (True, False)]
 
     first, second = in_sandbox(work)
-    assert [(each["exit"], is_whole(each)) for each in (first, second)] == [(0, True), (0, True)]
+    assert [(each["exit"], each["whole"]) for each in (first, second)] == [(0, True), (0, True)]
     received = [event for event in qlog_events(tmp_path, "server") if event["name"] == "transport:packet_received"]
     assert any(event["data"]["header"]["packet_type"] == "0RTT" for event in received) is accepted
 
@@ -251,7 +242,7 @@ def test_what_goes_wrong_is_told_in_one_line(tmp_path: Path) -> None:
     assert (outside["exit"], outside["status"], outside["body_bytes"]) == (0, 404, 0)
     assert (foreign["exit"], foreign["error"]) == (1, foreign["told"])
     assert "certificate not valid for name" in foreign["told"]
-    assert (unverified["exit"], is_whole(unverified)) == (0, True)
+    assert (unverified["exit"], unverified["whole"]) == (0, True)
 
 
 def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
