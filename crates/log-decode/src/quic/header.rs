@@ -83,8 +83,7 @@ impl<'a> Header<'a> {
         let mut reader = Reader::new(bytes);
         let first = reader.u8()?;
         if first & 0x80 == 0 {
-            // Without the fixed bit it is no QUIC, unless that was greased away (RFC 9287): then nothing can be told.
-            return (first & 0x40 != 0).then_some(Self::Short);
+            return Some(Self::Short);
         }
         let version = reader.u32()?;
         let dcid = ConnectionId::new(reader.vector(1)?.rest())?;

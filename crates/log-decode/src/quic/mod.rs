@@ -302,7 +302,9 @@ impl Connections {
             }
         }
         let owner = failed.map(|(candidate, _)| candidate).or(candidates.iter().next());
-        if owner.is_none() && offset == 0 && !datagram.is_https() {
+        // Without the fixed bit it is no QUIC, unless a known connection does without (RFC 9287).
+        let has_fixed_bit = packet.first().is_some_and(|first| first & 0x40 != 0);
+        if !has_fixed_bit || owner.is_none() && offset == 0 && !datagram.is_https() {
             return None;
         }
         let length = datagram.length_bytes.saturating_sub(offset).max(packet.len());
