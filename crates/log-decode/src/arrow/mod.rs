@@ -8,6 +8,8 @@ mod column;
 pub mod ffi;
 mod fixed_width;
 mod list;
+#[cfg(test)]
+mod reading;
 mod table;
 mod text;
 mod validity;

@@ -5,8 +5,8 @@ use super::fields::Fields;
 use crate::{Severity, Stats};
 use std::fmt::{Display, Write};
 
-/// Longest text of one row.
-const MAX_BYTES: usize = 8192;
+/// Longest text of one row; a cell of a table holds 4096 bytes.
+const MAX_BYTES: usize = 4000;
 
 /// A JSON object, written member by member.
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ impl Detail {
             stats.count(
                 "http_detail_cut",
                 Severity::Notice,
-                "header fields or a text of more than 8 KiB: the column detail holds the first ones",
+                "header fields or a text of more than 4 KB: the column detail holds the first ones",
             );
         }
     }
@@ -102,7 +102,7 @@ mod tests {
         detail.number("weight", 3);
         detail.fields(&fields);
         let text = detail.finish().unwrap();
-        assert!(text.len() < 8300);
+        assert!(text.len() < 4096);
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(
             value,

@@ -28,7 +28,7 @@ pub(super) struct Span {
 }
 
 /// Longest text kept of a single field.
-const MAX_TEXT_BYTES: usize = 8192;
+const MAX_TEXT_BYTES: usize = 4096;
 
 fn kept(text: &str) -> String {
     let mut end = text.len().min(MAX_TEXT_BYTES);
@@ -118,6 +118,14 @@ impl Exchange {
     /// The server announced this request itself (RFC 9113 section 8.4, RFC 9114 section 4.6).
     pub(super) fn promise(&mut self, time_ns: i64) {
         self.promised_ns = Some(time_ns);
+    }
+
+    /// Take over what a PUSH_PROMISE said of the request that this answers.
+    pub(super) fn adopt_request(&mut self, promise: Self) {
+        self.promised_ns = promise.promised_ns;
+        self.method = promise.method;
+        self.url = promise.url;
+        self.priority = promise.priority;
     }
 
     /// The priority as RFC 7540 has it; that of RFC 9218 goes before it.

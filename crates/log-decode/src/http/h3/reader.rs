@@ -67,7 +67,10 @@ enum State {
     /// Before the type of a unidirectional stream.
     Opening(Start),
     Header(Start),
-    Payload { header: FrameHeader, have: u64 },
+    Payload {
+        header: FrameHeader,
+        have: u64,
+    },
     Raw,
     Lost,
 }
@@ -114,7 +117,11 @@ impl Reader {
     }
 
     /// Read on to the next event, and take what was read off `bytes`; `None` once they are used up.
-    pub(super) fn next<'a>(&'a mut self, bytes: &mut &'a [u8], time_ns: i64) -> Option<Event<'a>> {
+    pub(super) fn next<'s, 'b: 's>(
+        &'s mut self,
+        bytes: &mut &'b [u8],
+        time_ns: i64,
+    ) -> Option<Event<'s>> {
         loop {
             match &mut self.state {
                 State::Lost => return None,
