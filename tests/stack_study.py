@@ -28,6 +28,7 @@ trial = "30 s"
 [[workload]]
 name = "object"
 size = "{size}"
+{workload}
 
 [[path]]
 name = "quiet"
@@ -55,17 +56,24 @@ def need(*programs: tuple[Role, str]) -> None:
             pytest.skip(f"{role} {name}: {found.reason}; {found.install}")
 
 
-def spec_text(arms: Mapping[str, str], size: str, path: str = "", delay: str = "10 ms") -> str:
+def spec_text(arms: Mapping[str, str], size: str, path: str = "", delay: str = "10 ms", workload: str = "") -> str:
     """A spec of one block over one path."""
-    return _HEAD.format(size=size, path=path, delay=delay) + "".join(_arm(name, text) for name, text in arms.items())
+    return _HEAD.format(size=size, path=path, delay=delay, workload=workload) + "".join(
+        _arm(name, text) for name, text in arms.items()
+    )
 
 
 def run_arms(
-    folder: Path, arms: Mapping[str, str], size: str = "100 KB", path: str = "", delay: str = "10 ms"
+    folder: Path,
+    arms: Mapping[str, str],
+    size: str = "100 KB",
+    path: str = "",
+    delay: str = "10 ms",
+    workload: str = "",
 ) -> dict[str, dict[str, Any]]:
     """trial.json of each arm. `arms`: name → its lines of TOML, without name; `tcp` is cubic's where they say none."""
     spec = folder / "spec.toml"
-    spec.write_text(spec_text(arms, size, path, delay))
+    spec.write_text(spec_text(arms, size, path, delay, workload))
     done = quiclab("run", spec, "--out", folder / "study", "--no-report", timeout=300)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     kept = [trial for trial in trials(folder / "study") if trial["row"]["kind"] == "main"]

@@ -145,6 +145,29 @@ def test_an_implicit_acknowledgement_spoils_the_round_trip_of_the_faulty_server(
     assert shortest["faulty"] < 60 < 120 <= shortest["twin"]
 
 
+@pytest.mark.parametrize("client", ["curl", "curl-cffi"])
+@pytest.mark.parametrize("front", [("server", "caddy"), ("server", "nginx"), ("proxy", "nginx"), ("proxy", "haproxy")])
+def test_compressed_text_takes_fewer_bytes_on_the_wire(tmp_path: Path, client: str, front: tuple[Any, str]) -> None:
+    """And arrives as it was; random content of the same size is not made smaller by the same ends."""
+    need(("client", client), front)
+    role, name = front
+    arm = 'protocol = "h3"\n' + ('server = "caddy"\n' if role == "proxy" else "")
+    on = ", compression = true}"
+    arms = {
+        "plain": f'{arm}client = "{client}"\n{role} = "{name}"',
+        "gzip": f'{arm}client = {{name = "{client}"{on}\n{role} = {{name = "{name}"{on}',
+    }
+    sent = {}
+    for content in ("text", "random"):
+        folder = tmp_path / content
+        folder.mkdir()
+        for arm_name, trial in run_arms(folder, arms, workload=f'content = "{content}"').items():
+            sent[content, arm_name] = sum(_payload_sizes(folder, trial, "server"))
+    # HAProxy's own compressor trades size for speed.
+    assert sent["text", "gzip"] < (95_000 if name == "haproxy" else 60_000)
+    assert min(sent["text", "plain"], sent["random", "plain"], sent["random", "gzip"]) > 100_000
+
+
 def test_what_a_peer_does_not_know_is_refused(tmp_path: Path) -> None:
     """A client without the extension would go on as it is, and nobody would see it."""
     spec = tmp_path / "spec.toml"

@@ -18,9 +18,9 @@ from quiclab.spec.model import Protocol, Tcp
 
 INSTALL = "make stacks"
 KNOBS: Mapping[Protocol, frozenset[str]] = {
-    "h1": frozenset({"groups"}),
-    "h2": frozenset({"groups", "max_streams", "early_data"}),
-    "h3": frozenset({"groups", "max_streams", "stream_window", "gso", "early_data"}),
+    "h1": frozenset({"groups", "compression"}),
+    "h2": frozenset({"groups", "max_streams", "early_data", "compression"}),
+    "h3": frozenset({"groups", "max_streams", "stream_window", "gso", "early_data", "compression"}),
 }
 ABILITIES: frozenset[Ability] = frozenset({"resumption", "early_data"})
 
@@ -83,6 +83,8 @@ def _configuration(context: Context, folder: Path, location: str, upstream: str)
         f"server_name {context.host};",
         f"quic_gso {'on' if knobs.gso else 'off'};",
     ]
+    if knobs.compression:
+        server += ["gzip on;", "gzip_types *;", "gzip_min_length 0;", "gzip_proxied any;"]
     if knobs.max_streams is not None:
         server += [f"http{version}_max_concurrent_streams {knobs.max_streams};" for version in (2, 3)]
     if knobs.stream_window is not None:

@@ -100,7 +100,7 @@ def objections(arm: Arm) -> list[str]:
         ]
         if not set(program.knobs.asked()) - known and (why := endpoint.unsupported(program, protocol)) is not None:
             found.append(why)
-    return found + _unheard(arm)
+    return found + _unheard(arm) + _uncompressed(arm)
 
 
 def _unheard(arm: Arm) -> list[str]:
@@ -113,6 +113,16 @@ def _unheard(arm: Arm) -> list[str]:
             told = f"the {other.role} {other.name} knows no ACK_FREQUENCY frames"
             found.append(f"{told}, by which the {asking.role} {asking.name} would ask it for its acknowledgements")
     return found
+
+
+def _uncompressed(arm: Arm) -> list[str]:
+    """Compression takes one end that asks and one that does it."""
+    ends = ("client", arm.client), ("proxy" if arm.proxy else "server", arm.front)
+    asked = [bool(program.knobs.compression) for _, program in ends]
+    if asked[0] == asked[1]:
+        return []
+    role, program = ends[asked.index(False)]
+    return [f"compression takes both ends, and the {role} {program.name} is not told to"]
 
 
 def _choice(known: frozenset[str]) -> str:

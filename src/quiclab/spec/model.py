@@ -59,6 +59,9 @@ class Workload:
     """Bytes of the object; 0 is an empty body."""
     kind: Literal["object"] = "object"
     """One object over one new connection."""
+    content: Literal["random", "text"] = "random"
+    """Random bytes, which nothing makes smaller, or words, which gzip brings to about a third where both ends have the
+    knob `compression`."""
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,9 @@ class Knobs:
     """Look for packets larger than the first ones (RFC 9000 section 14.3)."""
     scheduler: Literal["fifo", "round_robin"] | None = None
     """Servers: one response after the other, or all responses in turns."""
+    compression: bool | None = None
+    """Servers and proxies: compress bodies (gzip) for clients that ask for it. Clients: ask for it. Both ends must be
+    told; the body is judged as it was before. Of random content it makes nothing smaller."""
     origin_connection: Literal["warm", "cold"] | None = None
     """Proxies: whether the connection to the origin is there before the transfer (`warm`, from the warm-up request), or
     the transfer opens one of its own."""

@@ -54,6 +54,7 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
     "size": kinds.SIZE,
     "kind": kinds.choice(("object",)),
+    "content": kinds.choice(("random", "text")),
 }
 _STUDY: Kind[dict[str, Any]] = Kind("a table", lambda node: read_keys(node, STUDY_KEYS, ("name", "seed", "blocks")))
 _LIMITS: Kind[Limits] = Kind("a table", lambda node: build(Limits, node, LIMITS_KEYS))

@@ -61,6 +61,30 @@ def test_knobs_of_nginx(knobs: Knobs, line: str) -> None:
     assert line in only_text(command("proxy", "nginx", knobs))
 
 
+def test_compression_takes_both_ends() -> None:
+    """One that asks alone, or does it alone, would be measured as if it did."""
+    on = Knobs(compression=True)
+    arm = Arm("x", "h3", Program("curl", knobs=on), Program("caddy", knobs=on), Tcp("reno"))
+    assert objections(arm) == []
+    assert objections(replace(arm, server=Program("caddy"))) == [
+        "compression takes both ends, and the server caddy is not told to"
+    ]
+    assert objections(replace(arm, client=Program("curl"))) == [
+        "compression takes both ends, and the client curl is not told to"
+    ]
+
+
+def test_who_does_not_know_ack_frequency_is_not_asked() -> None:
+    """By either end."""
+    asks = Knobs(peer_ack_frequency=10)
+    arm = Arm("x", "h3", Program("quinn"), Program("quinn", knobs=asks), Tcp("reno"))
+    assert objections(arm) == []
+    (told,) = objections(replace(arm, client=Program("quiche")))
+    assert told.startswith("the client quiche knows no ACK_FREQUENCY frames")
+    (told,) = objections(replace(arm, client=Program("quinn", knobs=asks), server=Program("caddy")))
+    assert told.startswith("the server caddy knows no ACK_FREQUENCY frames")
+
+
 def test_nginx_verifies_its_origin() -> None:
     """Under the study's CA and name."""
     text = only_text(command("proxy", "nginx"))

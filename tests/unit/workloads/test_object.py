@@ -25,6 +25,15 @@ def test_size_and_entropy() -> None:
     assert len(zlib.compress(site.files["x"])) > 100_000
 
 
+def test_words_compress() -> None:
+    """The same size, in a third to a half of the bytes; again the same for the same seed."""
+    workload = Workload("x", ByteCount(100_000), content="text")
+    content = build_site(workload, 1).files["x"]
+    assert content == build_site(workload, 1).files["x"]
+    assert len(content) == 100_000
+    assert 25_000 < len(zlib.compress(content)) < 50_000
+
+
 def test_an_empty_object() -> None:
     """0 KB measures the set-up alone."""
     assert build_site(Workload("x", ByteCount(0)), 1).files == {"x": b""}

@@ -50,6 +50,8 @@ def download(job: dict[str, Any], url: str, protocol: str) -> dict[str, Any]:
     curl.setopt(CurlOpt.WRITEFUNCTION, on_data)
     curl.setopt(CurlOpt.HTTP2_SETTINGS, job["h2_settings"].encode())
     curl.setopt(CurlOpt.HTTP2_WINDOW_UPDATE, job["h2_window_update"])
+    if job["compression"]:
+        curl.setopt(CurlOpt.ACCEPT_ENCODING, b"gzip")
     result: dict[str, Any] = {"url": url, "protocol": protocol, "start_ns": time.monotonic_ns()}
     try:
         curl.perform()

@@ -21,9 +21,9 @@ class Curl:
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
     knobs: Mapping[Protocol, frozenset[str]] = {
-        "h1": frozenset({"groups", "tls_version", "verify"}),
-        "h2": frozenset({"groups", "tls_version", "verify"}),
-        "h3": frozenset({"groups", "verify"}),
+        "h1": frozenset({"groups", "tls_version", "verify", "compression"}),
+        "h2": frozenset({"groups", "tls_version", "verify", "compression"}),
+        "h3": frozenset({"groups", "verify", "compression"}),
     }
     abilities: frozenset[Ability] = frozenset({"keylog", "qlog"})
 
@@ -50,6 +50,7 @@ class Curl:
         options = ["-q", "--silent", "--show-error", "--noproxy", "*", _VERSIONS[context.protocol]]
         options += ["--resolve", f"{context.host}:{context.port}:{context.address}"]
         options += ["--cacert", str(context.ca)] if knobs.verify is not False else ["--insecure"]
+        options += ["--compressed"] if knobs.compression else []
         if knobs.groups is not None:
             options += ["--curves", ":".join(OPENSSL_GROUPS[group] for group in knobs.groups)]
         if knobs.tls_version is not None:

@@ -28,7 +28,7 @@ class CurlCffi:
     name = "curl-cffi"
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
-    knobs: Mapping[Protocol, frozenset[str]] = {}
+    knobs: Mapping[Protocol, frozenset[str]] = dict.fromkeys(("h2", "h3"), frozenset({"compression"}))
     abilities: frozenset[Ability] = frozenset({"keylog", "qlog"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
@@ -41,7 +41,7 @@ class CurlCffi:
         return Available(f"{wheel} ({libcurl.split(' ')[0]})", python.path)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """It has no knobs."""
+        """Every value of its knob can be had."""
         return None
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
@@ -61,6 +61,7 @@ class CurlCffi:
             "ca": str(context.ca),
             "h2_settings": H2_SETTINGS,
             "h2_window_update": H2_WINDOW_UPDATE,
+            "compression": bool(context.knobs.compression),
             "output": str(context.output),
         }
         env = {"HOME": str(context.work_dir), "TMPDIR": str(context.work_dir), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -28,11 +28,11 @@ class Haproxy:
     origin_protocols: frozenset[Protocol] = frozenset({"h1", "h2"})
     knobs: Mapping[Protocol, frozenset[str]] = with_origin_knob(
         {
-            "h1": frozenset({"groups"}),
-            "h2": frozenset({"groups", "max_streams", "stream_window", "early_data"}),
+            "h1": frozenset({"groups", "compression"}),
+            "h2": frozenset({"groups", "max_streams", "stream_window", "early_data", "compression"}),
             "h3": frozenset(
                 {"congestion_control", "max_window", "groups", "max_streams", "connection_window", "early_data"}
-                | {"hystart", "pacing", "gso"}
+                | {"hystart", "pacing", "gso", "compression"}
             ),
         }
     )
@@ -92,6 +92,7 @@ def _configuration(context: Context) -> str:
     alpn = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}[origin.protocol if origin else "h1"]
     verified = f"ssl verify required ca-file {context.ca} verifyhost {context.host} sni str({context.host})"
     address = f"{origin.address}:{origin.port}" if origin else ""
+    compression = "filter compression\n    compression algo gzip" if knobs.compression else ""
     return f"""global
     nbthread 1
     maxconn 2000
@@ -109,6 +110,7 @@ frontend client
     bind {quic}@{context.authority} {certificate} alpn h3{early} quic-cc-algo {_congestion_control(knobs)}
     default_backend origin
 backend origin
+    {compression}
     http-reuse {"never" if is_cold(knobs) else "always"}
     server origin {address} alpn {alpn} {verified} pool-purge-delay 300s
 """

@@ -15,6 +15,14 @@ from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import tcp_sender_facts
 from quiclab.spec.model import Program, Protocol, Tcp
 
+_COMPRESSION = {
+    "handler": "encode",
+    "encodings": {"gzip": {}},
+    "minimum_length": 1,
+    "match": {"status_code": [200]},
+}
+"""Of every type: by itself Caddy looks at a list of them."""
+
 
 class Caddy:
     """One process that serves both protocols on one port."""
@@ -22,7 +30,11 @@ class Caddy:
     name = "caddy"
     role: Role = "server"
     protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
-    knobs: Mapping[Protocol, frozenset[str]] = {"h3": frozenset({"congestion_control"})}
+    knobs: Mapping[Protocol, frozenset[str]] = {
+        "h1": frozenset({"compression"}),
+        "h2": frozenset({"compression"}),
+        "h3": frozenset({"congestion_control", "compression"}),
+    }
     abilities: frozenset[Ability] = frozenset({"qlog", "resumption", "early_data"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
@@ -86,6 +98,7 @@ def _config(context: Context) -> dict[str, object]:
                 "match": [{"host": [context.host]}],
                 "handle": [
                     {"handler": "headers", "response": {"set": {"Cache-Control": ["no-store"]}}},
+                    *([_COMPRESSION] if context.knobs.compression else []),
                     {"handler": "file_server", "root": str(context.root)},
                 ],
                 "terminal": True,
