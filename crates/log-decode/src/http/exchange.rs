@@ -115,6 +115,11 @@ impl Exchange {
         }
     }
 
+    /// Whether the response is more than an interim one.
+    pub(super) fn has_final_response(&self) -> bool {
+        self.status.is_some()
+    }
+
     /// The server announced this request itself (RFC 9113 section 8.4, RFC 9114 section 4.6).
     pub(super) fn promise(&mut self, time_ns: i64) {
         self.promised_ns = Some(time_ns);

@@ -7,6 +7,7 @@ mod detail;
 mod dynamic_table;
 mod exchange;
 mod fields;
+pub mod h1;
 pub mod h2;
 pub mod h3;
 mod hpack;

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Connections made message by message, and what is hostile in them.
+
+use super::Connection;
+use crate::http::testing::{everything, finish, lines, Numbers};
+use crate::tables::Finished;
+use crate::Direction::{self, Down, Up};
+
+type Portion<'a> = (Direction, i64, &'a str);
+
+fn decode(portions: &[Portion<'_>]) -> Finished {
+    finish(|tables| {
+        let mut connection = Connection::new("c".into(), None, "https");
+        for (direction, time_ns, text) in portions {
+            connection.data(*direction, *time_ns, text.as_bytes(), tables);
+        }
+        connection.finish(tables);
+    })
+}
+
+const COLUMNS: [&str; 11] = [
+    "method",
+    "url",
+    "status",
+    "content_type",
+    "send_start_ns",
+    "send_end_ns",
+    "headers_ns",
+    "first_byte_ns",
+    "last_byte_ns",
+    "request_body_bytes",
+    "response_body_bytes",
+];
+
+const PIPELINED: [Portion<'static>; 8] = [
+    (Up, 1, "GET /a HTTP/1.1\r\nHost: h\r\n\r\nPOST /b HTTP/1.1\r\nhost: h\r\nContent-Length: 4\r\n\r\nbo"),
+    (Up, 2, "dyHEAD http://other:80/c HTTP/1.1\r\n\r\n"),
+    (Down, 3, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/css\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n"),
+    (Down, 4, "5;x=y\r\nhello\r\n"),
+    (Down, 5, "1\r\n!\r\n0\r\nX: y\r\n\r\n"),
+    (Down, 6, "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n"),
+    (Down, 7, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"),
+    (Up, 8, "GET /d HTTP/1.1\nHost: h\n\n"),
+];
+
+/// Requests one behind the other, chunks, trailers, interim responses, answers without a body.
+#[test]
+fn requests_become_rows() {
+    let finished = decode(&PIPELINED);
+    assert_eq!(
+        lines(&finished, "http_requests", &COLUMNS),
+        [
+            "GET|https://h/a|200|text/css|1|1|3|4|5|0|6",
+            "POST|https://h/b|304||1|2|6||6|4|0",
+            "HEAD|http://other:80/c|200||2|2|7||7|0|0",
+            "GET|https://h/d|||8|8||||0|",
+        ]
+    );
+    assert_eq!(finished.stats.iter().count(), 0);
+}
+
+/// The same bytes give the same rows, in whatever portions they arrive.
+#[test]
+fn portions_do_not_matter() {
+    let whole = everything(&decode(&PIPELINED));
+    let mut numbers = Numbers(11);
+    for longest in [1, 3, 30] {
+        let mut cut: Vec<Portion<'_>> = Vec::new();
+        for (direction, time_ns, text) in PIPELINED {
+            for portion in numbers.portions(text.as_bytes(), longest) {
+                cut.push((direction, time_ns, std::str::from_utf8(portion).unwrap()));
+            }
+        }
+        assert_eq!(everything(&decode(&cut)), whole);
+    }
+}
+
+/// A response without a length ends with its connection, and not with the log.
+#[test]
+fn a_response_may_end_with_the_connection() {
+    for (is_closed, last) in [(true, "9"), (false, "")] {
+        let finished = finish(|tables| {
+            let mut connection = Connection::new("c".into(), None, "http");
+            connection.data(Up, 1, b"GET / HTTP/1.0\r\n\r\n", tables);
+            connection.data(Down, 2, b"HTTP/1.0 200 OK\r\n\r\nsome", tables);
+            connection.data(Down, 3, b"body", tables);
+            if is_closed {
+                connection.end(Down, 9, tables);
+            }
+            connection.finish(tables);
+        });
+        let columns = ["response_body_bytes", "last_byte_ns"];
+        assert_eq!(
+            lines(&finished, "http_requests", &columns),
+            [format!("8|{last}")]
+        );
+    }
+}
+
+/// What follows an upgrade or a tunnel is no HTTP/1.1 and is not looked into.
+#[test]
+fn tunnels_are_left_alone() {
+    for (request, response) in [
+        ("CONNECT h:443 HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n"),
+        (
+            "GET / HTTP/1.1\r\nHost: h\r\n\r\n",
+            "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+        ),
+    ] {
+        let finished = decode(&[
+            (Up, 1, request),
+            (Down, 2, response),
+            (Up, 3, "\x16\x03"),
+            (Down, 4, "\x16\x03"),
+        ]);
+        assert_eq!(finished.rows("http_requests"), 1);
+        assert_eq!(finished.stats.iter().count(), 0);
+    }
+}
+
+/// No headers, answers without a request, chunks and lengths that are none, lines without end.
+#[test]
+fn hostile_messages_are_counted() {
+    let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+    let endless = "x".repeat(1 << 17);
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (up, down) in [
+        ("\x01\x02 \n\n", ""),
+        (endless.as_str(), ""),
+        ("", "HTTP/1.1 200 OK\r\n\r\n"),
+        (get, "nonsense\r\n\r\n"),
+        (get, &format!("{chunked}+5\r\n")),
+        (get, &format!("{chunked}ffffffffffffffffff\r\n")),
+        (get, &format!("{chunked}1\r\nab\r\n")),
+        (get, &format!("{chunked}{endless}")),
+    ] {
+        let finished = decode(&[
+            (Up, 1, up),
+            (Down, 2, down),
+            (Up, 3, "rest"),
+            (Down, 4, "rest"),
+        ]);
+        assert_eq!(
+            finished.stats.get("http1_malformed"),
+            1,
+            "{up:.40} {down:.80}"
+        );
+    }
+}
+
+/// Only a method and a blank look like a request.
+#[test]
+fn starts_are_told_apart() {
+    for (bytes, expected) in [
+        (&b"GET / HTTP/1.1"[..], true),
+        (b"OPTIONS * HTTP/1.1", true),
+        (b"PRI * HTTP/2.0", false),
+        (b"\x16\x03\x01", false),
+        (b"SSH-2.0-x", false),
+    ] {
+        assert_eq!(Connection::may_start_with(bytes), expected);
+    }
+}
