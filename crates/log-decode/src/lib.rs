@@ -10,8 +10,10 @@
 //! Memory: one chunk of every table (all of them without an outlet), plus one input record (at most [`MAX_RECORD_BYTES`]).
 
 pub mod arrow;
+mod base64;
 pub mod capture;
 mod error;
+pub mod har;
 pub mod http;
 mod input;
 mod json;
@@ -25,6 +27,7 @@ mod stats;
 pub mod tables;
 mod tcp;
 mod tls;
+pub mod trace_events;
 
 pub use error::DecodeError;
 pub use input::Input;
@@ -39,9 +42,11 @@ pub type Decode = fn(&Input, &Options, &mut tables::Tables) -> Result<Source, De
 
 /// Every decoder by the name of its format.
 pub const FORMATS: &[(&str, Decode)] = &[
+    ("har", har::decode),
     ("netlog", netlog::decode),
     ("packet_log", packet_log::decode),
     ("pcap", capture::decode),
     ("pcapng", capture::decode),
     ("qlog", qlog::decode),
+    ("trace_events", trace_events::decode),
 ];

@@ -126,5 +126,6 @@ PAGE_EVENTS = of_logs(
     Column("process", pl.UInt64, "", _NOT_SEEN, "Process id."),
     Column("thread", pl.UInt64, "", _NOT_SEEN, "Thread id."),
     Column("value", pl.Float64, "", "it has none", "Its number, such as a layout shift's score."),
-    Column("detail", pl.String, "", "nothing to say", "Its arguments as JSON."),
+    Column("detail", pl.String, "", "nothing to say, or more than 4096 bytes", "Its arguments as JSON."),
+    Column("image", pl.Binary, "", "no screenshot", "What was to be seen, as the browser encoded it (JPEG)."),
 )

@@ -4,6 +4,7 @@
 //! The memory layout is that of the Arrow columnar format 1.0; <https://arrow.apache.org/docs/format/Columnar.html>.
 
 mod array;
+mod binary;
 mod column;
 pub mod ffi;
 mod fixed_width;
@@ -15,6 +16,7 @@ mod text;
 mod validity;
 
 pub use array::Array;
+pub use binary::Binary;
 pub use column::{Column, Kind};
 pub use fixed_width::{Boolean, Primitive};
 pub use list::List32;

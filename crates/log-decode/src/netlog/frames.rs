@@ -21,6 +21,8 @@ pub(super) struct QuicFrame {
     /// Packets that an ACK frame acknowledges, the highest first.
     pub acknowledged: Vec<(u64, u64)>,
     ack_delay_us: Option<i64>,
+    /// Packets that came with ECT(0), ECT(1) and CE.
+    ecn: [Option<u64>; 3],
 }
 
 /// The packet that carries a frame.
@@ -90,6 +92,7 @@ impl QuicFrame {
             unidirectional: params.flag("is_unidirectional"),
             acknowledged,
             ack_delay_us: params.number("delta_time_largest_observed_us"),
+            ecn: ["ECT0", "ECT1", "CE"].map(|name| params.unsigned(name)),
         }
     }
 
@@ -137,6 +140,9 @@ impl QuicFrame {
                 first,
                 last,
                 ack_delay_us: self.ack_delay_us.map(|delay| delay as f64),
+                ect0: self.ecn[0],
+                ect1: self.ecn[1],
+                ce: self.ecn[2],
                 ..Ack::default()
             });
         }

@@ -22,7 +22,7 @@ mod streams;
 use crate::json::{members, Broken, Scanner};
 use crate::tables::Tables;
 use crate::tls::handshake::Message;
-use crate::{Clock, DecodeError, Direction, Input, Options, Severity, Source};
+use crate::{base64, Clock, DecodeError, Direction, Input, Options, Severity, Source};
 use constants::{Constants, Phase};
 use handshake::Handshake;
 use params::{Number, Params};
@@ -307,7 +307,7 @@ impl<'t> Log<'t> {
         let connection = connection();
         let body = params
             .text("bytes")
-            .and_then(|bytes| handshake::base64(&bytes))
+            .and_then(|bytes| base64::decode(&bytes))
             .unwrap_or_default();
         let kind = params
             .unsigned("type")

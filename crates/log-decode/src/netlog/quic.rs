@@ -6,7 +6,7 @@
 
 use super::constants::{Constants, Phase};
 use super::frames::{Carrier, QuicFrame};
-use super::handshake::{base64, Handshake};
+use super::handshake::Handshake;
 use super::http3::Http3;
 use super::parameters;
 use super::params::Params;
@@ -14,7 +14,7 @@ use super::recovery::{Recovery, Sent};
 use super::streams::Streams;
 use super::Event;
 use crate::tables::{Packet, Tables};
-use crate::{Direction, Severity};
+use crate::{base64, Direction, Severity};
 use std::collections::VecDeque;
 
 /// Frames that wait for their packet, packets that wait for their datagram, packets that wait for their keys.
@@ -482,7 +482,11 @@ impl Session {
         match kind {
             "CRYPTO" => {
                 let level = event.params.text("encryption_level").unwrap_or_default();
-                if let Some(bytes) = event.params.text("bytes").and_then(|bytes| base64(&bytes)) {
+                if let Some(bytes) = event
+                    .params
+                    .text("bytes")
+                    .and_then(|bytes| base64::decode(&bytes))
+                {
                     let part = (level.as_ref(), frame.offset.unwrap_or_default(), bytes);
                     self.handshake
                         .crypto_received(connection, event.time_ns, part, tables);

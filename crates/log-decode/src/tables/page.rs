@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a browser says about the load of a page.
 
-use crate::arrow::{table, Utf8};
+use crate::arrow::{table, Binary, Utf8};
 
 table! {
     /// One moment in the load of a page.
@@ -15,5 +15,6 @@ table! {
         thread: Option<u64>,
         value: Option<f64>,
         detail: Option<Utf8>,
+        image: Option<Binary>,
     }
 }

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""HAR 1.2, as browsers, their tools and sitespeed.io write it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from quiclab.decoders import _core
+from quiclab.decoders._api import Context, FileTables, Take
+
+_HEAD = re.compile(rb'\s*\{\s*"log"\s*:\s*\{')
+
+
+class Har:
+    """One archive, of one or more pages."""
+
+    format = "har"
+    versions = ("1.2", "1.2 with the fields of Chromium, Firefox and sitespeed.io")
+    tables = ("http_requests", "page_events")
+    clock = "CLOCK_REALTIME of the machine that ran the browser, in milliseconds; mapped to CLOCK_MONOTONIC."
+
+    def sniff(self, head: bytes) -> bool:
+        """An object `log` stands first, with one of its own members."""
+        names = (b'"version"', b'"creator"', b'"browser"', b'"pages"', b'"entries"')
+        return _HEAD.match(head) is not None and any(name in head for name in names)
+
+    def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
+        """One row an entry, and one for every moment that a page names."""
+        return _core.decode("har", path, context, take)
