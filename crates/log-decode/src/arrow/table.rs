@@ -129,6 +129,8 @@ macro_rules! table {
         #[derive(Debug, Default)]
         pub(crate) struct $builder {
             rows: usize,
+            /// Whether a chunk has been sealed, and may have left.
+            has_chunks: bool,
             sealed: Vec<std::sync::Arc<$crate::arrow::Chunk>>,
             outlet: $crate::arrow::Outlet,
             $($column: <$kind as $crate::arrow::Kind>::Column,)*
@@ -154,8 +156,15 @@ macro_rules! table {
                 }
             }
 
+            /// Whether no row was pushed.
+            #[allow(dead_code, reason = "not every table is asked")]
+            pub(crate) fn is_empty(&self) -> bool {
+                self.rows == 0 && !self.has_chunks
+            }
+
             fn seal_chunk(&mut self) {
                 use $crate::arrow::Column;
+                self.has_chunks = true;
                 let columns = vec![$(std::mem::take(&mut self.$column).seal(),)*];
                 let chunk = $crate::arrow::Chunk::new(std::mem::take(&mut self.rows), columns);
                 let table = $crate::arrow::Table::new($name, Self::FIELDS, vec![chunk]);

@@ -29,6 +29,14 @@ impl Span {
     }
 }
 
+fn span(start: usize, end: usize) -> Span {
+    let short = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    Span {
+        start: short(start),
+        end: short(end),
+    }
+}
+
 /// What a value is, by its first character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -63,6 +71,16 @@ impl<'a> Reader<'a> {
     /// How many bytes have been read.
     pub(crate) fn position(&self) -> usize {
         self.at
+    }
+
+    /// What has not been read.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// Pass over what somebody else has read.
+    pub(crate) fn advance(&mut self, length: usize) {
+        self.at = (self.at + length).min(self.text.len());
     }
 
     fn here(&self) -> Option<u8> {
@@ -118,6 +136,22 @@ impl<'a> Reader<'a> {
         Ok(Some(key))
     }
 
+    /// Like [`Reader::next_key`], with where the key stands.
+    #[inline]
+    pub(crate) fn next_key_at(
+        &mut self,
+        inside: &mut Inside,
+    ) -> Result<Option<(&'a [u8], Span)>, Fault> {
+        if !self.more(inside, b'}')? {
+            return Ok(None);
+        }
+        let key = self.string()?;
+        let end = self.at - 1;
+        let span = span(end - key.len(), end);
+        self.expect(b':')?;
+        Ok(Some((key, span)))
+    }
+
     /// Whether another item is to be read next; false behind the array.
     #[inline]
     pub(crate) fn next_item(&mut self, inside: &mut Inside) -> Result<bool, Fault> {
@@ -167,11 +201,7 @@ impl<'a> Reader<'a> {
     /// The next value, whatever it is, as it is written.
     pub(crate) fn value(&mut self) -> Result<Span, Fault> {
         let start = self.skip()?;
-        let span = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        Ok(Span {
-            start: span(start),
-            end: span(self.at),
-        })
+        Ok(span(start, self.at))
     }
 
     /// Pass over the next value; where it starts.

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The times of a trace in nanoseconds: absolute, relative or delta, with an epoch or without.
+//! The times of a trace in nanoseconds: absolute, relative or delta, in milliseconds or microseconds, with an epoch or
+//! without.
 
-use super::header::{CommonFields, ReferenceTime};
+use super::event::TimeKind;
+use super::header::TraceHeader;
+use super::resolution::Resolution;
+use crate::json::number;
+use serde_json::Value;
 
-const MS: f64 = 1e6;
 /// An "absolute" time before September 2001 is no date: the log counts from a start of its own.
-const EARLIEST_DATE_MS: f64 = 1e12;
+const EARLIEST_DATE_NS: i64 = 1_000_000_000_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Format {
@@ -18,24 +22,32 @@ enum Format {
 #[derive(Debug)]
 pub(super) struct Clock {
     format: Format,
+    /// A unit of its times is ten to the power of this in nanoseconds.
+    exponent: u32,
     /// Added to every time; `None` where the log has no epoch.
     epoch_ns: Option<i64>,
+    offset_ns: i64,
     previous_ns: i64,
-    started: bool,
+    latest_ns: Option<i64>,
+    /// Steps backwards so far.
+    pub(super) backwards: u64,
+    pub(super) resolution: Resolution,
 }
 
 impl Clock {
     /// `realtime_minus_monotonic_ns` maps `CLOCK_REALTIME` to `CLOCK_MONOTONIC`.
-    pub(super) fn new(fields: &CommonFields, realtime_minus_monotonic_ns: Option<i64>) -> Self {
+    pub(super) fn new(trace: &TraceHeader, realtime_minus_monotonic_ns: Option<i64>) -> Self {
+        let fields = &trace.common_fields;
+        let exponent = time_exponent(trace);
+        let scaled = |text: &str| number::scaled(text.as_bytes(), exponent).map(|(ns, _)| ns);
+        let is_date = |ns: &i64| *ns >= EARLIEST_DATE_NS;
         let reference_ns = match &fields.reference_time {
-            Some(ReferenceTime::Milliseconds(ms)) if *ms >= EARLIEST_DATE_MS => Some(to_ns(*ms)),
-            Some(ReferenceTime::Clock {
-                epoch,
-                wall_clock_time,
-            }) => wall_clock_time
-                .as_deref()
-                .or(epoch.as_deref())
-                .and_then(rfc3339_ns),
+            Some(Value::Number(number)) => scaled(&number.to_string()).filter(is_date),
+            Some(Value::String(text)) => scaled(text).filter(is_date).or_else(|| rfc3339_ns(text)),
+            Some(Value::Object(members)) => {
+                let text = |key: &str| members.get(key).and_then(Value::as_str);
+                ["wall_clock_time", "epoch"].iter().find_map(|key| rfc3339_ns(text(key)?))
+            }
             _ => None,
         };
         let format = match fields.time_format.as_deref() {
@@ -51,30 +63,45 @@ impl Clock {
         } else {
             reference_ns
         };
-        let epoch_ns =
-            reference_ns.map(|ns| ns.saturating_sub(realtime_minus_monotonic_ns.unwrap_or(0)));
+        let offset = trace.configuration.time_offset.as_deref();
         Self {
             format,
-            epoch_ns,
+            exponent,
+            epoch_ns: reference_ns.map(|ns| ns.saturating_sub(realtime_minus_monotonic_ns.unwrap_or(0))),
+            offset_ns: offset.and_then(scaled).unwrap_or(0),
             previous_ns: 0,
-            started: false,
+            latest_ns: None,
+            backwards: 0,
+            resolution: Resolution::default(),
         }
     }
 
-    /// `time_ns` of an event at `time_ms`.
-    pub(super) fn time_ns(&mut self, time_ms: f64) -> i64 {
-        if !self.started {
-            self.started = true;
-            if self.format == Format::Absolute && time_ms < EARLIEST_DATE_MS {
-                self.epoch_ns = None;
-            }
+    /// `time_ns` of an event whose time is written as `text`; `None` if that is no number.
+    pub(super) fn time_ns(&mut self, kind: TimeKind, text: &[u8]) -> Option<i64> {
+        let (mut ns, decimals) = number::scaled(text, self.exponent)?;
+        self.resolution.add(ns, decimals, self.exponent);
+        let format = match kind {
+            TimeKind::AsTheTraceSays => self.format,
+            TimeKind::Relative => Format::Relative,
+            TimeKind::Delta => Format::Delta,
+        };
+        if self.latest_ns.is_none() && format == Format::Absolute && ns < EARLIEST_DATE_NS {
+            self.epoch_ns = None;
         }
-        let mut ns = to_ns(time_ms);
-        if self.format == Format::Delta {
+        if format == Format::Delta {
             ns = ns.saturating_add(self.previous_ns);
             self.previous_ns = ns;
         }
-        ns.saturating_add(self.epoch_ns.unwrap_or(0))
+        let ns = ns.saturating_add(self.offset_ns).saturating_add(self.epoch_ns.unwrap_or(0));
+        let latest_ns = *self.latest_ns.get_or_insert(ns);
+        self.backwards += u64::from(ns < latest_ns);
+        self.latest_ns = Some(ns.max(latest_ns));
+        Some(ns)
+    }
+
+    /// The time of an event that has none: that of the one before.
+    pub(super) fn latest_ns(&self) -> i64 {
+        self.latest_ns.unwrap_or(self.epoch_ns.unwrap_or(0))
     }
 
     /// Whether the times seen so far can be placed without joining packets.
@@ -83,12 +110,15 @@ impl Clock {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "`as` saturates, which is what a time out of range deserves"
-)]
-fn to_ns(ms: f64) -> i64 {
-    (ms * MS).round() as i64
+/// A unit of a trace's times is ten to the power of this in nanoseconds; its round-trip times have the same.
+pub(super) fn time_exponent(trace: &TraceHeader) -> u32 {
+    let units = &trace.configuration.time_units;
+    match units.as_deref().or(trace.common_fields.time_units.as_deref()) {
+        Some("us" | "\u{b5}s") => 3,
+        Some("ns") => 0,
+        Some("s") => 9,
+        _ => 6,
+    }
 }
 
 /// Nanoseconds since 1970 of an RFC 3339 date and time.
@@ -128,6 +158,15 @@ fn rfc3339_ns(text: &str) -> Option<i64> {
 mod tests {
     use super::*;
 
+    fn clock(trace: &str, offset_ns: Option<i64>) -> Clock {
+        Clock::new(&serde_json::from_str(trace).unwrap(), offset_ns)
+    }
+
+    fn times(clock: &mut Clock, texts: &[&str]) -> Vec<i64> {
+        let time = |text: &&str| clock.time_ns(TimeKind::AsTheTraceSays, text.as_bytes()).unwrap();
+        texts.iter().map(time).collect()
+    }
+
     #[test]
     fn rfc3339_is_read_to_the_nanosecond() {
         assert_eq!(rfc3339_ns("1970-01-01T00:00:00Z"), Some(0));
@@ -141,7 +180,7 @@ mod tests {
             "unknown",
             "2024-13-01T00:00:00Z",
             "2024-01-01T00:00:00",
-            "2024-01-01T00:00:00.ßZ",
+            "2024-01-01T00:00:00.\u{df}Z",
         ] {
             assert_eq!(rfc3339_ns(bad), None, "{bad}");
         }
@@ -149,36 +188,44 @@ mod tests {
 
     #[test]
     fn deltas_add_up() {
-        let fields = CommonFields {
-            time_format: Some("delta".into()),
-            ..CommonFields::default()
-        };
-        let mut clock = Clock::new(&fields, None);
-        assert_eq!(
-            [1.5, 0.25, 0.0].map(|ms| clock.time_ns(ms)),
-            [1_500_000, 1_750_000, 1_750_000]
-        );
+        let mut clock = clock(r#"{"common_fields":{"time_format":"delta"}}"#, None);
+        assert_eq!(times(&mut clock, &["1.5", "0.25", "0"]), [1_500_000, 1_750_000, 1_750_000]);
         assert!(!clock.has_epoch());
     }
 
     #[test]
+    fn an_event_may_say_that_its_own_time_is_a_delta() {
+        let mut clock = clock(r#"{"common_fields":{"reference_time":0}}"#, None);
+        assert_eq!(clock.time_ns(TimeKind::Delta, b"2"), Some(2_000_000));
+        assert_eq!(clock.time_ns(TimeKind::Delta, b"3"), Some(5_000_000));
+    }
+
+    #[test]
     fn a_wall_clock_is_mapped_to_monotonic() {
-        let reference = ReferenceTime::Clock {
-            epoch: Some("unknown".into()),
-            wall_clock_time: Some("1970-01-01T00:00:02Z".into()),
-        };
-        let fields = CommonFields {
-            reference_time: Some(reference),
-            ..CommonFields::default()
-        };
-        let mut clock = Clock::new(&fields, Some(500_000_000));
-        assert_eq!(clock.time_ns(1.0), 1_501_000_000);
+        let fields = r#"{"common_fields":{"reference_time":{"epoch":"unknown","wall_clock_time":"1970-01-01T00:00:02Z"}}}"#;
+        let mut clock = clock(fields, Some(500_000_000));
+        assert_eq!(times(&mut clock, &["1.0"]), [1_501_000_000]);
+        assert!(clock.has_epoch());
+    }
+
+    #[test]
+    fn the_units_are_those_of_the_configuration_with_the_reference_and_the_offset() {
+        let fields = r#"{"configuration":{"time_units":"us","time_offset":"5"},"common_fields":{"reference_time":"1700000000000000"}}"#;
+        let mut clock = clock(fields, None);
+        assert_eq!(times(&mut clock, &["7"]), [1_700_000_000_000_012_000]);
         assert!(clock.has_epoch());
     }
 
     #[test]
     fn an_absolute_time_that_is_no_date_has_no_epoch() {
-        let mut clock = Clock::new(&CommonFields::default(), Some(7));
-        assert_eq!((clock.time_ns(3.0), clock.has_epoch()), (3_000_000, false));
+        let mut clock = clock("{}", Some(7));
+        assert_eq!((times(&mut clock, &["3"]), clock.has_epoch()), (vec![3_000_000], false));
+    }
+
+    #[test]
+    fn steps_backwards_are_counted() {
+        let mut clock = clock("{}", None);
+        times(&mut clock, &["3", "2", "2.5", "4"]);
+        assert_eq!(clock.backwards, 2);
     }
 }

@@ -1,107 +1,137 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One JSON document with `traces`: walked once for the headers and once for the events, never held whole.
+//! One JSON document with `traces`, never held whole.
+//!
+//! A trace may say behind its events who logged them. Such documents are walked twice: for their headers, then for
+//! their events.
 
+use super::event::Event;
 use super::events::Decoder;
-use super::header::TraceHeader;
-use super::{array_dialect, is_array_dialect, FORMAT};
-use crate::json::{members, Broken, Scanner};
-use crate::DecodeError;
-use serde::de::DeserializeOwned;
-use std::io::BufRead;
+use super::header::{FileHeader, TraceHeader};
+use super::identity::{Identity, LOOK_AHEAD};
+use super::walk::{Stop, Walker};
+use super::FORMAT;
+use crate::json::Fault;
+use crate::tables::Tables;
+use crate::{DecodeError, Input, Options, Source};
+use serde_json::Value;
 
 /// Traces of one document; a hostile file cannot make the list of headers long.
 const MAX_TRACES: usize = 1 << 10;
 
-/// The headers of all traces, as far as the document can be read.
-pub(super) fn headers(input: &mut impl BufRead) -> Result<Vec<TraceHeader>, DecodeError> {
-    let mut headers: Vec<TraceHeader> = Vec::new();
-    let mut text = Vec::new();
-    let mut version = String::new();
-    let outcome = traces(&mut Scanner::new(input), Some(&mut version), |scanner| {
-        if headers.len() == MAX_TRACES {
-            return scanner.value(None).map(drop);
-        }
-        headers.push(TraceHeader::default());
-        members(scanner, |scanner, key| {
-            let Some(header) = headers.last_mut() else {
-                return Ok(());
-            };
-            match key {
-                b"\"vantage_point\"" => header.vantage_point = parsed(scanner, &mut text)?,
-                b"\"common_fields\"" => header.common_fields = parsed(scanner, &mut text)?,
-                _ => drop(scanner.value(None)?),
-            }
-            Ok(())
-        })
-    });
-    match outcome {
-        Err(Broken::Io(error)) => Err(error.into()),
-        _ if is_array_dialect(&version) => Err(array_dialect(&version)),
-        _ if headers.is_empty() => Err(DecodeError::foreign(
-            FORMAT,
-            "it is a JSON document without traces",
-        )),
-        _ => Ok(headers),
-    }
+/// What the first walk finds.
+#[derive(Default)]
+struct Headers {
+    file: serde_json::Map<String, Value>,
+    traces: Vec<(serde_json::Map<String, Value>, Option<String>)>,
 }
 
-/// The events of all traces; `headers` are those that [`headers`] found.
 pub(super) fn decode(
-    input: &mut impl BufRead,
-    headers: &[TraceHeader],
-    decoder: &mut Decoder<'_>,
-) -> Result<(), DecodeError> {
-    let mut headers = headers.iter();
-    let mut text = Vec::new();
-    let outcome = traces(&mut Scanner::new(input), None, |scanner| {
-        let Some(header) = headers.next() else {
-            return scanner.value(None).map(drop);
+    input: &Input,
+    options: &Options,
+    tables: &mut Tables,
+) -> Result<Source, DecodeError> {
+    let headers = headers(input)?;
+    let file: FileHeader = from_members(&headers.file);
+    if headers.traces.is_empty() {
+        return Err(DecodeError::foreign(FORMAT, "it is a JSON document without traces"));
+    }
+    let file_title = file.title.clone();
+    let mut decoder = Decoder::new(options, file, "JSON", tables);
+    let mut traces = headers.traces.into_iter();
+    let mut walker = Walker::new(input.open()?);
+    let outcome = walker.traces(|walker, beside, _| {
+        if beside.is_some() {
+            return Ok(());
+        }
+        let Some((members, seen)) = traces.next() else {
+            return walker.skip();
         };
-        decoder.start_trace(header);
-        members(scanner, |scanner, key| {
-            if key != b"\"events\"" || scanner.peek()? != b'[' {
-                return scanner.value(None).map(drop);
+        let mut trace: TraceHeader = from_members(&members);
+        trace.title = trace.title.or_else(|| file_title.clone());
+        decoder.start_trace(&trace, seen);
+        walker.object(|walker, key| {
+            if key != b"events" || walker.peek()? != b'[' {
+                return walker.skip();
             }
-            scanner.elements(b']', |scanner| {
-                if !scanner.value(Some(&mut text))? {
-                    decoder.count_too_long();
-                } else if !std::str::from_utf8(&text).is_ok_and(|text| decoder.event(text).is_ok())
-                {
-                    decoder.count_malformed();
+            walker.items(|walker| {
+                match walker.item(|reader| decoder.event(reader)) {
+                    Ok(()) => Ok(()),
+                    Err(Stop::Fault(Fault::Syntax)) => {
+                        decoder.count_malformed();
+                        walker.skip()
+                    }
+                    Err(Stop::TooLong) => {
+                        decoder.count_too_long();
+                        walker.skip()
+                    }
+                    Err(stop) => Err(stop),
                 }
-                Ok(())
             })
         })
     });
     match outcome {
-        Err(Broken::Io(error)) => return Err(error.into()),
-        Err(Broken::Syntax) => decoder.count_broken_document(),
         Ok(()) => {}
+        Err(Stop::Io(error)) => return Err(error.into()),
+        Err(Stop::Fault(_) | Stop::TooLong) => decoder.count_broken_document(),
     }
-    Ok(())
+    Ok(decoder.finish())
 }
 
-/// Call `each` at every trace of the document; its `version` is filled in if it is asked for.
-fn traces<R: BufRead>(
-    scanner: &mut Scanner<R>,
-    mut version: Option<&mut String>,
-    mut each: impl FnMut(&mut Scanner<R>) -> Result<(), Broken>,
-) -> Result<(), Broken> {
-    members(scanner, |scanner, key| {
-        match (key, &mut version) {
-            (b"\"traces\"", _) if scanner.peek()? == b'[' => scanner.elements(b']', &mut each)?,
-            (b"\"qlog_version\"", Some(version)) => **version = parsed(scanner, &mut Vec::new())?,
-            _ => drop(scanner.value(None)?),
+/// What stands beside the events, as far as the document can be read.
+fn headers(input: &Input) -> Result<Headers, DecodeError> {
+    let mut headers = Headers::default();
+    let mut file = serde_json::Map::new();
+    let traces = &mut headers.traces;
+    let mut event = Event::default();
+    let mut walker = Walker::new(input.open()?);
+    let outcome = walker.traces(|walker, key, value| {
+        if let (Some(key), Some(value)) = (key, value) {
+            file.insert(key, value);
+            return Ok(());
         }
-        Ok(())
-    })
+        if traces.len() == MAX_TRACES {
+            return walker.skip();
+        }
+        traces.push(Default::default());
+        walker.object(|walker, key| {
+            let Some((members, seen)) = traces.last_mut() else {
+                return Ok(());
+            };
+            if key == b"events" && walker.peek()? == b'[' {
+                let trace: TraceHeader = from_members(members);
+                let (mut identity, fields) = (Identity::default(), trace.fields());
+                let mut left = LOOK_AHEAD;
+                let outcome = walker.items(|walker| {
+                    if left == 0 {
+                        return walker.skip();
+                    }
+                    left -= 1;
+                    walker.item(|reader| {
+                        let text = reader.rest();
+                        match identity.look(text, &fields, &mut event) {
+                            Some(length) => reader.advance(length),
+                            None => reader.skip().map(drop)?,
+                        }
+                        Ok(())
+                    })
+                });
+                *seen = identity.name();
+                return outcome;
+            }
+            let key = String::from_utf8_lossy(key).into_owned();
+            if let Some(value) = walker.value()? {
+                members.insert(key, value);
+            }
+            Ok(())
+        })
+    });
+    headers.file = file;
+    match outcome {
+        Err(Stop::Io(error)) => Err(error.into()),
+        _ => Ok(headers),
+    }
 }
 
-/// The value here; the default where it is not what it should be.
-fn parsed<R: BufRead, T: DeserializeOwned + Default>(
-    scanner: &mut Scanner<R>,
-    text: &mut Vec<u8>,
-) -> Result<T, Broken> {
-    scanner.value(Some(text))?;
-    Ok(serde_json::from_slice(text).unwrap_or_default())
+fn from_members<T: serde::de::DeserializeOwned + Default>(members: &serde_json::Map<String, Value>) -> T {
+    serde_json::from_value(Value::Object(members.clone())).unwrap_or_default()
 }

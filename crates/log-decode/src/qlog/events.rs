@@ -1,112 +1,210 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Events to rows: an event either becomes all its rows or is counted.
+//! Traces and their events: an event either becomes all its rows or is counted.
 
-use super::clock::Clock;
-use super::data::{MetricsData, PacketData};
-use super::event::{short_name, Data, Event, Time};
-use super::header::TraceHeader;
-use crate::tables::{Ack, Frame, Packet, Parameter, Tables, TransportMetric};
-use crate::{Clock as Kind, Options, Severity, Source};
-use serde_json::value::RawValue;
+use super::clock::{time_exponent, Clock};
+use super::connection::{Connection, Connections, Ends};
+use super::dialect::Writer;
+use super::event::{Event, Field};
+use super::header::{FileHeader, TraceHeader};
+use super::losses::Who;
+use super::{controller, packets, parameters, rest};
+use crate::json::{number, Fault, Reader, Span};
+use crate::tables::Tables;
+use crate::{Clock as Placed, End, Options, Severity, Source};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
-macro_rules! names_without_table {
-    ($($name:ident)*) => { &[$((stringify!($name), concat!("not_tabled:", stringify!($name)))),*] };
-}
-
-/// Events that the drafts define and no table holds, and the names under which they are counted; in order.
-const EVENTS_WITHOUT_TABLE: &[(&str, &str)] = names_without_table! {
-    congestion_state_updated connection_data_blocked_updated connection_id_updated connection_retried
-    connection_state_updated data_blocked_updated data_moved datagram_data_moved
-    datagram_dropped datagrams_received datagrams_sent ecn_state_updated
-    frame_created frame_parsed frames_processed key_discarded
-    key_retired key_updated loss_timer_updated marked_for_retransmit
-    migration_state_updated mtu_updated packet_buffered packets_acked
-    path_assigned priority_updated push_resolved
-    server_listening spin_bit_updated stream_data_blocked_updated stream_data_moved
-    stream_state_updated stream_type_set timer_updated tuple_assigned
-    udp_datagram_dropped udp_datagrams_received udp_datagrams_sent
-};
-
-const QUIC: &str = "quic";
 const CUT: &str = "the log was cut short: the program did not close it";
 const MALFORMED: &str = "a record that is not the JSON that its event's schema asks for";
 
 /// Collects the rows of all traces of a file.
 pub(super) struct Decoder<'t> {
-    realtime_minus_monotonic_ns: Option<i64>,
-    file_name: &'t str,
+    options: &'t Options,
+    file: FileHeader,
+    form: &'static str,
     unnamed_traces: usize,
-    vantage: Option<&'static str>,
-    connection: Option<String>,
-    clock: Option<Clock>,
-    placed: Kind,
+    trace: Option<Trace>,
+    dialects: Vec<String>,
+    resolution_ns: u64,
+    placed: Placed,
+    event: Event,
     tables: &'t mut Tables,
 }
 
+/// What holds for all events of one trace.
+struct Trace {
+    name: String,
+    ends: Ends,
+    writer: Writer,
+    fields: Vec<Field>,
+    clock: Clock,
+    /// What a length of time is multiplied by to be milliseconds.
+    to_ms: f64,
+    connections: Connections,
+}
+
+/// One event on its way into the tables.
+pub(super) struct Context<'a> {
+    pub text: &'a [u8],
+    pub event: &'a Event,
+    /// Without its namespace.
+    pub name: &'a [u8],
+    pub time_ns: i64,
+    pub who: Who<'a>,
+    pub writer: Writer,
+    pub to_ms: f64,
+}
+
+impl<'a> Context<'a> {
+    /// The text of a span without its quotes and escapes.
+    pub(super) fn text(&self, span: Span) -> Cow<'a, str> {
+        let text = std::str::from_utf8(span.of(self.text)).unwrap_or_default();
+        let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+        let inner = inner.unwrap_or(text);
+        if !inner.contains('\\') {
+            return Cow::Borrowed(inner);
+        }
+        serde_json::from_str(&format!("\"{inner}\"")).map_or(Cow::Borrowed(inner), Cow::Owned)
+    }
+
+    /// A member of the data as text.
+    pub(super) fn member(&self, key: &str) -> Option<Cow<'a, str>> {
+        let span = self.event.member(self.text, key.as_bytes())?;
+        (span.of(self.text) != b"null").then(|| self.text(span))
+    }
+
+    /// A member that is a number which is not negative.
+    pub(super) fn unsigned(&self, key: &str) -> Option<u64> {
+        number::unsigned(self.member(key)?.as_bytes())
+    }
+}
+
 impl<'t> Decoder<'t> {
-    pub(super) fn new(options: &'t Options, tables: &'t mut Tables) -> Self {
+    /// `form`: how its records are put together.
+    pub(super) fn new(
+        options: &'t Options,
+        file: FileHeader,
+        form: &'static str,
+        tables: &'t mut Tables,
+    ) -> Self {
         Self {
-            realtime_minus_monotonic_ns: options.realtime_minus_monotonic_ns,
-            file_name: &options.file_name,
+            options,
+            file,
+            form,
             unnamed_traces: 0,
-            vantage: None,
-            connection: None,
-            clock: None,
-            placed: Kind::Monotonic,
+            trace: None,
+            dialects: Vec::new(),
+            resolution_ns: 1,
+            placed: Placed::Monotonic,
+            event: Event::default(),
             tables,
         }
     }
 
-    #[cfg(test)]
-    pub(super) fn clock(&mut self) -> &mut Clock {
-        self.clock.as_mut().unwrap()
-    }
-
-    /// What follows belongs to the trace of `header`.
-    pub(super) fn start_trace(&mut self, header: &TraceHeader) {
+    /// What follows belongs to the trace of `header`; `seen` is the connection id that its first events name.
+    pub(super) fn start_trace(&mut self, header: &TraceHeader, seen: Option<String>) {
         self.end_trace();
-        self.vantage = match header.vantage_point.kind.as_deref() {
-            Some("client") => Some("client"),
-            Some("server") => Some("server"),
-            _ => None,
-        };
-        if self.vantage.is_none() {
-            self.tables.stats.count(
+        let writer = Writer::of(&self.file, header);
+        let point = &header.vantage_point;
+        let kind = point.kind.as_deref();
+        let vantage = [End::Client, End::Server]
+            .into_iter()
+            .find(|end| kind.is_some_and(|kind| kind.eq_ignore_ascii_case(end.as_str())))
+            // Where it lies says more than nothing.
+            .or(self.options.vantage.filter(|_| kind.is_none()));
+        if vantage.is_none() {
+            self.tables.count(
                 "no_vantage",
                 Severity::Notice,
                 "the log does not say whether it is the client's or the server's",
             );
         }
-        let named = header.common_fields.group_id.clone();
-        self.connection = Some(named.unwrap_or_else(|| self.number_trace()));
-        self.clock = Some(Clock::new(
-            &header.common_fields,
-            self.realtime_minus_monotonic_ns,
-        ));
+        let outbound = match (vantage, point.flow.as_deref()) {
+            (Some(end), _) => Some(end.outbound()),
+            (None, Some(flow)) if flow.eq_ignore_ascii_case("client") => Some("up"),
+            (None, Some(flow)) if flow.eq_ignore_ascii_case("server") => Some("down"),
+            _ => None,
+        };
+        let fields = &header.common_fields;
+        let described = header.description.as_ref().filter(|_| writer.describes_by_connection_id());
+        let named = fields.group_id.as_ref().or(fields.odcid.as_ref()).or(described);
+        let named = named.filter(|name| !name.is_empty()).map(|name| connection_name(name));
+        let name = named.or(seen).unwrap_or_else(|| self.number_trace());
+        let dialect = self.dialect(writer, header);
+        if self.dialects.len() < 8 && !self.dialects.contains(&dialect) {
+            self.dialects.push(dialect);
+        }
+        let exponent = i32::try_from(time_exponent(header)).unwrap_or(6);
+        self.trace = Some(Trace {
+            name,
+            ends: Ends {
+                vantage: vantage.map(End::as_str),
+                outbound,
+            },
+            writer,
+            fields: header.fields(),
+            clock: Clock::new(header, self.options.realtime_minus_monotonic_ns),
+            to_ms: 10_f64.powi(exponent - 6),
+            connections: Connections::default(),
+        });
+    }
+
+    fn dialect(&self, writer: Writer, header: &TraceHeader) -> String {
+        let version = self.file.code_version.as_ref();
+        let program = match version {
+            Some(version) => format!("{} {version}", writer.name(header)),
+            None => writer.name(header),
+        };
+        let events = self.file.version(header);
+        let text = format!("{program}, {events}, {}", self.form);
+        text.chars().take(160).collect()
     }
 
     /// A name for the connection of a trace without an id: nothing says that two such traces are about the same one.
     fn number_trace(&mut self) -> String {
         self.unnamed_traces += 1;
-        format!("{}#{}", self.file_name, self.unnamed_traces)
+        format!("{}#{}", self.options.file_name, self.unnamed_traces)
     }
 
     fn end_trace(&mut self) {
-        let Some(clock) = self.clock.take() else {
+        let Some(mut trace) = self.trace.take() else {
             return;
         };
-        if !clock.has_epoch() {
-            self.placed = Kind::OwnStart;
-            self.tables.stats.count(
+        trace.connections.finish(trace.ends, self.tables);
+        let has_rows = [
+            ("cc_states", self.tables.cc_states.is_empty()),
+            ("timers", self.tables.timers.is_empty()),
+            ("losses", self.tables.losses.is_empty()),
+            ("frames", self.tables.frames.is_empty()),
+            ("acks", self.tables.acks.is_empty()),
+            ("streams", self.tables.streams.is_empty()),
+            ("flow_control", self.tables.flow_control.is_empty()),
+            ("handshake", self.tables.handshake.is_empty()),
+            ("parameters", self.tables.parameters.is_empty()),
+            ("transport_metrics", self.tables.transport_metrics.is_empty()),
+            ("http_frames", self.tables.http_frames.is_empty()),
+            ("http_requests", self.tables.http_requests.is_empty()),
+        ];
+        let has_rows = |table: &str| has_rows.contains(&(table, false));
+        trace.writer.tell_lacks(has_rows, self.tables);
+        self.resolution_ns = self.resolution_ns.max(trace.clock.resolution.step_ns());
+        self.tables.stats.add(
+            "time_backwards",
+            trace.clock.backwards,
+            Severity::Notice,
+            "an event that was logged before an earlier one: rows keep the order of the log",
+        );
+        if !trace.clock.has_epoch() {
+            self.placed = Placed::OwnStart;
+            self.tables.count(
                 "no_epoch",
                 Severity::Notice,
                 "times count from the log's own start: join packets to a capture to place them",
             );
-        } else if self.realtime_minus_monotonic_ns.is_none() {
-            self.placed = Kind::Realtime;
-            self.tables.stats.count(
+        } else if self.options.realtime_minus_monotonic_ns.is_none() {
+            if self.placed == Placed::Monotonic {
+                self.placed = Placed::Realtime;
+            }
+            self.tables.count(
                 "no_clock_offset",
                 Severity::Notice,
                 "time_ns is CLOCK_REALTIME: its offset was not given",
@@ -117,27 +215,23 @@ impl<'t> Decoder<'t> {
     pub(super) fn finish(mut self) -> Source {
         self.end_trace();
         Source {
-            dialect: String::new(),
+            dialect: self.dialects.join("; "),
             clock: self.placed,
-            resolution_ns: 1,
+            resolution_ns: self.resolution_ns,
             realtime_minus_monotonic_ns: None,
         }
     }
 
     pub(super) fn count_cut(&mut self) {
-        self.tables
-            .stats
-            .count("truncated_record", Severity::DataLoss, CUT);
+        self.tables.count("truncated_record", Severity::DataLoss, CUT);
     }
 
     pub(super) fn count_malformed(&mut self) {
-        self.tables
-            .stats
-            .count("malformed_event", Severity::DataLoss, MALFORMED);
+        self.tables.count("malformed_event", Severity::DataLoss, MALFORMED);
     }
 
     pub(super) fn count_too_long(&mut self) {
-        self.tables.stats.count(
+        self.tables.count(
             "record_too_long",
             Severity::DataLoss,
             "a single record of more than 16 MiB was skipped",
@@ -145,191 +239,148 @@ impl<'t> Decoder<'t> {
     }
 
     pub(super) fn count_broken_document(&mut self) {
-        self.tables.stats.count(
+        self.tables.count(
             "broken_document",
             Severity::Error,
             "the document ends or breaks off here: events behind it are lost",
         );
     }
 
-    /// Decode one event.
+    /// Decode the event that stands next.
     ///
     /// # Errors
     /// If it is not JSON, or not what its schema asks for; nothing of it is kept then.
-    pub(super) fn event(&mut self, text: &str) -> serde_json::Result<()> {
-        let event = match serde_json::from_str::<Event<'_>>(text) {
-            Ok(event) => event,
-            Err(error) => {
-                // Deltas add up, so the time counts even if the rest is lost.
-                if let (Ok(Time { time }), Some(clock)) =
-                    (serde_json::from_str(text), &mut self.clock)
-                {
-                    clock.time_ns(time);
-                }
-                return Err(error);
-            }
-        };
-        let time_ns = self
-            .clock
-            .as_mut()
-            .map_or(0, |clock| clock.time_ns(event.time));
-        // Moved out for the time of the call, so that rows can borrow it.
-        let own_connection = self.connection.take();
-        let connection = event.group_id.as_deref().or(own_connection.as_deref());
-        match event.data {
-            Data::Packet(kind, data) => self.packet(kind, time_ns, connection, &data),
-            Data::Metrics(data) => self.metrics(time_ns, connection, &data),
-            Data::Handshake(members) => {
-                self.handshake(short_name(&event.name), time_ns, connection, &members);
-            }
-            Data::WithoutTable => self.count_without_table(short_name(&event.name)),
-        }
-        self.connection = own_connection;
-        Ok(())
-    }
-
-    fn count_without_table(&mut self, name: &str) {
-        // Newer drafts put the recovery events into the namespace quic, and the old one into the name.
-        let known = name.strip_prefix("recovery_").unwrap_or(name);
-        if let Ok(at) = EVENTS_WITHOUT_TABLE.binary_search_by_key(&known, |(known, _)| known) {
-            self.tables.stats.count(
-                EVENTS_WITHOUT_TABLE[at].1,
-                Severity::Info,
-                "an event of the qlog drafts that no table holds",
-            );
-        } else {
-            let name: String = name.chars().take(64).collect();
-            self.tables.stats.count(
-                format!("unknown_event:{name}"),
-                Severity::Notice,
-                "an event that the qlog drafts do not define",
-            );
-        }
-    }
-
-    fn packet(
-        &mut self,
-        event: &'static str,
-        time_ns: i64,
-        connection: Option<&str>,
-        data: &PacketData<'_>,
-    ) {
-        let vantage = self.vantage;
-        let packet_type = data
-            .header
-            .packet_type
-            .as_deref()
-            .or(data.packet_type.as_deref());
-        let packet_number = data.header.packet_number.or(data.packet_number);
-        self.tables.packets.push(Packet {
-            transport: QUIC,
-            vantage,
-            connection,
+    pub(super) fn event(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        let Self {
+            trace: Some(trace),
             event,
-            time_ns,
-            packet_type,
-            packet_number,
-            length_bytes: data.raw.length,
-            trigger: data.trigger.as_deref(),
-            ..Packet::default()
-        });
-        for frame in &data.frames {
-            let raw_length = frame
-                .raw
-                .as_ref()
-                .and_then(|raw| raw.payload_length.or(raw.length));
-            self.tables.frames.push(Frame {
-                vantage,
-                connection,
-                event,
-                time_ns,
-                packet_type,
-                packet_number,
-                frame_type: &frame.kind,
-                stream_id: frame.stream_id,
-                offset: frame.offset,
-                length_bytes: frame.length.or(raw_length),
-                fin: frame.fin,
-                ..Frame::default()
-            });
-            for range in &frame.acked_ranges {
-                self.tables.acks.push(Ack {
-                    transport: QUIC,
-                    kind: "ack",
-                    vantage,
-                    connection,
-                    event,
-                    time_ns,
-                    packet_type,
-                    packet_number,
-                    first: range.first,
-                    last: range.last,
-                    ack_delay_us: frame.ack_delay.map(|ms| ms * 1000.0),
-                    ..Ack::default()
-                });
-            }
-        }
-    }
-
-    fn metrics(&mut self, time_ns: i64, connection: Option<&str>, data: &MetricsData) {
-        self.tables.transport_metrics.push(TransportMetric {
-            transport: QUIC,
-            vantage: self.vantage,
-            connection,
-            time_ns,
-            cwnd_bytes: data.congestion_window,
-            bytes_in_flight: data.bytes_in_flight,
-            ssthresh_bytes: data.ssthresh,
-            smoothed_rtt_ms: data.smoothed_rtt,
-            min_rtt_ms: data.min_rtt,
-            latest_rtt_ms: data.latest_rtt,
-            rtt_variance_ms: data.rtt_variance,
-            pacing_rate_bit_per_s: data.pacing_rate,
-            pto_count: data.pto_count,
-            ..TransportMetric::default()
-        });
-    }
-
-    fn handshake(
-        &mut self,
-        event: &str,
-        time_ns: i64,
-        connection: Option<&str>,
-        members: &BTreeMap<Cow<'_, str>, &RawValue>,
-    ) {
-        let text = |raw: &RawValue| {
-            serde_json::from_str::<String>(raw.get()).unwrap_or_else(|_| raw.get().to_owned())
+            tables,
+            ..
+        } = self
+        else {
+            return reader.skip().map(drop);
         };
-        // "owner" in 0.3, "initiator" in the drafts of `file_schema`: whose parameters these are.
-        let owner = members
-            .get("owner")
-            .or_else(|| members.get("initiator"))
-            .map(|raw| text(raw));
-        for (name, raw) in members
-            .iter()
-            .filter(|(name, _)| !matches!(name.as_ref(), "owner" | "initiator"))
-        {
-            let name = match &owner {
-                Some(owner) => format!("{event}.{owner}.{name}"),
-                None => format!("{event}.{name}"),
-            };
-            self.tables.parameters.push(Parameter {
-                vantage: self.vantage,
-                connection,
-                time_ns,
-                name: &name,
-                value: &text(raw),
-            });
+        let start = reader.position();
+        let read = event.read(reader, &trace.fields);
+        let text = reader.text();
+        if read == Err(Fault::End) {
+            return read;
         }
+        // Deltas add up, so the time counts even if the rest is lost.
+        let time_ns = event.time.and_then(|(kind, time)| trace.clock.time_ns(kind, time.of(text)));
+        read?;
+        let whole = text.get(start..reader.position()).unwrap_or_default();
+        if std::str::from_utf8(whole).is_err() {
+            tables.count(
+                "invalid_utf8",
+                Severity::Notice,
+                "a record with bytes that are no UTF-8, as JSON must be: it was left out",
+            );
+            return Err(Fault::Syntax);
+        }
+        let Some(time_ns) = time_ns.or_else(|| event.time.is_none().then(|| trace.clock.latest_ns())) else {
+            return Err(Fault::Syntax);
+        };
+        let own = match event.group_id.map(|id| id.of(text)) {
+            Some(id) if !id.is_empty() && id != trace.name.as_bytes() => {
+                std::str::from_utf8(id).ok().map(connection_name)
+            }
+            _ => None,
+        };
+        let name = own.as_deref().unwrap_or(&trace.name);
+        let connection = trace.connections.select(name, trace.ends, tables);
+        if reader.impossible > 0 {
+            tables.stats.add("impossible_value", reader.impossible, Severity::Notice, IMPOSSIBLE);
+            reader.impossible = 0;
+        }
+        let rest = Followed::new(connection, trace.ends);
+        let name = event.name.of(text);
+        let short = memchr::memrchr(b':', name).map_or(name, |at| &name[at + 1..]);
+        let context = Context {
+            text,
+            event,
+            name: short,
+            time_ns,
+            who: rest.0,
+            writer: trace.writer,
+            to_ms: trace.to_ms,
+        };
+        dispatch(&context, rest.1, tables);
+        Ok(())
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::EVENTS_WITHOUT_TABLE;
+pub(super) const IMPOSSIBLE: &str = "a number that cannot be (negative, zero, or none at all): the value is missing";
 
-    #[test]
-    fn the_names_are_in_order() {
-        assert!(EVENTS_WITHOUT_TABLE.is_sorted());
+/// In small letters if it is hexadecimal, else as it is.
+fn connection_name(id: &str) -> String {
+    if id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        id.to_ascii_lowercase()
+    } else {
+        id.chars().take(256).collect()
+    }
+}
+
+/// What is followed over a connection's events.
+pub(super) struct State<'a> {
+    pub losses: &'a mut super::losses::Losses,
+    pub streams: &'a mut super::streams::Streams,
+    pub handshake: &'a mut super::handshake::Handshake,
+    pub http: &'a mut super::http::Http,
+}
+
+struct Followed<'a>(Who<'a>, State<'a>);
+
+impl<'a> Followed<'a> {
+    fn new(connection: &'a mut Connection, ends: Ends) -> Self {
+        let Connection {
+            name,
+            losses,
+            streams,
+            handshake,
+            http,
+            ..
+        } = connection;
+        let state = State {
+            losses,
+            streams,
+            handshake,
+            http,
+        };
+        Self(ends.of(name), state)
+    }
+}
+
+/// Hand an event to whoever knows its kind.
+fn dispatch(context: &Context<'_>, state: State<'_>, tables: &mut Tables) {
+    match context.name {
+        b"packet_sent" | b"PACKET_SENT" => packets::packet("sent", context, state, tables),
+        b"packet_received" | b"PACKET_RECEIVED" => packets::packet("received", context, state, tables),
+        b"packet_lost" | b"PACKET_LOST" => packets::packet("lost", context, state, tables),
+        b"packet_dropped" | b"packet_drop" => packets::packet("dropped", context, state, tables),
+        b"packet_buffered" => packets::packet("buffered", context, state, tables),
+        b"packets_acked" => packets::acked(context, state),
+        b"metrics_updated" | b"recovery_metrics_updated" | b"metric_update" | b"METRIC_UPDATE"
+        | b"congestion_metric_update" | b"bandwidth_est_update" => controller::metrics(context, tables),
+        b"congestion_state_updated" | b"recovery_congestion_state_updated" => {
+            controller::state(context, tables);
+        }
+        b"loss_timer_updated" | b"recovery_loss_timer_updated" | b"timer_updated" => {
+            controller::timer(context, tables);
+        }
+        b"connection_data_blocked_updated" | b"stream_data_blocked_updated" | b"data_blocked_updated" => {
+            controller::blocked(context, tables);
+        }
+        b"frame_created" => rest::http_frame(true, context, state, tables),
+        b"frame_parsed" => rest::http_frame(false, context, state, tables),
+        b"stream_type_set" => rest::stream_type(context, state, tables),
+        b"priority_updated" => rest::priority(context, state),
+        b"key_updated" | b"key_discarded" | b"key_retired" => {
+            parameters::keys(context, state, tables);
+        }
+        b"connection_state_updated" => parameters::connection_state(context, state, tables),
+        name if parameters::holds(name) => parameters::all(context, tables),
+        b"" => {}
+        _ => rest::count(context, tables),
     }
 }

@@ -1,54 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What stands before the events: who logged, which connection, and which clock.
+//!
+//! Members may be missing or of another type than the drafts say: those count as missing, and the rest is read.
 
-use serde::Deserialize;
-use std::borrow::Cow;
+use super::event::Field;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
-/// The first record of a JSON text sequence.
-#[derive(Deserialize)]
-pub(super) struct FileHeader<'a> {
-    #[serde(borrow, default)]
-    pub qlog_version: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    pub file_schema: Option<Cow<'a, str>>,
-    #[serde(default)]
+/// A file's own part: the first record of a sequence, or the top of a document without its traces.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(super) struct FileHeader {
+    #[serde(default, deserialize_with = "text")]
+    pub qlog_version: Option<String>,
+    #[serde(default, deserialize_with = "text")]
+    pub file_schema: Option<String>,
+    #[serde(default, deserialize_with = "text")]
+    pub title: Option<String>,
+    #[serde(default, deserialize_with = "text")]
+    pub code_version: Option<String>,
+    #[serde(default, deserialize_with = "or_default")]
     pub trace: TraceHeader,
+}
+
+impl FileHeader {
+    /// Whether it says of itself that it is a qlog.
+    pub(super) fn is_qlog(&self) -> bool {
+        self.qlog_version.is_some() || self.file_schema.is_some()
+    }
+
+    /// The version of what is inside: that of the events' schema since there are several.
+    pub(super) fn version(&self, trace: &TraceHeader) -> String {
+        let schema = trace.event_schemas.first().and_then(Value::as_str);
+        let events = schema.and_then(|schema| schema.rsplit(':').next());
+        match (events, &self.qlog_version) {
+            (Some(events), _) => format!("events {events}"),
+            (None, Some(version)) => version.clone(),
+            (None, None) => "file_schema".to_owned(),
+        }
+    }
 }
 
 /// The part of a trace that applies to all its events.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct TraceHeader {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub vantage_point: VantagePoint,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub common_fields: CommonFields,
+    #[serde(default, deserialize_with = "or_default")]
+    pub configuration: Configuration,
+    #[serde(default, deserialize_with = "text")]
+    pub title: Option<String>,
+    #[serde(default, deserialize_with = "text")]
+    pub description: Option<String>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub event_schemas: Vec<Value>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub event_fields: Vec<Value>,
+}
+
+impl TraceHeader {
+    /// What the places of an event in array form mean.
+    pub(super) fn fields(&self) -> Vec<Field> {
+        let names = self.event_fields.iter();
+        names
+            .map(|name| Field::of(name.as_str().unwrap_or_default().as_bytes()))
+            .collect()
+    }
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct VantagePoint {
-    #[serde(default, rename = "type")]
+    #[serde(default, deserialize_with = "text")]
+    pub name: Option<String>,
+    #[serde(default, rename = "type", deserialize_with = "text")]
     pub kind: Option<String>,
+    /// Whose packets are "sent" where the log was taken between the two.
+    #[serde(default, deserialize_with = "text")]
+    pub flow: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct CommonFields {
-    #[serde(default, alias = "ODCID")]
+    #[serde(default, deserialize_with = "text")]
     pub group_id: Option<String>,
-    #[serde(default)]
+    #[serde(default, rename = "ODCID", deserialize_with = "text")]
+    pub odcid: Option<String>,
+    #[serde(default, deserialize_with = "text")]
     pub time_format: Option<String>,
+    #[serde(default, deserialize_with = "text")]
+    pub time_units: Option<String>,
     #[serde(default)]
-    pub reference_time: Option<ReferenceTime>,
+    pub reference_time: Option<Value>,
 }
 
-/// Milliseconds in 0.3, an object since main-schema-10.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub(super) enum ReferenceTime {
-    Milliseconds(f64),
-    Clock {
-        #[serde(default)]
-        epoch: Option<String>,
-        #[serde(default)]
-        wall_clock_time: Option<String>,
-    },
+/// Of the drafts before 0.4.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(super) struct Configuration {
+    #[serde(default, deserialize_with = "text")]
+    pub time_units: Option<String>,
+    #[serde(default, deserialize_with = "text")]
+    pub time_offset: Option<String>,
+}
+
+/// A text, or a number as text; nothing for everything else.
+fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::String(text) => Some(text),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    })
+}
+
+/// The default for what is not of the type that it should be.
+fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + serde::de::DeserializeOwned,
+{
+    let value = Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(value).unwrap_or_default())
 }

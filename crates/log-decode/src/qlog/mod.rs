@@ -1,70 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
-//! qlog: 0.3 as JSON-SEQ and as one JSON document, and the `file_schema` drafts (quic-12 and later) as JSON-SEQ.
+//! qlog, of every draft and dialect: one JSON document, a JSON text sequence, or a record on each line.
 //!
-//! Sources: draft-ietf-quic-qlog-main-schema-02 to -12, draft-ietf-quic-qlog-quic-events-01 to -12, RFC 7464.
+//! Drafts before 0.3 write events as arrays whose meaning stands in the trace's `event_fields`, later ones as objects;
+//! both are read wherever they stand. What a dialect calls things is settled in [`event`] and [`names`], its units and
+//! what it never writes in [`dialect`].
+//!
+//! Sources: draft-marx-qlog-main-schema-00 to -02, draft-ietf-quic-qlog-main-schema-00 to -12,
+//! draft-ietf-quic-qlog-quic-events-00 to -12, draft-ietf-quic-qlog-h3-events-00 to -12, RFC 7464.
 
 mod clock;
-mod data;
+mod connection;
+mod controller;
+mod dialect;
 mod document;
 mod event;
 mod events;
+mod handshake;
 mod header;
-mod records;
+mod http;
+mod identity;
+mod losses;
+mod names;
+mod packets;
+mod parameters;
+mod resolution;
+mod rest;
+mod sequence;
+mod streams;
+mod walk;
 
+use crate::json::{Reader, Window};
 use crate::tables::Tables;
 use crate::{DecodeError, Input, Options, Source};
+use sequence::{Separator, RECORD_SEPARATOR};
+use std::io::{self, Read};
 
 const FORMAT: &str = "qlog";
-const RECORD_SEPARATOR: u8 = 0x1e;
 
-/// Drafts before 0.3 wrote events as arrays, whose meaning stands in a header of their own.
-fn is_array_dialect(version: &str) -> bool {
-    version.starts_with("draft-")
-}
-
-fn array_dialect(version: &str) -> DecodeError {
-    let version: String = version.chars().take(32).collect();
-    DecodeError::foreign(
-        FORMAT,
-        format!("its version is {version}; 0.3 and later are read"),
-    )
-}
+const TEXT_SEQUENCE: Separator = Separator {
+    byte: RECORD_SEPARATOR,
+    form: "JSON-SEQ",
+};
+const LINES: Separator = Separator {
+    byte: b'\n',
+    form: "NDJSON",
+};
 
 /// Decode a qlog file. With `realtime_minus_monotonic_ns`, the times of a log with an epoch are mapped to
 /// `CLOCK_MONOTONIC`; without it they stay `CLOCK_REALTIME`. A log without an epoch keeps times relative to its start.
 ///
-/// `file_name` stands for the connection id of traces that have none: the second such trace becomes `file_name#2`, so
-/// that several of them, in one file or in several, are not taken for one connection.
+/// A trace that names no connection is named after the first Initial packet in it. Where that cannot be told,
+/// `file_name` stands for it: the second such trace becomes `file_name#2`, so that several of them, in one file or in
+/// several, are not taken for one connection.
 ///
 /// # Errors
-/// If the input cannot be read, or is neither a JSON text sequence nor a JSON document with a qlog header.
+/// If the input cannot be read, or is neither a sequence of JSON texts nor a JSON document with a qlog header.
 pub fn decode(
     input: &Input,
     options: &Options,
     tables: &mut Tables,
 ) -> Result<Source, DecodeError> {
-    let mut decoder = events::Decoder::new(options, tables);
-    let mut reader = input.open()?;
-    let first = reader
-        .fill_buf()?
-        .iter()
-        .copied()
-        .find(|byte| !byte.is_ascii_whitespace());
-    match first {
-        Some(RECORD_SEPARATOR) => records::decode(&mut reader, &mut decoder)?,
-        Some(b'{') => {
-            // The header may stand behind the events, so it is looked for in a pass of its own.
-            let headers = document::headers(&mut reader)?;
-            document::decode(&mut input.open()?, &headers, &mut decoder)?;
+    let mut window = Window::new(input.open()?);
+    match window.peek()? {
+        Some(RECORD_SEPARATOR) => sequence::decode(&mut window, TEXT_SEQUENCE, options, tables),
+        Some(b'{') if has_lines(&mut window)? => {
+            sequence::decode(&mut window, LINES, options, tables)
         }
-        _ => {
-            return Err(DecodeError::foreign(
-                FORMAT,
-                "it is neither a JSON text sequence nor a JSON document",
-            ))
-        }
+        Some(b'{') => document::decode(input, options, tables),
+        _ => Err(DecodeError::foreign(
+            FORMAT,
+            "it is neither a JSON text sequence nor a JSON document",
+        )),
     }
-    Ok(decoder.finish())
+}
+
+/// Whether another record follows the first: then it is no document.
+fn has_lines(window: &mut Window<impl Read>) -> io::Result<bool> {
+    let mut reader = Reader::new(window.bytes());
+    let ended = reader.skip().is_ok();
+    Ok(ended && matches!(reader.peek(), Ok(b'{' | b'[')))
 }
 
 #[cfg(test)]

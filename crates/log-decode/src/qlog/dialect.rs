@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Who wrote a log, in which units, and what that program never writes.
+//!
+//! The units are those of the programs' sources, not those of the drafts (which want bits per second and milliseconds).
+
+use super::header::{FileHeader, TraceHeader};
+use crate::tables::Tables;
+
+/// A program, or library, that writes qlogs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Writer {
+    Aioquic,
+    Mvfst,
+    Neqo,
+    Ngtcp2,
+    OpenSsl,
+    /// Makes qlogs of captures.
+    Pcap2qlog,
+    Picoquic,
+    QuicGo,
+    QuicTrace,
+    Quiche,
+    Quinn,
+    #[default]
+    Unknown,
+}
+
+/// A table, a column of it or `None` for all, and why it stays empty.
+type Lack = (&'static str, Option<&'static str>, &'static str);
+
+const NO_HTTP: &str = "this program logs no HTTP events";
+const NO_STATES: &str = "this program logs no states of its congestion controller";
+const NO_TIMERS: &str = "this program logs no timers";
+const NO_RULE: &str = "this program does not log by which rule a packet was lost";
+const NO_PACING: &str = "this program does not log its pacing rate";
+const NO_FRAMES: &str = "this program logs packets without their frames";
+const NO_METRICS: &str = "this program logs no recovery metrics";
+const NO_LOSSES: &str = "this program logs how many packets were lost, not which";
+const NO_BANDWIDTH: &str = "this program does not log an estimate of bandwidth";
+
+impl Writer {
+    pub(super) fn of(file: &FileHeader, trace: &TraceHeader) -> Self {
+        let name = trace.vantage_point.name.as_deref().unwrap_or_default();
+        let titles = [&file.title, &trace.title, &trace.description];
+        let titled = |what: &str| {
+            let mut titles = titles.iter().filter_map(|title| title.as_deref());
+            titles.any(|title| title.to_ascii_lowercase().contains(what))
+        };
+        match name {
+            "ngtcp2" => Self::Ngtcp2,
+            "aioquic" => Self::Aioquic,
+            _ if name.starts_with("OpenSSL") => Self::OpenSsl,
+            _ if name.starts_with("neqo") => Self::Neqo,
+            _ if titled("quic-go") => Self::QuicGo,
+            _ if titled("picoquic") => Self::Picoquic,
+            _ if titled("mvfst") => Self::Mvfst,
+            _ if titled("quictrace") => Self::QuicTrace,
+            _ if titled("quinn") => Self::Quinn,
+            _ if titled("quiche") => Self::Quiche,
+            "TODO" if trace.vantage_point.kind.as_deref() == Some("network") => Self::Pcap2qlog,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// The name in `dialect`.
+    pub(super) fn name(self, trace: &TraceHeader) -> String {
+        let known = match self {
+            Self::Aioquic => "aioquic",
+            Self::Mvfst => "mvfst",
+            Self::Neqo => "neqo",
+            Self::Ngtcp2 => "ngtcp2",
+            // Its name says its version.
+            Self::OpenSsl | Self::Unknown => {
+                let name = trace.vantage_point.name.as_deref().or(trace.title.as_deref());
+                return name.unwrap_or("unknown writer").chars().take(64).collect();
+            }
+            Self::Pcap2qlog => "pcap2qlog",
+            Self::Picoquic => "picoquic",
+            Self::QuicGo => "quic-go",
+            Self::QuicTrace => "quictrace-to-qlog",
+            Self::Quiche => "quiche",
+            Self::Quinn => "quinn",
+        };
+        known.to_owned()
+    }
+
+    /// By what its rates are multiplied to be bits per second: neqo and quiche log bytes.
+    pub(super) fn bits_per_rate_unit(self) -> f64 {
+        match self {
+            Self::Neqo | Self::Quiche => 8.0,
+            _ => 1.0,
+        }
+    }
+
+    /// Whether its `ack_delay` is a length of time: picoquic and pcap2qlog log the field without its exponent.
+    pub(super) fn ack_delay_is_time(self) -> bool {
+        !matches!(self, Self::Picoquic | Self::Pcap2qlog)
+    }
+
+    /// Whether the description of its traces is the client's first Destination Connection ID.
+    pub(super) fn describes_by_connection_id(self) -> bool {
+        self == Self::Picoquic
+    }
+
+    /// What it never writes.
+    fn lacks(self) -> &'static [Lack] {
+        const HTTP: [Lack; 2] = [("http_frames", None, NO_HTTP), ("http_requests", None, NO_HTTP)];
+        const PACING: Lack = ("transport_metrics", Some("pacing_rate_bit_per_s"), NO_PACING);
+        const BANDWIDTH: Lack = ("transport_metrics", Some("bandwidth_bit_per_s"), NO_BANDWIDTH);
+        const STATES: Lack = ("cc_states", None, NO_STATES);
+        const TIMERS: Lack = ("timers", None, NO_TIMERS);
+        const RULE: Lack = ("losses", Some("rule"), NO_RULE);
+        match self {
+            Self::Ngtcp2 => &[HTTP[0], HTTP[1], PACING, BANDWIDTH, STATES, TIMERS, RULE],
+            Self::OpenSsl => &[
+                HTTP[0],
+                HTTP[1],
+                ("transport_metrics", None, NO_METRICS),
+                ("packets", Some("length_bytes"), "this program does not log the size of packets"),
+                STATES,
+                TIMERS,
+                RULE,
+            ],
+            Self::QuicGo => &[PACING, BANDWIDTH],
+            Self::Quiche => &[
+                ("losses", None, NO_LOSSES),
+                TIMERS,
+            ],
+            Self::Quinn => &[
+                HTTP[0],
+                HTTP[1],
+                ("frames", None, NO_FRAMES),
+                ("acks", None, NO_FRAMES),
+                ("streams", None, NO_FRAMES),
+                ("flow_control", None, NO_FRAMES),
+                ("handshake", None, NO_FRAMES),
+                ("parameters", None, "this program logs no transport parameters"),
+                ("losses", Some("spurious"), NO_FRAMES),
+                BANDWIDTH,
+                STATES,
+                TIMERS,
+                RULE,
+            ],
+            Self::Neqo => &[HTTP[0], HTTP[1], BANDWIDTH, TIMERS],
+            Self::Aioquic => &[PACING, BANDWIDTH, STATES, TIMERS, RULE],
+            Self::Picoquic => &[
+                HTTP[0],
+                HTTP[1],
+                BANDWIDTH,
+                STATES,
+                TIMERS,
+                ("acks", Some("ack_delay_us"), "this program logs the field without its exponent"),
+            ],
+            Self::Mvfst => &[HTTP[0], HTTP[1], PACING, ("losses", None, NO_LOSSES)],
+            Self::QuicTrace => &[HTTP[0], HTTP[1], BANDWIDTH, TIMERS, RULE],
+            Self::Pcap2qlog => &[
+                HTTP[0],
+                HTTP[1],
+                ("transport_metrics", None, "a capture does not show them"),
+                ("cc_states", None, "a capture does not show them"),
+                ("timers", None, "a capture does not show them"),
+                ("losses", None, "a capture does not show them"),
+                ("acks", Some("ack_delay_us"), "this program logs the field without its exponent"),
+            ],
+            Self::Unknown => &[],
+        }
+    }
+
+    /// Say what it never writes, but for the tables of which rows came after all: versions differ.
+    pub(super) fn tell_lacks(self, has_rows: impl Fn(&str) -> bool, tables: &mut Tables) {
+        for &(table, column, reason) in self.lacks() {
+            if column.is_some() || !has_rows(table) {
+                tables.cannot_tell(table, column, reason);
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is announced and negotiated, and how the handshake gets on, as the program says it.
+
+use super::events::{Context, State};
+use crate::tables::{FlowControl, Parameter, Tables};
+
+/// Events whose members go to the table `parameters`.
+const EVENTS: &[&[u8]] = &[
+    b"version_information",
+    b"alpn_information",
+    b"parameters_set",
+    b"parameters_restored",
+    b"recovery_parameters_set",
+    b"connection_started",
+    b"connection_closed",
+    b"connection_new",
+    b"connection_close",
+    b"ALPN_update",
+    b"transport_parameters_update",
+];
+
+pub(super) fn holds(name: &[u8]) -> bool {
+    EVENTS.contains(&name)
+}
+
+/// One row for every member.
+pub(super) fn all(context: &Context<'_>, tables: &mut Tables) {
+    // "owner" in 0.3, "initiator" in the drafts of `file_schema`: whose parameters these are.
+    let owner = context.member("owner").or_else(|| context.member("initiator"));
+    let namespace = context.event.name.of(context.text).strip_suffix(context.name);
+    // 0.3 has two events of that name, told apart by their namespace.
+    let prefix = match (context.name, namespace) {
+        (b"parameters_set", Some(b"recovery:")) => "recovery_",
+        _ => "",
+    };
+    let event = String::from_utf8_lossy(context.name);
+    for (key, value) in &context.event.members {
+        let key = context.text(*key);
+        if matches!(key.as_ref(), "owner" | "initiator") {
+            continue;
+        }
+        let name = match &owner {
+            Some(owner) => format!("{prefix}{event}.{owner}.{key}"),
+            None => format!("{prefix}{event}.{key}"),
+        };
+        tables.parameters.push(Parameter {
+            vantage: context.who.vantage,
+            connection: Some(context.who.connection),
+            time_ns: context.time_ns,
+            name: &name,
+            value: &context.text(*value),
+        });
+    }
+    if context.name == b"parameters_set" && prefix.is_empty() {
+        if let Some(owner) = owner {
+            first_limits(&owner, context, tables);
+        }
+    }
+}
+
+/// The limits that hold from the start (RFC 9000 section 18.2); those of streams hold for each once it is there.
+fn first_limits(owner: &str, context: &Context<'_>, tables: &mut Tables) {
+    let direction = match owner {
+        "local" => context.who.inbound,
+        "remote" => context.who.outbound,
+        _ => return,
+    };
+    for (parameter, scope) in [
+        ("initial_max_data", "connection"),
+        ("initial_max_streams_bidi", "streams_bidi"),
+        ("initial_max_streams_uni", "streams_uni"),
+    ] {
+        let Some(limit) = context.unsigned(parameter) else {
+            continue;
+        };
+        tables.flow_control.push(FlowControl {
+            vantage: context.who.vantage,
+            connection: Some(context.who.connection),
+            time_ns: context.time_ns,
+            transport: "quic",
+            event: "limit",
+            direction,
+            scope,
+            limit: Some(limit),
+            ..FlowControl::default()
+        });
+    }
+}
+
+/// `key_updated`, `key_discarded`, `key_retired`.
+pub(super) fn keys(context: &Context<'_>, state: State<'_>, tables: &mut Tables) {
+    let key = context.member("key_type").unwrap_or_default();
+    let direction = match key.split('_').next() {
+        Some("client") => Some("up"),
+        Some("server") => Some("down"),
+        _ => None,
+    };
+    let phase = ["key_phase", "generation"].iter().find_map(|name| context.member(name));
+    let trigger = context.event.trigger.map(|trigger| context.text(trigger));
+    let mut detail = key.into_owned();
+    for (name, value) in [("phase", phase), ("trigger", trigger)] {
+        if let Some(value) = value {
+            detail.push_str(&format!(", {name} {value}"));
+        }
+    }
+    let step = if context.name == b"key_updated" {
+        "key_updated"
+    } else {
+        "key_discarded"
+    };
+    state.handshake.said(step, direction, &detail, context.time_ns, context.who, tables);
+}
+
+/// `connection_state_updated`, as far as it is about the handshake.
+pub(super) fn connection_state(context: &Context<'_>, state: State<'_>, tables: &mut Tables) {
+    let new = context.member("new").or_else(|| context.member("state"));
+    match new.as_deref() {
+        Some("handshake_complete" | "handshake_completed") => {
+            state.handshake.said("handshake_complete", None, "", context.time_ns, context.who, tables);
+        }
+        Some("handshake_confirmed") => {
+            state.handshake.said("handshake_confirmed", None, "", context.time_ns, context.who, tables);
+        }
+        _ => super::rest::count(context, tables),
+    }
+}

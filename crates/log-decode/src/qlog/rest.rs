@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Events of HTTP/3, and those that no table holds.
+
+use super::events::{Context, State};
+use super::http::FrameEvent;
+use crate::tables::Tables;
+use crate::Severity;
+use serde_json::Value;
+
+macro_rules! names_without_table {
+    ($($name:ident)*) => { &[$((stringify!($name), concat!("not_tabled:", stringify!($name)))),*] };
+}
+
+/// Events that the drafts define and no table holds, and the names under which they are counted; in order.
+const EVENTS_WITHOUT_TABLE: &[(&str, &str)] = names_without_table! {
+    app_idle_update app_limited_update connection_id_update connection_id_updated connection_retried
+    connection_state_updated data_moved datagram_data_moved
+    datagram_dropped datagram_received datagram_sent datagrams_received datagrams_sent ecn_state_updated
+    frames_processed marked_for_retransmit message migration_state_updated mtu_updated pacing_metric_update
+    packet_ack packets_lost
+    path_assigned push_resolved server_listening spin_bit_update spin_bit_updated stream_data_moved
+    stream_state_update stream_state_updated transport_state_update transport_summary tuple_assigned
+    udp_datagram_dropped udp_datagrams_received udp_datagrams_sent
+};
+
+pub(super) fn count(context: &Context<'_>, tables: &mut Tables) {
+    let name = String::from_utf8_lossy(context.name);
+    // Newer drafts put the recovery events into the namespace quic, and the old one into the name.
+    let known = name.strip_prefix("recovery_").unwrap_or(&name).to_ascii_lowercase();
+    let known = EVENTS_WITHOUT_TABLE.binary_search_by_key(&known.as_str(), |(known, _)| known);
+    if let Some((_, counted)) = known.ok().and_then(|at| EVENTS_WITHOUT_TABLE.get(at)) {
+        tables.stats.count(
+            *counted,
+            Severity::Info,
+            "an event of the qlog drafts, or of a program's own, that no table holds",
+        );
+    } else {
+        let name: String = name.chars().take(64).collect();
+        tables.stats.count(
+            format!("unknown_event:{name}"),
+            Severity::Notice,
+            "an event that the qlog drafts do not define",
+        );
+    }
+}
+
+/// `frame_created`, `frame_parsed` of HTTP/3.
+pub(super) fn http_frame(sent: bool, context: &Context<'_>, state: State<'_>, tables: &mut Tables) {
+    let json = |key: &str| {
+        let span = context.event.member(context.text, key.as_bytes())?;
+        serde_json::from_slice::<Value>(span.of(context.text)).ok()
+    };
+    let Some(frame) = json("frame") else {
+        return count(context, tables);
+    };
+    let event = FrameEvent {
+        time_ns: context.time_ns,
+        sent,
+        stream_id: context.unsigned("stream_id"),
+        length: context.unsigned("length").or_else(|| context.unsigned("byte_length")),
+        frame: &frame,
+    };
+    state.http.frame(&event, context.who, tables);
+}
+
+/// `stream_type_set`.
+pub(super) fn stream_type(context: &Context<'_>, state: State<'_>, tables: &mut Tables) {
+    let name = ["stream_type", "new"].iter().find_map(|key| context.member(key));
+    let kind = match name.as_deref() {
+        Some("control") => "control",
+        Some("push") => "push",
+        Some("request" | "data") => "request",
+        Some("qpack_encoder" | "qpack_encode") => "qpack_encoder",
+        Some("qpack_decoder" | "qpack_decode") => "qpack_decoder",
+        _ => return,
+    };
+    if let Some(id) = context.unsigned("stream_id") {
+        state.streams.kind(id, kind, context.who, tables);
+    }
+}
+
+/// `priority_updated`.
+pub(super) fn priority(context: &Context<'_>, state: State<'_>) {
+    let stream = ["stream_id", "request_stream_id", "element_id"].iter().find_map(|key| context.unsigned(key));
+    if let (Some(stream), Some(new)) = (stream, context.member("new")) {
+        state.http.priority_updated(stream, &new, context.time_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EVENTS_WITHOUT_TABLE;
+
+    #[test]
+    fn the_names_are_in_order() {
+        assert!(EVENTS_WITHOUT_TABLE.is_sorted());
+    }
+}
