@@ -180,7 +180,10 @@ impl Flow {
             Direction::Up => (&mut self.up, &mut self.down),
             Direction::Down => (&mut self.down, &mut self.up),
         };
-        way.finished |= segment.has(FIN);
+        let had_ended = way.has_ended();
+        if segment.has(FIN) {
+            way.end = Some(data_end);
+        }
         let (time_ns, trips, layer) = (segment.time_ns, &mut self.trips, &mut self.layer);
         if data_end > data {
             way.stream.push(
@@ -194,6 +197,9 @@ impl Flow {
                 },
             );
         }
+        if way.has_ended() && !had_ended {
+            layer.end(direction, time_ns, tables);
+        }
         if segment.ack.is_some() {
             let direction = direction.reverse();
             back.stream
@@ -202,11 +208,8 @@ impl Flow {
                     Piece::Missing(bytes) => layer.gap(direction, bytes, tables),
                 });
         }
-        let over = way.finished
-            && back.finished
-            && way.acknowledged >= way.next
-            && back.acknowledged >= back.next;
-        if over || segment.has(RST) {
+        let over = |way: &Way| way.has_ended() && way.acknowledged >= way.next;
+        if over(way) && over(back) || segment.has(RST) {
             layer.finish(tables);
         }
         if layer.is_done() {

@@ -112,3 +112,6 @@ impl Connections {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -144,20 +144,23 @@ impl Outstanding {
         }
         self.acknowledged = ack;
         (self.duplicate_acks, self.timeouts) = (0, 0);
-        self.sacked.remove(0, ack);
         let mut newest = None;
         while let Some(sent) = self.segments.front().filter(|sent| sent.end <= ack) {
             newest = Some(*sent);
             self.segments.pop_front();
         }
+        // What a SACK block has told of before arrived earlier than now.
+        let newest = newest.filter(|sent| self.sacked.covered(sent.start, sent.end) == 0);
+        self.sacked.remove(0, ack);
+        self.sample(newest, time_ns)
+    }
+
+    fn sample(&mut self, arrived: Option<Sent>, time_ns: i64) -> bool {
         // Karn: what was sent twice gives no sample.
-        let Some(sent) = newest.filter(|sent| !sent.again) else {
+        let Some(sent) = arrived.filter(|sent| !sent.again && sent.time_ns <= time_ns) else {
             return false;
         };
         let sample = time_ns.saturating_sub(sent.time_ns);
-        if sample < 0 {
-            return false;
-        }
         self.rtt = Some(match self.rtt {
             Some(rtt) => rtt.next(sample),
             None => Rtt::first(sample),
@@ -170,14 +173,19 @@ impl Outstanding {
         self.duplicate_acks = self.duplicate_acks.saturating_add(1);
     }
 
-    /// A range above the cumulative acknowledgment has arrived; whether that is news.
-    pub(super) fn sack(&mut self, start: u64, end: u64) -> bool {
+    /// A range above the cumulative acknowledgment has arrived: whether that is news, and whether a sample follows.
+    pub(super) fn sack(&mut self, start: u64, end: u64, time_ns: i64) -> (bool, bool) {
         let start = start.max(self.acknowledged);
-        let news = start < end && self.sacked.covered(start, end) < end - start;
-        if news {
-            self.sacked.insert(start, end);
+        if start >= end || self.sacked.covered(start, end) == end - start {
+            return (false, false);
         }
-        news
+        let at = self.segments.partition_point(|sent| sent.end < end);
+        let last = self.segments.get(at).copied();
+        let last = last.filter(|sent| {
+            sent.end == end && self.sacked.covered(sent.start, sent.end) == 0
+        });
+        self.sacked.insert(start, end);
+        (true, self.sample(last, time_ns))
     }
 
     /// Sent and not said to have arrived: what was lost counts until it is sent again, too.

@@ -53,7 +53,12 @@ impl<'a> Rows<'a> {
         if !advances && pure && ack < back.next {
             back.outstanding.duplicate_ack();
         }
-        let mut news = false;
+        let at_sender = self.vantage == Some(self.direction.reverse().sender());
+        if at_sender && (advances || !blocks.is_empty()) {
+            // What was in flight before this acknowledgment.
+            self.tell_flight(back, tables);
+        }
+        let (mut news, mut sample) = (false, false);
         let mut second = None;
         for (index, &(left, right)) in blocks.iter().enumerate().rev() {
             let (start, end) = (back.place(left, false), back.place(right, false));
@@ -69,11 +74,12 @@ impl<'a> Rows<'a> {
                 back.again.duplicate(start, end, self.time_ns);
             } else {
                 self.ack(number, "sack", start, end - 1, tables);
-                news |= back.outstanding.sack(start, end);
+                let told = back.outstanding.sack(start, end, self.time_ns);
+                (news, sample) = (news | told.0, sample | told.1);
             }
         }
         if advances || news {
-            self.progress(segment, ack, way, back, tables);
+            self.progress(segment, ack, sample, way, back, tables);
         }
         self.window(segment, ack, way, back, tables);
     }
@@ -106,17 +112,13 @@ impl<'a> Rows<'a> {
         &self,
         segment: &Segment<'_>,
         ack: u64,
+        sample: bool,
         way: &Way,
         back: &mut Way,
         tables: &mut Tables,
     ) {
-        // What was in flight before this acknowledgment.
-        let at_sender = self.vantage == Some(self.direction.reverse().sender());
-        if at_sender {
-            self.tell_flight(back, tables);
-        }
         back.acknowledged = back.acknowledged.max(ack);
-        let sample = back.outstanding.acknowledge(ack, self.time_ns);
+        let sample = back.outstanding.acknowledge(ack, self.time_ns) || sample;
         back.again.acknowledge(
             ack,
             segment.options.timestamps.map(|(_, echo)| echo),
@@ -125,7 +127,7 @@ impl<'a> Rows<'a> {
             self.owner(self.direction.reverse()),
             tables,
         );
-        if !at_sender {
+        if self.vantage != Some(self.direction.reverse().sender()) {
             return;
         }
         let peak = back.peak_in_flight(ack);
@@ -137,7 +139,7 @@ impl<'a> Rows<'a> {
             ns / 1e6
         };
         tables.transport_metrics.push(TransportMetric {
-            cwnd_bytes: Some(peak),
+            cwnd_bytes: (peak > 1).then_some(peak),
             bytes_in_flight: Some(back.outstanding.in_flight(back.next)),
             latest_rtt_ms: rtt.map(|rtt| ms(rtt.latest_ns)),
             smoothed_rtt_ms: rtt.map(|rtt| ms(rtt.smoothed_ns)),
@@ -213,13 +215,14 @@ impl<'a> Rows<'a> {
 
     /// Bytes were sent: what they change stands in a row before the next acknowledgment.
     pub(super) fn sent(&self, way: &mut Way, tables: &mut Tables) {
-        if self.vantage != Some(self.direction.sender()) {
+        // The SYN alone is no flight.
+        if self.vantage != Some(self.direction.sender()) || way.next <= 1 {
             return;
         }
         way.untold_ns = Some(self.time_ns);
         // Not even one more segment fits.
         let full = (way.limit).is_some_and(|limit| limit < way.next.saturating_add(way.largest));
-        if full && !way.blocked && way.next > 1 {
+        if full && !way.blocked {
             way.blocked = true;
             self.limit(self.direction, "blocked", way, tables);
         }

@@ -67,6 +67,11 @@ impl Stream {
         }
     }
 
+    /// The first byte that has not been handed on.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
     /// Nothing more can be made of it.
     pub(super) fn forget(&mut self) {
         self.held.clear();

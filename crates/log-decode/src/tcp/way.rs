@@ -29,7 +29,8 @@ pub(super) struct Way {
     pub(super) sack_permitted: bool,
     /// The largest segment seen.
     pub(super) largest: u64,
-    pub(super) finished: bool,
+    /// Where its FIN stands.
+    pub(super) end: Option<u64>,
     pub(super) stream: Stream,
     pub(super) outstanding: Outstanding,
     pub(super) again: Retransmissions,
@@ -64,6 +65,11 @@ impl Way {
         let ahead = seq.wrapping_sub(initial).wrapping_sub(near);
         let ahead = i32::from_ne_bytes(ahead.to_ne_bytes());
         self.next.saturating_add_signed(ahead.into())
+    }
+
+    /// Whether all bytes before its FIN have been handed on.
+    pub(super) fn has_ended(&self) -> bool {
+        self.end.is_some_and(|end| self.stream.next() >= end)
     }
 
     /// Whether `seq` is that of a SYN which begins another connection.

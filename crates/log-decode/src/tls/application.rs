@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What TLS carries, told by ALPN (RFC 7301) or by its first bytes; 0-RTT data wait until the server takes them.
+//! What TLS or TCP carries, told by ALPN (RFC 7301) or by its first bytes; 0-RTT data wait until the server takes them.
 
-use crate::http::h2;
+use crate::http::{h1, h2};
 use crate::tables::Tables;
 use crate::{Direction, End, Severity};
 
@@ -12,6 +12,7 @@ const MAX_EARLY_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 enum Protocol {
     Unknown,
+    Http1(Box<h1::Connection>),
     Http2(Box<h2::Connection>),
     Other,
 }
@@ -21,6 +22,7 @@ enum Protocol {
 pub(super) struct Application {
     connection: String,
     vantage: Option<End>,
+    scheme: &'static str,
     protocol: Protocol,
     /// Opened, and not taken by the server yet.
     early: Vec<(i64, Vec<u8>)>,
@@ -28,10 +30,12 @@ pub(super) struct Application {
 }
 
 impl Application {
-    pub(super) fn new(connection: String, vantage: Option<End>) -> Self {
+    /// `scheme` is `http` or `https`.
+    pub(super) fn new(connection: String, vantage: Option<End>, scheme: &'static str) -> Self {
         Self {
             connection,
             vantage,
+            scheme,
             protocol: Protocol::Unknown,
             early: Vec::new(),
             early_bytes: 0,
@@ -42,20 +46,37 @@ impl Application {
     pub(super) fn agree(&mut self, alpn: &str, tables: &mut Tables) {
         self.protocol = match alpn {
             "h2" => self.http2(),
+            "http/1.1" => self.http1(),
             _ => {
                 tables.count(
                     "unknown_application_protocol",
                     Severity::Info,
-                    "TLS connections of another protocol than h2: what they carry is not decoded",
+                    "connections of another protocol than h2 and http/1.1: what they carry is not decoded",
                 );
                 Protocol::Other
             }
         };
     }
 
+    fn http1(&self) -> Protocol {
+        let http = h1::Connection::new(self.connection.clone(), self.vantage, self.scheme);
+        Protocol::Http1(Box::new(http))
+    }
+
     fn http2(&self) -> Protocol {
         let http = h2::Connection::new(self.connection.clone(), self.vantage);
         Protocol::Http2(Box::new(http))
+    }
+
+    /// Without ALPN the first bytes tell.
+    fn recognise(&mut self, direction: Direction, first: &[u8], tables: &mut Tables) {
+        self.protocol = match (direction, first) {
+            (Direction::Up, [b'P', b'R', b'I', b' ', ..]) => self.http2(),
+            // The server's first frame is SETTINGS (RFC 9113 section 3.4).
+            (Direction::Down, [0, _, _, 4, 0, 0, 0, 0, 0, ..]) => self.http2(),
+            (Direction::Up, first) if h1::Connection::may_start_with(first) => self.http1(),
+            _ => return self.agree("", tables),
+        };
     }
 
     /// 0-RTT data, of which it is not known yet whether the server takes them.
@@ -94,19 +115,19 @@ impl Application {
         tables: &mut Tables,
     ) {
         if let Protocol::Unknown = self.protocol {
-            let http2 = match direction {
-                Direction::Up => bytes.starts_with(b"PRI "),
-                // The server's first frame is SETTINGS (RFC 9113 section 3.4).
-                Direction::Down => matches!(bytes, [0, _, _, 4, 0, 0, 0, 0, 0, ..]),
-            };
-            if http2 {
-                self.protocol = self.http2();
-            } else {
-                self.agree("", tables);
-            }
+            self.recognise(direction, bytes, tables);
         }
-        if let Protocol::Http2(http) = &mut self.protocol {
-            http.data(direction, time_ns, bytes, tables);
+        match &mut self.protocol {
+            Protocol::Http1(http) => http.data(direction, time_ns, bytes, tables),
+            Protocol::Http2(http) => http.data(direction, time_ns, bytes, tables),
+            Protocol::Unknown | Protocol::Other => {}
+        }
+    }
+
+    /// One end has said that it sends no more.
+    pub(super) fn end(&mut self, direction: Direction, time_ns: i64, tables: &mut Tables) {
+        if let Protocol::Http1(http) = &mut self.protocol {
+            http.end(direction, time_ns, tables);
         }
     }
 
@@ -116,14 +137,18 @@ impl Application {
     }
 
     pub(super) fn gap(&mut self, direction: Direction, bytes_missing: u64, tables: &mut Tables) {
-        if let Protocol::Http2(http) = &mut self.protocol {
-            http.gap(direction, bytes_missing, tables);
+        match &mut self.protocol {
+            Protocol::Http1(http) => http.gap(direction, bytes_missing, tables),
+            Protocol::Http2(http) => http.gap(direction, bytes_missing, tables),
+            Protocol::Unknown | Protocol::Other => {}
         }
     }
 
     pub(super) fn finish(&mut self, tables: &mut Tables) {
-        if let Protocol::Http2(mut http) = std::mem::replace(&mut self.protocol, Protocol::Other) {
-            http.finish(tables);
+        match std::mem::replace(&mut self.protocol, Protocol::Other) {
+            Protocol::Http1(mut http) => http.finish(tables),
+            Protocol::Http2(mut http) => http.finish(tables),
+            Protocol::Unknown | Protocol::Other => {}
         }
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What TCP carries, told by its first bytes: TLS, or HTTP/2 in clear text.
+//! What TCP carries, told by its first bytes: TLS, or HTTP in clear text.
 
+use super::application::Application;
 use super::keylog::KeyLog;
 use super::session::Session;
 use super::RoundTrips;
-use crate::http::h2;
 use crate::tables::Tables;
 use crate::{Direction, End, Severity};
 
@@ -21,7 +21,7 @@ pub(crate) struct Layer {
 enum State {
     Undecided,
     Tls(Box<Session>),
-    ClearText(Box<h2::Connection>),
+    ClearText(Box<Application>),
     /// Nothing more is wanted.
     Done,
 }
@@ -60,21 +60,22 @@ impl Layer {
                     self.finish(tables);
                 }
             }
-            State::ClearText(http) => http.data(direction, time_ns, bytes, tables),
+            State::ClearText(application) => {
+                application.data(direction, time_ns, bytes, tables);
+                if application.is_other() {
+                    self.state = State::Done;
+                }
+            }
             State::Undecided | State::Done => {}
         }
     }
 
     fn decide(&mut self, first: &[u8], tables: &mut Tables) {
         self.state = match first {
-            [22, 3, 0..=4, ..] => State::Tls(Box::new(Session::new(
+            [22] | [22, 3] | [22, 3, 0..=4, ..] => State::Tls(Box::new(Session::new(
                 self.connection.clone(),
                 self.vantage,
                 self.keys.clone(),
-            ))),
-            [b'P', b'R', b'I', b' ', ..] => State::ClearText(Box::new(h2::Connection::new(
-                self.connection.clone(),
-                self.vantage,
             ))),
             [20..=23, 3, 0..=4, ..] => {
                 tables.count(
@@ -84,15 +85,21 @@ impl Layer {
                 );
                 State::Done
             }
-            _ => {
-                tables.count(
-                    "unknown_protocol_over_tcp",
-                    Severity::Info,
-                    "connections that carry neither TLS nor HTTP/2: only TCP itself is decoded",
-                );
-                State::Done
-            }
+            _ => State::ClearText(Box::new(Application::new(
+                self.connection.clone(),
+                self.vantage,
+                "http",
+            ))),
         };
+    }
+
+    /// One end sends no more.
+    pub(crate) fn end(&mut self, direction: Direction, time_ns: i64, tables: &mut Tables) {
+        match &mut self.state {
+            State::Tls(session) => session.end(direction, time_ns, tables),
+            State::ClearText(application) => application.end(direction, time_ns, tables),
+            State::Undecided | State::Done => {}
+        }
     }
 
     /// Bytes are missing one way.
@@ -113,7 +120,7 @@ impl Layer {
                     self.finish(tables);
                 }
             }
-            State::ClearText(http) => http.gap(direction, bytes_missing, tables),
+            State::ClearText(application) => application.gap(direction, bytes_missing, tables),
             State::Done => {}
         }
     }
@@ -122,7 +129,7 @@ impl Layer {
     pub(crate) fn finish(&mut self, tables: &mut Tables) {
         match std::mem::replace(&mut self.state, State::Done) {
             State::Tls(mut session) => session.finish(tables),
-            State::ClearText(mut http) => http.finish(tables),
+            State::ClearText(mut application) => application.finish(tables),
             State::Undecided | State::Done => {}
         }
     }

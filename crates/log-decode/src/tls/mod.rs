@@ -17,3 +17,6 @@ mod tls13;
 
 pub(crate) use reader::Reader;
 pub(crate) use round_trips::RoundTrips;
+
+#[cfg(test)]
+mod tests;

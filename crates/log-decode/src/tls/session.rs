@@ -13,6 +13,7 @@ use super::{names, tls12, tls13, RoundTrips};
 use crate::tables::{HandshakeStep, Parameter, Tables};
 use crate::{Direction, End, Severity};
 
+const CLOSE_NOTIFY: u8 = 0;
 const END_OF_EARLY_DATA: u8 = 5;
 const TLS_1_2: u16 = 0x0303;
 const TLS_1_3: u16 = 0x0304;
@@ -44,7 +45,7 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn new(connection: String, vantage: Option<End>, keys: KeyLog) -> Self {
         Self {
-            application: Application::new(connection.clone(), vantage),
+            application: Application::new(connection.clone(), vantage, "https"),
             connection,
             vantage,
             keys,
@@ -122,6 +123,11 @@ impl Session {
             protection: Protection::Closed,
             ..Way::default()
         };
+    }
+
+    /// TCP says that one end sends no more, whether TLS had said so or not.
+    pub(super) fn end(&mut self, direction: Direction, time_ns: i64, tables: &mut Tables) {
+        self.application.end(direction, time_ns, tables);
     }
 
     pub(super) fn finish(&mut self, tables: &mut Tables) {
@@ -325,6 +331,9 @@ impl Session {
         let &[_, description] = content else {
             return;
         };
+        if description == CLOSE_NOTIFY {
+            (self.application).end(moment.direction, moment.time_ns, tables);
+        }
         let name = match moment.direction {
             Direction::Up => "alert.client.description",
             Direction::Down => "alert.server.description",
