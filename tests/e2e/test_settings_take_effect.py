@@ -60,6 +60,31 @@ def test_a_server_asks_for_fewer_acknowledgements(tmp_path: Path) -> None:
     assert packets["rare"] < packets["late"], "the delay ends the wait before so many packets have come"
 
 
+def test_a_client_holds_its_acknowledgements_back(tmp_path: Path) -> None:
+    """By number or by time: it sends a fraction of its packets, and has announced the delay to the server."""
+    need(("client", "quiche"), ("server", "quinn"))
+    arm = 'protocol = "h3"\nserver = "quinn"\nclient = {name = "quiche"'
+    found = run_arms(
+        tmp_path,
+        {
+            "own": arm + "}",
+            "tenth": arm + ', ack_frequency = 10, ack_delay = "100 ms"}',
+            "rare": arm + ', ack_delay = "10 ms"}',
+        },
+        size="2 MB",
+    )
+    packets = {name: len(_payload_sizes(tmp_path, trial, "client")) for name, trial in found.items()}
+    data = len([size for size in _payload_sizes(tmp_path, found["tenth"], "server") if size > 1000])
+    assert data / 20 < packets["tenth"] < data / 5
+    assert packets["rare"] < packets["own"] / 3
+    announced = {name: trial["proof"]["quic_parameters_client"] for name, trial in found.items()}
+    assert {name: each.get("max_ack_delay") for name, each in announced.items()} == {
+        "own": 25,
+        "tenth": 100,
+        "rare": 10,
+    }
+
+
 @pytest.mark.parametrize("name", ["quinn", "quic-go", "ngtcp2"])
 def test_packets_grow_unless_they_may_not(tmp_path: Path, name: str) -> None:
     """By the largest UDP payload of a server that looks for the path's MTU, and of one that does not."""

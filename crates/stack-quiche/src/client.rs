@@ -10,6 +10,7 @@ use crate::answer::Answer;
 use crate::config::{self, registered_group};
 use crate::ending::reason_of_end;
 use crate::failure::Failure;
+use crate::held_acks::HeldAcks;
 use crate::job::{ClientJob, CongestionControl, Session};
 use crate::logs::Logs;
 use crate::migration::Paths;
@@ -69,6 +70,7 @@ struct Download {
     offered_early_data: bool,
     answer: Answer,
     migrates: bool,
+    held_acks: Option<HeldAcks>,
     /// A client that is stopped still closes its logs and tells what it knows.
     signals: Signals,
 }
@@ -119,6 +121,7 @@ impl Download {
             offered_early_data: false,
             answer: Answer::default(),
             migrates: migration.is_some(),
+            held_acks: job.held_acks(),
             signals: Signals::catch()?,
         })
     }
@@ -184,7 +187,9 @@ impl Download {
         self.paths
             .advance(&mut self.quic, self.answer.body.len() as u64);
         self.renew_ids();
-        self.outbox.fill(&mut self.quic);
+        if !self.holds_back() {
+            self.outbox.fill(&mut self.quic);
+        }
         let Self { outbox, paths, .. } = self;
         outbox.send(|batch| paths.transmit(batch));
         if self.answer.last_byte_ns.is_some() && deadline.is_none() {
@@ -194,6 +199,8 @@ impl Download {
             return Err(Failure::Run(reason_of_end(&mut self.quic)));
         }
         let wake = earliest(self.quic.timeout_instant(), self.outbox.wake_at());
+        let answer_by = self.held_acks.as_ref().and_then(HeldAcks::deadline);
+        let wake = earliest(wake, answer_by);
         let mut files = self.paths.files(self.outbox.is_blocked());
         files.push((self.signals.as_raw_fd(), false));
         sys::wait(&files, earliest(wake, deadline))?;
@@ -213,8 +220,23 @@ impl Download {
             .is_some_and(|timeout| timeout <= Instant::now())
         {
             self.quic.on_timeout();
+            self.outbox.fill(&mut self.quic);
         }
         Ok(())
+    }
+
+    /// Whether the library is not to make packets now, because all that they would bear is acknowledgements.
+    fn holds_back(&mut self) -> bool {
+        let Some(held) = &mut self.held_acks else {
+            return false;
+        };
+        let (received, now) = (self.quic.stats().recv, Instant::now());
+        held.count(received, now);
+        let holds = self.answer.first_byte_ns.is_some() && !held.due(received, now);
+        if !holds {
+            held.answer(received);
+        }
+        holds
     }
 
     /// Send the request as soon as the connection takes it.

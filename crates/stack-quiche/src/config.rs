@@ -28,7 +28,15 @@ pub fn client(job: &ClientJob, log_keys: bool) -> Result<Config, Failure> {
     if job.session == Session::EarlyData {
         config.enable_early_data();
     }
+    if let Some(held) = job.held_acks() {
+        config.set_max_ack_delay(whole_ms(held.delay()));
+    }
     Ok(config)
+}
+
+/// Rounded up: the peer may wait a little too long, and not too short.
+fn whole_ms(delay: Duration) -> u64 {
+    u64::try_from(delay.as_micros().div_ceil(1000)).unwrap_or(u64::MAX)
 }
 
 /// For a server. Its tickets always allow 0-RTT, so that a server that refuses it can be met with a 0-RTT request.

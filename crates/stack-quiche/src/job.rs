@@ -4,15 +4,20 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::held_acks::HeldAcks;
 
 /// The largest UDP payload: what the length field of UDP leaves.
 const MAX_UDP_PAYLOAD: usize = 65527;
+
+/// Below 2^14 milliseconds (RFC 9000 section 18.2).
+const MAX_ACK_DELAY_NS: u64 = 16_383_000_000;
 
 /// One download.
 #[derive(Debug, Deserialize)]
@@ -32,6 +37,8 @@ pub struct ClientJob {
     pub priming: bool,
     pub migration: Option<Migration>,
     pub migrate_at_bytes: Option<u64>,
+    pub ack_delay_ns: Option<u64>,
+    pub ack_frequency: Option<usize>,
     #[serde(flatten)]
     pub knobs: Knobs,
     #[serde(flatten)]
@@ -153,6 +160,11 @@ impl Job for ClientJob {
     fn check(&self) -> Result<(), String> {
         check_unknown(&self.unknown, "client")?;
         self.knobs.check()?;
+        if self.ack_frequency == Some(0)
+            || self.ack_delay_ns.is_some_and(|ns| ns > MAX_ACK_DELAY_NS)
+        {
+            return Err("ack_frequency is at least 1, ack_delay less than 16.384 s".to_owned());
+        }
         if self.protocol != "h3" {
             return Err(format!("quiche speaks h3 only, not {}", self.protocol));
         }
@@ -173,6 +185,14 @@ impl ClientJob {
         Ok(rest
             .find('/')
             .map_or((rest, "/"), |slash| rest.split_at(slash)))
+    }
+
+    /// The acknowledgements that it is to hold back.
+    pub fn held_acks(&self) -> Option<HeldAcks> {
+        HeldAcks::new(
+            self.ack_frequency,
+            self.ack_delay_ns.map(Duration::from_nanos),
+        )
     }
 
     /// Where the server is.

@@ -9,6 +9,7 @@ mod config;
 mod ending;
 mod failure;
 mod files;
+mod held_acks;
 mod job;
 mod logs;
 mod migration;

@@ -9,6 +9,7 @@ from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsu
 from quiclab.endpoints._job import job_command, probe_program
 from quiclab.endpoints._stacks import find_program
 from quiclab.spec.model import Program
+from quiclab.units import Duration
 
 PROGRAM = "quiclab-quiche"
 COMMON_KNOBS = frozenset(
@@ -17,6 +18,7 @@ COMMON_KNOBS = frozenset(
 )
 _CONGESTION_CONTROLS = ("reno", "cubic", "bbr2")
 _PAYLOADS = range(1200, 65528)
+_LONGEST_ACK_DELAY = Duration.parse("16.384 s")
 
 
 def probe_quiche(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
@@ -36,6 +38,8 @@ def unsupported_by_quiche(program: Program) -> str | None:
         return f"quiche paces bbr2 only, not {chosen or 'cubic'}"
     if knobs.hystart is not None and chosen == "bbr2":
         return "quiche's bbr2 has no hystart"
+    if knobs.ack_delay is not None and knobs.ack_delay.ns >= _LONGEST_ACK_DELAY.ns:
+        return f"ack_delay must be shorter than {_LONGEST_ACK_DELAY} (RFC 9000 section 18.2)"
     if knobs.max_payload is not None and knobs.max_payload not in _PAYLOADS:
         return f"quiche's max_payload is from {_PAYLOADS[0]} to {_PAYLOADS[-1]} bytes, not {knobs.max_payload}"
     return None

@@ -53,7 +53,8 @@ class Knobs:
     early_data: bool | None = None
     """Servers: whether 0-RTT data are accepted."""
     ack_delay: Duration | None = None
-    """Longest time that this end holds an acknowledgement back (max_ack_delay, RFC 9000 section 18.2)."""
+    """Longest time that this end holds an acknowledgement back (max_ack_delay, RFC 9000 section 18.2), below 16.384 s.
+    Without `ack_frequency` it waits as long for any number of packets."""
     ack_frequency: int | None = None
     """Ack-eliciting packets that this end receives before it acknowledges at once."""
     peer_ack_frequency: int | None = None

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._quiche import COMMON_KNOBS, probe_quiche, quiche_command, unsupported_by_quiche
-from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.spec.model import Knobs, Program, Protocol, Tcp
 
 
 class QuicheClient:
@@ -21,7 +21,7 @@ class QuicheClient:
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h3"})
     knobs: Mapping[Protocol, frozenset[str]] = {
-        "h3": COMMON_KNOBS | {"session", "verify", "migration", "migrate_at"},
+        "h3": COMMON_KNOBS | {"ack_delay", "ack_frequency", "session", "verify", "migration", "migrate_at"},
     }
     abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})
 
@@ -39,9 +39,17 @@ class QuicheClient:
         connection = program.knobs.connection_window or "10 MB growing to 24 MiB"
         return {
             "receive_window": f"QUIC stream window {stream}, connection window {connection}",
-            "acknowledgements": "at each wake-up",
+            "acknowledgements": _acknowledgements(program.knobs),
         }
 
     def command(self, context: Context) -> Command:
         """The program loads everything, then waits for the word."""
         return quiche_command(context, "client")
+
+
+def _acknowledgements(knobs: Knobs) -> str:
+    """quiche acknowledges with the next packet that it is asked for; our program asks later where it is told to."""
+    if knobs.ack_delay is None and knobs.ack_frequency is None:
+        return "at each wake-up"
+    number = f"{knobs.ack_frequency} packets or " if knobs.ack_frequency else ""
+    return f"after {number}{knobs.ack_delay or '25 ms'}, also where packets are missing"
