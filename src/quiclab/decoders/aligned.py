@@ -14,10 +14,11 @@ _MOST_PACKETS = 500_000
 """Aligning holds a whole log's packets in memory; beyond this only packet numbers join."""
 
 
-def aligned(seen: pl.DataFrame, ip_packets: pl.LazyFrame, captures: list[str]) -> pl.DataFrame:
-    """Sightings of the logs' QUIC packets in captures that number no 1-RTT packets, in the form of `seen`.
+def aligned(seen: pl.DataFrame, packets: pl.LazyFrame, ip_packets: pl.LazyFrame, captures: list[str]) -> pl.DataFrame:
+    """Sightings of the logs' QUIC packets in captures that cannot number them, in the form of `seen`.
 
-    A log is aligned with the datagrams that a capture at the same end shows in the same direction.
+    Where no 1-RTT packet of a capture was opened, a log is aligned with the datagrams that the capture at the same end
+    shows in the same direction; else 0-RTT packets, for which programs may leave no secret, with those left closed.
     """
     logs = seen.filter(
         ~pl.col("source").is_in(captures), pl.col("transport") == "quic", pl.col("vantage").is_not_null()
@@ -26,15 +27,15 @@ def aligned(seen: pl.DataFrame, ip_packets: pl.LazyFrame, captures: list[str]) -
         return seen.clear()
     # Initial packets can be opened without a key log.
     of_captures = seen.filter(pl.col("source").is_in(captures), pl.col("transport") == "quic")
-    numbered = set(of_captures.filter(pl.col("packet_type") == "1RTT")["source"].unique())
-    datagrams = (
-        ip_packets.filter(pl.col("protocol") == "udp", ~pl.col("source").is_in(numbered))
-        .select("source", "vantage", "direction", "time_ns", "number", "payload_bytes")
-        .collect()
+    opened = of_captures.filter(pl.col("packet_type") == "1RTT")["source"].unique().to_list()
+    datagrams = ip_packets.filter(pl.col("protocol") == "udp", ~pl.col("source").is_in(opened)).select(
+        "source", "vantage", "direction", "time_ns", "number", "payload_bytes"
     )
-    if datagrams.is_empty():
-        return seen.clear()
-    return pl.concat([seen.clear(), *_found(logs, datagrams)])
+    closed = packets.filter(
+        pl.col("source").is_in(opened), pl.col("packet_number").is_null(), pl.col("packet_type") == "0RTT"
+    ).select("source", "vantage", "direction", "time_ns", number="ip_packet", payload_bytes="length_bytes")
+    early = logs.filter(pl.col("packet_type") == "0RTT")
+    return pl.concat([seen.clear(), *_found(logs, datagrams.collect()), *_found(early, closed.collect())])
 
 
 def _found(logs: pl.DataFrame, datagrams: pl.DataFrame) -> Iterator[pl.DataFrame]:

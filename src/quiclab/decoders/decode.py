@@ -99,8 +99,9 @@ def _decode(log: LogFile, context: Context, sink: Sink) -> FileTables:
 
 def _place(account: Account, sink: Sink) -> None:
     captures = [each.name for each in account.sources if each.format in CAPTURES]
-    seen = named(sightings(sink.table("packets"), captures))
-    seen = pl.concat([seen, aligned(seen, sink.table("ip_packets"), captures)])
+    packets = sink.table("packets")
+    seen = named(sightings(packets, captures))
+    seen = pl.concat([seen, aligned(seen, packets, sink.table("ip_packets"), captures)])
     account.sources = place_all([part for each in account.sources for part in _traces(each, seen)], seen)
     account.captured = in_captures(seen, captures)
 

@@ -40,23 +40,26 @@ def told(evidence: Evidence, vantage: End, event: str, table: str = "packets") -
     An end's capture says it, if it could be decrypted; else its own log.
     """
     rows = evidence.table(table).filter(
-        pl.col("source").is_in(_sources(evidence, vantage)), pl.col("vantage") == vantage, pl.col("event") == event
+        pl.col("source").is_in(_sources(evidence, vantage)), pl.col("vantage") == vantage
     )
-    return rows.drop_nulls("packet_number")
+    if rows.is_empty():
+        raise Unknown(f"the {vantage}'s log tells of no {table}, and its capture could not be decrypted")
+    return rows.filter(pl.col("event") == event).drop_nulls("packet_number")
 
 
 @lru_cache(maxsize=4)
 def _sources(evidence: Evidence, vantage: End) -> list[str]:
     """The files that tell of an end's packets."""
     packets = evidence.table("packets").filter(pl.col("transport") == "quic", pl.col("vantage") == vantage)
-    captured = packets.filter(pl.col("ip_packet").is_not_null(), pl.col("packet_type") == "1RTT")
-    opened = captured.group_by("connection").agg(pl.col("packet_number").is_not_null().any())["packet_number"]
-    if opened.len() and opened.all():
+    captured = packets.filter(pl.col("ip_packet").is_not_null(), pl.col("packet_type").is_in(["0RTT", "1RTT"]))
+    # A program may leave no secret of its 0-RTT: a capture without it would miss the request.
+    opened = captured.group_by("connection", "packet_type").agg(pl.col("packet_number").is_not_null().any())
+    if opened.height and opened["packet_number"].all():
         return captured["source"].unique().to_list()
     formats = evidence.table("sources").filter(pl.col("format").is_in(_LOGS))
     logged = packets.join(formats.select("source"), on="source", how="semi")
     if logged.is_empty():
-        closed = " and a connection of its capture could not be decrypted" if opened.len() else ""
+        closed = " and its capture could not be decrypted, or not all of it" if opened.height else ""
         raise Unknown(f"the {vantage} left no log of its packets{closed}")
     if logged["connection"].n_unique() > 1:
         raise Unknown(f"the {vantage}'s logs show several connections, and its capture could not be decrypted")
