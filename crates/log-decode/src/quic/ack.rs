@@ -82,8 +82,15 @@ mod tests {
     fn ranges_go_down() {
         let mut reader = Reader::new(&[20, 3, 2, 1, 0, 2, 5, 4, 1, 2, 3]);
         let ack = Ack::parse(&mut reader, true).unwrap();
-        assert_eq!(ack.ranges().collect::<Vec<_>>(), [(19, 20), (15, 17), (4, 8)]);
-        let ecn = EcnCounts { ect0: 1, ect1: 2, ce: 3 };
+        assert_eq!(
+            ack.ranges().collect::<Vec<_>>(),
+            [(19, 20), (15, 17), (4, 8)]
+        );
+        let ecn = EcnCounts {
+            ect0: 1,
+            ect1: 2,
+            ce: 3,
+        };
         assert_eq!((ack.delay, ack.ecn), (3, Some(ecn)));
         assert!(reader.is_empty());
     }

@@ -21,6 +21,7 @@ use crate::tls::handshake::Content as Message;
 use crate::tls::keylog::KeyLog;
 use crate::tls::{names, Reader};
 use crate::{Direction, End, Severity};
+use serde_json::json;
 use std::rc::Rc;
 
 /// RFC 9000 section 18.2.
@@ -95,7 +96,13 @@ impl Connection {
         }
     }
 
-    fn sealed<'b>(&self, bytes: &'b [u8], number_at: usize, way: Direction, space: Space) -> Sealed<'b> {
+    fn sealed<'b>(
+        &self,
+        bytes: &'b [u8],
+        number_at: usize,
+        way: Direction,
+        space: Space,
+    ) -> Sealed<'b> {
         Sealed {
             bytes,
             number_at,
@@ -146,9 +153,13 @@ impl Connection {
             self.keyring.add_initial(version, &long.scid);
         }
         self.peers.learn(long.scid, End::Server);
-        let token_bytes = long.token.len().saturating_sub(super::protection::TAG_BYTES);
+        let token_bytes = long
+            .token
+            .len()
+            .saturating_sub(super::protection::TAG_BYTES);
         let detail = format!("{{\"token_bytes\":{token_bytes}}}");
-        self.handshake.step(&row, "retry", Some(at.length_bytes), Some(&detail), tables);
+        self.handshake
+            .step(&row, "retry", Some(at.length_bytes), Some(&detail), tables);
     }
 
     /// A Version Negotiation packet.
@@ -157,9 +168,15 @@ impl Connection {
         let row = self.row(&name, at, Some("version_negotiation"));
         push_packet(&row, at, None, None, tables);
         let versions: Vec<_> = versions.chunks_exact(4).take(32).map(hex).collect();
-        let versions = versions.join(" ");
+        let versions = json!(versions).to_string();
         row.parameter("version_information.server_versions", &versions, tables);
-        self.handshake.step(&row, "version_negotiation", Some(at.length_bytes), None, tables);
+        self.handshake.step(
+            &row,
+            "version_negotiation",
+            Some(at.length_bytes),
+            None,
+            tables,
+        );
     }
 
     fn row<'a>(&self, name: &'a str, at: At, packet_type: Option<&'static str>) -> Row<'a> {
@@ -175,7 +192,14 @@ impl Connection {
     }
 
     /// A packet with a long header has been opened.
-    pub(super) fn long(&mut self, at: At, long: &Long<'_>, header: Unprotected, payload: &[u8], tables: &mut Tables) {
+    pub(super) fn long(
+        &mut self,
+        at: At,
+        long: &Long<'_>,
+        header: Unprotected,
+        payload: &[u8],
+        tables: &mut Tables,
+    ) {
         let space = space_of(long.kind);
         // The server's word decides, in the end (RFC 9368 section 2.3).
         if at.way == Direction::Down && long.kind != Kind::ZeroRtt {
@@ -190,7 +214,13 @@ impl Connection {
     }
 
     /// A packet with a short header has been opened.
-    pub(super) fn short(&mut self, at: At, header: Unprotected, payload: &[u8], tables: &mut Tables) {
+    pub(super) fn short(
+        &mut self,
+        at: At,
+        header: Unprotected,
+        payload: &[u8],
+        tables: &mut Tables,
+    ) {
         self.packet(at, "1RTT", Space::Application, header, payload, tables);
     }
 
@@ -219,7 +249,8 @@ impl Connection {
             match frame::next(&mut reader) {
                 Ok(frame) => {
                     content.ack_eliciting |= frame.is_ack_eliciting();
-                    content.in_flight |= frame.is_ack_eliciting() || matches!(frame, Frame::Padding { .. });
+                    content.in_flight |=
+                        frame.is_ack_eliciting() || matches!(frame, Frame::Padding { .. });
                     let exponent = match space {
                         Space::Application => self.ack_delay[at.way as usize].exponent,
                         _ => DEFAULT_ACK_DELAY_EXPONENT,
@@ -246,44 +277,80 @@ impl Connection {
             }
         }
         if self.vantage == Some(at.way.sender()) {
-            self.recovery.sent(&row, space, at.length_bytes, content, tables);
+            self.recovery
+                .sent(&row, space, at.length_bytes, content, tables);
         }
     }
 
-    fn frame(&mut self, row: &Row<'_>, space: Space, frame: &Frame<'_>, content: &mut Content, tables: &mut Tables) {
+    fn frame(
+        &mut self,
+        row: &Row<'_>,
+        space: Space,
+        frame: &Frame<'_>,
+        content: &mut Content,
+        tables: &mut Tables,
+    ) {
         match *frame {
             Frame::Crypto { offset, data } => {
                 // Ids of streams have 62 bits, so these are free.
                 let stream = u64::MAX - space as u64;
-                content.add(Piece { stream, offset, length: data.len() as u64 });
+                content.add(Piece {
+                    stream,
+                    offset,
+                    length: data.len() as u64,
+                });
                 for message in self.handshake.crypto(row, space, offset, data, tables) {
                     self.message(row, &message, tables);
                 }
             }
-            Frame::Stream { id, offset, fin, data } => {
-                content.add(Piece { stream: id, offset, length: data.len() as u64 });
+            Frame::Stream {
+                id,
+                offset,
+                fin,
+                data,
+            } => {
+                content.add(Piece {
+                    stream: id,
+                    offset,
+                    length: data.len() as u64,
+                });
                 self.streams.data(row, id, (offset, fin), data, tables);
             }
-            Frame::ResetStream { id, error_code, .. } => self.streams.reset(row, id, error_code, tables),
+            Frame::ResetStream { id, error_code, .. } => {
+                self.streams.reset(row, id, error_code, tables)
+            }
             Frame::StopSending { id, .. } => self.streams.stop_sending(row, id, tables),
             Frame::Ack(ref ack) if self.vantage == Some(row.way.reverse().sender()) => {
                 let AckDelay { exponent, max_ns } = self.ack_delay[row.way as usize];
-                #[allow(clippy::cast_possible_truncation, reason = "casts from floats saturate")]
+                #[allow(
+                    clippy::cast_possible_truncation,
+                    reason = "casts from floats saturate"
+                )]
                 let delay_ns = match space {
-                    Space::Application => ((delay_us(ack.delay, exponent) * 1e3) as i64).min(max_ns),
+                    Space::Application => {
+                        ((delay_us(ack.delay, exponent) * 1e3) as i64).min(max_ns)
+                    }
                     _ => 0,
                 };
-                self.recovery.acknowledged(row, space, ack.ranges(), delay_ns, tables);
+                self.recovery
+                    .acknowledged(row, space, ack.ranges(), delay_ns, tables);
             }
-            Frame::NewConnectionId { id, reset_token, .. } => {
+            Frame::NewConnectionId {
+                id, reset_token, ..
+            } => {
                 self.peers.learn(id, row.way.sender());
                 self.peers.add_reset_token(reset_token);
             }
-            Frame::ConnectionClose { application, error_code, reason } => {
+            Frame::ConnectionClose {
+                application,
+                error_code,
+                reason,
+            } => {
                 row.close(application, error_code, reason, tables);
             }
             Frame::HandshakeDone => {
-                self.handshake.step(row, "handshake_done", None, None, tables);
+                self.handshake
+                    .step(row, "handshake_done", None, None, tables);
                 // RFC 9001 section 4.9.2.
                 self.recovery.discard(Space::Initial);
                 self.recovery.discard(Space::Handshake);
@@ -297,18 +364,32 @@ impl Connection {
             Message::ClientHello(hello) => {
                 self.keyring.random.get_or_insert(hello.random);
                 if !std::mem::replace(&mut self.hellos[0], true) {
-                    row.parameter("alpn_information.client_alpns", &hello.alpn.join(" "), tables);
-                    self.speaks_http(hello.alpn.is_empty() || hello.alpn.iter().any(|alpn| is_h3(alpn)));
+                    row.parameter(
+                        "alpn_information.client_alpns",
+                        &json!(hello.alpn).to_string(),
+                        tables,
+                    );
+                    self.speaks_http(
+                        hello.alpn.is_empty() || hello.alpn.iter().any(|alpn| is_h3(alpn)),
+                    );
                     self.announced(row, hello.transport_parameters.as_deref(), tables);
                 }
             }
             Message::ServerHello(hello) if !hello.retry_request => {
                 self.keyring.choose(hello.cipher_suite);
-                row.parameter("version_information.chosen_version", self.version.as_str(), tables);
+                row.parameter(
+                    "version_information.chosen_version",
+                    self.version.as_str(),
+                    tables,
+                );
                 let cipher = names::cipher_suite(hello.cipher_suite);
                 row.parameter("parameters_set.server.tls_cipher", &cipher, tables);
                 if let Some(group) = hello.group {
-                    row.parameter("parameters_set.server.tls_group", &names::group(group), tables);
+                    row.parameter(
+                        "parameters_set.server.tls_group",
+                        &names::group(group),
+                        tables,
+                    );
                 }
             }
             Message::EncryptedExtensions(extensions) => {
@@ -363,7 +444,8 @@ impl Connection {
 
     /// The addresses of a packet of it that was opened.
     pub(super) fn note_path(&self, at: At, name: &str, value: &str, tables: &mut Tables) {
-        self.row(&self.name, at, None).parameter(name, value, tables);
+        self.row(&self.name, at, None)
+            .parameter(name, value, tables);
     }
 
     /// The capture ends.

@@ -64,7 +64,10 @@ impl Directory {
     }
 
     /// Take a new connection; gives its index, and one that had to go for it.
-    pub(super) fn insert(&mut self, connection: Box<Connection>) -> (usize, Option<Box<Connection>>) {
+    pub(super) fn insert(
+        &mut self,
+        connection: Box<Connection>,
+    ) -> (usize, Option<Box<Connection>>) {
         let index = self.connections.len();
         self.connections.push(Some(connection));
         if index - self.oldest < MAX_CONNECTIONS {
@@ -86,7 +89,11 @@ impl Directory {
     }
 
     fn forget_id(&mut self, id: ConnectionId, index: usize) {
-        if self.by_id.get(&id).is_some_and(|(owner, _)| *owner == index) {
+        if self
+            .by_id
+            .get(&id)
+            .is_some_and(|(owner, _)| *owner == index)
+        {
             self.by_id.remove(&id);
         }
     }
@@ -109,7 +116,10 @@ impl Directory {
         if peers.fresh_ids.is_empty() {
             return;
         }
-        let (fresh, old) = (std::mem::take(&mut peers.fresh_ids), std::mem::take(&mut peers.old_ids));
+        let (fresh, old) = (
+            std::mem::take(&mut peers.fresh_ids),
+            std::mem::take(&mut peers.old_ids),
+        );
         for (id, end) in fresh.into_iter().filter(|(id, _)| id.len() > 0) {
             self.by_id.insert(id, (index, end));
             self.id_lengths |= 1 << id.len();
@@ -121,7 +131,10 @@ impl Directory {
 
     /// Find packets between these addresses.
     pub(super) fn add_path(&mut self, client: SocketAddr, server: SocketAddr, index: usize) {
-        for (path, way) in [((client, server), Direction::Up), ((server, client), Direction::Down)] {
+        for (path, way) in [
+            ((client, server), Direction::Up),
+            ((server, client), Direction::Down),
+        ] {
             let connections = self.by_path.entry(path).or_default();
             if connections.len() >= MAX_PER_PATH {
                 connections.remove(0);
@@ -131,7 +144,11 @@ impl Directory {
     }
 
     /// Where a packet with a long header may belong.
-    pub(super) fn by_long(&self, dcid: &ConnectionId, path: (SocketAddr, SocketAddr)) -> Candidates {
+    pub(super) fn by_long(
+        &self,
+        dcid: &ConnectionId,
+        path: (SocketAddr, SocketAddr),
+    ) -> Candidates {
         let mut candidates = Candidates::default();
         if let Some(&owner) = self.by_id.get(dcid) {
             candidates.add(candidate(owner, dcid.len()));
@@ -160,7 +177,11 @@ impl Directory {
         for &(index, way) in self.by_path.get(&path).into_iter().flatten().rev() {
             if let Some(Some(connection)) = self.connections.get(index) {
                 let id_bytes = connection.peers.id_bytes(way.reverse().sender());
-                candidates.add(Candidate { index, way, id_bytes });
+                candidates.add(Candidate {
+                    index,
+                    way,
+                    id_bytes,
+                });
             }
         }
     }
@@ -176,5 +197,9 @@ fn candidate((index, end): (usize, End), id_bytes: usize) -> Candidate {
         End::Server => Direction::Up,
         End::Client => Direction::Down,
     };
-    Candidate { index, way, id_bytes }
+    Candidate {
+        index,
+        way,
+        id_bytes,
+    }
 }

@@ -10,29 +10,72 @@ use crate::tls::Reader;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Frame<'a> {
     /// A run of such frames.
-    Padding { length: u64 },
+    Padding {
+        length: u64,
+    },
     Ping,
     Ack(Ack<'a>),
     /// Also RESET_STREAM_AT.
-    ResetStream { id: u64, error_code: u64, at: bool },
-    StopSending { id: u64, error_code: u64 },
-    Crypto { offset: u64, data: &'a [u8] },
-    NewToken { length: u64 },
-    Stream { id: u64, offset: u64, fin: bool, data: &'a [u8] },
+    ResetStream {
+        id: u64,
+        error_code: u64,
+        at: bool,
+    },
+    StopSending {
+        id: u64,
+        error_code: u64,
+    },
+    Crypto {
+        offset: u64,
+        data: &'a [u8],
+    },
+    NewToken {
+        length: u64,
+    },
+    Stream {
+        id: u64,
+        offset: u64,
+        fin: bool,
+        data: &'a [u8],
+    },
     MaxData(u64),
-    MaxStreamData { id: u64, limit: u64 },
-    MaxStreams { bidirectional: bool, limit: u64 },
+    MaxStreamData {
+        id: u64,
+        limit: u64,
+    },
+    MaxStreams {
+        bidirectional: bool,
+        limit: u64,
+    },
     DataBlocked(u64),
-    StreamDataBlocked { id: u64, limit: u64 },
-    StreamsBlocked { bidirectional: bool, limit: u64 },
-    NewConnectionId { sequence: u64, id: ConnectionId, reset_token: [u8; 16] },
+    StreamDataBlocked {
+        id: u64,
+        limit: u64,
+    },
+    StreamsBlocked {
+        bidirectional: bool,
+        limit: u64,
+    },
+    NewConnectionId {
+        sequence: u64,
+        id: ConnectionId,
+        reset_token: [u8; 16],
+    },
     RetireConnectionId(u64),
     PathChallenge,
     PathResponse,
-    ConnectionClose { application: bool, error_code: u64, reason: &'a [u8] },
+    ConnectionClose {
+        application: bool,
+        error_code: u64,
+        reason: &'a [u8],
+    },
     HandshakeDone,
-    Datagram { length: u64 },
-    AckFrequency { sequence: u64 },
+    Datagram {
+        length: u64,
+    },
+    AckFrequency {
+        sequence: u64,
+    },
     ImmediateAck,
 }
 
@@ -96,7 +139,10 @@ pub(super) fn next<'a>(reader: &mut Reader<'a>) -> Result<Frame<'a>, Stop> {
 
 fn padding<'a>(reader: &mut Reader<'a>) -> Frame<'a> {
     let rest = reader.rest();
-    let zeros = rest.iter().position(|&byte| byte != 0).unwrap_or(rest.len());
+    let zeros = rest
+        .iter()
+        .position(|&byte| byte != 0)
+        .unwrap_or(rest.len());
     reader.bytes(zeros);
     Frame::Padding {
         length: zeros as u64 + 1,
@@ -113,23 +159,51 @@ fn body<'a>(kind: u64, r: &mut Reader<'a>) -> Option<Frame<'a>> {
             if kind == 0x24 {
                 varint(r)?;
             }
-            Frame::ResetStream { id, error_code, at: kind == 0x24 }
+            Frame::ResetStream {
+                id,
+                error_code,
+                at: kind == 0x24,
+            }
         }
-        0x05 => Frame::StopSending { id: varint(r)?, error_code: varint(r)? },
-        0x06 => Frame::Crypto { offset: varint(r)?, data: varint_vector(r)? },
-        0x07 => Frame::NewToken { length: varint_vector(r)?.len() as u64 },
+        0x05 => Frame::StopSending {
+            id: varint(r)?,
+            error_code: varint(r)?,
+        },
+        0x06 => Frame::Crypto {
+            offset: varint(r)?,
+            data: varint_vector(r)?,
+        },
+        0x07 => Frame::NewToken {
+            length: varint_vector(r)?.len() as u64,
+        },
         0x08..=0x0f => Frame::Stream {
             id: varint(r)?,
             offset: if kind & 4 != 0 { varint(r)? } else { 0 },
             fin: kind & 1 != 0,
-            data: if kind & 2 != 0 { varint_vector(r)? } else { to_the_end(r) },
+            data: if kind & 2 != 0 {
+                varint_vector(r)?
+            } else {
+                to_the_end(r)
+            },
         },
         0x10 => Frame::MaxData(varint(r)?),
-        0x11 => Frame::MaxStreamData { id: varint(r)?, limit: varint(r)? },
-        0x12 | 0x13 => Frame::MaxStreams { bidirectional: kind == 0x12, limit: varint(r)? },
+        0x11 => Frame::MaxStreamData {
+            id: varint(r)?,
+            limit: varint(r)?,
+        },
+        0x12 | 0x13 => Frame::MaxStreams {
+            bidirectional: kind == 0x12,
+            limit: varint(r)?,
+        },
         0x14 => Frame::DataBlocked(varint(r)?),
-        0x15 => Frame::StreamDataBlocked { id: varint(r)?, limit: varint(r)? },
-        0x16 | 0x17 => Frame::StreamsBlocked { bidirectional: kind == 0x16, limit: varint(r)? },
+        0x15 => Frame::StreamDataBlocked {
+            id: varint(r)?,
+            limit: varint(r)?,
+        },
+        0x16 | 0x17 => Frame::StreamsBlocked {
+            bidirectional: kind == 0x16,
+            limit: varint(r)?,
+        },
         0x18 => {
             let sequence = varint(r)?;
             varint(r)?;
@@ -142,20 +216,32 @@ fn body<'a>(kind: u64, r: &mut Reader<'a>) -> Option<Frame<'a>> {
         0x19 => Frame::RetireConnectionId(varint(r)?),
         0x1a | 0x1b => {
             r.bytes(8)?;
-            if kind == 0x1a { Frame::PathChallenge } else { Frame::PathResponse }
+            if kind == 0x1a {
+                Frame::PathChallenge
+            } else {
+                Frame::PathResponse
+            }
         }
         0x1c | 0x1d => {
             let error_code = varint(r)?;
             if kind == 0x1c {
                 varint(r)?;
             }
-            Frame::ConnectionClose { application: kind == 0x1d, error_code, reason: varint_vector(r)? }
+            Frame::ConnectionClose {
+                application: kind == 0x1d,
+                error_code,
+                reason: varint_vector(r)?,
+            }
         }
         0x1e => Frame::HandshakeDone,
         // 0x1f since draft 08, a number for experiments before.
         0x1f | 0xac => Frame::ImmediateAck,
-        0x30 => Frame::Datagram { length: to_the_end(r).len() as u64 },
-        0x31 => Frame::Datagram { length: varint_vector(r)?.len() as u64 },
+        0x30 => Frame::Datagram {
+            length: to_the_end(r).len() as u64,
+        },
+        0x31 => Frame::Datagram {
+            length: varint_vector(r)?.len() as u64,
+        },
         0xaf => {
             let sequence = varint(r)?;
             for _ in 0..3 {
@@ -207,7 +293,9 @@ mod tests {
         (&[0x15, 1, 2], "stream_data_blocked"),
         (&[0x16, 1], "streams_blocked"),
         (
-            &[0x18, 1, 0, 1, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            &[
+                0x18, 1, 0, 1, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            ],
             "new_connection_id",
         ),
         (&[0x19, 1], "retire_connection_id"),
@@ -224,16 +312,26 @@ mod tests {
 
     #[test]
     fn every_type_takes_its_own_bytes() {
-        let payload: Vec<u8> = ALL.iter().flat_map(|(bytes, _)| bytes.iter().copied()).collect();
+        let payload: Vec<u8> = ALL
+            .iter()
+            .flat_map(|(bytes, _)| bytes.iter().copied())
+            .collect();
         let expected: Vec<_> = ALL.iter().map(|(_, name)| *name).collect();
         assert_eq!(names(&payload).unwrap(), expected);
     }
 
     #[test]
     fn a_cut_frame_is_malformed() {
-        for (bytes, name) in ALL.iter().filter(|(bytes, _)| bytes[0] != 0 && bytes[0] != 0x0c) {
+        for (bytes, name) in ALL
+            .iter()
+            .filter(|(bytes, _)| bytes[0] != 0 && bytes[0] != 0x0c)
+        {
             for cut in 1..bytes.len() {
-                assert_eq!(names(&bytes[..cut]), Err(Stop::Malformed), "{name} cut to {cut}");
+                assert_eq!(
+                    names(&bytes[..cut]),
+                    Err(Stop::Malformed),
+                    "{name} cut to {cut}"
+                );
             }
         }
     }

@@ -5,7 +5,7 @@ use super::reassembly::{Reassembly, Waiting};
 use super::rows::Row;
 use crate::tables::{HandshakeStep, Tables};
 use crate::tls::handshake::{Content, Messages};
-use crate::Direction;
+use crate::tls::RoundTrips;
 
 /// Packet number spaces (RFC 9000 section 12.3), each with a CRYPTO stream of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +19,7 @@ pub(super) struct Handshake {
     /// By space and direction.
     streams: [[Reassembly; 2]; 3],
     messages: [Messages; 3],
-    last: Option<Direction>,
-    round_trip: u32,
+    round_trips: RoundTrips,
 }
 
 impl Handshake {
@@ -29,8 +28,7 @@ impl Handshake {
         Self {
             streams: [(); 3].map(|()| [stream(), stream()]),
             messages: <[Messages; 3]>::default(),
-            last: None,
-            round_trip: 0,
+            round_trips: RoundTrips::default(),
         }
     }
 
@@ -50,7 +48,13 @@ impl Handshake {
         while let Some(message) = self.messages[space as usize].next(row.way) {
             let content = message.content();
             let (step, detail) = (message.step(&content), content.detail());
-            self.step(row, &step, Some(message.length_bytes()), detail.as_deref(), tables);
+            self.step(
+                row,
+                &step,
+                Some(message.length_bytes()),
+                detail.as_deref(),
+                tables,
+            );
             contents.push(content);
         }
         contents
@@ -65,10 +69,6 @@ impl Handshake {
         detail: Option<&str>,
         tables: &mut Tables,
     ) {
-        if row.way == Direction::Up && self.last == Some(Direction::Down) {
-            self.round_trip = self.round_trip.saturating_add(1);
-        }
-        self.last = Some(row.way);
         tables.handshake.push(HandshakeStep {
             vantage: row.vantage,
             connection: row.connection,
@@ -76,7 +76,7 @@ impl Handshake {
             transport: "quic",
             direction: Some(row.way.as_str()),
             step,
-            round_trip: Some(self.round_trip),
+            round_trip: Some(self.round_trips.of(row.way)),
             length_bytes,
             detail,
         });

@@ -73,7 +73,10 @@ pub(super) enum Header<'a> {
         versions: &'a [u8],
     },
     /// Only what RFC 8999 says of every version can be told.
-    OtherVersion { version: u32, dcid: ConnectionId },
+    OtherVersion {
+        version: u32,
+        dcid: ConnectionId,
+    },
     Short,
 }
 

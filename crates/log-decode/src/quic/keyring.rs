@@ -21,6 +21,8 @@ pub(super) enum Opening {
     },
     /// The key log has no secret for it, or the ClientHello is not known.
     NoKeys,
+    /// The same for 0-RTT alone.
+    NoEarlyKeys,
     /// The server chose a cipher suite that cannot be opened.
     NoSuite,
     /// There are keys, and they do not fit. `proven`: they have fitted before.
@@ -89,7 +91,8 @@ impl Keyring {
         let side = sealed.direction as usize;
         match long.kind {
             Kind::Initial => {
-                let keys = (self.initial.iter().rev()).filter(|(version, ..)| *version == long.version);
+                let keys =
+                    (self.initial.iter().rev()).filter(|(version, ..)| *version == long.version);
                 for keys in keys.filter_map(|(_, _, keys)| keys.get(side)) {
                     if let Some(opened) = attempt(keys, sealed, buffer) {
                         return opened;
@@ -100,6 +103,9 @@ impl Keyring {
             Kind::ZeroRtt => {
                 // The suite is that of the session that is resumed, which need not be in the file.
                 let secret = self.secret(Label::ClientEarlyTraffic);
+                if self.random.is_some() && !self.log.is_empty() && secret.is_none() {
+                    return Opening::NoEarlyKeys;
+                }
                 open_with(&mut self.early, None, secret, long.version, sealed, buffer)
             }
             Kind::Handshake => {
@@ -125,7 +131,9 @@ impl Keyring {
     ) -> Opening {
         let side = sealed.direction as usize;
         if let Some(Some(phases)) = self.application.get_mut(side) {
-            return phases.open(sealed, buffer).unwrap_or(Opening::Failed { proven: true });
+            return phases
+                .open(sealed, buffer)
+                .unwrap_or(Opening::Failed { proven: true });
         }
         let secret = self.secret(match sealed.direction {
             Direction::Up => Label::ClientTraffic,

@@ -68,7 +68,11 @@ impl UdpDatagram<'_> {
 
     /// The way it went, for want of anything better: servers have the lower ports.
     fn likely_way(&self) -> Direction {
-        let by_port = if self.dst.port() <= self.src.port() { Direction::Up } else { Direction::Down };
+        let by_port = if self.dst.port() <= self.src.port() {
+            Direction::Up
+        } else {
+            Direction::Down
+        };
         self.direction.unwrap_or(by_port)
     }
 
@@ -115,13 +119,19 @@ impl Connections {
     /// A datagram that the link dropped stands only in its sender's capture: it is taken as sent, like any other.
     pub(crate) fn datagram(&mut self, datagram: &UdpDatagram<'_>, tables: &mut Tables) -> bool {
         let mut offset = 0;
-        while let Some(bytes) = datagram.payload.get(offset..).filter(|rest| !rest.is_empty()) {
+        while let Some(bytes) = datagram
+            .payload
+            .get(offset..)
+            .filter(|rest| !rest.is_empty())
+        {
             let taken = match Header::parse(bytes) {
                 Some(Header::Long(long)) => Some(self.long(datagram, &long, bytes, tables)),
                 Some(Header::Short) => self.short(datagram, offset, bytes, tables),
-                Some(Header::VersionNegotiation { dcid, scid, versions }) => {
-                    self.version_negotiation(datagram, &dcid, &scid, versions, tables)
-                }
+                Some(Header::VersionNegotiation {
+                    dcid,
+                    scid,
+                    versions,
+                }) => self.version_negotiation(datagram, &dcid, &scid, versions, tables),
                 Some(Header::OtherVersion { version, dcid }) => {
                     self.other_version(datagram, version, &dcid, tables)
                 }
@@ -144,8 +154,16 @@ impl Connections {
     }
 
     /// Gives the bytes that the packet takes.
-    fn long(&mut self, datagram: &UdpDatagram<'_>, long: &Long<'_>, bytes: &[u8], tables: &mut Tables) -> usize {
-        let candidates = self.directory.by_long(&long.dcid, (datagram.src, datagram.dst));
+    fn long(
+        &mut self,
+        datagram: &UdpDatagram<'_>,
+        long: &Long<'_>,
+        bytes: &[u8],
+        tables: &mut Tables,
+    ) -> usize {
+        let candidates = self
+            .directory
+            .by_long(&long.dcid, (datagram.src, datagram.dst));
         if long.kind == Kind::Retry {
             self.retry(datagram, long, bytes, candidates.iter(), tables);
             return bytes.len();
@@ -173,20 +191,39 @@ impl Connections {
             }
         }
         let name = long.kind.as_str();
-        let end = long.end.min(bytes.len() + datagram.length_bytes.saturating_sub(datagram.payload.len()));
-        let opening = bytes.get(..long.end).and(failed.map(|(_, opening)| opening));
-        let owner = failed.map(|(candidate, _)| candidate).or(candidates.iter().next());
+        let end = long
+            .end
+            .min(bytes.len() + datagram.length_bytes.saturating_sub(datagram.payload.len()));
+        let opening = bytes
+            .get(..long.end)
+            .and(failed.map(|(_, opening)| opening));
+        let owner = failed
+            .map(|(candidate, _)| candidate)
+            .or(candidates.iter().next());
         self.unopened(datagram, owner, Some(name), end, tables);
-        unopened::count(opening, datagram.is_cut() && long.end > bytes.len(), long.end > bytes.len(), tables);
+        unopened::count(
+            opening,
+            datagram.is_cut() && long.end > bytes.len(),
+            long.end > bytes.len(),
+            tables,
+        );
         end.clamp(1, bytes.len())
     }
 
     /// Try an Initial as the first packet of a connection.
-    fn first(&mut self, datagram: &UdpDatagram<'_>, long: &Long<'_>, packet: &[u8], tables: &mut Tables) -> bool {
+    fn first(
+        &mut self,
+        datagram: &UdpDatagram<'_>,
+        long: &Long<'_>,
+        packet: &[u8],
+        tables: &mut Tables,
+    ) -> bool {
         let (keys, waiting) = (self.keys.clone(), &self.waiting);
         let mut connection = Connection::new(long.version, long.dcid, self.vantage, keys, waiting);
         let way = Direction::Up;
-        let Opening::Opened { header, end } = connection.open_long(long, packet, way, &mut self.buffer) else {
+        let Opening::Opened { header, end } =
+            connection.open_long(long, packet, way, &mut self.buffer)
+        else {
             return false;
         };
         connection.peers.learn(long.dcid, End::Server);
@@ -199,7 +236,11 @@ impl Connections {
                 "more connections than are followed at a time: what comes late of the oldest is not opened",
             );
         }
-        let candidate = Candidate { index, way, id_bytes: 0 };
+        let candidate = Candidate {
+            index,
+            way,
+            id_bytes: 0,
+        };
         let at = datagram.at(way, packet.len());
         self.opened(candidate, datagram, at, Some(long), (header, end), tables);
         true
@@ -223,13 +264,22 @@ impl Connections {
         let known = connection.peers.paths.last().copied();
         let new_path = connection.peers.add_path(client, server);
         if new_path {
-            let event = if known.is_some() { "tuple_assigned" } else { "connection_started" };
+            let event = if known.is_some() {
+                "tuple_assigned"
+            } else {
+                "connection_started"
+            };
             for (end, address, known) in [
                 ("client", client, known.map(|(client, _)| client)),
                 ("server", server, known.map(|(_, server)| server)),
             ] {
                 if known != Some(address) {
-                    connection.note_path(at, &format!("{event}.{end}"), &address.to_string(), tables);
+                    connection.note_path(
+                        at,
+                        &format!("{event}.{end}"),
+                        &address.to_string(),
+                        tables,
+                    );
                 }
             }
         }
@@ -264,7 +314,13 @@ impl Connections {
                 return;
             }
         }
-        self.unopened(datagram, owner, Some(long.kind.as_str()), packet.len(), tables);
+        self.unopened(
+            datagram,
+            owner,
+            Some(long.kind.as_str()),
+            packet.len(),
+            tables,
+        );
         tables.count(
             "stray_retry",
             Severity::Notice,
@@ -280,10 +336,16 @@ impl Connections {
         packet: &[u8],
         tables: &mut Tables,
     ) -> Option<usize> {
-        let candidates = self.directory.by_short(packet, (datagram.src, datagram.dst));
+        let candidates = self
+            .directory
+            .by_short(packet, (datagram.src, datagram.dst));
         let mut failed = None;
         for candidate in candidates.iter().filter(|_| !datagram.is_cut()) {
-            let Candidate { index, way, id_bytes } = candidate;
+            let Candidate {
+                index,
+                way,
+                id_bytes,
+            } = candidate;
             let Some(connection) = self.directory.get(index) else {
                 continue;
             };
@@ -301,13 +363,18 @@ impl Connections {
                 }
             }
         }
-        let owner = failed.map(|(candidate, _)| candidate).or(candidates.iter().next());
+        let owner = failed
+            .map(|(candidate, _)| candidate)
+            .or(candidates.iter().next());
         // Without the fixed bit it is no QUIC, unless a known connection does without (RFC 9287).
         let has_fixed_bit = packet.first().is_some_and(|first| first & 0x40 != 0);
         if !has_fixed_bit || owner.is_none() && offset == 0 && !datagram.is_https() {
             return None;
         }
-        let length = datagram.length_bytes.saturating_sub(offset).max(packet.len());
+        let length = datagram
+            .length_bytes
+            .saturating_sub(offset)
+            .max(packet.len());
         let is_reset = owner
             .and_then(|owner| self.directory.get(owner.index))
             .is_some_and(|connection| connection.peers.is_stateless_reset(packet));
@@ -315,7 +382,12 @@ impl Connections {
             self.unopened(datagram, owner, Some("stateless_reset"), length, tables);
         } else {
             self.unopened(datagram, owner, Some("1RTT"), length, tables);
-            unopened::count(failed.map(|(_, opening)| opening), datagram.is_cut(), false, tables);
+            unopened::count(
+                failed.map(|(_, opening)| opening),
+                datagram.is_cut(),
+                false,
+                tables,
+            );
         }
         Some(packet.len())
     }

@@ -63,10 +63,25 @@ mod tests {
     #[test]
     fn a_number_that_comes_again_is_noticed() {
         let mut numbers = Numbers::default();
-        for (number, fresh) in [(5, true), (5, false), (3, true), (3, false), (2000, true), (5, true), (1500, true)] {
+        for (number, fresh) in [
+            (5, true),
+            (5, false),
+            (3, true),
+            (3, false),
+            (2000, true),
+            (5, true),
+            (1500, true),
+        ] {
             assert_eq!(numbers.insert(number), fresh, "{number}");
         }
-        assert_eq!((numbers.insert(1500), numbers.insert(2001), numbers.largest()), (false, true, Some(2001)));
+        assert_eq!(
+            (
+                numbers.insert(1500),
+                numbers.insert(2001),
+                numbers.largest()
+            ),
+            (false, true, Some(2001))
+        );
         assert!(numbers.insert((1 << 62) - 1));
     }
 }

@@ -81,6 +81,19 @@ impl PayloadKey {
         let opened = self.key.open_in_place(nonce, Aad::from(header), payload);
         opened.ok().map(|plain| &*plain)
     }
+
+    #[cfg(test)]
+    pub(super) fn seal(&self, number: u64, header: &[u8], payload: &mut Vec<u8>) {
+        let mut nonce = self.iv;
+        for (byte, number) in nonce.iter_mut().skip(4).zip(number.to_be_bytes()) {
+            *byte ^= number;
+        }
+        let nonce = Nonce::assume_unique_for_key(nonce);
+        (self
+            .key
+            .seal_in_place_append_tag(nonce, Aad::from(header), payload))
+        .unwrap();
+    }
 }
 
 /// The secret of the next key phase (RFC 9001 section 6.1).
@@ -126,7 +139,9 @@ impl HeaderKey {
         number_at: usize,
         largest: Option<u64>,
     ) -> Option<Unprotected> {
-        let sample = packet.get(number_at.checked_add(4)?..)?.get(..SAMPLE_BYTES)?;
+        let sample = packet
+            .get(number_at.checked_add(4)?..)?
+            .get(..SAMPLE_BYTES)?;
         let [mask, number_mask @ ..] = self.0.new_mask(sample).ok()?;
         let first = packet.first_mut()?;
         *first ^= mask & if *first & 0x80 == 0 { 0x1f } else { 0x0f };
@@ -134,7 +149,11 @@ impl HeaderKey {
         let number_bytes = usize::from(first & 3) + 1;
         let payload_at = number_at + number_bytes;
         let mut truncated = 0;
-        for (byte, mask) in packet.get_mut(number_at..payload_at)?.iter_mut().zip(number_mask) {
+        for (byte, mask) in packet
+            .get_mut(number_at..payload_at)?
+            .iter_mut()
+            .zip(number_mask)
+        {
             *byte ^= mask;
             truncated = truncated << 8 | u64::from(*byte);
         }
@@ -144,6 +163,19 @@ impl HeaderKey {
             number: packet_number(largest, truncated, bits),
             payload_at,
         })
+    }
+}
+
+#[cfg(test)]
+impl HeaderKey {
+    /// Protect a header whose packet number takes four bytes.
+    pub(super) fn protect(&self, packet: &mut [u8], number_at: usize) {
+        let sample = &packet[number_at + 4..][..SAMPLE_BYTES];
+        let [mask, number_mask @ ..] = self.0.new_mask(sample).unwrap();
+        packet[0] ^= mask & if packet[0] & 0x80 == 0 { 0x1f } else { 0x0f };
+        for (byte, mask) in packet[number_at..].iter_mut().zip(number_mask) {
+            *byte ^= mask;
+        }
     }
 }
 
@@ -162,7 +194,11 @@ impl PacketKeys {
     }
 
     /// The keys of Initial packets, which follow from the Destination Connection ID that the client chose.
-    pub(super) fn initial(version: Version, dcid: &ConnectionId, direction: Direction) -> Option<Self> {
+    pub(super) fn initial(
+        version: Version,
+        dcid: &ConnectionId,
+        direction: Direction,
+    ) -> Option<Self> {
         let salt = match version {
             Version::V1 => &INITIAL_SALT_V1,
             Version::V2 => &INITIAL_SALT_V2,
@@ -222,9 +258,17 @@ mod tests {
         ConnectionId::new(&hex("8394c8f03e515708").unwrap()).unwrap()
     }
 
-    fn opened(keys: &PacketKeys, packet: &str, number_at: usize, largest: Option<u64>) -> (u64, Vec<u8>) {
+    fn opened(
+        keys: &PacketKeys,
+        packet: &str,
+        number_at: usize,
+        largest: Option<u64>,
+    ) -> (u64, Vec<u8>) {
         let mut packet = hex(packet).unwrap();
-        let header = keys.header.unprotect(&mut packet, number_at, largest).unwrap();
+        let header = keys
+            .header
+            .unprotect(&mut packet, number_at, largest)
+            .unwrap();
         let (head, payload) = packet.split_at_mut(header.payload_at);
         let plain = keys.payload.open(header.number, head, payload).unwrap();
         (header.number, plain.to_vec())
@@ -239,13 +283,19 @@ mod tests {
 
     #[test]
     fn a_servers_initial_is_opened() {
-        for (version, packet) in [(Version::V1, SERVER_INITIAL_V1), (Version::V2, SERVER_INITIAL_V2)] {
+        for (version, packet) in [
+            (Version::V1, SERVER_INITIAL_V1),
+            (Version::V2, SERVER_INITIAL_V2),
+        ] {
             let keys = PacketKeys::initial(version, &sample_dcid(), Direction::Down).unwrap();
             let bytes = hex(packet).unwrap();
             let Some(Header::Long(long)) = Header::parse(&bytes) else {
                 panic!("no long header")
             };
-            assert_eq!((long.kind, long.version, long.end), (Kind::Initial, version, bytes.len()));
+            assert_eq!(
+                (long.kind, long.version, long.end),
+                (Kind::Initial, version, bytes.len())
+            );
             let (number, plain) = opened(&keys, packet, long.number_at, None);
             assert_eq!((number, plain.len()), (1, 99));
             // An ACK frame, then CRYPTO with a ServerHello.
@@ -255,7 +305,8 @@ mod tests {
 
     #[test]
     fn a_short_header_under_chacha20_is_opened() {
-        let secret = hex("9ac312a7f877468ebe69422748ad00a15443f18203a07d6060f688f30f21632b").unwrap();
+        let secret =
+            hex("9ac312a7f877468ebe69422748ad00a15443f18203a07d6060f688f30f21632b").unwrap();
         let secret = Secret::new(&secret).unwrap();
         let suite = Suite::of(0x1303).unwrap();
         for (version, packet) in [
@@ -263,28 +314,47 @@ mod tests {
             (Version::V2, "5558b1c60ae7b6b932bc27d786f4bc2bb20f2162ba"),
         ] {
             let keys = PacketKeys::new(suite, version, &secret).unwrap();
-            assert_eq!(opened(&keys, packet, 1, Some(654_360_563)), (654_360_564, vec![1]));
+            assert_eq!(
+                opened(&keys, packet, 1, Some(654_360_563)),
+                (654_360_564, vec![1])
+            );
         }
     }
 
     #[test]
     fn a_retry_is_held_against_the_first_connection_id() {
         for (version, packet) in [
-            (Version::V1, "ff000000010008f067a5502a4262b5746f6b656e04a265ba2eff4d829058fb3f0f2496ba"),
-            (Version::V2, "cf6b3343cf0008f067a5502a4262b5746f6b656ec8646ce8bfe33952d955543665dcc7b6"),
+            (
+                Version::V1,
+                "ff000000010008f067a5502a4262b5746f6b656e04a265ba2eff4d829058fb3f0f2496ba",
+            ),
+            (
+                Version::V2,
+                "cf6b3343cf0008f067a5502a4262b5746f6b656ec8646ce8bfe33952d955543665dcc7b6",
+            ),
         ] {
             let packet = hex(packet).unwrap();
             assert!(retry_fits(version, &sample_dcid(), &packet));
             assert!(!retry_fits(version, &ConnectionId::default(), &packet));
-            assert!(!retry_fits(version, &sample_dcid(), &packet[..packet.len() - 1]));
+            assert!(!retry_fits(
+                version,
+                &sample_dcid(),
+                &packet[..packet.len() - 1]
+            ));
         }
     }
 
     #[test]
     fn the_next_phase_follows_from_the_secret() {
-        let secret = hex("9ac312a7f877468ebe69422748ad00a15443f18203a07d6060f688f30f21632b").unwrap();
-        let next = next_secret(Suite::of(0x1303).unwrap(), Version::V1, &Secret::new(&secret).unwrap());
-        let expected = hex("1223504755036d556342ee9361d253421a826c9ecdf3c7148684b36b714881f9").unwrap();
+        let secret =
+            hex("9ac312a7f877468ebe69422748ad00a15443f18203a07d6060f688f30f21632b").unwrap();
+        let next = next_secret(
+            Suite::of(0x1303).unwrap(),
+            Version::V1,
+            &Secret::new(&secret).unwrap(),
+        );
+        let expected =
+            hex("1223504755036d556342ee9361d253421a826c9ecdf3c7148684b36b714881f9").unwrap();
         assert_eq!(next.unwrap().as_bytes(), expected);
     }
 
@@ -292,7 +362,10 @@ mod tests {
     fn a_packet_too_short_for_a_sample_is_no_packet() {
         let keys = PacketKeys::initial(Version::V1, &sample_dcid(), Direction::Up).unwrap();
         for length in 0..21 {
-            assert!(keys.header.unprotect(&mut vec![0x40; length], 1, None).is_none());
+            assert!(keys
+                .header
+                .unprotect(&mut vec![0x40; length], 1, None)
+                .is_none());
         }
     }
 }

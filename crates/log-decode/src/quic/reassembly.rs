@@ -53,7 +53,12 @@ impl Reassembly {
     }
 
     /// Take a piece, and deliver what is in order now; false if there is no room for it.
-    pub(super) fn insert(&mut self, offset: u64, data: &[u8], mut deliver: impl FnMut(&[u8])) -> bool {
+    pub(super) fn insert(
+        &mut self,
+        offset: u64,
+        data: &[u8],
+        mut deliver: impl FnMut(&[u8]),
+    ) -> bool {
         if offset > self.next {
             return self.keep(offset, data);
         }
@@ -78,7 +83,12 @@ impl Reassembly {
     }
 
     fn keep(&mut self, offset: u64, data: &[u8]) -> bool {
-        if data.is_empty() || self.pieces.get(&offset).is_some_and(|known| known.len() >= data.len()) {
+        if data.is_empty()
+            || self
+                .pieces
+                .get(&offset)
+                .is_some_and(|known| known.len() >= data.len())
+        {
             return true;
         }
         if !self.waiting.take(data.len() + PIECE_BYTES) {
@@ -140,7 +150,8 @@ mod tests {
             (5..9, "0123456789"),
         ] {
             let piece = &b"0123456789"[range.clone()];
-            assert!(stream.insert(range.start as u64, piece, |bytes| text.extend_from_slice(bytes)));
+            assert!(stream.insert(range.start as u64, piece, |bytes| text
+                .extend_from_slice(bytes)));
             assert_eq!(text, expected.as_bytes());
         }
         assert_eq!((stream.bytes(), waiting.0.get()), (10, 0));
@@ -153,7 +164,9 @@ mod tests {
         let waiting = Waiting::default();
         let mut stream = Reassembly::new(&waiting);
         let data = vec![0; 1 << 20];
-        let kept = (1..100_u64).filter(|n| stream.insert(n << 20, &data, |_| ())).count();
+        let kept = (1..100_u64)
+            .filter(|n| stream.insert(n << 20, &data, |_| ()))
+            .count();
         assert_eq!(kept, 47);
         assert_eq!(stream.bytes(), 99 << 20);
         drop(stream);

@@ -56,7 +56,8 @@ impl Recovery {
         }
         for piece in content.pieces() {
             self.sent_again(row, space, piece, tables);
-            self.carried.insert((piece.stream, piece.offset), (number, piece.end()));
+            self.carried
+                .insert((piece.stream, piece.offset), (number, piece.end()));
         }
         while self.carried.len() > MAX_CARRIED {
             self.carried.pop_first();
@@ -130,7 +131,9 @@ impl Recovery {
                     *bytes_in_flight = bytes_in_flight.saturating_sub(packet.length);
                 }
                 if packet.sent_again {
-                    let same = |lost: &&mut Lost| lost.space == space && lost.packet.number == packet.number;
+                    let same = |lost: &&mut Lost| {
+                        lost.space == space && lost.packet.number == packet.number
+                    };
                     if let Some(lost) = losses.iter_mut().find(same) {
                         lost.acknowledged_ns = Some(row.time_ns);
                     }
@@ -141,7 +144,10 @@ impl Recovery {
                 ack_eliciting |= packet.content.ack_eliciting;
                 for piece in packet.content.pieces() {
                     let place = (piece.stream, piece.offset);
-                    if carried.get(&place).is_some_and(|(number, _)| *number == packet.number) {
+                    if carried
+                        .get(&place)
+                        .is_some_and(|(number, _)| *number == packet.number)
+                    {
                         carried.remove(&place);
                     }
                 }
@@ -169,7 +175,9 @@ impl Recovery {
     /// The keys of a space are discarded: nothing of it is in flight any more (RFC 9002 section 6.4).
     pub(super) fn discard(&mut self, space: Space) {
         let packets = std::mem::take(&mut self.spaces[space as usize]);
-        self.bytes_in_flight = self.bytes_in_flight.saturating_sub(packets.outstanding_bytes());
+        self.bytes_in_flight = self
+            .bytes_in_flight
+            .saturating_sub(packets.outstanding_bytes());
     }
 
     fn push_first_loss(&mut self, row: &Row<'_>, tables: &mut Tables) {

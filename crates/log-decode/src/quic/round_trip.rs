@@ -20,9 +20,17 @@ impl RoundTrip {
     pub(super) fn sample(&mut self, raw_ns: i64, delay_ns: i64) {
         let raw_ns = raw_ns.clamp(1, MAX_SAMPLE_NS);
         let first = self.min_ns == 0;
-        self.min_ns = if first { raw_ns } else { self.min_ns.min(raw_ns) };
+        self.min_ns = if first {
+            raw_ns
+        } else {
+            self.min_ns.min(raw_ns)
+        };
         let delay_fits = raw_ns >= self.min_ns.saturating_add(delay_ns);
-        self.latest_ns = if delay_fits { raw_ns - delay_ns } else { raw_ns };
+        self.latest_ns = if delay_fits {
+            raw_ns - delay_ns
+        } else {
+            raw_ns
+        };
         if first {
             self.smoothed_ns = self.latest_ns;
             self.variance_ns = self.latest_ns / 2;

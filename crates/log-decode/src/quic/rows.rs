@@ -42,14 +42,26 @@ impl Row<'_> {
                 row.offset = Some(offset);
                 row.length_bytes = Some(data.len() as u64);
             }
-            Frame::Stream { id, offset, fin, data } => {
+            Frame::Stream {
+                id,
+                offset,
+                fin,
+                data,
+            } => {
                 row.stream_id = Some(id);
                 row.offset = Some(offset);
                 row.length_bytes = Some(data.len() as u64);
                 row.fin = Some(fin);
             }
-            Frame::ResetStream { id, error_code: value, .. }
-            | Frame::StopSending { id, error_code: value }
+            Frame::ResetStream {
+                id,
+                error_code: value,
+                ..
+            }
+            | Frame::StopSending {
+                id,
+                error_code: value,
+            }
             | Frame::MaxStreamData { id, limit: value }
             | Frame::StreamDataBlocked { id, limit: value } => {
                 row.stream_id = Some(id);
@@ -59,9 +71,13 @@ impl Row<'_> {
             | Frame::DataBlocked(value)
             | Frame::MaxStreams { limit: value, .. }
             | Frame::StreamsBlocked { limit: value, .. }
-            | Frame::NewConnectionId { sequence: value, .. }
+            | Frame::NewConnectionId {
+                sequence: value, ..
+            }
             | Frame::RetireConnectionId(value)
-            | Frame::ConnectionClose { error_code: value, .. }
+            | Frame::ConnectionClose {
+                error_code: value, ..
+            }
             | Frame::AckFrequency { sequence: value } => row.value = Some(value),
             Frame::Ack(ref ack) => self.ack(ack, ack_delay_exponent, tables),
             Frame::Ping
@@ -100,15 +116,25 @@ impl Row<'_> {
     /// What the frame says about limits: a receiver grants one for the other way, a sender is held back on its own.
     fn limit(&self, frame: &Frame<'_>, tables: &mut Tables) {
         let scope_of_number = |bidirectional| {
-            if bidirectional { "streams_bidi" } else { "streams_uni" }
+            if bidirectional {
+                "streams_bidi"
+            } else {
+                "streams_uni"
+            }
         };
         let (granted, scope, stream_id, limit) = match *frame {
             Frame::MaxData(limit) => (true, "connection", None, limit),
             Frame::MaxStreamData { id, limit } => (true, "stream", Some(id), limit),
-            Frame::MaxStreams { bidirectional, limit } => (true, scope_of_number(bidirectional), None, limit),
+            Frame::MaxStreams {
+                bidirectional,
+                limit,
+            } => (true, scope_of_number(bidirectional), None, limit),
             Frame::DataBlocked(limit) => (false, "connection", None, limit),
             Frame::StreamDataBlocked { id, limit } => (false, "stream", Some(id), limit),
-            Frame::StreamsBlocked { bidirectional, limit } => (false, scope_of_number(bidirectional), None, limit),
+            Frame::StreamsBlocked {
+                bidirectional,
+                limit,
+            } => (false, scope_of_number(bidirectional), None, limit),
             _ => return,
         };
         self.flow_control(granted, scope, stream_id, limit, tables);
@@ -152,9 +178,19 @@ impl Row<'_> {
     }
 
     /// The end of the connection, as its sender says it.
-    pub(super) fn close(&self, application: bool, error_code: u64, reason: &[u8], tables: &mut Tables) {
+    pub(super) fn close(
+        &self,
+        application: bool,
+        error_code: u64,
+        reason: &[u8],
+        tables: &mut Tables,
+    ) {
         let sender = self.way.sender().as_str();
-        let kind = if application { "application_code" } else { "connection_code" };
+        let kind = if application {
+            "application_code"
+        } else {
+            "connection_code"
+        };
         let name = format!("connection_closed.{sender}.{kind}");
         self.parameter(&name, &error_code.to_string(), tables);
         if !reason.is_empty() {
@@ -166,7 +202,10 @@ impl Row<'_> {
 
 /// Microseconds of an ACK Delay field.
 pub(super) fn delay_us(delay: u64, exponent: u32) -> f64 {
-    #[allow(clippy::cast_precision_loss, reason = "nobody delays an ACK by 2^53 us")]
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "nobody delays an ACK by 2^53 us"
+    )]
     let delay = delay as f64;
     delay * f64::from(1_u32.checked_shl(exponent).unwrap_or(u32::MAX))
 }

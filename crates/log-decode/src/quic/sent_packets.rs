@@ -76,7 +76,11 @@ impl SentPackets {
     /// Remember a packet; gives one that had to be forgotten for it.
     pub(super) fn push(&mut self, packet: Sent) -> Option<Sent> {
         self.sent.push_back(packet);
-        let forgotten = if self.sent.len() > MAX_SENT { self.sent.pop_front() } else { None };
+        let forgotten = if self.sent.len() > MAX_SENT {
+            self.sent.pop_front()
+        } else {
+            None
+        };
         forgotten.filter(|packet| !packet.settled)
     }
 
@@ -85,11 +89,17 @@ impl SentPackets {
     }
 
     /// A packet that is not acknowledged, and the rule if it is called lost.
-    pub(super) fn unacknowledged(&mut self, number: u64) -> Option<(&mut Sent, Option<&'static str>)> {
+    pub(super) fn unacknowledged(
+        &mut self,
+        number: u64,
+    ) -> Option<(&mut Sent, Option<&'static str>)> {
         if let Some((packet, rule)) = self.lost.get_mut(&number) {
             return Some((packet, Some(*rule)));
         }
-        let at = self.sent.binary_search_by_key(&number, |packet| packet.number).ok()?;
+        let at = self
+            .sent
+            .binary_search_by_key(&number, |packet| packet.number)
+            .ok()?;
         let packet = self.sent.get_mut(at)?;
         (!packet.settled).then_some((packet, None))
     }

@@ -182,7 +182,13 @@ fn is_used(id: u64, direction: Direction) -> bool {
     id & 2 == 0 || (id & 1 == 0) == (direction == Direction::Up)
 }
 
-fn push(id: u64, stream: &Stream, http: Option<&h3::Connection>, row: &Row<'_>, tables: &mut Tables) {
+fn push(
+    id: u64,
+    stream: &Stream,
+    http: Option<&h3::Connection>,
+    row: &Row<'_>,
+    tables: &mut Tables,
+) {
     let kind = http.and_then(|http| http.kind(id));
     let [up, down] = &stream.halves;
     let bytes = |half: &Half, direction| is_used(id, direction).then(|| half.data.bytes());

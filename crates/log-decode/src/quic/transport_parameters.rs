@@ -3,6 +3,7 @@
 
 use super::wire::{hex, varint, varint_vector, ConnectionId};
 use crate::tls::Reader;
+use serde_json::json;
 use std::borrow::Cow;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -91,11 +92,13 @@ fn name(id: u64) -> Cow<'static, str> {
 
 fn text(id: u64, value: &[u8], number: Option<u64>) -> String {
     match (id, number) {
-        (0x01 | 0x03..=0x0b | 0x0e | 0x20 | 0x3127 | 0xff04_de1a | 0xff04_de1b, Some(number)) => number.to_string(),
+        (0x01 | 0x03..=0x0b | 0x0e | 0x20 | 0x3127 | 0xff04_de1a | 0xff04_de1b, Some(number)) => {
+            number.to_string()
+        }
         (0x0c | 0x2ab2, _) => "true".to_owned(),
         (0x11, _) => {
             let versions: Vec<_> = value.chunks(4).map(hex).collect();
-            versions.join(" ")
+            json!(versions).to_string()
         }
         (0x0d, _) => preferred_address(value).map_or_else(|| hex(value), |(text, _)| text),
         _ => hex(value),
@@ -119,7 +122,8 @@ mod tests {
 
     fn named(bytes: &[u8]) -> (TransportParameters, Vec<String>) {
         let mut all = Vec::new();
-        let parameters = TransportParameters::parse(bytes, |name, value| all.push(format!("{name}={value}")));
+        let parameters =
+            TransportParameters::parse(bytes, |name, value| all.push(format!("{name}={value}")));
         (parameters, all)
     }
 
@@ -141,7 +145,7 @@ mod tests {
             "ack_delay_exponent=5",
             "disable_active_migration=true",
             "initial_source_connection_id=abcd",
-            "version_information=00000001 6b3343cf",
+            r#"version_information=["00000001","6b3343cf"]"#,
             "0x33=07",
         ];
         assert_eq!(all, expected);

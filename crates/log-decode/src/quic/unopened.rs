@@ -64,13 +64,24 @@ impl Connections {
         tables: &mut Tables,
     ) -> Option<usize> {
         let path = (datagram.src, datagram.dst);
-        let known = self.directory.by_long(dcid, path).iter().find(|known| known.way == Direction::Down);
+        let known = self
+            .directory
+            .by_long(dcid, path)
+            .iter()
+            .find(|known| known.way == Direction::Down);
         let length = datagram.payload.len();
         if let Some(connection) = known.and_then(|known| self.directory.get(known.index)) {
             connection.version_negotiation(datagram.at(Direction::Down, length), versions, tables);
         } else if datagram.is_https() && versions.len() % 4 == 0 {
             let name = hex(scid.as_bytes());
-            self.push(datagram, &name, Direction::Down, Some("version_negotiation"), length, tables);
+            self.push(
+                datagram,
+                &name,
+                Direction::Down,
+                Some("version_negotiation"),
+                length,
+                tables,
+            );
         } else {
             return None;
         }
@@ -91,7 +102,14 @@ impl Connections {
             return None;
         }
         let length = datagram.payload.len();
-        self.push(datagram, &hex(dcid.as_bytes()), datagram.likely_way(), None, length, tables);
+        self.push(
+            datagram,
+            &hex(dcid.as_bytes()),
+            datagram.likely_way(),
+            None,
+            length,
+            tables,
+        );
         tables.count(
             "unknown_version",
             Severity::DataLoss,
@@ -102,7 +120,12 @@ impl Connections {
 }
 
 /// Count why a packet was not opened; no `opening`: it was not tried.
-pub(super) fn count(opening: Option<Opening>, is_cut: bool, is_malformed: bool, tables: &mut Tables) {
+pub(super) fn count(
+    opening: Option<Opening>,
+    is_cut: bool,
+    is_malformed: bool,
+    tables: &mut Tables,
+) {
     let (name, severity, advice) = match opening {
         _ if is_cut => (
             "cut_packet",
@@ -123,6 +146,11 @@ pub(super) fn count(opening: Option<Opening>, is_cut: bool, is_malformed: bool, 
             "missing_keys",
             Severity::DataLoss,
             "no secret for these packets: give the key log (SSLKEYLOGFILE) of one of the two programs",
+        ),
+        Some(Opening::NoEarlyKeys) => (
+            "missing_early_keys",
+            Severity::DataLoss,
+            "the key log has no CLIENT_EARLY_TRAFFIC_SECRET, which some programs never write: 0-RTT data stays closed",
         ),
         Some(Opening::NoSuite) => (
             "unsupported_cipher",

@@ -82,7 +82,10 @@ mod tests {
     #[test]
     fn integers_have_four_lengths() {
         for (bytes, value) in [
-            (&b"\xc2\x19\x7c\x5e\xff\x14\xe8\x8c"[..], 151_288_809_941_952_652),
+            (
+                &b"\xc2\x19\x7c\x5e\xff\x14\xe8\x8c"[..],
+                151_288_809_941_952_652,
+            ),
             (b"\x9d\x7f\x3e\x7d", 494_878_333),
             (b"\x7b\xbd", 15_293),
             (b"\x25", 37),
