@@ -6,7 +6,10 @@ use crate::{DecodeError, Severity, Stats, MAX_RECORD_BYTES};
 use std::io::BufRead;
 
 /// The type of a section header block, which reads the same in both byte orders.
-pub(super) const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+pub(super) const SECTION_HEADER: Word = [0x0a, 0x0d, 0x0d, 0x0a];
+
+/// A 32-bit number before its byte order is known.
+pub(super) type Word = [u8; 4];
 
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 /// Type, both lengths.
@@ -20,6 +23,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    #[cfg(test)]
     pub(super) fn new(bytes: &'a [u8], big_endian: bool) -> Self {
         Self { bytes, big_endian }
     }
@@ -65,10 +69,6 @@ impl<'a> Fields<'a> {
 
     pub(super) fn bytes(&self, at: usize, len: usize) -> Option<&'a [u8]> {
         self.bytes.get(at..at.checked_add(len)?)
-    }
-
-    pub(super) fn all(&self) -> &'a [u8] {
-        self.bytes
     }
 
     /// The value of a text option; empty if it is not UTF-8.
@@ -154,19 +154,21 @@ impl<R: BufRead> Blocks<R> {
     }
 
     /// Type and length of the next block.
-    fn frame(&mut self, stats: &mut Stats) -> Result<Option<([u8; 4], [u8; 4])>, DecodeError> {
-        let first = std::mem::take(&mut self.at_first);
-        let portion = self.portions.next(if first { 4 } else { 8 })?;
-        let words = match portion {
-            &[a, b, c, d] if first => Some((SECTION_HEADER, [a, b, c, d])),
-            &[a, b, c, d, e, f, g, h] => Some(([a, b, c, d], [e, f, g, h])),
-            [] => None,
-            _ => {
-                truncated(stats);
-                None
+    fn frame(&mut self, stats: &mut Stats) -> Result<Option<(Word, Word)>, DecodeError> {
+        let mut kind = SECTION_HEADER;
+        if !std::mem::take(&mut self.at_first) {
+            let portion = self.portions.next(4)?;
+            if portion.is_empty() {
+                return Ok(None);
             }
+            // A shorter one fails below, too.
+            kind = Word::try_from(portion).unwrap_or_default();
+        }
+        let Ok(length) = Word::try_from(self.portions.next(4)?) else {
+            truncated(stats);
+            return Ok(None);
         };
-        Ok(words)
+        Ok(Some((kind, length)))
     }
 
     /// Read the byte order magic; `false` if the section cannot be read.
@@ -187,7 +189,7 @@ impl<R: BufRead> Blocks<R> {
         Ok(known)
     }
 
-    fn word(&self, bytes: [u8; 4]) -> u32 {
+    fn word(&self, bytes: Word) -> u32 {
         if self.big_endian {
             u32::from_be_bytes(bytes)
         } else {

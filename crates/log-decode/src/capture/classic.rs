@@ -93,7 +93,7 @@ pub(super) fn read(
         }
         driver.frame(
             link,
-            Frame {
+            &Frame {
                 time_ns,
                 bytes,
                 original,

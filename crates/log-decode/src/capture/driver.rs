@@ -57,7 +57,7 @@ impl<'a> Driver<'a> {
         let _ = self.keys.read(&mut text, &mut self.tables.stats);
     }
 
-    pub(super) fn frame(&mut self, link: LinkType, frame: Frame<'_>) {
+    pub(super) fn frame(&mut self, link: LinkType, frame: &Frame<'_>) {
         let Some((packet, link_bytes)) = link.network_layer(frame.bytes) else {
             self.tables.count(
                 "not_ip",
@@ -75,8 +75,8 @@ impl<'a> Driver<'a> {
             );
         }
         let direction = direction(self.end, frame.flags);
-        self.row(&frame, &headers, direction);
-        self.hand_on(&frame, &headers, direction);
+        self.row(frame, &headers, direction);
+        self.hand_on(frame, &headers, direction);
         self.number += 1;
     }
 

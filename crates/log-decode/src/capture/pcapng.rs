@@ -142,7 +142,7 @@ impl Reader<'_, '_> {
         }
         self.driver.frame(
             interface.link,
-            Frame {
+            &Frame {
                 time_ns: interface.time_ns(ticks),
                 bytes,
                 original,

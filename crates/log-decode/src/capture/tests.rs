@@ -340,10 +340,10 @@ fn tcp4(up: bool, seq: u32, ack: u32, flags: u8, payload: &[u8]) -> Vec<u8> {
 #[test]
 fn a_key_log_inside_the_capture_opens_it() {
     let recording = include_str!("../tls/vectors/tls13-early-data.txt");
-    let keys: String = (recording.lines())
+    let keys: Vec<&str> = (recording.lines())
         .filter_map(|line| line.strip_prefix("key "))
-        .map(|line| format!("{line}\n"))
         .collect();
+    let keys = keys.join("\n");
     let mut secrets = 0x544c_534b_u32.to_le_bytes().to_vec();
     secrets.extend(u32::try_from(keys.len()).unwrap().to_le_bytes());
     secrets.extend(keys.as_bytes());

@@ -39,10 +39,10 @@ impl Flow {
         } else {
             (first.dst, first.src)
         };
-        let mut name = format!("{client}-{server}");
-        if sequel > 0 {
-            name += &format!("#{sequel}");
-        }
+        let name = match sequel {
+            0 => format!("{client}-{server}"),
+            _ => format!("{client}-{server}#{sequel}"),
+        };
         Self {
             layer: Layer::new(&name, vantage, keys),
             name,
@@ -131,7 +131,9 @@ impl Flow {
             });
         }
         if again {
-            let sent = way.outstanding.sent_again(number, way.next, segment.time_ns);
+            let sent = way
+                .outstanding
+                .sent_again(number, way.next, segment.time_ns);
             let at_sender = self.vantage == Some(direction.sender());
             let at_receiver = self.vantage.is_some() && !at_sender;
             let again = Retransmission {

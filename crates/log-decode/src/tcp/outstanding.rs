@@ -25,6 +25,7 @@ struct Sent {
 
 /// The round-trip time as a sender would know it.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_field_names, reason = "the unit")]
 pub(super) struct Rtt {
     pub(super) latest_ns: i64,
     pub(super) smoothed_ns: i64,
@@ -181,9 +182,8 @@ impl Outstanding {
         }
         let at = self.segments.partition_point(|sent| sent.end < end);
         let last = self.segments.get(at).copied();
-        let last = last.filter(|sent| {
-            sent.end == end && self.sacked.covered(sent.start, sent.end) == 0
-        });
+        let last =
+            last.filter(|sent| sent.end == end && self.sacked.covered(sent.start, sent.end) == 0);
         self.sacked.insert(start, end);
         (true, self.sample(last, time_ns))
     }

@@ -84,14 +84,7 @@ impl<'a> Rows<'a> {
         self.window(segment, ack, way, back, tables);
     }
 
-    fn ack(
-        &self,
-        number: u64,
-        kind: &'static str,
-        first: u64,
-        last: u64,
-        tables: &mut Tables,
-    ) {
+    fn ack(&self, number: u64, kind: &'static str, first: u64, last: u64, tables: &mut Tables) {
         tables.acks.push(Ack {
             vantage: self.vantage.map(End::as_str),
             connection: Some(self.connection),
@@ -192,13 +185,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn limit(
-        &self,
-        limited: Direction,
-        event: &'static str,
-        way: &Way,
-        tables: &mut Tables,
-    ) {
+    fn limit(&self, limited: Direction, event: &'static str, way: &Way, tables: &mut Tables) {
         tables.flow_control.push(FlowControl {
             vantage: self.vantage.map(End::as_str),
             connection: Some(self.connection),

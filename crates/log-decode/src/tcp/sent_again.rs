@@ -65,9 +65,9 @@ impl Retransmissions {
                 return true;
             }
             let mut again = *again;
-            let older = echo.zip(again.timestamp).map(|(echo, own)| {
-                i32::from_ne_bytes(echo.wrapping_sub(own).to_ne_bytes()) < 0
-            });
+            let older = echo
+                .zip(again.timestamp)
+                .map(|(echo, own)| i32::from_ne_bytes(echo.wrapping_sub(own).to_ne_bytes()) < 0);
             again.spurious = (again.spurious)
                 .or(older)
                 .or(reports_duplicates.then_some(false));
@@ -86,8 +86,9 @@ impl Retransmissions {
 
     /// The receiver got `start..end` twice (RFC 2883).
     pub(super) fn duplicate(&mut self, start: u64, end: u64, time_ns: i64) {
-        let overlaps =
-            |again: &&mut Retransmission| again.start < end && start < again.end && again.end > again.start;
+        let overlaps = |again: &&mut Retransmission| {
+            again.start < end && start < again.end && again.end > again.start
+        };
         let mut all = (self.acknowledged.iter_mut().rev()).chain(self.waiting.iter_mut().rev());
         // The last copy that is not yet known to have been needless.
         let found = all.find(|again| overlaps(again) && again.spurious != Some(true));
@@ -99,7 +100,11 @@ impl Retransmissions {
 
     /// The capture or the connection ends.
     pub(super) fn finish(&mut self, owner: Owner<'_>, tables: &mut Tables) {
-        let mut rest: Vec<_> = self.acknowledged.drain(..).chain(self.waiting.drain(..)).collect();
+        let mut rest: Vec<_> = self
+            .acknowledged
+            .drain(..)
+            .chain(self.waiting.drain(..))
+            .collect();
         rest.sort_by_key(|again| again.time_ns);
         for again in &rest {
             row(again, owner, tables);

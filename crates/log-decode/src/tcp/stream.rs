@@ -149,10 +149,16 @@ mod tests {
         acknowledged: u64,
     ) -> String {
         let mut out = String::new();
-        stream.push(start, bytes, length, acknowledged, &mut |piece| match piece {
-            Piece::Bytes(bytes) => out += std::str::from_utf8(bytes).unwrap(),
-            Piece::Missing(count) => out += &format!("<{count}>"),
-        });
+        stream.push(
+            start,
+            bytes,
+            length,
+            acknowledged,
+            &mut |piece| match piece {
+                Piece::Bytes(bytes) => out += std::str::from_utf8(bytes).unwrap(),
+                Piece::Missing(count) => out = format!("{out}<{count}>"),
+            },
+        );
         out
     }
 

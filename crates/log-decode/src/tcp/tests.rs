@@ -165,7 +165,10 @@ fn a_dsack_shows_a_spurious_retransmission() {
     scene.ack(270, 2001, &[(1, 1001)]);
     let finished = scene.finish();
     assert_eq!(losses(&finished), ["1|timeout|true|21000000"]);
-    let acks = finished.table("acks").unwrap().lines(&["kind", "first", "last"]);
+    let acks = finished
+        .table("acks")
+        .unwrap()
+        .lines(&["kind", "first", "last"]);
     assert_eq!(acks.last().unwrap(), "dsack|1|1000");
 }
 
@@ -233,5 +236,8 @@ fn connections_and_probes_are_told_apart() {
     let names = packets.lines(&["connection", "event", "retransmission"]);
     assert_eq!(names[5], "10.0.0.1:5000-10.0.0.2:443|seen|false");
     assert_eq!(names[6], "10.0.0.1:5000-10.0.0.2:443#1|seen|false");
-    assert!(finished.absent.iter().any(|absent| absent.table == "transport_metrics"));
+    assert!(finished
+        .absent
+        .iter()
+        .any(|absent| absent.table == "transport_metrics"));
 }

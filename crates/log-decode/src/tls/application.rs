@@ -71,9 +71,9 @@ impl Application {
     /// Without ALPN the first bytes tell.
     fn recognise(&mut self, direction: Direction, first: &[u8], tables: &mut Tables) {
         self.protocol = match (direction, first) {
-            (Direction::Up, [b'P', b'R', b'I', b' ', ..]) => self.http2(),
-            // The server's first frame is SETTINGS (RFC 9113 section 3.4).
-            (Direction::Down, [0, _, _, 4, 0, 0, 0, 0, 0, ..]) => self.http2(),
+            // The client's preface; the server's first frame is SETTINGS (RFC 9113 section 3.4).
+            (Direction::Up, [b'P', b'R', b'I', b' ', ..])
+            | (Direction::Down, [0, _, _, 4, 0, 0, 0, 0, 0, ..]) => self.http2(),
             (Direction::Up, first) if h1::Connection::may_start_with(first) => self.http1(),
             _ => return self.agree("", tables),
         };

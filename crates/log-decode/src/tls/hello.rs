@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The messages that negotiate: ClientHello, ServerHello and HelloRetryRequest (RFC 8446 section 4.1), EncryptedExtensions.
+//! The messages that negotiate: `ClientHello`, `ServerHello` and `HelloRetryRequest` (RFC 8446 section 4.1), and
+//! `EncryptedExtensions`.
 
 use super::keylog::Random;
 use super::{names, Reader};
 use serde_json::{json, Map, Value};
 
-/// The random of a ServerHello that is a HelloRetryRequest: SHA-256 of "HelloRetryRequest" (RFC 8446 section 4.1.3).
+/// The random of a `ServerHello` that is a `HelloRetryRequest`: SHA-256 of that name (RFC 8446 section 4.1.3).
 const RETRY_REQUEST: Random = [
     0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
     0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
@@ -38,7 +39,7 @@ pub(crate) struct ClientHello {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerHello {
     pub(crate) random: Random,
-    /// It asks for another ClientHello.
+    /// It asks for another `ClientHello`.
     pub(crate) retry_request: bool,
     pub(crate) version: u16,
     pub(crate) cipher_suite: u16,
@@ -177,7 +178,7 @@ impl EncryptedExtensions {
                 _ => {}
             }
             Some(())
-        });
+        })?;
         Some(chosen)
     }
 

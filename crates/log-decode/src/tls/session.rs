@@ -23,7 +23,7 @@ const TLS_1_3: u16 = 0x0304;
 struct Way {
     records: Records,
     protection: Protection,
-    /// TLS 1.2: comes into force with ChangeCipherSpec.
+    /// TLS 1.2: comes into force with `ChangeCipherSpec`.
     pending: Option<Box<tls12::Key>>,
 }
 
@@ -174,7 +174,9 @@ impl Session {
                     .data(direction, moment.time_ns, opened.content, tables);
             }
             ALERT => self.alert(moment, opened.content, tables),
-            CHANGE_CIPHER_SPEC if self.version == TLS_1_2 => self.change_cipher_spec(direction, tables),
+            CHANGE_CIPHER_SPEC if self.version == TLS_1_2 => {
+                self.change_cipher_spec(direction, tables);
+            }
             _ => {}
         }
     }

@@ -47,7 +47,11 @@ fn steps(finished: &Finished) -> String {
 const PREFACE_FRAMES: [&str; 2] = ["up|settings|0", "up|ping|8"];
 
 fn frames(finished: &Finished) -> Vec<String> {
-    lines(finished, "http_frames", &["direction", "frame_type", "length_bytes"])
+    lines(
+        finished,
+        "http_frames",
+        &["direction", "frame_type", "length_bytes"],
+    )
 }
 
 /// Every message of the simple handshake, with what it chose, however the bytes are cut.
@@ -56,7 +60,11 @@ fn the_handshake_of_rfc_8448_is_read() {
     for portion in [1, 7, 100_000] {
         let finished = opened(include_str!("vectors/rfc8448-section-3.txt"), true, portion);
         assert_eq!(
-            lines(&finished, "handshake", &["direction", "step", "round_trip", "length_bytes"]),
+            lines(
+                &finished,
+                "handshake",
+                &["direction", "step", "round_trip", "length_bytes"]
+            ),
             [
                 "up|client_hello|0|196",
                 "down|server_hello|0|90",
@@ -93,15 +101,22 @@ fn tls_1_2_is_opened() {
         assert_eq!(frames(&finished), PREFACE_FRAMES);
         assert_eq!(
             lines(&finished, "parameters", &["name", "value"]),
-            ["alert.client.description|close_notify", "alert.server.description|close_notify"]
+            [
+                "alert.client.description|close_notify",
+                "alert.server.description|close_notify"
+            ]
         );
     }
 }
 
-/// A server that asks for another group costs a round trip more; the second ClientHello's keys count.
+/// A server that asks for another group costs a round trip more; the second `ClientHello`'s keys count.
 #[test]
 fn a_hello_retry_request_is_followed() {
-    let finished = opened(include_str!("vectors/tls13-chacha20-retry-request.txt"), true, 1000);
+    let finished = opened(
+        include_str!("vectors/tls13-chacha20-retry-request.txt"),
+        true,
+        1000,
+    );
     assert!(steps(&finished).starts_with(
         "client_hello hello_retry_request client_hello server_hello encrypted_extensions"
     ));
@@ -112,7 +127,7 @@ fn a_hello_retry_request_is_followed() {
     assert_eq!(frames(&finished), PREFACE_FRAMES);
 }
 
-/// Records after a KeyUpdate of the client, and after one that both ends make, are opened with the next keys.
+/// Records after a `KeyUpdate` of the client, and after one that both ends make, are opened with the next keys.
 #[test]
 fn key_updates_are_followed() {
     let finished = opened(include_str!("vectors/tls13-key-update.txt"), true, 1000);
@@ -142,7 +157,11 @@ fn early_data_are_read() {
 /// 0-RTT data that the server refuses are counted, not read; what follows them is.
 #[test]
 fn refused_early_data_are_left_out() {
-    let finished = opened(include_str!("vectors/tls13-early-data-rejected.txt"), true, 1000);
+    let finished = opened(
+        include_str!("vectors/tls13-early-data-rejected.txt"),
+        true,
+        1000,
+    );
     assert_eq!(finished.stats.get("early_data_rejected"), 1);
     assert_eq!(frames(&finished), PREFACE_FRAMES);
 }
@@ -153,7 +172,10 @@ fn missing_keys_are_told() {
     let finished = opened(include_str!("vectors/tls13-key-update.txt"), false, 1000);
     assert_eq!(steps(&finished), "client_hello server_hello");
     assert_eq!(finished.stats.get("no_keys"), 1);
-    assert!(finished.absent.iter().any(|absent| absent.table == "http_requests"));
+    assert!(finished
+        .absent
+        .iter()
+        .any(|absent| absent.table == "http_requests"));
     let finished = opened(include_str!("vectors/tls12-aes128-gcm.txt"), false, 1000);
     assert!(steps(&finished).ends_with("client_key_exchange"));
     assert_eq!(finished.stats.get("no_keys"), 1);

@@ -42,7 +42,12 @@ pub(super) fn keys(id: u16, master: &Secret, client: &Random, server: &Random) -
     let (algorithm, hash) = suite(id)?;
     let iv_bytes = if CHACHA20.contains(&id) { 12 } else { 4 };
     let seed = [&b"key expansion"[..], server, client].concat();
-    let block = prf(hash, master.as_bytes(), &seed, 2 * (algorithm.key_len() + iv_bytes));
+    let block = prf(
+        hash,
+        master.as_bytes(),
+        &seed,
+        2 * (algorithm.key_len() + iv_bytes),
+    );
     let (keys, ivs) = block.split_at_checked(2 * algorithm.key_len())?;
     let key = |at: usize| {
         let key = keys.chunks(algorithm.key_len()).nth(at)?;
@@ -78,7 +83,11 @@ fn prf(hash: hmac::Algorithm, secret: &[u8], seed: &[u8], length: usize) -> Vec<
 impl Key {
     /// Open a record in place; `None` if the key does not fit.
     pub(super) fn open<'a>(&mut self, header: [u8; 5], body: &'a mut [u8]) -> Option<&'a [u8]> {
-        let explicit_bytes = if self.explicit { EXPLICIT_NONCE_BYTES } else { 0 };
+        let explicit_bytes = if self.explicit {
+            EXPLICIT_NONCE_BYTES
+        } else {
+            0
+        };
         let (explicit, sealed) = body.split_at_mut_checked(explicit_bytes)?;
         let nonce = if self.explicit {
             let mut iv = self.iv;

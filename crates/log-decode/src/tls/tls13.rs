@@ -88,7 +88,7 @@ impl Keys {
         }
     }
 
-    /// A KeyUpdate: `false` if it makes no sense here.
+    /// A `KeyUpdate`: `false` if it makes no sense here.
     pub(super) fn update(&mut self) -> bool {
         let updated = self.current.as_ref().and_then(|key| key.updated());
         let known = updated.is_some();
