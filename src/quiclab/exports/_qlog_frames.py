@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
+from quiclab.exports._details import names_and_values, priority
 from quiclab.exports._qlog_names import application_error
 from quiclab.exports._tables import Row
 
@@ -81,11 +81,11 @@ def http3_frame(row: Row) -> Json:
     frame: Json = {"frame_type": kind}
     value = row["value"]
     if kind in ("headers", "push_promise"):
-        frame["headers"] = [{"name": name, "value": text} for name, text in fields(row["detail"])]
+        frame["headers"] = [{"name": name, "value": text} for name, text in names_and_values(row["detail"])]
     elif kind == "settings":
-        frame["settings"] = [_setting(name, text) for name, text in fields(row["detail"]) if text.isdigit()]
+        frame["settings"] = [_setting(name, text) for name, text in names_and_values(row["detail"]) if text.isdigit()]
     elif kind == "priority_update":
-        frame["priority_field_value"] = _text(row["detail"])
+        frame["priority_field_value"] = priority(row["detail"])
     known = {"goaway": "id", "cancel_push": "push_id", "max_push_id": "push_id", "push_promise": "push_id"}
     known |= {"priority_update": "stream_id", "reserved": "frame_type_bytes", "unknown": "frame_type_bytes"}
     if value is not None:
@@ -103,33 +103,3 @@ def _setting(name: str, value: str) -> Json:
         if number is not None:
             setting["name_bytes"] = number
     return setting
-
-
-def fields(detail: str | None) -> list[tuple[str, str]]:
-    """Names and values of a `detail`: an object, a list of pairs, a list of objects, or a list of `name: value`."""
-    try:
-        content = json.loads(detail or "[]")
-    except ValueError:
-        return []
-    if isinstance(content, dict):
-        return [(str(name), str(value)) for name, value in content.items()]
-    found: list[tuple[str, str]] = []
-    for each in content if isinstance(content, list) else []:
-        if isinstance(each, dict):
-            found.append((str(each.get("name", "")), str(each.get("value", ""))))
-        elif isinstance(each, list) and len(each) == 2:
-            found.append((str(each[0]), str(each[1])))
-        elif isinstance(each, str):
-            # The name of a pseudo-header begins with a colon.
-            end = each.find(":", 1)
-            found.append((each[:end], each[end + 1 :].strip()) if end > 0 else (each, ""))
-    return found
-
-
-def _text(detail: str | None) -> str:
-    """A JSON string, or text as it stands."""
-    try:
-        content = json.loads(detail or '""')
-    except ValueError:
-        return detail or ""
-    return content if isinstance(content, str) else str(detail)

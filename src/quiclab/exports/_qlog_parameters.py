@@ -37,10 +37,8 @@ def _flag(text: str) -> bool:
 
 
 def _hex(text: str) -> str:
-    content = json.loads(text) if text.startswith("{") else text
-    digits = str(content["data"] if isinstance(content, dict) else content).lower().removeprefix("0x")
-    bytes.fromhex(digits)
-    return digits
+    content = json.loads(text)["data"] if text.startswith("{") else text.replace("(empty)", "")
+    return bytes.fromhex(str(content).removeprefix("0x")).hex()
 
 
 def _version(text: str) -> str:
@@ -61,11 +59,16 @@ def _alpn(text: str) -> Json:
 
 
 def _alpns(text: str) -> list[Json]:
-    return [each if isinstance(each, dict) else {"string_value": str(each)} for each in json.loads(text)]
+    listed = json.loads(text) if text.startswith("[") else re.split(r"[, ]+", text)
+    return [each if isinstance(each, dict) else {"string_value": str(each)} for each in listed]
 
 
 def _end(text: str) -> Json:
-    """What is known of one end's addresses and connection ids."""
+    """What is known of one end's addresses and connection ids: an object, or `address:port`."""
+    if not text.startswith("{"):
+        address, _, port = text.rpartition(":")
+        family = "v6" if ":" in address else "v4"
+        return {f"ip_{family}": address.strip("[]"), f"port_{family}": int(port)}
     content = json.loads(text)
     kept = ("ip_v4", "port_v4", "ip_v6", "port_v6", "connection_ids")
     return {name: content[name] for name in kept if name in content}
@@ -139,7 +142,7 @@ def parameter_events(rows: Sequence[Row], left_out: Counter[str]) -> Iterator[Ev
             left_out[f"parameters {event}"] += len(list(members))
             continue
         values = {row["name"].rsplit(".", 1)[1].lower(): row["value"] for row in members}
-        yield from _event(event, _local_or_remote(owner, rows[0]["vantage"]), values, left_out)
+        yield from _event(event, owner, rows[0]["vantage"], values, left_out)
 
 
 def _event_and_owner(row: Row) -> tuple[str, str | None]:
@@ -157,10 +160,13 @@ def _local_or_remote(owner: str | None, vantage: str | None) -> str | None:
     return owner if owner in ("local", "remote") else None
 
 
-def _event(event: str, initiator: str | None, values: dict[str, str], left_out: Counter[str]) -> Iterator[Event]:
+def _event(
+    event: str, owner: str | None, vantage: str | None, values: dict[str, str], left_out: Counter[str]
+) -> Iterator[Event]:
     name, readers = _EVENTS[event]
-    if event == "connection_started" and "src_ip" in values:
-        values = {"local": _old_end(values, "src"), "remote": _old_end(values, "dst")}
+    initiator = _local_or_remote(owner, vantage)
+    if event == "connection_started":
+        values = _named_ends(values, vantage)
     data: Json = {"initiator": initiator} if initiator and event in _WITH_INITIATOR else {}
     for old, text in values.items():
         member = _RENAMED.get(old, old)
@@ -178,6 +184,13 @@ def _event(event: str, initiator: str | None, values: dict[str, str], left_out: 
     elif not data.keys() - {"initiator"}:
         return
     yield name, data
+
+
+def _named_ends(values: dict[str, str], vantage: str | None) -> dict[str, str]:
+    """`local` and `remote`, however the log called them; seen from an unknown place, the client is local."""
+    if "src_ip" in values:
+        return {"local": _old_end(values, "src"), "remote": _old_end(values, "dst")}
+    return {_local_or_remote(name, vantage or "client") or name: value for name, value in values.items()}
 
 
 def _old_end(values: dict[str, str], way: str) -> str:

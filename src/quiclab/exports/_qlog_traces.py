@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from quiclab.errors import DecodeError, SpecError
+from quiclab.errors import DecodeError
 from quiclab.exports._api import Choice, Tables
+from quiclab.exports._choosing import chosen
 
 _KEY = ("source", "connection", "vantage")
 _OF_QUIC = {
@@ -54,12 +53,12 @@ def traces(tables: Tables, choice: Choice) -> list[Trace]:
         raise DecodeError(
             f"there is no QUIC connection to write{_what_there_is(tables)}", "see `quiclab export --help`"
         )
-    chosen = _chosen(found, choice)
+    wanted = chosen(found.lazy(), choice).collect()
     clocks = _clocks(tables)
-    known = chosen.filter(pl.col("source").is_in([name for name, clock in clocks.items() if clock.placed]))
+    known = wanted.filter(pl.col("source").is_in([name for name, clock in clocks.items() if clock.placed]))
     shared_zero_ns: int = known["first_ns"].min()  # type: ignore[assignment]
     result = []
-    for row in chosen.iter_rows(named=True):
+    for row in wanted.iter_rows(named=True):
         clock = clocks.get(row["source"], _Clock(placed=False, realtime=False, uncertainty_ns=None, dialect=""))
         zero_ns = shared_zero_ns if clock.placed else row["first_ns"]
         named = {name: row[name] for name in _KEY}
@@ -78,25 +77,6 @@ def _found(tables: Tables) -> pl.DataFrame:
     ]
     together = pl.concat(parts).group_by(_KEY).agg(pl.col("first_ns").min())
     return together.sort("connection", "vantage", "source").collect(engine="streaming")
-
-
-def _chosen(found: pl.DataFrame, choice: Choice) -> pl.DataFrame:
-    for name in _KEY:
-        wanted = getattr(choice, name)
-        if wanted is None:
-            continue
-        there = [value for value in found[name].unique(maintain_order=True) if value is not None]
-        found = found.filter(pl.col(name) == wanted)
-        if not found.height:
-            raise no_such(name, wanted, there)
-    return found
-
-
-def no_such(name: str, wanted: str, there: Sequence[str]) -> SpecError:
-    """A choice that fits nothing: what there is instead."""
-    close = difflib.get_close_matches(wanted, there, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"choose one of those with --{name}, or leave it out for all"
-    return SpecError(f"no {name} {wanted} here; there is:", hint, tuple(there) or ("none that is known",))
 
 
 def _what_there_is(tables: Tables) -> str:

@@ -7,22 +7,25 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import polars as pl
 
+from quiclab import __version__
 from quiclab.errors import DecodeError
 from quiclab.exports._api import Choice, Tables, Written
-from quiclab.exports._qlog_traces import no_such
+from quiclab.exports._choosing import chosen
+from quiclab.exports._details import names_and_values
 from quiclab.exports._tables import Row, in_order
 
 Json = dict[str, Any]
 
 _UNKNOWN = -1
 _NS_PER_MS = 1e6
+_INTERIM = r'":status", ?"1\d\d"'
+"""In the header section of a response that is not the final one."""
 _STARTS = ("queued_ns", "name_start_ns", "connect_start_ns", "send_start_ns", "time_ns")
 _ENDS = ("last_byte_ns", "first_byte_ns", "headers_ns", "send_end_ns")
 _PAGE_TIMINGS = {
@@ -33,7 +36,7 @@ _PAGE_TIMINGS = {
 
 
 class Har:
-    """Requests and responses with their timings; bodies and header fields are not in the tables."""
+    """Requests and responses with their timings; header fields where the log shows them, never bodies."""
 
     format = "har"
     writes = "one HAR 1.2 file with the requests of HTTP/2 and HTTP/3, for the network panels of browsers"
@@ -42,7 +45,7 @@ class Har:
     def write(self, tables: Tables, choice: Choice, out: Path) -> Written:
         """Write the chosen requests into the file `out`; see `Export.write`."""
         written = Written()
-        requests = _chosen(tables["http_requests"], choice)
+        requests = _requests(tables, choice)
         sources = requests.group_by("source").agg(first_ns=pl.min_horizontal(pl.col(*_STARTS).min()))
         pages = {
             row["source"]: row["first_ns"] for row in sources.sort("first_ns", "source").collect().iter_rows(named=True)
@@ -66,20 +69,19 @@ class Har:
         return written
 
 
-def _chosen(requests: pl.LazyFrame, choice: Choice) -> pl.LazyFrame:
-    """Raises as `Export.write`."""
+def _requests(tables: Tables, choice: Choice) -> pl.LazyFrame:
+    """Those that are chosen, with the header sections `up` and `down` where the log shows them."""
+    requests = tables["http_requests"]
     if not requests.head(1).collect().height:
         raise DecodeError("there is no HTTP request to write", "captures need their key log to show requests")
-    for name in ("source", "connection", "vantage"):
-        wanted = getattr(choice, name)
-        if wanted is None:
-            continue
-        fitting = requests.filter(pl.col(name) == wanted)
-        if not fitting.head(1).collect().height:
-            there = requests.select(pl.col(name).drop_nulls().unique()).collect()[name].sort()
-            raise no_such(name, wanted, there.to_list())
-        requests = fitting
-    return requests
+    key = ("source", "connection", "stream_id")
+    sections = (
+        tables["http_frames"]
+        .filter(pl.col("frame_type") == "headers", ~pl.col("detail").str.contains(_INTERIM))
+        .group_by(key)
+        .agg(pl.col("detail").filter(pl.col("direction") == way).first().alias(way) for way in ("up", "down"))
+    )
+    return chosen(requests, choice).join(sections, on=key, how="left", maintain_order="left")
 
 
 def _log(pages: dict[str, int], tables: Tables) -> Json:
@@ -87,7 +89,7 @@ def _log(pages: dict[str, int], tables: Tables) -> Json:
     return {
         "log": {
             "version": "1.2",
-            "creator": {"name": "quiclab", "version": version("quiclab")},
+            "creator": {"name": "quiclab", "version": __version__},
             "comment": "startedDateTime counts from 1970 where no log knows the date",
             "pages": [_page(source, first_ns, tables) for source, first_ns in pages.items()],
             "entries": [],
@@ -100,7 +102,7 @@ def _page(source: str, first_ns: int, tables: Tables) -> Json:
     events = tables["page_events"]
     tellers = events.select(pl.col("source").unique()).collect()["source"].to_list()
     teller = source if source in tellers else tellers[0] if len(tellers) == 1 else None
-    told = events.filter(pl.col("source") == teller)
+    told = events.filter(pl.col("source").eq_missing(pl.lit(teller, pl.String)))
     timings = {
         name: _since(first_ns, told.filter(pl.col("name").is_in(names))) for name, names in _PAGE_TIMINGS.items()
     }
@@ -122,14 +124,17 @@ def _date(time_ns: int) -> str:
 def _entry(row: Row) -> Json:
     start_ns = min(row[name] for name in _STARTS if row[name] is not None)
     timings = _timings(row, start_ns)
+    whole_ns = sum(length for length in timings.values() if length is not None)
+    # It is part of `connect` too.
+    timings["ssl"] = _length(row["secure_start_ns"], row["connect_end_ns"])
     entry: Json = {
         "pageref": row["source"],
         "startedDateTime": _date(start_ns),
-        "time": sum(length for name, length in timings.items() if length >= 0 and name != "ssl"),
+        "time": whole_ns / _NS_PER_MS,
         "request": _request(row),
         "response": _response(row),
         "cache": {},
-        "timings": timings,
+        "timings": {name: _UNKNOWN if length is None else length / _NS_PER_MS for name, length in timings.items()},
     }
     if row["connection"] is not None:
         entry["connection"] = row["connection"]
@@ -151,7 +156,7 @@ def _request(row: Row) -> Json:
         "url": row["url"],
         "httpVersion": row["http_version"] or "",
         "cookies": [],
-        "headers": [],
+        "headers": _fields(row["up"]),
         "queryString": [{"name": name, "value": value} for name, value in _query(row["url"])],
         "headersSize": _size(row["request_header_bytes"]),
         "bodySize": _size(row["request_body_bytes"]),
@@ -173,7 +178,7 @@ def _response(row: Row) -> Json:
         "statusText": HTTPStatus(status).phrase if status in set(HTTPStatus) else "",
         "httpVersion": row["http_version"] or "",
         "cookies": [],
-        "headers": [],
+        "headers": _fields(row["down"]),
         "content": {"size": row["response_body_bytes"] or 0, "mimeType": row["content_type"] or ""},
         "redirectURL": "",
         "headersSize": _size(row["response_header_bytes"]),
@@ -181,30 +186,28 @@ def _response(row: Row) -> Json:
     }
 
 
+def _fields(detail: str | None) -> list[Json]:
+    return [{"name": name, "value": value} for name, value in names_and_values(detail)]
+
+
 def _size(length: int | None) -> int:
     return _UNKNOWN if length is None else length
 
 
-def _timings(row: Row, start_ns: int) -> dict[str, float]:
-    """Lengths of the phases in ms, which follow each other; what lies between them counts as blocked."""
+def _timings(row: Row, start_ns: int) -> dict[str, int | None]:
+    """Lengths of the phases in ns, which follow each other; what lies between them counts as blocked."""
+    answered = row["first_byte_ns"] if row["headers_ns"] is None else row["headers_ns"]
+    asked = row["send_start_ns"] if row["send_end_ns"] is None else row["send_end_ns"]
     phases = {
         "dns": _length(row["name_start_ns"], row["name_end_ns"]),
         "connect": _length(row["connect_start_ns"], row["connect_end_ns"]),
-        "send": _length(row["send_start_ns"], row["send_end_ns"]),
-        "wait": _length(row["send_end_ns"] or row["send_start_ns"], row["headers_ns"] or row["first_byte_ns"]),
-        "receive": _length(row["headers_ns"] or row["first_byte_ns"], row["last_byte_ns"]),
+        "send": _length(row["send_start_ns"], row["send_end_ns"]) or 0,
+        "wait": _length(asked, answered) or 0,
+        "receive": _length(answered, row["last_byte_ns"]) or 0,
     }
     end_ns = max((row[name] for name in _ENDS if row[name] is not None), default=start_ns)
     known = sum(length for length in phases.values() if length is not None)
-    required = {
-        name: max(length or 0, 0) / _NS_PER_MS for name, length in phases.items() if name not in ("dns", "connect")
-    }
-    optional = {
-        **{name: phases[name] for name in ("dns", "connect")},
-        "ssl": _length(row["secure_start_ns"], row["connect_end_ns"]),
-        "blocked": max(end_ns - start_ns - known, 0),
-    }
-    return required | {name: _UNKNOWN if length is None else length / _NS_PER_MS for name, length in optional.items()}
+    return {"blocked": max(end_ns - start_ns - known, 0), **phases}
 
 
 def _length(start_ns: int | None, end_ns: int | None) -> int | None:

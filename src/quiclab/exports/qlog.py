@@ -28,7 +28,9 @@ _EVENT_SCHEMAS = ["urn:ietf:params:qlog:events:quic-13", "urn:ietf:params:qlog:e
 _NS_PER_MS = 1e6
 _DATES = range(253_402_300_800)
 """Seconds since 1970 that have a year of four digits."""
-_MAX_NAME = 80
+_MAX_NAME = 100
+_SUFFIXES = re.compile(r"(\.(s?qlog|json|gz|zst))+$")
+"""What a file's name ends with that the new one's need not tell."""
 
 
 class Qlog:
@@ -53,7 +55,7 @@ def _names(chosen: list[Trace]) -> list[str]:
     short = [_plain(f"{trace.connection}_{trace.vantage or 'unknown'}") for trace in chosen]
     often = Counter(short)
     names = [
-        name if often[name] == 1 else _plain(f"{name}_{trace.source}")
+        name if often[name] == 1 else _plain(f"{name}_{_SUFFIXES.sub('', trace.source)}")
         for name, trace in zip(short, chosen, strict=True)
     ]
     seen: Counter[str] = Counter()
