@@ -6,13 +6,14 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from contexts import CONTEXT, WORK
 
 from quiclab.endpoints import ENDPOINTS, Available, Unsupported, find
 from quiclab.errors import SpecError
-from quiclab.spec.model import Knobs, Program, Tcp
+from quiclab.spec.model import Knobs, Program, Role, Tcp
 
 OWN = ("server", "command"), ("client", "command"), ("proxy", "command")
 
@@ -90,6 +91,27 @@ def test_aioquic_speaks_h3_with_reno_or_cubic() -> None:
         aioquic = find(role, "aioquic")
         assert aioquic.unsupported(cubic, "h3") is None
         assert "reno, cubic" in (aioquic.unsupported(bbr, "h3") or "")
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "program"),
+    [
+        ("client", "aioquic", "bin/python3"),
+        ("server", "aioquic", "bin/python3"),
+        ("client", "curl-cffi", "bin/python3"),
+        ("server", "caddy", "caddy"),
+    ],
+)
+def test_programs_of_wheels_have_versions_side_by_side_too(tmp_path: Path, role: Role, name: str, program: str) -> None:
+    """From a prefix, which is a Python environment or a folder with the binary; and from nowhere else."""
+    endpoint = find(role, name)
+    assert isinstance(endpoint.probe(lambda _argv: "2.0 x", str(tmp_path)), Unsupported)
+    there = tmp_path / program
+    there.parent.mkdir(exist_ok=True)
+    there.touch(mode=0o755)
+    assert endpoint.probe(lambda _argv: "2.0 x", str(tmp_path)) != endpoint.probe(lambda _argv: "2.0 x")
+    command = endpoint.command(replace(CONTEXT, program=Program(name, prefix=str(tmp_path))))
+    assert command.argv[0] == str(there)
 
 
 def test_a_template_is_filled_in() -> None:
