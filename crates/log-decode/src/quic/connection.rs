@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One connection: packets are opened, and what their frames say changes what is known of it.
 
+use super::effects::AckDelay;
 use super::frame::{self, Frame, Stop};
 use super::handshake::{Handshake, Space};
 use super::header::{Kind, Long, Version};
@@ -10,23 +11,17 @@ use super::peers::Peers;
 use super::protection::Unprotected;
 use super::reassembly::Waiting;
 use super::recovery::Recovery;
-use super::rows::{delay_us, Row};
-use super::sent_packets::{Content, Piece};
+use super::rows::Row;
+use super::sent_packets::Content;
 use super::streams::Streams;
-use super::transport_parameters::TransportParameters;
 use super::wire::{hex, ConnectionId};
 use crate::http::h3;
 use crate::tables::{Packet, Tables};
-use crate::tls::handshake::Content as Message;
 use crate::tls::keylog::KeyLog;
-use crate::tls::{names, Reader};
+use crate::tls::Reader;
 use crate::{Direction, End, Severity};
 use serde_json::json;
 use std::rc::Rc;
-
-/// RFC 9000 section 18.2.
-const DEFAULT_ACK_DELAY_EXPONENT: u32 = 3;
-const DEFAULT_MAX_ACK_DELAY_NS: i64 = 25_000_000;
 
 /// Where a packet stands.
 #[derive(Clone, Copy)]
@@ -38,30 +33,23 @@ pub(super) struct At {
     pub(super) length_bytes: u64,
 }
 
-/// What an end announced about its ACKs.
-#[derive(Clone, Copy)]
-struct AckDelay {
-    exponent: u32,
-    max_ns: i64,
-}
-
 pub(super) struct Connection {
     pub(super) name: Rc<str>,
-    vantage: Option<End>,
+    pub(super) vantage: Option<End>,
     original_dcid: ConnectionId,
     pub(super) version: Version,
-    keyring: Keyring,
+    pub(super) keyring: Keyring,
     /// By space and direction.
     numbers: [[Numbers; 2]; 3],
     /// By the direction that the end sends.
-    ack_delay: [AckDelay; 2],
-    handshake: Handshake,
-    streams: Streams,
+    pub(super) ack_delay: [AckDelay; 2],
+    pub(super) handshake: Handshake,
+    pub(super) streams: Streams,
     /// Of the end at which the capture was taken.
-    recovery: Recovery,
+    pub(super) recovery: Recovery,
     pub(super) peers: Peers,
     /// Both hellos are made out.
-    hellos: [bool; 2],
+    pub(super) hellos: [bool; 2],
 }
 
 impl Connection {
@@ -76,17 +64,13 @@ impl Connection {
         let name = hex(dcid.as_bytes());
         let mut keyring = Keyring::new(keys);
         keyring.add_initial(version, &dcid);
-        let defaults = AckDelay {
-            exponent: DEFAULT_ACK_DELAY_EXPONENT,
-            max_ns: DEFAULT_MAX_ACK_DELAY_NS,
-        };
         Self {
             vantage,
             original_dcid: dcid,
             version,
             keyring,
             numbers: Default::default(),
-            ack_delay: [defaults; 2],
+            ack_delay: [AckDelay::default(); 2],
             handshake: Handshake::new(waiting),
             streams: Streams::new(h3::Connection::new(name.clone(), vantage), waiting),
             recovery: Recovery::default(),
@@ -251,11 +235,8 @@ impl Connection {
                     content.ack_eliciting |= frame.is_ack_eliciting();
                     content.in_flight |=
                         frame.is_ack_eliciting() || matches!(frame, Frame::Padding { .. });
-                    let exponent = match space {
-                        Space::Application => self.ack_delay[at.way as usize].exponent,
-                        _ => DEFAULT_ACK_DELAY_EXPONENT,
-                    };
-                    row.frame(&frame, exponent, tables);
+                    let ack_delay = self.ack_delay(space, at.way);
+                    row.frame(&frame, ack_delay.exponent, tables);
                     self.frame(&row, space, &frame, &mut content, tables);
                 }
                 Err(Stop::Unknown(_)) => {
@@ -279,166 +260,6 @@ impl Connection {
         if self.vantage == Some(at.way.sender()) {
             self.recovery
                 .sent(&row, space, at.length_bytes, content, tables);
-        }
-    }
-
-    fn frame(
-        &mut self,
-        row: &Row<'_>,
-        space: Space,
-        frame: &Frame<'_>,
-        content: &mut Content,
-        tables: &mut Tables,
-    ) {
-        match *frame {
-            Frame::Crypto { offset, data } => {
-                // Ids of streams have 62 bits, so these are free.
-                let stream = u64::MAX - space as u64;
-                content.add(Piece {
-                    stream,
-                    offset,
-                    length: data.len() as u64,
-                });
-                for message in self.handshake.crypto(row, space, offset, data, tables) {
-                    self.message(row, &message, tables);
-                }
-            }
-            Frame::Stream {
-                id,
-                offset,
-                fin,
-                data,
-            } => {
-                content.add(Piece {
-                    stream: id,
-                    offset,
-                    length: data.len() as u64,
-                });
-                self.streams.data(row, id, (offset, fin), data, tables);
-            }
-            Frame::ResetStream { id, error_code, .. } => {
-                self.streams.reset(row, id, error_code, tables)
-            }
-            Frame::StopSending { id, .. } => self.streams.stop_sending(row, id, tables),
-            Frame::Ack(ref ack) if self.vantage == Some(row.way.reverse().sender()) => {
-                let AckDelay { exponent, max_ns } = self.ack_delay[row.way as usize];
-                #[allow(
-                    clippy::cast_possible_truncation,
-                    reason = "casts from floats saturate"
-                )]
-                let delay_ns = match space {
-                    Space::Application => {
-                        ((delay_us(ack.delay, exponent) * 1e3) as i64).min(max_ns)
-                    }
-                    _ => 0,
-                };
-                self.recovery
-                    .acknowledged(row, space, ack.ranges(), delay_ns, tables);
-            }
-            Frame::NewConnectionId {
-                id, reset_token, ..
-            } => {
-                self.peers.learn(id, row.way.sender());
-                self.peers.add_reset_token(reset_token);
-            }
-            Frame::ConnectionClose {
-                application,
-                error_code,
-                reason,
-            } => {
-                row.close(application, error_code, reason, tables);
-            }
-            Frame::HandshakeDone => {
-                self.handshake
-                    .step(row, "handshake_done", None, None, tables);
-                // RFC 9001 section 4.9.2.
-                self.recovery.discard(Space::Initial);
-                self.recovery.discard(Space::Handshake);
-            }
-            _ => {}
-        }
-    }
-
-    fn message(&mut self, row: &Row<'_>, message: &Message, tables: &mut Tables) {
-        match message {
-            Message::ClientHello(hello) => {
-                self.keyring.random.get_or_insert(hello.random);
-                if !std::mem::replace(&mut self.hellos[0], true) {
-                    row.parameter(
-                        "alpn_information.client_alpns",
-                        &json!(hello.alpn).to_string(),
-                        tables,
-                    );
-                    self.speaks_http(
-                        hello.alpn.is_empty() || hello.alpn.iter().any(|alpn| is_h3(alpn)),
-                    );
-                    self.announced(row, hello.transport_parameters.as_deref(), tables);
-                }
-            }
-            Message::ServerHello(hello) if !hello.retry_request => {
-                self.keyring.choose(hello.cipher_suite);
-                row.parameter(
-                    "version_information.chosen_version",
-                    self.version.as_str(),
-                    tables,
-                );
-                let cipher = names::cipher_suite(hello.cipher_suite);
-                row.parameter("parameters_set.server.tls_cipher", &cipher, tables);
-                if let Some(group) = hello.group {
-                    row.parameter(
-                        "parameters_set.server.tls_group",
-                        &names::group(group),
-                        tables,
-                    );
-                }
-            }
-            Message::EncryptedExtensions(extensions) => {
-                if !std::mem::replace(&mut self.hellos[1], true) {
-                    if let Some(alpn) = &extensions.alpn {
-                        row.parameter("alpn_information.chosen_alpn", alpn, tables);
-                        self.speaks_http(is_h3(alpn));
-                    }
-                    self.announced(row, extensions.transport_parameters.as_deref(), tables);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn speaks_http(&mut self, does: bool) {
-        if !does {
-            self.streams.http = None;
-        }
-    }
-
-    /// The transport parameters of the end that sent the row's packet.
-    fn announced(&mut self, row: &Row<'_>, bytes: Option<&[u8]>, tables: &mut Tables) {
-        let sender = row.way.sender();
-        let parameters = TransportParameters::parse(bytes.unwrap_or_default(), |name, value| {
-            let name = format!("parameters_set.{}.{name}", sender.as_str());
-            row.parameter(&name, value, tables);
-        });
-        let delay = &mut self.ack_delay[row.way as usize];
-        if let Some(exponent) = parameters.ack_delay_exponent {
-            delay.exponent = exponent;
-        }
-        if let Some(max_ms) = parameters.max_ack_delay_ms {
-            delay.max_ns = i64::try_from(max_ms.saturating_mul(1_000_000)).unwrap_or(i64::MAX);
-        }
-        for (scope, limit) in [
-            ("connection", parameters.initial_max_data),
-            ("streams_bidi", parameters.initial_max_streams_bidi),
-            ("streams_uni", parameters.initial_max_streams_uni),
-        ] {
-            if let Some(limit) = limit {
-                row.flow_control(true, scope, None, limit, tables);
-            }
-        }
-        if let Some(token) = parameters.stateless_reset_token {
-            self.peers.add_reset_token(token);
-        }
-        if let Some(id) = parameters.preferred_id {
-            self.peers.learn(id, sender);
         }
     }
 
@@ -497,9 +318,4 @@ fn space_of(kind: Kind) -> Space {
         Kind::Handshake => Space::Handshake,
         Kind::ZeroRtt => Space::Application,
     }
-}
-
-/// HTTP/3, its drafts included.
-fn is_h3(alpn: &str) -> bool {
-    alpn == "h3" || alpn.starts_with("h3-")
 }

@@ -19,9 +19,9 @@ pub(super) enum Opening {
         /// Where the payload ends in the buffer.
         end: usize,
     },
-    /// The key log has no secret for it, or the ClientHello is not known.
+    /// The key log has no secret for it, or the `ClientHello` is not known.
     NoKeys,
-    /// The same for 0-RTT alone.
+    /// It has others for this connection, but not the one of 0-RTT.
     NoEarlyKeys,
     /// The server chose a cipher suite that cannot be opened.
     NoSuite,
@@ -103,7 +103,8 @@ impl Keyring {
             Kind::ZeroRtt => {
                 // The suite is that of the session that is resumed, which need not be in the file.
                 let secret = self.secret(Label::ClientEarlyTraffic);
-                if self.random.is_some() && !self.log.is_empty() && secret.is_none() {
+                let other = self.secret(Label::ClientHandshakeTraffic);
+                if secret.is_none() && other.is_some() {
                     return Opening::NoEarlyKeys;
                 }
                 open_with(&mut self.early, None, secret, long.version, sealed, buffer)

@@ -7,7 +7,9 @@
 
 mod ack;
 mod connection;
+mod datagram;
 mod directory;
+mod effects;
 mod frame;
 mod handshake;
 mod header;
@@ -29,68 +31,13 @@ use crate::tables::Tables;
 use crate::tls::keylog::KeyLog;
 use crate::{Direction, End, Severity};
 use connection::{At, Connection};
+pub(crate) use datagram::UdpDatagram;
 use directory::{Candidate, Directory};
 use header::{Header, Kind, Long};
 use keyring::Opening;
 use protection::Unprotected;
 use reassembly::Waiting;
-use std::net::SocketAddr;
 use wire::ConnectionId;
-
-/// Where QUIC is expected even without having seen how the connection began.
-const HTTPS_PORT: u16 = 443;
-
-/// What one UDP datagram of a capture carries.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct UdpDatagram<'a> {
-    pub(crate) time_ns: i64,
-    pub(crate) src: SocketAddr,
-    pub(crate) dst: SocketAddr,
-    /// As much of the payload as was captured.
-    pub(crate) payload: &'a [u8],
-    /// Length of the payload on the wire.
-    pub(crate) length_bytes: usize,
-    /// As the capture tells it; where it does not, the connection's first packet does.
-    pub(crate) direction: Option<Direction>,
-    /// `number` in the table `ip_packets`.
-    pub(crate) ip_packet: u64,
-}
-
-impl UdpDatagram<'_> {
-    fn at(&self, way: Direction, length_bytes: usize) -> At {
-        At {
-            time_ns: self.time_ns,
-            way,
-            ip_packet: self.ip_packet,
-            length_bytes: length_bytes as u64,
-        }
-    }
-
-    /// The way it went, for want of anything better: servers have the lower ports.
-    fn likely_way(&self) -> Direction {
-        let by_port = if self.dst.port() <= self.src.port() {
-            Direction::Up
-        } else {
-            Direction::Down
-        };
-        self.direction.unwrap_or(by_port)
-    }
-
-    fn ends(&self, way: Direction) -> (SocketAddr, SocketAddr) {
-        match way {
-            Direction::Up => (self.src, self.dst),
-            Direction::Down => (self.dst, self.src),
-        }
-    }
-
-    fn is_https(&self) -> bool {
-        self.src.port() == HTTPS_PORT || self.dst.port() == HTTPS_PORT
-    }
-
-    fn is_cut(&self) -> bool {
-        self.payload.len() < self.length_bytes
-    }
-}
 
 /// All connections of one capture.
 pub(crate) struct Connections {

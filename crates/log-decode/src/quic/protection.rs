@@ -9,7 +9,7 @@ use crate::Direction;
 use ring::aead::{self, quic, Aad, LessSafeKey, Nonce, UnboundKey};
 use ring::hmac;
 
-/// TLS_AES_128_GCM_SHA256, which protects Initial packets (RFC 9001 section 5.2).
+/// `TLS_AES_128_GCM_SHA256`, which protects Initial packets (RFC 9001 section 5.2).
 const INITIAL_SUITE: u16 = 0x1301;
 const SAMPLE_BYTES: usize = 16;
 pub(super) const TAG_BYTES: usize = 16;

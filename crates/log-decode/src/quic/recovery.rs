@@ -69,7 +69,7 @@ impl Recovery {
             packet_type: row.packet_type,
             content,
             settled: false,
-            sent_again: false,
+            repeated: false,
         });
         self.bytes_in_flight = (self.bytes_in_flight.saturating_add(length))
             .saturating_sub(forgotten.map_or(0, |packet| packet.length));
@@ -90,7 +90,7 @@ impl Recovery {
             let Some((packet, rule)) = self.spaces[space as usize].unacknowledged(number) else {
                 continue;
             };
-            if std::mem::replace(&mut packet.sent_again, true) {
+            if std::mem::replace(&mut packet.repeated, true) {
                 continue;
             }
             self.losses.push_back(Lost {
@@ -130,7 +130,7 @@ impl Recovery {
                 if !called_lost {
                     *bytes_in_flight = bytes_in_flight.saturating_sub(packet.length);
                 }
-                if packet.sent_again {
+                if packet.repeated {
                     let same = |lost: &&mut Lost| {
                         lost.space == space && lost.packet.number == packet.number
                     };
@@ -164,10 +164,10 @@ impl Recovery {
         let millis = |ns: i64| sample.map(|_| millis(ns));
         tables.transport_metrics.push(TransportMetric {
             bytes_in_flight: Some(*bytes_in_flight),
-            latest_rtt_ms: millis(round_trip.latest_ns),
-            min_rtt_ms: millis(round_trip.min_ns),
-            smoothed_rtt_ms: millis(round_trip.smoothed_ns),
-            rtt_variance_ms: millis(round_trip.variance_ns),
+            latest_rtt_ms: millis(round_trip.latest),
+            min_rtt_ms: millis(round_trip.min),
+            smoothed_rtt_ms: millis(round_trip.smoothed),
+            rtt_variance_ms: millis(round_trip.variance),
             ..metric(row)
         });
     }

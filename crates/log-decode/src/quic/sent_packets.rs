@@ -61,7 +61,7 @@ pub(super) struct Sent {
     /// Acknowledged, or called lost.
     pub(super) settled: bool,
     /// Its data has been sent again.
-    pub(super) sent_again: bool,
+    pub(super) repeated: bool,
 }
 
 #[derive(Debug, Default)]

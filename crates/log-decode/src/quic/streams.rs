@@ -89,7 +89,7 @@ impl Streams {
         }
     }
 
-    /// A RESET_STREAM frame.
+    /// A `RESET_STREAM` frame.
     pub(super) fn reset(&mut self, row: &Row<'_>, id: u64, error_code: u64, tables: &mut Tables) {
         let Some(stream) = open(&mut self.open, &self.ended, &self.waiting, id, row, tables) else {
             return;
@@ -105,7 +105,7 @@ impl Streams {
         self.close_if_ended(id, row, tables);
     }
 
-    /// A STOP_SENDING frame: it is about the other way.
+    /// A `STOP_SENDING` frame: it is about the other way.
     pub(super) fn stop_sending(&mut self, row: &Row<'_>, id: u64, tables: &mut Tables) {
         if let Some(stream) = open(&mut self.open, &self.ended, &self.waiting, id, row, tables) {
             let half = &mut stream.halves[row.way.reverse() as usize];

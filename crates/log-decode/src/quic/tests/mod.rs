@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Captures made packet by packet, with keys that are made up.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "lengths of what is made here are small"
+)]
+
 mod sealing;
 
 use super::header::Version;
 use super::*;
 use crate::tables::Finished;
 use sealing::{client_hello, crypto, server_hello, Level, Talk, RANDOM};
+use std::net::SocketAddr;
 use Direction::{Down, Up};
 
 /// A capture in the making.

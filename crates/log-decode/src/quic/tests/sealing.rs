@@ -80,26 +80,23 @@ impl Talk {
         };
         let mut payload = payload.to_vec();
         payload.resize(payload.len().max(4), 0);
-        let mut packet = match level {
-            Level::Application => {
-                let phase = (self.updates[way as usize] % 2) as u8 * 4;
-                [&[0x43 | phase][..], dcid].concat()
-            }
-            _ => {
-                let (kind, version) = match self.version {
-                    Version::V1 => (level as u8, [0, 0, 0, 1]),
-                    Version::V2 => (level as u8 + 1, [0x6b, 0x33, 0x43, 0xcf]),
-                };
-                let first = 0xc3 | kind << 4;
-                let ids = [&[dcid.len() as u8][..], dcid, &[scid.len() as u8], scid].concat();
-                let token: &[u8] = if matches!(level, Level::Initial) {
-                    &[0]
-                } else {
-                    &[]
-                };
-                let length = (payload.len() as u16 + 4 + 16) | 0x4000;
-                [&[first][..], &version, &ids, token, &length.to_be_bytes()].concat()
-            }
+        let mut packet = if matches!(level, Level::Application) {
+            let phase = (self.updates[way as usize] % 2) as u8 * 4;
+            [&[0x43 | phase][..], dcid].concat()
+        } else {
+            let (kind, version) = match self.version {
+                Version::V1 => (level as u8, [0, 0, 0, 1]),
+                Version::V2 => (level as u8 + 1, [0x6b, 0x33, 0x43, 0xcf]),
+            };
+            let first = 0xc3 | kind << 4;
+            let ids = [&[dcid.len() as u8][..], dcid, &[scid.len() as u8], scid].concat();
+            let token: &[u8] = if matches!(level, Level::Initial) {
+                &[0]
+            } else {
+                &[]
+            };
+            let length = (payload.len() as u16 + 4 + 16) | 0x4000;
+            [&[first][..], &version, &ids, token, &length.to_be_bytes()].concat()
         };
         let number_at = packet.len();
         packet.extend(number.to_be_bytes());
@@ -145,7 +142,7 @@ impl Talk {
     }
 }
 
-/// A ClientHello with the ALPN h3 and no more than decoding needs.
+/// A `ClientHello` with the ALPN h3 and no more than decoding needs.
 pub(super) fn client_hello(random: &[u8; 32]) -> Vec<u8> {
     let alpn = [0, 16, 0, 5, 0, 3, 2, b'h', b'3'];
     let body = [
