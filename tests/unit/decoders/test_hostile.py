@@ -28,8 +28,16 @@ def capture() -> bytes:
     return made.bytes()
 
 
+def packets() -> list[bytes]:
+    """A TLS ClientHello that is cut, sent again out of order, and a window that closes."""
+    hello = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(200))
+    made = [writers.tcp("up", 1, flags=2), writers.tcp("down", 9, ack=2, flags=2), writers.tcp("up", 2, hello, ack=10)]
+    return [*made, writers.tcp("up", 2, hello[:50], ack=10), writers.tcp("down", 10, ack=100, sack=(2, 60, 150, 160))]
+
+
 SAMPLES = {
     "packet_log": [writers.packet_log([writers.record("up", index, 5, 9) for index in range(20)])],
+    "pcap": [writers.pcap(packets())],
     "pcapng": [capture()],
     "qlog": [gzip.decompress(path.read_bytes())[:6000] for path in sorted(QLOGS.glob("*.gz"))],
 }

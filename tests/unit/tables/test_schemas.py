@@ -13,6 +13,7 @@ from quiclab.tables import NEVER, TABLES
 
 FILES = {
     "packet_log": writers.packet_log([writers.record("up", 0, 5, 9)]),
+    "pcap": writers.pcap([writers.tcp("up", 1, flags=2)]),
     "pcapng": writers.Capture("client").bytes(),
     "qlog": writers.Qlog("client").bytes(),
 }
