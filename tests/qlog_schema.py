@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the drafts of qlog ask of the events that `quiclab export qlog` writes, as JSON Schema.
 
-Written by hand after draft-ietf-quic-qlog-main-schema-14, -quic-events-13 and -h3-events-13, whose own notation is CDDL:
-the maintained CDDL validators for Python do not follow sockets through arrays. An event's members are closed, as in
-CDDL. A QUIC or HTTP/3 frame may be any map there; here its members are closed too, and those which the drafts require
-are required, but for the ones that `NOT_IN_TABLES` names.
+Written by hand after draft-ietf-quic-qlog-main-schema-14, -quic-events-13 and -h3-events-13. Their own notation is
+CDDL, whose maintained validator for Python takes any map for any event and loses its way in arrays of frames. An
+event's members are closed, as in CDDL. A QUIC or HTTP/3 frame may be any map there; here its members are closed too,
+and those which the drafts require are required, but for the ones that `NOT_IN_TABLES` names.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ EVENTS: dict[str, Schema] = {
     "quic:recovery_metrics_updated": closed(
         {},
         {**dict.fromkeys(("min_rtt", "smoothed_rtt", "latest_rtt", "rtt_variance"), NUMBER), "pto_count": U16,
-         **dict.fromkeys(("congestion_window", "bytes_in_flight", "ssthresh", "packets_in_flight", "pacing_rate"), U64)},
+         **dict.fromkeys(("congestion_window", "bytes_in_flight", "ssthresh", "pacing_rate"), U64)},
     ),
     "quic:congestion_state_updated": closed({"new": TEXT}, {"old": TEXT, "trigger": TEXT}),
     "quic:connection_data_blocked_updated": closed({"new": words("blocked unblocked")}, _BLOCKED),

@@ -28,6 +28,8 @@ _HEX_VERSION_DIGITS = 8
 
 
 def _number(text: str) -> int:
+    if text in ("true", "false"):
+        return int(text == "true")
     return int(text, 16 if text.startswith("0x") else 10)
 
 

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exported qlogs: as the drafts ask, and the same rows when they are decoded again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+from exported import QLOGS, STACKS, decode_to, rows, unpack
+from polars.testing import assert_frame_equal
+from qlog_schema import NOT_IN_TABLES, Drafts, records
+
+from quiclab.errors import DecodeError, SpecError
+from quiclab.exports import Choice, Written, open_tables
+from quiclab.exports.qlog import Qlog
+from quiclab.tables import TABLES
+
+ROUND_TRIP = {
+    "packets": ("event", "packet_type", "packet_number", "length_bytes"),
+    "frames": ("event", "packet_type", "packet_number", "frame_type", "stream_id", "offset", "length_bytes", "fin"),
+    "acks": ("event", "packet_type", "packet_number", "kind", "first", "last", "ack_delay_us"),
+    "transport_metrics": ("cwnd_bytes", "bytes_in_flight", "smoothed_rtt_ms", "min_rtt_ms", "latest_rtt_ms"),
+}
+"""What must survive, with vantage, connection and time."""
+
+SOURCES = [pytest.param(path, id=path.name) for path in QLOGS] + [*STACKS, "netlog"]
+
+
+@pytest.fixture(scope="module")
+def drafts() -> Drafts:
+    """The schemas of the drafts."""
+    return Drafts()
+
+
+@pytest.fixture(params=SOURCES)
+def tables(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Tables of a real log: qlogs of older versions, decrypted captures, a NetLog."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    log = request.param if isinstance(request.param, Path) else unpack(request.param, logs)
+    out = tmp_path / "tables"
+    out.mkdir()
+    return decode_to(out, log)
+
+
+def export(tables: Path, out: Path, choice: Choice = Choice()) -> Written:  # noqa: B008
+    """Everything chosen, into a new folder."""
+    out.mkdir()
+    return Qlog().write(open_tables(tables), choice, out)
+
+
+def test_what_is_written_is_what_the_drafts_ask(tables: Path, tmp_path: Path, drafts: Drafts) -> None:
+    """Every record of every file fits the schema of its event and of its frames, and none is missing."""
+    written = export(tables, tmp_path / "out")
+    assert written.files
+    for path, events in written.files.items():
+        assert drafts.check(path) == events > 20
+
+
+def test_decoded_again_it_gives_the_same_rows(tables: Path, tmp_path: Path) -> None:
+    """Packets, frames, acknowledged ranges and metrics survive, in their order, at times that moved together."""
+    written = export(tables, tmp_path / "out")
+    again = tmp_path / "again"
+    again.mkdir()
+    decode_to(again, *written.files)
+    assert not rows(again, "decode_stats").filter(pl.col("severity") == "data_loss").height
+    for name, columns in ROUND_TRIP.items():
+        before, after = (_comparable(rows(folder, name), columns) for folder in (tables, again))
+        assert before.height == after.height, name
+        assert_frame_equal(before, after, abs_tol=1e-6)
+
+
+def _comparable(table: pl.DataFrame, columns: tuple[str, ...]) -> pl.DataFrame:
+    if "transport" in table.columns:
+        table = table.filter(pl.col("transport") == "quic")
+    sense = table.with_columns(pl.col("packet_type").fill_null("unknown")) if "packet_type" in columns else table
+    # Events of one instant may have changed places with those of other packets of it.
+    since = (pl.col("time_ns") - pl.col("time_ns").min()).over("connection", "vantage")
+    key = [
+        "connection",
+        "vantage",
+        "since",
+        *(name for name in columns if name.startswith("packet_") or name == "event"),
+    ]
+    return sense.select("vantage", "connection", since.alias("since"), *columns).sort(
+        key, maintain_order=True, nulls_last=True
+    )
+
+
+def test_a_schema_that_is_not_met_is_noticed(tmp_path: Path, drafts: Drafts) -> None:
+    """The check of the other tests can fail: on a wrong type, an unknown member, a missing one, a frame."""
+    out = tmp_path / "tables"
+    out.mkdir()
+    (path,) = export(decode_to(out, QLOGS[0]), tmp_path / "out").files
+    whole = path.read_text()
+    for old, new in (
+        ('"packet_number":0', '"packet_number":"0"'),
+        ('"header":{', '"colour":1,"header":{'),
+        ('"frame_type":"crypto","offset":0,', '"frame_type":"crypto",'),
+        ('"event_schemas"', '"event_schema"'),
+        ('"packet_type":"initial"', '"packet_type":"first"'),
+    ):
+        assert old in whole, old
+        path.write_text(whole.replace(old, new, 1))
+        with pytest.raises(AssertionError):
+            drafts.check(path)
+
+
+def test_only_frames_that_no_table_knows_whole_are_spared() -> None:
+    """What the schema does not require has no column in the table of frames."""
+    members = set().union(*NOT_IN_TABLES.values())
+    assert not members & set(TABLES["frames"].schema().names())
+
+
+def test_the_choice_is_kept_to(tmp_path: Path) -> None:
+    """Source, connection and vantage each narrow what is written; what is not there is told with what is."""
+    (tables := tmp_path / "tables").mkdir()
+    decode_to(tables, *QLOGS)
+    everything = export(tables, tmp_path / "all")
+    assert len(everything.files) == 3
+    (server,) = export(tables, tmp_path / "server", Choice(vantage="server")).files
+    (header, *_) = records(server)
+    assert header["trace"]["vantage_point"] == {"name": "quic-go-server-100kb.sqlog.gz", "type": "server"}
+    (own,) = export(tables, tmp_path / "source", Choice(source="aioquic-client-100kb.qlog.gz")).files
+    assert own.name == "24098a0bc23e8e3a_client.sqlog"
+    with pytest.raises(SpecError) as caught:
+        export(tables, tmp_path / "none", Choice(connection="24098a0bc23e8e3b"))
+    assert "24098a0bc23e8e3a" in caught.value.problems
+    assert caught.value.hint == "did you mean 24098a0bc23e8e3a?"
+
+
+def test_both_ends_count_from_one_instant(tmp_path: Path) -> None:
+    """Two logs that share a clock are comparable: a packet is received after it was sent."""
+    (tables := tmp_path / "tables").mkdir()
+    (logs := tmp_path / "logs").mkdir()
+    decode_to(tables, *(path for path in QLOGS if not path.name.startswith("aioquic")), unpack("quinn", logs))
+    for path in export(tables, tmp_path / "out").files:
+        (header, first, *_) = records(path)
+        assert header["trace"]["common_fields"]["time_format"] == "relative_to_epoch"
+        assert abs(first["time"]) < 1000, path
+
+
+def test_tcp_alone_is_told_as_such(tmp_path: Path) -> None:
+    """No QUIC connection in the tables: the error names what there is."""
+    (logs := tmp_path / "logs").mkdir()
+    (tables := tmp_path / "tables").mkdir()
+    decode_to(tables, unpack("h2", logs))
+    with pytest.raises(DecodeError, match=r"no QUIC connection to write, only TCP: 10\.77\.0\.1:\d+-10\.77\.0\.2:443"):
+        export(tables, tmp_path / "out")
+
+
+def test_losses_of_a_capture_are_marked_as_estimates(tmp_path: Path, drafts: Drafts) -> None:
+    """What the sender did not say itself says so; its packets are there."""
+    (logs := tmp_path / "logs").mkdir()
+    (tables := tmp_path / "tables").mkdir()
+    decode_to(tables, unpack("quic-go", logs))
+    (path,) = export(tables, tmp_path / "out").files
+    estimates = Counter(record["name"] for record in records(path) if record.get("estimate"))
+    assert estimates["quic:recovery_metrics_updated"] > 0
+    names = Counter(record.get("name") for record in records(path))
+    assert names["http3:frame_created"] >= 2
+    assert names["http3:frame_parsed"] >= 2
+    assert names["quic:connection_started"] == 1
