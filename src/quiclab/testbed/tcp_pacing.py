@@ -12,7 +12,7 @@ import os
 import socket
 import struct
 
-from quiclab.errors import HostError
+from quiclab.errors import HostError, TrialError
 from quiclab.testbed import _libc
 from quiclab.testbed._socket_owners import descriptors
 from quiclab.testbed.listening import ListeningPorts
@@ -26,7 +26,7 @@ _NO_LIMIT = 1 << 62
 def pace_connections(namespace: NetworkNamespace, pid: int, port: int) -> int:
     """Make the TCP connections paced that the program `pid` will accept at `port`; the limit that they get.
 
-    Raises HostError where the kernel does not lend the socket.
+    Raises HostError where the kernel does not lend the socket, TrialError where there is none.
     """
     with ListeningPorts(namespace) as listening:
         inodes = listening.of("tcp").get(port, set())
@@ -41,7 +41,7 @@ def pace_connections(namespace: NetworkNamespace, pid: int, port: int) -> int:
                 f"unsupported: tcp.pacing: {error.strerror}", "needs Linux 5.6; leave tcp.pacing out"
             ) from error
     if not limits:
-        raise HostError(f"unsupported: tcp.pacing: the socket that listens on port {port} is not to be seen")
+        raise TrialError(f"tcp.pacing cannot be had: no socket of the program listens on tcp port {port}")
     return int(min(limits))
 
 
