@@ -180,8 +180,15 @@ fn outlet(take: Py<PyAny>, input: &Input, raised: &Arc<Mutex<Option<PyErr>>>) ->
     })
 }
 
+/// Every table that decoders fill, without rows.
+#[pyfunction]
+fn empty_tables(py: Python<'_>) -> PyResult<Vec<Py<PyTable>>> {
+    let tables = Tables::empty().into_iter();
+    tables.map(|table| Py::new(py, PyTable(table))).collect()
+}
+
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{decode, head, Decoded, PyTable};
+    use super::{decode, empty_tables, head, Decoded, PyTable};
 }

@@ -145,6 +145,11 @@ macro_rules! table {
                 Self { outlet: outlet.clone(), ..Self::default() }
             }
 
+            /// The table without rows.
+            pub(crate) fn empty() -> $crate::arrow::Table {
+                $crate::arrow::Table::new($name, Self::FIELDS, vec![])
+            }
+
             /// Append one row.
             pub(crate) fn push(&mut self, row: $row<'_>) {
                 $(<$kind as $crate::arrow::Kind>::push(&mut self.$column, row.$column);)*

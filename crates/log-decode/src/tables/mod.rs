@@ -56,6 +56,12 @@ macro_rules! tables {
                 }
             }
 
+            /// Every table without rows: names and types of what decoders give.
+            #[must_use]
+            pub fn empty() -> Vec<Table> {
+                vec![$($builder::empty(),)*]
+            }
+
             /// Seal what is left; with an outlet it takes that too.
             #[must_use]
             pub fn finish(self) -> Finished {
