@@ -34,6 +34,7 @@ impl<K: Kind> Kind for Option<K> {
     type Column = K::Column;
     const NULLABLE: bool = true;
 
+    #[inline]
     fn push(column: &mut Self::Column, value: Self::Value<'_>) {
         match value {
             Some(value) => K::push(column, value),

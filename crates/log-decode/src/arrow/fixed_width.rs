@@ -12,6 +12,16 @@ pub struct Primitive<T> {
     validity: Validity,
 }
 
+impl<T: Copy + Default> Primitive<T> {
+    /// Nulls get their values, which nobody reads, when something else comes or the column ends.
+    #[inline]
+    fn catch_up(&mut self) {
+        if self.values.len() < self.validity.len() {
+            self.values.resize(self.validity.len(), T::default());
+        }
+    }
+}
+
 macro_rules! primitive {
     ($($type:ty, $format:literal, $buffer:ident;)*) => {$(
         impl Column for Primitive<$type> {
@@ -22,11 +32,11 @@ macro_rules! primitive {
             }
 
             fn push_null(&mut self) {
-                self.values.push(<$type>::default());
                 self.validity.push(false);
             }
 
-            fn seal(self) -> Array {
+            fn seal(mut self) -> Array {
+                self.catch_up();
                 self.validity.seal(vec![Some(Buffer::$buffer(self.values))], vec![])
             }
         }
@@ -35,7 +45,9 @@ macro_rules! primitive {
             type Value<'a> = $type;
             type Column = Primitive<$type>;
 
+            #[inline]
             fn push(column: &mut Self::Column, value: $type) {
+                column.catch_up();
                 column.values.push(value);
                 column.validity.push(true);
             }

@@ -33,20 +33,29 @@ impl Text {
 
     /// The view of a long text: length, first four bytes, buffer (always the first), offset.
     fn long_view(&mut self, text: &[u8]) -> u128 {
-        let known = self
-            .recent
-            .iter()
-            .copied()
-            .find(|&view| self.stored(view) == text);
+        let prefix = text.first_chunk().map_or(0, |first| u32::from_le_bytes(*first));
+        let start = text.len() as u64 | u64::from(prefix) << 32;
+        let known = self.recent.iter().copied().find(|&view| {
+            #[expect(clippy::cast_possible_truncation, reason = "its lower half is meant")]
+            let same_start = view as u64 == start;
+            same_start && self.stored(view) == text
+        });
         known.unwrap_or_else(|| {
             let offset = self.bytes.len() as u128;
             self.bytes.extend_from_slice(text);
-            let prefix = u32::from_le_bytes([text[0], text[1], text[2], text[3]]);
-            let view = text.len() as u128 | u128::from(prefix) << 32 | offset << 96;
+            let view = u128::from(start) | offset << 96;
             self.recent[self.next_recent] = view;
             self.next_recent = (self.next_recent + 1) % self.recent.len();
             view
         })
+    }
+
+    /// Nulls get their views, which nobody reads, when something else comes or the column ends.
+    #[inline]
+    fn catch_up(&mut self) {
+        if self.views.len() < self.validity.len() {
+            self.views.resize(self.validity.len(), 0);
+        }
     }
 
     fn stored(&self, view: u128) -> &[u8] {
@@ -58,6 +67,23 @@ impl Text {
     }
 }
 
+/// Up to twelve bytes as one number, the first lowest: two loads that may overlap instead of a copy of unknown length.
+#[inline]
+fn inline(text: &[u8]) -> u128 {
+    let last_at = text.len().saturating_sub(4);
+    match (text.first_chunk::<8>(), text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        (Some(first), _, Some(last)) => {
+            let last = u128::from(u32::from_le_bytes(*last)) << (last_at * 8);
+            u128::from(u64::from_le_bytes(*first)) | last
+        }
+        (_, Some(first), Some(last)) => {
+            let last = u128::from(u32::from_le_bytes(*last)) << (last_at * 8);
+            u128::from(u32::from_le_bytes(*first)) | last
+        }
+        _ => text.iter().rev().fold(0, |number, byte| number << 8 | u128::from(*byte)),
+    }
+}
+
 impl Column for Text {
     const FORMAT: &'static str = "vu";
 
@@ -66,11 +92,11 @@ impl Column for Text {
     }
 
     fn push_null(&mut self) {
-        self.views.push(0);
         self.validity.push(false);
     }
 
-    fn seal(self) -> Array {
+    fn seal(mut self) -> Array {
+        self.catch_up();
         let lengths = vec![i64::try_from(self.bytes.len()).unwrap_or_default()];
         let buffers = [
             Buffer::Views(self.views),
@@ -94,12 +120,11 @@ impl Kind for Utf8 {
         }
         let text = &value.as_bytes()[..end];
         let view = if end <= Text::INLINE_BYTES {
-            let mut view = [0; 16];
-            view[4..4 + end].copy_from_slice(text);
-            u128::from_le_bytes(view) | end as u128
+            inline(text) << 32 | end as u128
         } else {
             column.long_view(text)
         };
+        column.catch_up();
         column.views.push(view);
         column.validity.push(true);
     }

@@ -8,7 +8,9 @@ use std::io::Write;
 
 fn text(length: usize) -> Vec<u8> {
     let line = |number: usize| format!("line {number} of a log, {}\n", number * 7919 % 1013);
-    let mut text: Vec<u8> = (0..length / 16).flat_map(|n| line(n).into_bytes()).collect();
+    let mut text: Vec<u8> = (0..length / 16)
+        .flat_map(|n| line(n).into_bytes())
+        .collect();
     text.truncate(length);
     text
 }
@@ -42,7 +44,11 @@ fn several_members_and_frames_come_out_as_one() {
         let packed = [pack(first), pack(second)].concat();
         assert_eq!(unpacked(&packed), (whole.clone(), vec![]));
     }
-    let skippable = [&[0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3][..], &zstd(&whole)].concat();
+    let skippable = [
+        &[0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3][..],
+        &zstd(&whole),
+    ]
+    .concat();
     assert_eq!(unpacked(&skippable), (whole, vec![]));
 }
 
@@ -52,7 +58,11 @@ fn a_cut_file_gives_what_was_there() {
     for pack in [gzip, zstd] {
         let packed = pack(&whole);
         let (out, trouble) = unpacked(&packed[..packed.len() / 2]);
-        assert!(out.len() > 200_000 && whole.starts_with(&out), "{}", out.len());
+        assert!(
+            out.len() > 200_000 && whole.starts_with(&out),
+            "{}",
+            out.len()
+        );
         assert_eq!(trouble, ["truncated_compression"]);
     }
 }

@@ -189,6 +189,15 @@ impl<'a> Reader<'a> {
     #[inline]
     fn string_end(&self, mut at: usize) -> Result<usize, Fault> {
         loop {
+            // Eight characters at a time; where a quote or a backslash is among them, one by one from there.
+            while let Some(eight) = self.text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+                let found = has_quote_or_backslash(u64::from_le_bytes(*eight));
+                if found != 0 {
+                    at += found.trailing_zeros() as usize / 8;
+                    break;
+                }
+                at += 8;
+            }
             match self.text.get(at) {
                 Some(b'"') => return Ok(at),
                 Some(b'\\') => at += 2,
@@ -337,6 +346,15 @@ impl<'a> Reader<'a> {
     pub(crate) fn at_end(&mut self) -> bool {
         self.peek().is_err()
     }
+}
+
+/// The highest bit of every byte that is a quote or a backslash; a byte behind the first such may have it too.
+#[inline]
+fn has_quote_or_backslash(eight: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 0xff;
+    const HIGHEST: u64 = ONES * 0x80;
+    let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes & HIGHEST;
+    zero(eight ^ (ONES * b'"' as u64)) | zero(eight ^ (ONES * b'\\' as u64))
 }
 
 /// Where in a container a reader is.

@@ -270,7 +270,7 @@ impl<'t> Decoder<'t> {
         let time_ns = event.time.and_then(|(kind, time)| trace.clock.time_ns(kind, time.of(text)));
         read?;
         let whole = text.get(start..reader.position()).unwrap_or_default();
-        if std::str::from_utf8(whole).is_err() {
+        if !whole.is_ascii() && std::str::from_utf8(whole).is_err() {
             tables.count(
                 "invalid_utf8",
                 Severity::Notice,

@@ -254,7 +254,10 @@ fn setting_name(setting: &Value) -> String {
     let name = text(&setting["name"]).to_ascii_lowercase();
     match (name.as_str(), unsigned(&setting["name_bytes"])) {
         ("unknown" | "reserved", Some(number)) => format!("0x{number:x}"),
-        (name, _) => name.strip_prefix("settings_").unwrap_or(name).to_owned(),
+        (name, _) => match name.parse::<u64>() {
+            Ok(number) => format!("{number:#x}"),
+            Err(_) => name.strip_prefix("settings_").unwrap_or(name).to_owned(),
+        },
     }
 }
 

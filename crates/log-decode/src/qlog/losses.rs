@@ -106,6 +106,9 @@ impl Losses {
     ) {
         self.acknowledgments_seen = true;
         let open = &mut self.open[space_of(packet_type)];
+        if open.is_empty() {
+            return;
+        }
         while let Some((&number, &at)) = open.range(first..=last).next() {
             open.remove(&number);
             if let Some(loss) = self.declared.get_mut(at) {

@@ -108,12 +108,26 @@ pub(super) struct Stream {
 /// The streams of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Streams {
-    streams: HashMap<u64, Stream>,
+    streams: Vec<(u64, Stream)>,
+    by_id: HashMap<u64, usize>,
+    /// Where the stream of the latest frame stands: the next is mostly of the same.
+    latest: usize,
 }
 
 impl Streams {
+    #[inline]
     fn stream(&mut self, id: u64, who: Who<'_>, tables: &mut Tables) -> &mut Stream {
-        if self.streams.len() >= MAX_STREAMS && !self.streams.contains_key(&id) {
+        if self.streams.get(self.latest).is_none_or(|(latest, _)| *latest != id) {
+            self.latest = self.find(id, who, tables);
+        }
+        &mut self.streams[self.latest].1
+    }
+
+    fn find(&mut self, id: u64, who: Who<'_>, tables: &mut Tables) -> usize {
+        if let Some(&at) = self.by_id.get(&id) {
+            return at;
+        }
+        if self.streams.len() >= MAX_STREAMS {
             tables.count(
                 "streams_split",
                 Severity::Notice,
@@ -121,7 +135,9 @@ impl Streams {
             );
             self.finish(who, tables);
         }
-        self.streams.entry(id).or_default()
+        self.by_id.insert(id, self.streams.len());
+        self.streams.push((id, Stream::default()));
+        self.streams.len() - 1
     }
 
     /// Offset, length and FIN of a STREAM frame.
@@ -166,12 +182,14 @@ impl Streams {
     }
 
     pub(super) fn get(&self, id: u64) -> Option<&Stream> {
-        self.streams.get(&id)
+        self.streams.get(*self.by_id.get(&id)?).map(|(_, stream)| stream)
     }
 
     /// Write what is known of them, in the order of their ids.
     pub(super) fn finish(&mut self, who: Who<'_>, tables: &mut Tables) {
-        let mut streams: Vec<_> = self.streams.drain().collect();
+        let mut streams = std::mem::take(&mut self.streams);
+        self.by_id.clear();
+        self.latest = 0;
         streams.sort_unstable_by_key(|(id, _)| *id);
         for (id, stream) in streams {
             let Stream {
