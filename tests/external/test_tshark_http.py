@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""HTTP/2 and HTTP/3 of real programs, decoded from the captures of both ends, against tshark."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from http_by_tshark import Frame, Frames, http2_frames, http3_frames
+from stack_study import need, run_arms
+
+from quiclab.decoders import Context, End, decoder_of
+from quiclab.spec.model import Protocol
+
+pytestmark = [pytest.mark.netns, pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")]
+
+ENDS: tuple[End, ...] = ("client", "server")
+PAIRS: tuple[tuple[Protocol, str, str], ...] = (
+    ("h2", "curl-cffi", "caddy"),
+    ("h2", "curl", "nginx"),
+    ("h2", "nghttp", "caddy"),
+    ("h2", "chromium", "nginx"),
+    ("h2", "firefox", "caddy"),
+    ("h2", "quic-go", "quic-go"),
+    ("h3", "curl-cffi", "caddy"),
+    ("h3", "curl", "nginx"),
+    ("h3", "aioquic", "aioquic"),
+    ("h3", "ngtcp2", "ngtcp2"),
+    ("h3", "chromium", "caddy"),
+    ("h3", "firefox", "nginx"),
+    ("h3", "quic-go", "quic-go"),
+    ("h3", "quiche", "quiche"),
+    ("h3", "quinn", "quinn"),
+)
+
+
+@pytest.mark.parametrize(("protocol", "client", "server"), PAIRS)
+def test_frames_are_those_of_tshark(protocol: Protocol, client: str, server: str, tmp_path: Path) -> None:
+    """Same connections and streams, and in each the same frames: types, lengths, ends, values and header fields."""
+    need(("client", client), ("server", server))
+    arm = f'protocol = "{protocol}"\nclient = "{client}"\nserver = "{server}"'
+    trial = run_arms(tmp_path, {"arm": arm}, "300 KB")["arm"]
+    assert trial["status"] == "verified", trial
+    raw = next((tmp_path / "study").glob(f"trials/{trial['trial_id']}*/raw"))
+    for end in ENDS:
+        capture = raw / f"{end}.pcapng"
+        read = http2_frames if protocol == "h2" else http3_frames
+        expected = read(capture, raw / "keys.log", trial["server_port"])
+        assert expected
+        found = _decoded(capture, raw / "keys.log", end)
+        assert _plain(found) == _plain(expected)
+
+
+def _plain(connections: list[Frames]) -> list[Frames]:
+    return [{key: frames for key, frames in sorted(streams.items()) if frames} for streams in connections]
+
+
+def _decoded(capture: Path, key_log: Path, end: End) -> list[Frames]:
+    decoder = decoder_of(capture)
+    assert decoder is not None
+    table = decoder.decode(capture, Context(vantage=end, key_logs=(key_log,))).tables["http_frames"]
+    whole = table.filter(pl.col("last_byte_ns").is_not_null())
+    connections: dict[str, Frames] = {}
+    for row in whole.iter_rows(named=True):
+        streams = connections.setdefault(row["connection"], {})
+        streams.setdefault((row["direction"], row["stream_id"] or 0), []).append(_frame(row))
+    return list(connections.values())
+
+
+def _frame(row: dict[str, Any]) -> Frame:
+    detail = json.loads(row["detail"] or "{}")
+    fields = tuple((name, value) for name, value in detail.get("fields", ()))
+    tells_value = row["frame_type"] in ("rst_stream", "goaway", "window_update") and row["http_version"] == "HTTP/2"
+    return Frame(
+        row["frame_type"],
+        row["length_bytes"],
+        row["end_stream"],
+        row["value"] if tells_value else None,
+        fields or None,
+    )
