@@ -18,6 +18,8 @@ from quiclab.decoders.sinks import Sink
 from quiclab.errors import DecodeError
 from quiclab.tables import CAPTURED, CONNECTION, MADE_LATER, TABLES
 
+_CLOCKLESS = ("no_epoch", "no_clock_offset")
+"""Findings of decoders about clocks that nothing in a file places."""
 _OFFSET_READ_NS = 1000
 """Two clocks cannot be read at one instant: what their offset is known to at best."""
 _REALTIME_FORMATS = ("qlog", "har", "pcap")
@@ -67,6 +69,9 @@ def decode_files(
         account.absent += [(log.name, each) for each in file.absent]
         account.sources.append(_source(log, file, offset_error_ns))
     _place(account, sink)
+    # What a file's clock lacks is no matter where packets have placed it.
+    placed = {each.name for each in account.sources if each.placed_by == "joined_packets"}
+    account.findings = [each for each in account.findings if each[0] not in placed or each[1].name not in _CLOCKLESS]
     return account
 
 
