@@ -220,6 +220,22 @@ impl Flow {
         }
     }
 
+    /// Memory that grows with what is unanswered.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.up.held_bytes() + self.down.held_bytes() + self.layer.held_bytes()
+    }
+
+    /// Give back that memory, and with it what would have been told of it.
+    pub(super) fn shed(&mut self, tables: &mut Tables) {
+        for direction in [Direction::Up, Direction::Down] {
+            self.layer.gap(direction, 0, tables);
+        }
+        for way in [&mut self.up, &mut self.down] {
+            way.stream.forget();
+            way.outstanding.forget();
+        }
+    }
+
     /// The capture ends, or another connection takes the ports.
     pub(super) fn finish(&mut self, tables: &mut Tables) {
         self.layer.finish(tables);

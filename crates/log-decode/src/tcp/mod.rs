@@ -24,6 +24,9 @@ use std::net::SocketAddr;
 /// Connections followed in one capture; a hostile one could open them without end.
 const MAX_CONNECTIONS: usize = 1 << 16;
 
+/// What all connections together may keep of what is unanswered.
+const MAX_HELD_BYTES: usize = 1 << 26;
+
 /// Both ends, the lower one first.
 type Ends = (SocketAddr, SocketAddr);
 
@@ -37,6 +40,8 @@ pub(crate) struct Connections {
     by_ends: HashMap<Ends, (usize, u32)>,
     /// That of the last segment: most follow one of their own connection.
     last: Option<(Ends, usize)>,
+    /// What all connections keep of what is unanswered.
+    held_bytes: usize,
 }
 
 impl Connections {
@@ -48,6 +53,7 @@ impl Connections {
             flows: Vec::new(),
             by_ends: HashMap::new(),
             last: None,
+            held_bytes: 0,
         }
     }
 
@@ -73,6 +79,7 @@ impl Connections {
                 slot.1 += 1;
                 let next = Flow::new(segment, self.vantage, self.keys.clone(), slot.1);
                 if let Some(flow) = self.flows.get_mut(at) {
+                    self.held_bytes = self.held_bytes.saturating_sub(flow.held_bytes());
                     std::mem::replace(flow, next).finish(tables);
                 }
                 at
@@ -94,7 +101,19 @@ impl Connections {
         };
         self.last = Some((ends, at));
         if let Some(flow) = self.flows.get_mut(at) {
+            let before = flow.held_bytes();
             flow.segment(segment, tables);
+            self.held_bytes = (self.held_bytes + flow.held_bytes()).saturating_sub(before);
+            if self.held_bytes > MAX_HELD_BYTES {
+                let before = flow.held_bytes();
+                flow.shed(tables);
+                self.held_bytes = (self.held_bytes + flow.held_bytes()).saturating_sub(before);
+                tables.count(
+                    "memory_limit",
+                    Severity::DataLoss,
+                    "TCP connections wait for too much that is missing: their estimates and contents are incomplete",
+                );
+            }
         }
     }
 

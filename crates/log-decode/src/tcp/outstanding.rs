@@ -80,6 +80,17 @@ pub(super) struct Outstanding {
 }
 
 impl Outstanding {
+    /// Memory taken.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.segments.len() * size_of::<Sent>() + self.sacked.held_bytes()
+    }
+
+    /// Forget when what was sent.
+    pub(super) fn forget(&mut self) {
+        self.segments = VecDeque::new();
+        self.sacked = Ranges::default();
+    }
+
     /// New bytes leave.
     pub(super) fn sent(&mut self, start: u64, end: u64, time_ns: i64) {
         if self.segments.len() >= MAX_SEGMENTS {

@@ -14,6 +14,11 @@ impl Ranges {
         self.0.iter().map(|(start, end)| end - start).sum()
     }
 
+    /// Memory taken.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.0.len() * size_of::<(u64, u64)>()
+    }
+
     /// The end of the highest range.
     pub(super) fn end(&self) -> Option<u64> {
         self.0.last().map(|&(_, end)| end)

@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 /// What may wait behind a hole: more than a receive window is ever grown to.
 const MAX_HELD_BYTES: usize = 1 << 25;
 
+/// What keeping one segment takes beside its bytes, about.
+const ENTRY_BYTES: usize = 64;
+
 /// What comes next in the stream.
 pub(super) enum Piece<'a> {
     Bytes(&'a [u8]),
@@ -67,6 +70,11 @@ impl Stream {
         }
     }
 
+    /// Memory that waits behind holes.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.held_bytes + self.held.len() * ENTRY_BYTES
+    }
+
     /// The first byte that has not been handed on.
     pub(super) fn next(&self) -> u64 {
         self.next
@@ -93,7 +101,7 @@ impl Stream {
             let before = before.map_or(0, |held| held.captured.len());
             self.held_bytes = (self.held_bytes + captured.len()).saturating_sub(before);
         }
-        while self.held_bytes > MAX_HELD_BYTES {
+        while self.held_bytes() > MAX_HELD_BYTES {
             let Some(first) = self.first() else { return };
             self.skip_to(first, take);
             self.drain(take);

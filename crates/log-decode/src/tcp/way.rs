@@ -67,6 +67,11 @@ impl Way {
         self.next.saturating_add_signed(ahead.into())
     }
 
+    /// Memory that grows with what is unanswered.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.stream.held_bytes() + self.outstanding.held_bytes() + self.unseen.held_bytes()
+    }
+
     /// Whether all bytes before its FIN have been handed on.
     pub(super) fn has_ended(&self) -> bool {
         self.end.is_some_and(|end| self.stream.next() >= end)

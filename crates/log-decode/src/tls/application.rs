@@ -87,9 +87,15 @@ impl Application {
         }
     }
 
+    /// 0-RTT data that wait.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.early_bytes.min(MAX_EARLY_BYTES)
+    }
+
     /// The server has said whether it takes 0-RTT data.
     pub(super) fn early_verdict(&mut self, taken: bool, tables: &mut Tables) {
         let early = std::mem::take(&mut self.early);
+        self.early_bytes = 0;
         if early.is_empty() {
             return;
         }

@@ -130,6 +130,11 @@ impl Messages {
         }
     }
 
+    /// Bytes of messages that are not complete.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.up.bytes.len() + self.down.bytes.len()
+    }
+
     fn of(&mut self, direction: Direction) -> &mut Assembly {
         match direction {
             Direction::Up => &mut self.up,

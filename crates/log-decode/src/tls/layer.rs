@@ -15,6 +15,9 @@ pub(crate) struct Layer {
     vantage: Option<End>,
     keys: KeyLog,
     state: State,
+    /// Directions in which bytes are missing.
+    broken_up: bool,
+    broken_down: bool,
 }
 
 #[derive(Debug)]
@@ -33,6 +36,8 @@ impl Layer {
             vantage,
             keys,
             state: State::Undecided,
+            broken_up: false,
+            broken_down: false,
         }
     }
 
@@ -50,6 +55,9 @@ impl Layer {
         trips: &mut RoundTrips,
         tables: &mut Tables,
     ) {
+        if *self.broken(direction) {
+            return;
+        }
         if let State::Undecided = self.state {
             self.decide(bytes, tables);
         }
@@ -102,26 +110,39 @@ impl Layer {
         }
     }
 
-    /// Bytes are missing one way.
+    fn broken(&mut self, direction: Direction) -> &mut bool {
+        match direction {
+            Direction::Up => &mut self.broken_up,
+            Direction::Down => &mut self.broken_down,
+        }
+    }
+
+    /// Bytes are missing one way: nothing after them can be read.
     pub(crate) fn gap(&mut self, direction: Direction, bytes_missing: u64, tables: &mut Tables) {
-        if self.is_done() {
+        if self.is_done() || std::mem::replace(self.broken(direction), true) {
             return;
         }
         tables.count(
             "gap_in_capture",
             Severity::DataLoss,
-            "bytes of a TCP connection are not in the capture: what follows them one way cannot be read",
+            "ways of TCP connections that are not read to their end, because packets were cut or missed: capture whole packets",
         );
         match &mut self.state {
             State::Undecided => self.state = State::Done,
-            State::Tls(session) => {
-                session.gap(direction, bytes_missing, tables);
-                if session.is_done() {
-                    self.finish(tables);
-                }
-            }
+            State::Tls(session) => session.gap(direction, bytes_missing, tables),
             State::ClearText(application) => application.gap(direction, bytes_missing, tables),
             State::Done => {}
+        }
+        if self.broken_up && self.broken_down {
+            self.finish(tables);
+        }
+    }
+
+    /// Memory that waits for more bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        match &self.state {
+            State::Tls(session) => session.held_bytes(),
+            State::Undecided | State::ClearText(_) | State::Done => 0,
         }
     }
 

@@ -69,6 +69,10 @@ pub(super) enum Next<'a> {
 }
 
 impl Records {
+    pub(super) fn held_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     pub(super) fn push(&mut self, bytes: &[u8]) {
         if self.start > 0 {
             self.bytes.drain(..self.start);

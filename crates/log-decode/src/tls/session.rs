@@ -117,7 +117,19 @@ impl Session {
         self.application.gap(direction, 0, tables);
     }
 
+    /// Memory that waits for more bytes.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.up.records.held_bytes()
+            + self.down.records.held_bytes()
+            + self.messages.held_bytes()
+            + self.application.held_bytes()
+    }
+
     pub(super) fn gap(&mut self, direction: Direction, bytes_missing: u64, tables: &mut Tables) {
+        cannot_tell(
+            tables,
+            "the capture lacks bytes of TLS connections, behind which nothing can be read",
+        );
         self.application.gap(direction, bytes_missing, tables);
         *self.way(direction) = Way {
             protection: Protection::Closed,
@@ -155,7 +167,7 @@ impl Session {
                 Severity::DataLoss,
                 "a TLS record that the keys do not open: they are of another connection, or the log is incomplete",
             );
-            cannot_tell(tables);
+            cannot_tell(tables, NO_KEYS);
             self.close(direction, tables);
             return;
         };
@@ -324,7 +336,7 @@ impl Session {
     }
 
     fn give_up(&mut self, tables: &mut Tables) {
-        cannot_tell(tables);
+        cannot_tell(tables, NO_KEYS);
         self.close(Direction::Up, tables);
         self.close(Direction::Down, tables);
     }
@@ -357,12 +369,10 @@ struct Moment {
     time_ns: i64,
 }
 
-fn cannot_tell(tables: &mut Tables) {
+const NO_KEYS: &str = "the capture holds TLS connections that the key logs do not open";
+
+fn cannot_tell(tables: &mut Tables, reason: &'static str) {
     for table in ["http_frames", "http_requests", "streams"] {
-        tables.cannot_tell(
-            table,
-            None,
-            "the capture holds TLS connections that the key logs do not open",
-        );
+        tables.cannot_tell(table, None, reason);
     }
 }
