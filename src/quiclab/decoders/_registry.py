@@ -4,8 +4,32 @@
 from __future__ import annotations
 
 from quiclab.decoders._api import Decoder
+from quiclab.decoders.har import Har
+from quiclab.decoders.mahimahi_log import MahimahiLog
+from quiclab.decoders.mahimahi_trace import MahimahiTrace
+from quiclab.decoders.netlog import NetLog
 from quiclab.decoders.packet_log import PacketLog
+from quiclab.decoders.pcap import Pcap
 from quiclab.decoders.pcapng import Pcapng
+from quiclab.decoders.process_cost import ProcessCost
 from quiclab.decoders.qlog import Qlog
+from quiclab.decoders.ss import Ss
+from quiclab.decoders.tcp_info_tables import TcpInfo
+from quiclab.decoders.trace_events import TraceEvents
+from quiclab.decoders.trial_document import TrialDocument
 
-DECODERS: tuple[Decoder, ...] = (PacketLog(), Pcapng(), Qlog())
+DECODERS: tuple[Decoder, ...] = (
+    Har(),
+    MahimahiLog(),
+    MahimahiTrace(),
+    NetLog(),
+    PacketLog(),
+    Pcap(),
+    Pcapng(),
+    ProcessCost(),
+    Qlog(),
+    Ss(),
+    TcpInfo(),
+    TraceEvents(),
+    TrialDocument(),
+)

@@ -8,7 +8,9 @@ from quiclab.tables._common import CONNECTION
 from quiclab.tables.derived import ABSENT, BYTES_ACKNOWLEDGED, DECODE_STATS, SOURCES
 from quiclab.tables.http import HTTP_FRAMES, HTTP_REQUESTS, PAGE_EVENTS, STREAMS
 from quiclab.tables.ip_packets import IP_PACKETS
+from quiclab.tables.link_events import LINK_EVENTS
 from quiclab.tables.link_packets import LINK_PACKETS
+from quiclab.tables.tcp_info import TCP_INFO
 from quiclab.tables.transport import (
     ACKS,
     CC_STATES,
@@ -21,11 +23,14 @@ from quiclab.tables.transport import (
     TIMERS,
     TRANSPORT_METRICS,
 )
+from quiclab.tables.trials import PROCESS_USAGE, TRIALS
 
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
+        TRIALS,
         LINK_PACKETS,
+        LINK_EVENTS,
         IP_PACKETS,
         PACKETS,
         FRAMES,
@@ -41,6 +46,8 @@ TABLES: dict[str, Table] = {
         HTTP_REQUESTS,
         HTTP_FRAMES,
         PAGE_EVENTS,
+        TCP_INFO,
+        PROCESS_USAGE,
         SOURCES,
         DECODE_STATS,
         ABSENT,

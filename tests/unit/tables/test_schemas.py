@@ -3,19 +3,31 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
+import polars as pl
 import pytest
 from decoders import writers
 
+from quiclab import _core
 from quiclab.decoders import DECODERS, Context, decoder_of
 from quiclab.tables import NEVER, TABLES
 
 FILES = {
+    "har": b'{"log":{"version":"1.2","pages":[],"entries":[{"startedDateTime":"2026-01-01T00:00:00Z"}]}}',
+    "mahimahi_log": b"# mahimahi mm-link (uplink) [t] > log\n1 + 1504\n",
+    "mahimahi_trace": b"1\n2\n",
+    "netlog": (Path(__file__).parents[2] / "decoders/netlog/chromium-h3.json.gz").read_bytes(),
     "packet_log": writers.packet_log([writers.record("up", 0, 5, 9)]),
     "pcap": writers.pcap([writers.tcp("up", 1, flags=2)]),
     "pcapng": writers.Capture("client").bytes(),
+    "process_cost": b'{"at_ns": 1, "role": "a", "processes": 1, "threads": 1, "cpu_ns": 1, "resident_bytes": 1}\n',
     "qlog": writers.Qlog("client").bytes(),
+    "ss": b"1767225600.5\nESTAB 0 0 10.0.0.1:443 10.0.0.2:5000\n\t cubic rtt:1.5/0.5 mss:1448 cwnd:10\n",
+    "tcp_info": b"QLTCPINF" + struct.pack("<IIQHBB4xQQq8x", 1, 64, 10_000_000, 443, 4, 1, 0, 0, 0),
+    "trace_events": b'[{"name":"navigationStart","cat":"blink.user_timing","ph":"R","ts":5,"pid":1,"tid":1}]',
+    "trial": b'{"trial_id": "a", "attempt": 1, "row": {"arm": "x"}}',
 }
 
 
@@ -31,6 +43,14 @@ def test_decoders_give_what_the_schema_says(name: str, tmp_path: Path) -> None:
     assert set(tables) <= set(decoder.tables)
     for table, frame in tables.items():
         assert frame.schema == TABLES[table].decoder_schema
+
+
+def test_both_languages_have_the_same_tables() -> None:
+    """What the native decoders fill is what is described here: names, order and types of all columns."""
+    native = {table.name: pl.DataFrame(table).schema for table in _core.empty_tables()}
+    assert native
+    for name, schema in native.items():
+        assert schema == TABLES[name].decoder_schema, name
 
 
 def test_every_decoder_is_tested() -> None:

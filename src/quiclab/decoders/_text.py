@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logs of lines, plain or compressed by gzip."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
+from pathlib import Path
+from typing import BinaryIO, TextIO, cast
+
+from quiclab.errors import DecodeError
+
+_GZIP = b"\x1f\x8b"
+MAX_LINE = 1 << 20
+"""Longer lines are no log's: whoever reads them takes what stands before."""
+
+
+@contextmanager
+def lines_of(path: Path) -> Iterator[Iterator[str]]:
+    """The lines of a file, without their ends. Raises DecodeError if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            compressed = file.read(2) == _GZIP
+            file.seek(0)
+            plain = gzip.GzipFile(fileobj=file) if compressed else file
+            with TextIOWrapper(cast(BinaryIO, plain), errors="replace") as text:
+                yield _lines(text)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DecodeError(f"cannot decode {path}: {error}", "the file is damaged, or of another format") from error
+
+
+def _lines(text: TextIO) -> Iterator[str]:
+    while line := text.readline(MAX_LINE):
+        yield line.rstrip("\r\n")

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`trial.json`: what was asked, what became of it, and what its programs cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from quiclab.decoders._api import Context, FileTables, Finding, Take
+from quiclab.errors import DecodeError
+from quiclab.tables import TABLES
+
+_MOST_BYTES = 64 << 20
+_ROW = {
+    "kind": "kind",
+    "cell": "cell_id",
+    "block": "block_id",
+    "position": "position",
+    "seed": "seed",
+    "arm": "arm",
+    "workload": "workload",
+    "path": "path",
+}
+"""Columns of `trials` and the plan's names of them."""
+_OWN = (
+    *("trial_id", "attempt", "status", "protocol", "ip_version", "client_address", "server_address", "server_port"),
+    "started_utc",
+)
+_SUMS = (
+    *("cpu_ns", "user_ns", "system_ns", "minor_faults", "major_faults", "voluntary_switches"),
+    "involuntary_switches",
+)
+
+
+class TrialDocument:
+    """One attempt at one trial."""
+
+    format = "trial"
+    versions = ("1",)
+    tables = ("trials", "process_usage")
+    clock = "CLOCK_MONOTONIC of the machine that ran the trial."
+
+    def sniff(self, head: bytes) -> bool:
+        """An object that tells a trial's id, an attempt and the plan's row."""
+        return head[:1] == b"{" and all(name in head for name in (b'"trial_id"', b'"attempt"', b'"row"'))
+
+    def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
+        """One row of `trials`, and the sums of every program. Raises DecodeError if it is no trial's."""
+        del context, take
+        trial = _read(path)
+        found: list[Finding] = []
+        tables = {
+            "trials": _frame("trials", [_trial(trial)], found),
+            "process_usage": _frame("process_usage", list(_usage(trial)), found),
+        }
+        return FileTables(
+            {name: frame for name, frame in tables.items() if frame.height},
+            tuple(found),
+            dialect="trial.json version 1",
+            clock="monotonic",
+            resolution_ns=1,
+        )
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        with path.open("rb") as file:
+            text = file.read(_MOST_BYTES + 1)
+        trial = json.loads(text) if len(text) <= _MOST_BYTES else None
+    except (OSError, ValueError, RecursionError) as error:
+        raise DecodeError(f"cannot decode {path}: {error}", "the file is damaged, or of another format") from error
+    if not isinstance(trial, dict) or not isinstance(trial.get("trial_id"), str):
+        raise DecodeError(f"cannot decode {path}: it is no trial's", "give the trial.json of a trial")
+    return trial
+
+
+def _frame(table: str, rows: list[dict[str, object]], found: list[Finding]) -> pl.DataFrame:
+    """Rows as the table has them; a value that does not fit its column is counted and left out."""
+    schema = TABLES[table].decoder_schema
+    columns, misfits = [], 0
+    for name, dtype in schema.items():
+        values = []
+        for row in rows:
+            value = row.get(name)
+            try:
+                values.append(pl.Series([value], dtype=dtype, strict=True)[0])
+            except (TypeError, OverflowError, pl.exceptions.PolarsError):
+                values.append(None)
+                misfits += 1
+        columns.append(pl.Series(name, values, dtype=dtype))
+    if misfits:
+        found.append(Finding("impossible_value", "data_loss", misfits, f"a value that the table {table} cannot hold"))
+    return pl.DataFrame(columns)
+
+
+def _part(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = whole.get(name)
+    return part if isinstance(part, dict) else {}
+
+
+def _trial(trial: Mapping[str, Any]) -> dict[str, object]:
+    row = _part(trial, "row")
+    requests = _part(trial, "client").get("requests")
+    bodies = [each.get("body_bytes") for each in requests if isinstance(each, dict)] if requests else []
+    return {
+        **{name: trial.get(name) for name in _OWN},
+        **{name: row.get(key) for name, key in _ROW.items()},
+        "time_ns": trial.get("started_monotonic_ns") or 0,
+        "reason": trial.get("reason") or None,
+        "http_version": _part(trial, "proof").get("http_version"),
+        "expected_bytes": _part(trial, "expected").get("body_bytes"),
+        "requests": len(bodies) if isinstance(requests, list) else None,
+        "body_bytes": sum(each for each in bodies if isinstance(each, int)) if bodies else None,
+        "realtime_minus_monotonic_ns": _part(trial, "clock").get("realtime_minus_monotonic_start_ns"),
+    }
+
+
+def _usage(trial: Mapping[str, Any]) -> Iterator[dict[str, object]]:
+    """Sums of the whole life and of the transfer of every program."""
+    for role, cost in _part(_part(trial, "host"), "cost").items():
+        if not isinstance(cost, dict):
+            continue
+        for scope in ("transfer", "life"):
+            used = cost.get(scope)
+            if not isinstance(used, dict):
+                continue
+            row: dict[str, object] = {"role": role, "scope": scope} | {name: used.get(name) for name in _SUMS}
+            if scope == "life":
+                row |= {
+                    "processes": cost.get("most_processes"),
+                    "threads": cost.get("most_threads"),
+                    "peak_memory_bytes": cost.get("peak_memory_bytes"),
+                }
+            yield row

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the laboratory says of a trial, and what the trial's programs cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from quiclab.tables._api import NEVER, Column, of_logs
+from quiclab.tables._common import TIME
+
+_SAMPLE, _SUM = "a sum over a span of time", "a look at one instant"
+
+
+def _text(name: str, null: str, doc: str) -> Column:
+    return Column(name, pl.String, "", null, doc)
+
+
+TRIALS = of_logs(
+    "trials",
+    "One attempt at one trial, as `trial.json` tells it.",
+    replace(TIME, doc="When it started. " + TIME.doc),
+    _text("trial_id", NEVER, "Of the plan."),
+    Column("attempt", pl.UInt32, "", NEVER, "Counts from 1."),
+    _text("status", "not judged yet", "`verified`, `failed` or `void`."),
+    _text("reason", "verified, or not judged yet", "Why it failed or is void."),
+    _text("kind", "no row of a plan", "`main`, `control` and so on, as the plan calls it."),
+    _text("cell", "no row of a plan", "The cell of the study's matrix."),
+    _text("block", "no row of a plan", "The block, whose trials are compared."),
+    Column("position", pl.Int64, "", "no row of a plan", "Place in the order of the plan."),
+    Column("seed", pl.UInt64, "", "no row of a plan", "The block's seed."),
+    _text("arm", "no row of a plan", "What is compared."),
+    _text("workload", "no row of a plan", "What is transferred."),
+    _text("path", "no row of a plan", "Over which path."),
+    _text("protocol", "not told", "`h2`, `h3` or `h1`, as asked."),
+    _text("http_version", "not proven", "What the trial proves to have run."),
+    Column("ip_version", pl.UInt8, "", "not told", "4 or 6."),
+    _text("client_address", "not told", "The client's address on the path."),
+    _text("server_address", "not told", "The server's address on the path."),
+    Column("server_port", pl.UInt16, "", "not told", "The port of whoever answers the client."),
+    Column("expected_bytes", pl.UInt64, "bytes", "not told", "Body that should have arrived, per request."),
+    Column("requests", pl.UInt32, "", "the client left no account", "Requests that the client tells of."),
+    Column("body_bytes", pl.UInt64, "bytes", "the client left no account", "Body bytes that it received."),
+    _text("started_utc", "not told", "When it started, by the calendar."),
+    Column("realtime_minus_monotonic_ns", pl.Int64, "ns", "not told", "CLOCK_REALTIME − CLOCK_MONOTONIC at the start."),
+)
+
+PROCESS_USAGE = of_logs(
+    "process_usage",
+    "What one program with its children used: one look at it while it ran, or a sum.",
+    replace(TIME, null="a sum over a span of time"),
+    _text("role", NEVER, "`client`, `server` or `proxy`."),
+    _text("scope", NEVER, "`sample` (since it began, by this look), `transfer` or `life` (the whole span)."),
+    Column("cpu_ns", pl.Int64, "ns", "not told", "Processor time, user and system together."),
+    Column("user_ns", pl.Int64, "ns", _SUM, "Its part in the program; within `transfer` good to 10 ms."),
+    Column("system_ns", pl.Int64, "ns", _SUM, "Its part in the kernel; within `transfer` good to 10 ms."),
+    Column("minor_faults", pl.UInt64, "", _SUM, "Page faults without reading from a disk."),
+    Column("major_faults", pl.UInt64, "", _SUM, "Page faults that read from a disk."),
+    Column("voluntary_switches", pl.UInt64, "", _SUM, "Context switches because it waited."),
+    Column("involuntary_switches", pl.UInt64, "", _SUM, "Context switches because another was to run."),
+    Column("processes", pl.UInt32, "", "not told", "Processes at this look; for `life` the most at any."),
+    Column("threads", pl.UInt32, "", "not told", "Threads at this look; for `life` the most at any."),
+    Column("resident_bytes", pl.UInt64, "bytes", _SAMPLE, "Memory in use at this look."),
+    Column("peak_memory_bytes", pl.UInt64, "bytes", "a sample, or not told", "The most memory that all had together."),
+)
