@@ -133,6 +133,12 @@ _RENAMED = {
     "settings_enable_connect_protocol": "extended_connect",
     "enable_connect_protocol": "extended_connect",
     "settings_h3_datagram": "h3_datagram",
+    # RFC 9204 section 8.1, RFC 9114 section 11.2.2, RFC 9220 section 5, RFC 9297 section 5.1
+    "0x1": "max_table_capacity",
+    "0x6": "max_field_section_size",
+    "0x7": "blocked_streams_count",
+    "0x8": "extended_connect",
+    "0x33": "h3_datagram",
 }
 _WITH_INITIATOR = ("parameters_set", "settings", "connection_closed")
 
