@@ -2,7 +2,7 @@
 //! Which connection a packet may belong to: by connection id, else by addresses.
 
 use super::connection::Connection;
-use super::wire::{ConnectionId, MAX_CID_BYTES};
+use super::wire::ConnectionId;
 use crate::{Direction, End};
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -157,18 +157,24 @@ impl Directory {
         candidates
     }
 
-    /// Where a packet with a short header may belong.
-    pub(super) fn by_short(&self, packet: &[u8], path: (SocketAddr, SocketAddr)) -> Candidates {
+    /// Where a packet with a short header may belong, by its connection id.
+    pub(super) fn by_short(&self, packet: &[u8]) -> Candidates {
         let mut candidates = Candidates::default();
-        for length in (1..=MAX_CID_BYTES).rev() {
-            if self.id_lengths & 1 << length == 0 {
-                continue;
-            }
+        let mut lengths = self.id_lengths;
+        while let Some(length) = lengths.checked_ilog2() {
+            lengths &= !(1 << length);
+            let length = length as usize;
             let id = packet.get(1..=length).and_then(ConnectionId::new);
             if let Some(&owner) = id.and_then(|id| self.by_id.get(&id)) {
                 candidates.add(candidate(owner, length));
             }
         }
+        candidates
+    }
+
+    /// Where a packet may belong, by its addresses: what is left where connection ids are empty or not known.
+    pub(super) fn by_path(&self, path: (SocketAddr, SocketAddr)) -> Candidates {
+        let mut candidates = Candidates::default();
         self.add_by_path(path, &mut candidates);
         candidates
     }

@@ -275,19 +275,16 @@ impl Connections {
         );
     }
 
-    /// `None` if it is no QUIC.
-    fn short(
+    /// Open a packet with a short header as one of `candidates`; what fails first is kept in `failed`.
+    fn try_short(
         &mut self,
         datagram: &UdpDatagram<'_>,
-        offset: usize,
         packet: &[u8],
+        candidates: impl Iterator<Item = Candidate>,
+        failed: &mut Option<(Candidate, Opening)>,
         tables: &mut Tables,
-    ) -> Option<usize> {
-        let candidates = self
-            .directory
-            .by_short(packet, (datagram.src, datagram.dst));
-        let mut failed = None;
-        for candidate in candidates.iter().filter(|_| !datagram.is_cut()) {
+    ) -> bool {
+        for candidate in candidates.filter(|_| !datagram.is_cut()) {
             let Candidate {
                 index,
                 way,
@@ -303,16 +300,35 @@ impl Connections {
                     }
                     let at = datagram.at(way, packet.len());
                     self.opened(candidate, datagram, at, None, (header, end), tables);
-                    return Some(packet.len());
+                    return true;
                 }
                 opening => {
                     failed.get_or_insert((candidate, opening));
                 }
             }
         }
-        let owner = failed
-            .map(|(candidate, _)| candidate)
-            .or(candidates.iter().next());
+        false
+    }
+
+    /// `None` if it is no QUIC.
+    fn short(
+        &mut self,
+        datagram: &UdpDatagram<'_>,
+        offset: usize,
+        packet: &[u8],
+        tables: &mut Tables,
+    ) -> Option<usize> {
+        let mut failed = None;
+        let by_id = self.directory.by_short(packet);
+        if self.try_short(datagram, packet, by_id.iter(), &mut failed, tables) {
+            return Some(packet.len());
+        }
+        let by_path = self.directory.by_path((datagram.src, datagram.dst));
+        if self.try_short(datagram, packet, by_path.iter(), &mut failed, tables) {
+            return Some(packet.len());
+        }
+        let likeliest = by_id.iter().chain(by_path.iter()).next();
+        let owner = failed.map_or(likeliest, |(candidate, _)| Some(candidate));
         // Without the fixed bit it is no QUIC, unless a known connection does without (RFC 9287).
         let has_fixed_bit = packet.first().is_some_and(|first| first & 0x40 != 0);
         if !has_fixed_bit || owner.is_none() && offset == 0 && !datagram.is_https() {
