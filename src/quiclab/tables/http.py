@@ -71,10 +71,21 @@ HTTP_FRAMES = of_logs(
     Column("length_bytes", pl.UInt64, "bytes", "the log does not say", "Length of the frame's payload."),
     Column("end_stream", pl.Boolean, "", "the log does not say", "Whether the stream ends with it."),
     Column(
-        "value", pl.UInt64, "", "the frame has no such field", "Window increment, error code, or last stream of GOAWAY."
+        "value",
+        pl.UInt64,
+        "",
+        "the frame has no such field",
+        "Window increment, error code, last stream of GOAWAY, id of a push, or the promised or prioritised stream.",
     ),
     _instant("last_byte_ns", "The frame's last byte could be read, with all before it."),
-    Column("detail", pl.String, "", "nothing to say", "JSON: the settings, the header fields, the priority."),
+    Column(
+        "detail",
+        pl.String,
+        "",
+        "nothing to say",
+        "JSON object: the settings, `priority`, `error`, `fields` (pairs, in the frame that completes the header), "
+        "`cut` where not all fields are there.",
+    ),
 )
 
 HTTP_REQUESTS = of_logs(
@@ -92,7 +103,13 @@ HTTP_REQUESTS = of_logs(
     Column("status", pl.UInt16, "", "no response", "Status of the final response."),
     Column("content_type", pl.String, "", _NOT_SEEN, "The response's."),
     Column("resource_type", pl.String, "", _NOT_SEEN, "The browser's word: `Document`, `Image`, …"),
-    Column("priority", pl.String, "", _NOT_SEEN, "As the request was sent (RFC 9218 or RFC 7540)."),
+    Column(
+        "priority",
+        pl.String,
+        "",
+        _NOT_SEEN,
+        "As the request was sent: the field (RFC 9218), else `weight=…, depends_on=…, exclusive` (RFC 7540).",
+    ),
     Column(
         "priority_updated", pl.String, "", "never updated, or " + _NOT_SEEN, "The last update (RFC 9218 section 7)."
     ),

@@ -54,7 +54,7 @@ fn cell(array: &Array, format: &str, row: usize) -> String {
 }
 
 fn text(view: u128, long: Option<&Buffer>) -> String {
-    let part = |shift: u32| (view >> shift) as u32 as usize;
+    let part = |shift: u32| usize::try_from(view >> shift & u128::from(u32::MAX)).unwrap();
     let length = part(0);
     let bytes = if length <= 12 {
         view.to_le_bytes()[4..4 + length].to_vec()

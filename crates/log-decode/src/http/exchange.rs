@@ -125,7 +125,7 @@ impl Exchange {
         self.promised_ns = Some(time_ns);
     }
 
-    /// Take over what a PUSH_PROMISE said of the request that this answers.
+    /// Take over what a `PUSH_PROMISE` said of the request that this answers.
     pub(super) fn adopt_request(&mut self, promise: Self) {
         self.promised_ns = promise.promised_ns;
         self.method = promise.method;

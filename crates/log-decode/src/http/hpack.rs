@@ -225,7 +225,7 @@ mod tests {
         let mut decoder = Decoder::default();
         let mut block = vec![0x40, 0x01, b'a', 0x7f, 0xa1, 0x1e];
         block.extend([b'x'; 4000]);
-        block.extend([0xbe; 100_000]);
+        block.extend(vec![0xbe; 100_000]);
         let mut fields = Fields::default();
         decoder.decode(&block, &mut fields).unwrap();
         assert!(fields.cut);

@@ -35,7 +35,7 @@ pub(super) struct Prefix {
 }
 
 impl Decoder {
-    /// SETTINGS_QPACK_MAX_TABLE_CAPACITY of the end that decodes.
+    /// `SETTINGS_QPACK_MAX_TABLE_CAPACITY` of the end that decodes.
     pub(super) fn set_max_capacity(&mut self, capacity: u64) {
         self.max_capacity = Some(capacity);
     }

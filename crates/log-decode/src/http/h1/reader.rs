@@ -125,7 +125,7 @@ impl Reader {
                         return self.too_long();
                     }
                     let Some(size) = chunk_size(&self.line) else {
-                        return self.malformed();
+                        return Some(self.malformed());
                     };
                     self.line.clear();
                     self.state = if size == 0 {
@@ -139,7 +139,7 @@ impl Reader {
                         return self.too_long();
                     }
                     if !matches!(self.line.as_slice(), b"\n" | b"\r\n") {
-                        return self.malformed();
+                        return Some(self.malformed());
                     }
                     self.line.clear();
                     self.state = State::ChunkSize;
@@ -177,12 +177,12 @@ impl Reader {
         if self.line.len() < MAX_HEAD_BYTES {
             return None;
         }
-        self.malformed()
+        Some(self.malformed())
     }
 
-    fn malformed(&mut self) -> Option<Event<'_>> {
+    fn malformed(&mut self) -> Event<'static> {
         self.body(Framing::Opaque);
-        Some(Event::Malformed)
+        Event::Malformed
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) fn settings(payload: &[u8]) -> impl Iterator<Item = (u16, u32)> + '_ 
     std::iter::from_fn(move || Some((cursor.u16()?, cursor.u32()?)))
 }
 
-/// The element and the Priority Field Value of a PRIORITY_UPDATE (RFC 9218 section 7.1).
+/// The element and the Priority Field Value of a `PRIORITY_UPDATE` (RFC 9218 section 7.1).
 pub(super) fn priority_update(payload: &[u8]) -> Option<(u32, &str)> {
     let mut cursor = Cursor(payload);
     let element = cursor.u32()? & 0x7fff_ffff;

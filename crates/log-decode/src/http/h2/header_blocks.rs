@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Field blocks of one direction, joined from HEADERS or PUSH_PROMISE and their CONTINUATIONs (RFC 9113 section 4.3).
+//! Field blocks of one direction, joined from HEADERS or `PUSH_PROMISE` and their CONTINUATIONs (RFC 9113 section 4.3).
 
 use crate::http::fields::Fields;
 use crate::http::hpack;
@@ -12,7 +12,7 @@ const MAX_BLOCK_BYTES: usize = 1 << 20;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     pub stream_id: u32,
-    /// The stream that a PUSH_PROMISE opens.
+    /// The stream that a `PUSH_PROMISE` opens.
     pub promised: Option<u32>,
     pub end_stream: bool,
     pub first_ns: i64,

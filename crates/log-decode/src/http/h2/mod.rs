@@ -17,8 +17,6 @@ use crate::{Direction, End, Severity};
 use reader::{Event, Reader};
 use state::State;
 
-pub(crate) use reader::PREFACE;
-
 /// Both directions of one connection.
 #[derive(Debug)]
 pub struct Connection {

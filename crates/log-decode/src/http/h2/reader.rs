@@ -2,7 +2,7 @@
 //! One direction's bytes, cut into frames (RFC 9113 section 4.1); payloads of DATA are passed over, never copied.
 
 /// What a client sends first (RFC 9113 section 3.4).
-pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// How much is kept of a payload that has to be read; no program is known to send more in one frame.
 const MAX_PAYLOAD_BYTES: usize = 1 << 20;
 const HEADER_BYTES: usize = 9;

@@ -59,13 +59,13 @@ impl Stream {
         self.sides.down.has_ended() && (self.is_pushed || self.sides.up.has_ended())
     }
 
-    /// END_STREAM.
+    /// `END_STREAM`.
     pub(super) fn end(&mut self, direction: Direction, time_ns: i64) {
         self.sides.of_mut(direction).end.get_or_insert("fin");
         self.exchange.end(direction, time_ns);
     }
 
-    /// RST_STREAM: the sender sends no more, and wants no more (RFC 9113 section 6.4).
+    /// `RST_STREAM`: the sender sends no more, and wants no more (RFC 9113 section 6.4).
     pub(super) fn reset(&mut self, direction: Direction, error: Option<&str>) {
         if let Some(error) = error {
             self.exchange.fail(direction, error);
@@ -128,7 +128,7 @@ impl Streams {
         self.open.iter_mut().map(|(&id, stream)| (id, stream))
     }
 
-    /// The stream of a HEADERS, DATA or PUSH_PROMISE frame, opened by it if it is new; `None` for a closed one.
+    /// The stream of a HEADERS, DATA or `PUSH_PROMISE` frame, opened by it if it is new; `None` for a closed one.
     pub(super) fn open(
         &mut self,
         id: u32,
@@ -181,7 +181,7 @@ impl Streams {
         }
     }
 
-    /// A PRIORITY_UPDATE frame (RFC 9218 section 7).
+    /// A `PRIORITY_UPDATE` frame (RFC 9218 section 7).
     pub(super) fn update_priority(&mut self, id: u32, priority: &str) {
         if let Some(stream) = self.open.get_mut(&id) {
             stream.exchange.update_priority(priority);

@@ -206,7 +206,7 @@ fn frames_take_time() {
     assert_eq!(lines(&finished, "http_requests", &columns), ["2||16"]);
 }
 
-/// A sender that has used a window up is blocked until the receiver gives more, by WINDOW_UPDATE or by SETTINGS.
+/// A sender that has used a window up is blocked until the receiver gives more, by `WINDOW_UPDATE` or by SETTINGS.
 #[test]
 fn windows_block_and_unblock() {
     let finished = decode(
@@ -252,12 +252,12 @@ fn windows_block_and_unblock() {
 /// At the receiver's end nothing says when the sender learnt of more room, and the tables say so.
 #[test]
 fn who_was_blocked_shows_only_at_the_sender() {
-    let finished = decode(End::Client, &[(Down, 1, frame(0, 0, 1, &[0; 70_000]))]);
+    let finished = decode(End::Client, &[(Down, 1, frame(0, 0, 1, &vec![0; 70_000]))]);
     assert_eq!(finished.rows("flow_control"), 0);
     assert_eq!(finished.absent[0].table, "flow_control");
 }
 
-/// RST_STREAM ends both ways at once and is the request's error; a code of zero is none.
+/// `RST_STREAM` ends both ways at once and is the request's error; a code of zero is none.
 #[test]
 fn resets_end_streams() {
     let columns = ["stream_id", "up_end", "down_end"];
@@ -335,7 +335,7 @@ fn a_gap_ends_one_direction() {
 fn hostile_frames_are_counted() {
     let mut endless = frame(1, 0, 1, &[]);
     for _ in 0..20 {
-        endless.extend(frame(9, 0, 1, &[0x82; 60_000]));
+        endless.extend(frame(9, 0, 1, &vec![0x82; 60_000]));
     }
     endless.extend(frame(9, 4, 1, &[]));
     for (bytes, stat) in [

@@ -91,7 +91,7 @@ impl Windows {
         *self.connection.of_mut(direction) = window;
     }
 
-    /// SETTINGS_INITIAL_WINDOW_SIZE of the end that receives in `direction`; it moves the windows of open streams too.
+    /// `SETTINGS_INITIAL_WINDOW_SIZE` of the end that receives in `direction`; it moves the windows of open streams too.
     pub(super) fn set_initial(&mut self, direction: Direction, window: u32) {
         *self.initial.of_mut(direction) = window.into();
     }

@@ -24,7 +24,7 @@ pub(super) fn settings(payload: &[u8]) -> impl Iterator<Item = (u64, u64)> + '_ 
     std::iter::from_fn(move || Some((cursor.varint()?, cursor.varint()?)))
 }
 
-/// The element and the Priority Field Value of a PRIORITY_UPDATE.
+/// The element and the Priority Field Value of a `PRIORITY_UPDATE`.
 pub(super) fn priority_update(payload: &[u8]) -> Option<(u64, &str)> {
     let mut cursor = Cursor(payload);
     let element = cursor.varint()?;

@@ -22,7 +22,7 @@ use stream::{Kind, Stream};
 const MAX_STREAMS: usize = 4096;
 /// Closed streams that are remembered, so that a straggler does not open one again.
 const MAX_CLOSED: usize = 1 << 16;
-/// H3_NO_ERROR (RFC 9114 section 8.1).
+/// `H3_NO_ERROR` (RFC 9114 section 8.1).
 const NO_ERROR: u64 = 0x100;
 
 /// All streams of one connection.
@@ -112,7 +112,7 @@ impl Connection {
                         span,
                         payload,
                     };
-                    self.state.frame(stream, frame, tables);
+                    self.state.frame(stream, &frame, tables);
                 }
             }
         }

@@ -28,7 +28,7 @@ pub(super) struct Waiting {
     pub row: Row,
     /// How many frames stood before it on its stream.
     pub frames_before: u64,
-    /// The push that a PUSH_PROMISE announces.
+    /// The push that a `PUSH_PROMISE` announces.
     pub promised: Option<u64>,
     pub section: Vec<u8>,
     pub prefix: Option<Prefix>,
@@ -69,14 +69,15 @@ impl Sections {
         }
     }
 
-    /// Keep a section for later; given back if too many wait.
-    pub(super) fn wait(&mut self, waiting: Waiting) -> Result<(), Waiting> {
+    /// Whether one more section may wait.
+    pub(super) fn has_room(&self, section: &[u8]) -> bool {
         let bytes: usize = self.waiting.iter().map(|one| one.section.len()).sum();
-        if self.waiting.len() >= MAX_WAITING || bytes + waiting.section.len() > MAX_WAITING_BYTES {
-            return Err(waiting);
-        }
+        self.waiting.len() < MAX_WAITING && bytes + section.len() <= MAX_WAITING_BYTES
+    }
+
+    /// Keep a section for later.
+    pub(super) fn wait(&mut self, waiting: Waiting) {
         self.waiting.push(waiting);
-        Ok(())
     }
 
     /// Take a section out that need not wait any longer.

@@ -119,14 +119,14 @@ impl State {
         }
     }
 
-    pub(super) fn frame(&mut self, stream: &mut Stream, frame: Frame<'_>, tables: &mut Tables) {
+    pub(super) fn frame(&mut self, stream: &mut Stream, frame: &Frame<'_>, tables: &mut Tables) {
         let understood = match frame.header.kind {
             DATA => {
                 self.hold(stream, frame.row(None, Detail::default()), tables);
                 return;
             }
-            HEADERS | PUSH_PROMISE => self.header_frame(stream, &frame, tables),
-            _ => self.control_frame(stream, &frame, tables),
+            HEADERS | PUSH_PROMISE => self.header_frame(stream, frame, tables),
+            _ => self.control_frame(stream, frame, tables),
         };
         if understood.is_none() {
             tables.count(
@@ -234,17 +234,15 @@ impl State {
                 Severity::Info,
                 "header sections that arrived before what they refer to in the dynamic table of QPACK",
             );
-            waiting.section = cursor.0.to_vec();
-            waiting.prefix = prefix;
-            match self.sections.wait(waiting) {
-                Ok(()) => stream.waiting += 1,
-                Err(waiting) => {
-                    self.section(stream, waiting, Outcome::Failed, span.last_ns, tables);
-                }
+            if self.sections.has_room(cursor.0) {
+                waiting.section = cursor.0.to_vec();
+                waiting.prefix = prefix;
+                self.sections.wait(waiting);
+                stream.waiting += 1;
+                return Some(());
             }
-        } else {
-            self.section(stream, waiting, outcome, span.last_ns, tables);
         }
+        self.section(stream, waiting, outcome, span.last_ns, tables);
         Some(())
     }
 
