@@ -4,16 +4,17 @@ package main
 
 import (
 	"io"
-	"mime"
 	"net/http"
 	"os"
-	"path"
 	"strconv"
 	"strings"
 )
 
 // files serves the regular files below a folder and nothing else; os.Root lets no name and no link lead out of it.
-type files struct{ root *os.Root }
+type files struct {
+	root        *os.Root
+	contentType string
+}
 
 func (f files) ServeHTTP(response http.ResponseWriter, request *http.Request) {
 	header := response.Header()
@@ -29,7 +30,7 @@ func (f files) ServeHTTP(response http.ResponseWriter, request *http.Request) {
 		return
 	}
 	defer file.Close()
-	header.Set("Content-Type", contentType(request.URL.Path))
+	header.Set("Content-Type", f.contentType)
 	header.Set("Content-Length", strconv.FormatInt(size, 10))
 	response.WriteHeader(http.StatusOK)
 	if request.Method == http.MethodGet {
@@ -48,11 +49,4 @@ func (f files) open(name string) (*os.File, int64) {
 		return nil, 0
 	}
 	return file, info.Size()
-}
-
-func contentType(name string) string {
-	if known := mime.TypeByExtension(path.Ext(name)); known != "" {
-		return known
-	}
-	return "application/octet-stream"
 }

@@ -41,6 +41,7 @@ type serverJob struct {
 	Protocols   []string `json:"protocols"`
 	EarlyData   bool     `json:"early_data"`
 	MaxStreams  *int64   `json:"max_streams"`
+	ContentType string   `json:"content_type"`
 	knobs
 }
 
@@ -70,7 +71,7 @@ func readClientJob(file string) (*clientJob, error) {
 }
 
 func readServerJob(file string) (*serverJob, error) {
-	job := &serverJob{}
+	job := &serverJob{ContentType: "application/octet-stream"}
 	if err := readJob(file, job); err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func runServer(file string) error {
 	stopped, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer cancel()
 	logs := newQlogs(job.QlogDir)
-	listeners, err := job.listen(config, files{root}, logs)
+	listeners, err := job.listen(config, files{root, job.ContentType}, logs)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,8 @@ for file in pathlib.Path(root).iterdir():
     (files / file.name).write_bytes(content if file.name == "warm-up" else content[: len(content) // 2])
 job = pathlib.Path(work, "job.json")
 job.write_text(json.dumps({{"address": address, "port": 443, "root": str(files), "certificate": cert, "key": key,
-                            "library": {{}}, "qlog_dir": None, "implicit_ack_sample": False}}))
+                            "library": {{}}, "qlog_dir": None, "implicit_ack_sample": False,
+                            "content_type": "text/plain"}}))
 sys.argv = ["server", str(job)]
 runpy.run_path({program!r}, run_name="__main__")
 """

@@ -12,6 +12,7 @@ from small_study import quiclab
 from stack_study import need, run_arms, spec_text
 
 from quiclab.decoders.tcp_info import read_tcp_info_log
+from quiclab.endpoints import find
 from quiclab.verify.wire import read_wire
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
@@ -191,6 +192,20 @@ def test_compressed_text_takes_fewer_bytes_on_the_wire(tmp_path: Path, client: s
     # HAProxy's own compressor trades size for speed.
     assert sent["text", "gzip"] < (95_000 if name == "haproxy" else 60_000)
     assert min(sent["text", "plain"], sent["random", "plain"], sent["random", "gzip"]) > 100_000
+
+
+@pytest.mark.parametrize("server", ["caddy", "nginx", "quic-go", "quiche", "quinn", "aioquic"])
+def test_an_object_is_of_the_type_that_the_spec_gives_it(tmp_path: Path, server: str) -> None:
+    """As the client was told; a proxy passes it on."""
+    need(("server", server), ("client", "curl"), ("proxy", "envoy"))
+    arms = {"h3": f'protocol = "h3"\nclient = "curl"\nserver = "{server}"'}
+    if "h1" in find("server", server).protocols:
+        arms["behind"] = arms["h3"] + '\nproxy = "envoy"'
+    else:
+        arms["again"] = arms["h3"]
+    found = run_arms(tmp_path, arms, size="1 KB", workload='content_type = "image/svg+xml"')
+    assert {trial["status"] for trial in found.values()} == {"verified"}
+    assert {trial["client"]["requests"][0]["content_type"] for trial in found.values()} == {"image/svg+xml"}
 
 
 def test_what_a_peer_does_not_know_is_refused(tmp_path: Path) -> None:

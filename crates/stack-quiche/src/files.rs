@@ -4,17 +4,26 @@
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};
 
+const DEFAULT_TYPE: &str = "application/octet-stream";
+
 /// The root of the server.
 pub struct Files {
     root: PathBuf,
+    content_type: String,
 }
 
 impl Files {
     /// The root must exist.
-    pub fn below(root: &Path) -> std::io::Result<Self> {
+    pub fn below(root: &Path, content_type: Option<&str>) -> std::io::Result<Self> {
         Ok(Self {
             root: root.canonicalize()?,
+            content_type: content_type.unwrap_or(DEFAULT_TYPE).to_owned(),
         })
+    }
+
+    /// What all of them are said to be.
+    pub fn content_type(&self) -> &str {
+        &self.content_type
     }
 
     /// The file of this path of a URL with its length, or None where there is none that may be served.
@@ -51,7 +60,7 @@ mod tests {
         std::fs::write(root.join("object"), "12345").expect("a file");
         std::fs::write(root.join("sub/inner"), "1").expect("a file");
         std::os::unix::fs::symlink("../secret", root.join("way-out")).expect("a link");
-        let files = Files::below(&root).expect("a root");
+        let files = Files::below(&root, None).expect("a root");
         let length = |path: &str| files.open(path).map(|(_, length)| length);
         assert_eq!(length("/object"), Some(5));
         assert_eq!(length("/object?cache=no"), Some(5));

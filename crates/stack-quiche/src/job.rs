@@ -59,6 +59,7 @@ pub struct ServerJob {
     pub max_streams: Option<u64>,
     pub gso: Option<bool>,
     pub scheduler: Option<Scheduler>,
+    pub content_type: Option<String>,
     #[serde(flatten)]
     pub knobs: Knobs,
     #[serde(flatten)]

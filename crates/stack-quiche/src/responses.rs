@@ -112,11 +112,17 @@ impl Response {
             (Some("GET" | "HEAD"), None) => ("404", None, 0),
             _ => ("405", None, 0),
         };
-        let headers = vec![
+        let mut headers = vec![
             Header::new(b":status", status.as_bytes()),
             Header::new(b"content-length", length.to_string().as_bytes()),
             Header::new(b"cache-control", b"no-store"),
         ];
+        if status == "200" {
+            headers.push(Header::new(
+                b"content-type",
+                files.content_type().as_bytes(),
+            ));
+        }
         let length = if file.is_some() { length } else { 0 };
         Self {
             headers: Some(headers),

@@ -74,7 +74,7 @@ impl Server {
     fn new(job: &ServerJob) -> Result<Self, Failure> {
         let logs = Logs::new(job.qlog_dir.as_deref(), job.keylog.as_deref(), "server")?;
         let quic = config::server(job, logs.wants_keys())?;
-        let files = Files::below(&job.root)
+        let files = Files::below(&job.root, job.content_type.as_deref())
             .map_err(|error| Failure::cannot(&format!("serve {}", job.root.display()), error))?;
         let socket = sys::udp_socket(job.listen)
             .map_err(|error| Failure::cannot(&format!("listen on UDP {}", job.listen), error))?;

@@ -59,6 +59,8 @@ pub struct ServerJob {
     pub keylog: Option<PathBuf>,
     #[serde(default)]
     pub early_data: bool,
+    #[serde(default = "octets")]
+    pub content_type: String,
     #[serde(flatten)]
     pub knobs: Knobs,
 }
@@ -86,6 +88,10 @@ pub enum Migration {
     Active,
     /// quinn is not told: the same connection ID goes on from another port, as behind a NAT that forgot.
     Rebinding,
+}
+
+fn octets() -> String {
+    "application/octet-stream".into()
 }
 
 fn yes() -> bool {

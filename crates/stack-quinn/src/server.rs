@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,6 +45,7 @@ struct Site {
     /// Canonical.
     root: PathBuf,
     config: ServerConfig,
+    content_type: header::HeaderValue,
 }
 
 impl Site {
@@ -56,7 +57,14 @@ impl Site {
             .map_err(|error| Error::unreadable(&job.root, &error))?;
         let mut config = ServerConfig::with_crypto(Arc::new(tls::server(&job)?));
         config.transport_config(Arc::new(transport::transport(&job.knobs, None)));
-        Ok(Self { job, root, config })
+        let content_type = header::HeaderValue::from_str(&job.content_type)
+            .map_err(|_| Error::Asked(format!("content_type {:?} is none", job.content_type)))?;
+        Ok(Self {
+            job,
+            root,
+            config,
+            content_type,
+        })
     }
 
     /// With a qlog of its own, where there are qlogs.
@@ -131,16 +139,16 @@ async fn answer(site: Arc<Site>, request: RequestResolver<h3_quinn::Connection, 
     };
     let (method, path) = (request.method(), request.uri().path());
     // A stream that fails is the client's loss and told by it.
-    let _ = respond(&site.root, method, path, stream).await;
+    let _ = respond(&site, method, path, stream).await;
 }
 
 async fn respond(
-    root: &Path,
+    served: &Site,
     method: &Method,
     path: &str,
     mut stream: H3Stream,
 ) -> Result<(), StreamError> {
-    let found = files::open(root, path);
+    let found = files::open(&served.root, path);
     let (status, size) = match (&found, method) {
         (_, method) if method != Method::GET && method != Method::HEAD => {
             (StatusCode::METHOD_NOT_ALLOWED, 0)
@@ -156,10 +164,7 @@ async fn respond(
         header::CACHE_CONTROL,
         header::HeaderValue::from_static("no-store"),
     );
-    headers.insert(
-        header::CONTENT_TYPE,
-        header::HeaderValue::from_static("application/octet-stream"),
-    );
+    headers.insert(header::CONTENT_TYPE, served.content_type.clone());
     stream.send_response(response).await?;
     if let (StatusCode::OK, Some((file, size)), &Method::GET) = (status, found, method) {
         body(file, size, &mut stream).await?;

@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
-from quiclab.spec.model import Knobs, Program, Role, Tcp
+from quiclab.spec.model import OCTETS, Knobs, Program, Role, Tcp
 from quiclab.spec.model import Protocol as HttpProtocol
 
 __all__ = ["Knobs", "Role"]  # so that an endpoint's file needs one import
 
-Ability = Literal["keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency"]
+Ability = Literal["keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency", "content_type"]
 """What an endpoint can do beside its knobs, for docs/reference/endpoints.md and the conformance page. `ack_frequency`:
-it does what its peer asks for by ACK_FREQUENCY frames (draft-ietf-quic-ack-frequency)."""
+it does what its peer asks for by ACK_FREQUENCY frames (draft-ietf-quic-ack-frequency); `content_type`: it serves an
+object under the type that the spec gives it."""
 
 BoundedRun = Callable[[Sequence[str]], str | None]
 """Runs a short command and returns what it printed, or None when it failed or took too long."""
@@ -84,6 +85,8 @@ class Context:
     """Where a client of ours writes its own account (client.json)."""
     session_file: Path
     """Clients: where the session ticket of the first visit is kept for the measured one."""
+    content_type: str = OCTETS
+    """Servers: what the objects are said to be."""
     priming: bool = False
     """Clients: this is the first visit, which only fetches the ticket."""
     origin: Origin | None = None

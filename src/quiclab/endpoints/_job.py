@@ -50,6 +50,7 @@ def server_job(context: Context) -> dict[str, object]:
         "keylog": _path(context.keylog),
         **_knobs(knobs),
         "early_data": bool(knobs.early_data),
+        "content_type": context.content_type,
     }
 
 

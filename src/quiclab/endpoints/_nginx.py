@@ -22,7 +22,7 @@ KNOBS: Mapping[Protocol, frozenset[str]] = {
     "h2": frozenset({"groups", "max_streams", "early_data", "compression"}),
     "h3": frozenset({"groups", "max_streams", "stream_window", "gso", "early_data", "compression"}),
 }
-ABILITIES: frozenset[Ability] = frozenset({"resumption", "early_data"})
+ABILITIES: frozenset[Ability] = frozenset({"resumption", "early_data", "content_type"})
 
 
 def probe_nginx(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
@@ -103,6 +103,8 @@ http {{
   sendfile on;
   keepalive_requests 1000000;
   add_header Cache-Control no-store;
+  types {{ }}
+  default_type {context.content_type};
   {temporary}
   {common}
   {upstream}

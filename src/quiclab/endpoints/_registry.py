@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Collection
 
 from quiclab.endpoints._api import Endpoint, Proxy, Role
 from quiclab.endpoints.clients.aioquic import AioquicClient
@@ -29,7 +30,7 @@ from quiclab.endpoints.servers.quic_go import QuicGoServer
 from quiclab.endpoints.servers.quiche import QuicheServer
 from quiclab.endpoints.servers.quinn import QuinnFaultyInitialPto, QuinnFaultyThreshold, QuinnServer, QuinnTimeThreshold
 from quiclab.errors import SpecError
-from quiclab.spec.model import Arm
+from quiclab.spec.model import OCTETS, Arm
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     Caddy(),
@@ -80,9 +81,15 @@ def names_by_role() -> dict[str, list[str]]:
     return {role: [endpoint.name for endpoint in ENDPOINTS if endpoint.role == role] for role in roles}
 
 
-def objections(arm: Arm) -> list[str]:
-    """Why an arm cannot run, each as a clause: protocols, knobs and values that its programs do not have."""
+def objections(arm: Arm, content_types: Collection[str] = ()) -> list[str]:
+    """Why an arm cannot run, each as a clause: protocols, knobs and values that its programs do not have.
+
+    `content_types` are those of the objects that it is to serve.
+    """
     found = []
+    server = find("server", arm.server.name)
+    if set(content_types) - {OCTETS} and "content_type" not in server.abilities:
+        found.append(f"the server {server.name} cannot be told the content type of an object: unsupported")
     for role, program, protocol in arm.programs():
         endpoint = find(role, program.name)
         if isinstance(endpoint, Proxy) and arm.origin_protocol not in endpoint.origin_protocols:

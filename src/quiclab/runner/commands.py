@@ -62,6 +62,7 @@ def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -
             keylog=raw / "keys.log" if part == "client" else None,
             output=raw / f"{part}.json",
             session_file=raw.parent / "home" / "session",
+            content_type=next(each.content_type for each in laboratory.study.workloads if each.name == row.workload),
             priming=part == "first-visit",
             origin=Origin(address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
         )

@@ -81,7 +81,8 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
 
 def check_supported(study: Study) -> None:
     """Ask every endpoint about every arm, before anything runs. Raises SpecError with all objections."""
-    found = tuple(f"arm {arm.name!r}: {objection}" for arm in study.arms for objection in objections(arm))
+    types = {workload.content_type for workload in study.workloads}
+    found = tuple(f"arm {arm.name!r}: {objection}" for arm in study.arms for objection in objections(arm, types))
     if found:
         raise SpecError("an arm asks for what its programs cannot do", "`quiclab doctor` lists what each can", found)
 

@@ -24,6 +24,7 @@ from quiclab.units import Bitrate, ByteCount, Duration, Share
 T = TypeVar("T")
 Quantity = TypeVar("Quantity", Bitrate, ByteCount, Duration)
 
+_MEDIA_TYPE = re.compile(r"[a-z]+/[A-Za-z0-9][A-Za-z0-9.+-]*")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 
 
@@ -145,6 +146,14 @@ def _read_folder(node: Node) -> str:
     return str(path.resolve())
 
 
+def _read_media_type(node: Node) -> str:
+    value = _string(node, MEDIA_TYPE.wanted)
+    if not _MEDIA_TYPE.fullmatch(value):
+        raise WrongValueError(f'"{value}" is not a media type; write {MEDIA_TYPE.wanted}')
+    return value
+
+
+MEDIA_TYPE: Kind[str] = Kind('a media type such as "text/html"', _read_media_type)
 NAME: Kind[str] = Kind("a name of at most 64 letters, digits, dots, underscores and hyphens", _read_name)
 TITLE = text("a text")
 FLAG: Kind[bool] = Kind("true or false", _read_flag)

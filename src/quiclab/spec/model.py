@@ -47,6 +47,8 @@ __all__ = [
 Protocol = Literal["h1", "h2", "h3"]
 """Versions of HTTP, as ALPN names them except for h1. Arms compare h2 and h3; h1 is what a proxy may speak behind."""
 Role = Literal["client", "server", "proxy"]
+OCTETS = "application/octet-stream"
+"""The media type of just any bytes."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class Workload:
     """Bytes of the object; 0 is an empty body."""
     kind: Literal["object"] = "object"
     """One object over one new connection."""
+    content_type: str = OCTETS
+    """What the server says the object is (RFC 9110 section 8.3): browsers and proxies may treat types differently."""
     content: Literal["random", "text"] = "random"
     """Random bytes, which nothing makes smaller, or words, which gzip brings to about a third where both ends have the
     knob `compression`."""

@@ -54,6 +54,7 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
     "size": kinds.SIZE,
     "kind": kinds.choice(("object",)),
+    "content_type": kinds.MEDIA_TYPE,
     "content": kinds.choice(("random", "text")),
 }
 _STUDY: Kind[dict[str, Any]] = Kind("a table", lambda node: read_keys(node, STUDY_KEYS, ("name", "seed", "blocks")))

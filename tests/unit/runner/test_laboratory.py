@@ -34,4 +34,17 @@ def test_all_objections_at_once() -> None:
     with pytest.raises(SpecError) as caught:
         check_supported(replace(study, arms=wrong))
     assert [problem.partition(":")[0] for problem in caught.value.problems] == ["arm 'h2'", "arm 'h3'", "arm 'h3'"]
-    assert "caddy has no gso over h3: unsupported; it has congestion_control" in caught.value.problems[2]
+    assert "caddy has no gso over h3: unsupported; it has compression, congestion_control" in caught.value.problems[2]
+
+
+def test_a_type_that_a_server_cannot_be_told_is_an_objection() -> None:
+    """ngtcp2's server goes by the ends of file names, of which objects have none."""
+    study = load_study(DEMO)
+    h2, h3 = study.arms
+    served = replace(study, workloads=tuple(replace(each, content_type="text/html") for each in study.workloads))
+    check_supported(served)
+    with pytest.raises(SpecError) as caught:
+        check_supported(replace(served, arms=(h2, replace(h3, server=Program("ngtcp2")))))
+    assert caught.value.problems == (
+        "arm 'h3': the server ngtcp2 cannot be told the content type of an object: unsupported",
+    )

@@ -60,7 +60,11 @@ def _curl_account(said: str) -> dict[str, Any]:
     except json.JSONDecodeError:
         return {"error": said} if said else {}
     names = {"1.1": "HTTP/1.1", "2": "HTTP/2", "3": "HTTP/3"}
-    found = {"status": account["http_code"], "http_version": names.get(str(account["http_version"]), "unknown")}
+    found: dict[str, Any] = {
+        "content_type": account["content_type"],
+        "status": account["http_code"],
+        "http_version": names.get(str(account["http_version"]), "unknown"),
+    }
     return found | ({"error": complaints.splitlines()[-1]} if complaints else {})
 
 

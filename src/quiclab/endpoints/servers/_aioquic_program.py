@@ -51,6 +51,7 @@ class Files(QuicConnectionProtocol):
 
     root: Path
     address: str
+    content_type: str
     logs: Logs | None
     implicit_ack_sample: bool
 
@@ -83,7 +84,8 @@ class Files(QuicConnectionProtocol):
     def _answer(self, http: H3Connection, stream: int, path: str) -> None:
         file = self.root / Path(path.partition("?")[0]).name
         status, body = ("200", file.read_bytes()) if file.is_file() else ("404", b"no such file\n")
-        http.send_headers(stream, [(b":status", status.encode()), (b"content-length", str(len(body)).encode())])
+        headers = [(b":status", status.encode()), (b"content-length", str(len(body)).encode())]
+        http.send_headers(stream, [*headers, (b"content-type", self.content_type.encode())])
         http.send_data(stream, body, end_stream=True)
 
 
@@ -116,7 +118,7 @@ async def run(job: dict[str, Any]) -> None:
     )
     configuration.load_cert_chain(job["certificate"], job["key"])
     Files.root, Files.address = Path(job["root"]), job["address"]
-    Files.implicit_ack_sample = job["implicit_ack_sample"]
+    Files.content_type, Files.implicit_ack_sample = job["content_type"], job["implicit_ack_sample"]
     stopped = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
     await serve(job["address"], job["port"], configuration=configuration, create_protocol=Files)

@@ -24,7 +24,7 @@ from quiclab.endpoints._aioquic import (
     probe_aioquic,
     unsupported_by_aioquic,
 )
-from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import python_argv
 from quiclab.spec.model import Program, Protocol, Tcp
 from quiclab.units import Duration
@@ -39,7 +39,7 @@ class AioquicServer:
     role: Role = "server"
     protocols: frozenset[Protocol] = frozenset({"h3"})
     knobs = KNOBS
-    abilities = ABILITIES
+    abilities: frozenset[Ability] = ABILITIES | {"content_type"}
     _implicit_ack_sample = False
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
@@ -69,6 +69,7 @@ class AioquicServer:
             "root": str(context.root),
             "certificate": str(context.certificate),
             "key": str(context.key),
+            "content_type": context.content_type,
             "library": library_settings(context.knobs),
             "qlog_dir": str(context.qlog_dir) if context.qlog_dir else None,
             "implicit_ack_sample": self._implicit_ack_sample,

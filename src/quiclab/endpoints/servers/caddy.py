@@ -35,7 +35,7 @@ class Caddy:
         "h2": frozenset({"compression"}),
         "h3": frozenset({"congestion_control", "compression"}),
     }
-    abilities: frozenset[Ability] = frozenset({"qlog", "resumption", "early_data"})
+    abilities: frozenset[Ability] = frozenset({"qlog", "resumption", "early_data", "content_type"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """The wheel puts `caddy` beside Python."""
@@ -86,6 +86,7 @@ class Caddy:
 
 
 def _config(context: Context) -> dict[str, object]:
+    headers = {"Cache-Control": ["no-store"], "Content-Type": [context.content_type]}
     server = {
         "listen": [context.authority],
         "protocols": ["h1", "h2", "h3"],
@@ -97,7 +98,7 @@ def _config(context: Context) -> dict[str, object]:
             {
                 "match": [{"host": [context.host]}],
                 "handle": [
-                    {"handler": "headers", "response": {"set": {"Cache-Control": ["no-store"]}}},
+                    {"handler": "headers", "response": {"set": headers}},
                     *([_COMPRESSION] if context.knobs.compression else []),
                     {"handler": "file_server", "root": str(context.root)},
                 ],

@@ -34,7 +34,9 @@ class QuicGoServer:
         "h2": _BOTH | {"tls_version"},
         "h3": _BOTH | {"congestion_control", "early_data", "ecn", "gso", "max_payload", "path_mtu_discovery"},
     }
-    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})
+    abilities: frozenset[Ability] = frozenset(
+        {"keylog", "qlog", "resumption", "early_data", "migration", "content_type"}
+    )
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask it for its version."""

@@ -25,7 +25,9 @@ class QuicheServer:
     knobs: Mapping[Protocol, frozenset[str]] = {
         "h3": COMMON_KNOBS | {"max_streams", "early_data", "gso", "scheduler"},
     }
-    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})
+    abilities: frozenset[Ability] = frozenset(
+        {"keylog", "qlog", "resumption", "early_data", "migration", "content_type"}
+    )
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask it for its version."""

@@ -35,7 +35,7 @@ class QuinnServer:
     protocols: frozenset[Protocol] = frozenset({"h3"})
     knobs: Mapping[Protocol, frozenset[str]] = {"h3": COMMON_KNOBS | {"max_streams", "early_data", "scheduler"}}
     abilities: frozenset[Ability] = frozenset(
-        {"keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency"}
+        {"keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency", "content_type"}
     )
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
