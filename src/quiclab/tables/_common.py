@@ -12,7 +12,8 @@ CONNECTION = Column(
     "connection", pl.String, "", NEVER,
     "QUIC: the Destination Connection ID of the client's first Initial in hexadecimal, as far as the log knows it, "
     "else "
-    "the log's own name, or the file's name, `#` and a number. TCP: `client address:port-server address:port`.",
+    "the log's own name, or the file's name, `#` and a number. TCP: `client address:port-server address:port`, "
+    "with `#` and a number where the same ports are used again.",
 )  # fmt: skip
 TIME = Column(
     "time_ns", pl.Int64, "ns", NEVER,
@@ -33,7 +34,7 @@ EVENT = Column(
     pl.String,
     "",
     NEVER,
-    "`sent`, `received`, `lost`, `dropped` (unusable) or `buffered`, where it was logged.",
+    "`sent`, `received`, `lost`, `dropped` (unusable) or `buffered`, where it was logged; `seen` at an unknown end.",
 )
 PACKET_TYPE = Column(
     "packet_type", pl.String, "", "the log does not say",

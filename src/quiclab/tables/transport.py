@@ -74,8 +74,21 @@ TRANSPORT_METRICS = of_logs(
     "transport_metrics",
     "One update of a sender's congestion control and recovery state (RFC 9002), as far as its source knows it.",
     *_OF_CONNECTION,
-    Column("cwnd_bytes", pl.UInt64, "bytes", _UNCHANGED, "Congestion window."),
-    Column("bytes_in_flight", pl.UInt64, "bytes", _UNCHANGED, "Sent and neither acknowledged nor lost."),
+    Column(
+        "cwnd_bytes",
+        pl.UInt64,
+        "bytes",
+        _UNCHANGED,
+        "Congestion window. Estimated for TCP: the most in flight within this round trip and the last one, which is "
+        "less where something else holds the sender back.",
+    ),
+    Column(
+        "bytes_in_flight",
+        pl.UInt64,
+        "bytes",
+        _UNCHANGED,
+        "Sent and neither acknowledged nor lost. Estimated for TCP: neither acknowledged nor in a SACK block.",
+    ),
     Column("ssthresh_bytes", pl.UInt64, "bytes", "unchanged, or not set yet", "Slow start threshold."),
     Column("smoothed_rtt_ms", pl.Float64, "ms", _UNCHANGED, "Smoothed round-trip time."),
     Column("min_rtt_ms", pl.Float64, "ms", _UNCHANGED, "Lowest round-trip time."),
@@ -121,8 +134,8 @@ LOSSES = of_logs(
     Column("sent_ns", pl.Int64, "ns", "its sending is not in the log", "When it had been sent.", instant=True),
     Column(
         "rule", pl.String, "", "the log does not say",
-        "`time_threshold`, `reordering_threshold`, `pto_expired` (RFC 9002 section 6), `timeout` or `fast_retransmit` "
-        "(TCP, estimated), or the log's own word.",
+        "`time_threshold`, `reordering_threshold`, `pto_expired` (RFC 9002 section 6), `timeout`, "
+        "`fast_retransmit` or `tail_loss_probe` (TCP, estimated; RFC 6298, RFC 5681, RFC 8985), or the log's own word.",
     ),
     Column(
         "acknowledged_ns", pl.Int64, "ns", "never acknowledged", "When an acknowledgment of it arrived after all.",
