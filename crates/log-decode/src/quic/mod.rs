@@ -329,9 +329,11 @@ impl Connections {
         }
         let likeliest = by_id.iter().chain(by_path.iter()).next();
         let owner = failed.map_or(likeliest, |(candidate, _)| Some(candidate));
-        // Without the fixed bit it is no QUIC, unless a known connection does without (RFC 9287).
+        // Known connections may do without the fixed bit (RFC 9287), but some senders pad with zeros behind packets.
         let has_fixed_bit = packet.first().is_some_and(|first| first & 0x40 != 0);
-        if !has_fixed_bit || owner.is_none() && offset == 0 && !datagram.is_https() {
+        let is_padding = offset > 0 && packet.iter().all(|&byte| byte == 0);
+        let is_stray = owner.is_none() && (!has_fixed_bit || offset == 0 && !datagram.is_https());
+        if is_padding || is_stray {
             return None;
         }
         let length = datagram
