@@ -87,7 +87,7 @@ pub(super) fn state(context: &Context<'_>, tables: &mut Tables) {
     let Some(new_state) = word("new") else {
         return;
     };
-    let trigger = context.event.trigger.map(|trigger| context.text(trigger));
+    let trigger = context.trigger();
     tables.cc_states.push(CcState {
         vantage: context.who.vantage,
         connection: Some(context.who.connection),

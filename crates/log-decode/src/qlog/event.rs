@@ -51,6 +51,8 @@ pub(super) struct Event {
     pub group_id: Option<Span>,
     pub trigger: Option<Span>,
     pub packet: Packet,
+    /// Of what the event is about, without its header.
+    pub payload_length: Option<u64>,
     pub frames: Vec<Frame>,
     /// Acknowledged ranges of all frames.
     pub ranges: Vec<(u64, u64)>,
@@ -96,6 +98,7 @@ impl Event {
         self.group_id = None;
         self.trigger = None;
         self.packet = Packet::default();
+        self.payload_length = None;
         self.frames.clear();
         self.ranges.clear();
         self.members.clear();
@@ -188,7 +191,9 @@ impl Event {
                 b"header" => self.read_header(reader)?,
                 b"frames" => self.read_frames(reader)?,
                 b"raw" if reader.kind()? == Kind::Object => {
-                    self.packet.length = read_raw(reader)?.0.or(self.packet.length);
+                    let (length, payload_length) = read_raw(reader)?;
+                    self.packet.length = length.or(self.packet.length);
+                    self.payload_length = payload_length;
                 }
                 b"trigger" => self.trigger = reader.optional_text()?.or(self.trigger),
                 _ => {

@@ -72,6 +72,13 @@ impl<'a> Context<'a> {
         (span.of(self.text) != b"null").then(|| self.text(span))
     }
 
+    /// Why it happened, in the log's words; the first drafts have a word for no reason at all.
+    pub(super) fn trigger(&self) -> Option<Cow<'a, str>> {
+        let trigger = self.event.trigger.map(|trigger| self.text(trigger))?;
+        let says_nothing = matches!(trigger.as_ref(), "" | "DEFAULT" | "UNKNOWN" | "default" | "unknown");
+        (!says_nothing).then_some(trigger)
+    }
+
     /// A member that is a number which is not negative.
     pub(super) fn unsigned(&self, key: &str) -> Option<u64> {
         number::unsigned(self.member(key)?.as_bytes())

@@ -51,6 +51,8 @@ pub(super) struct FrameEvent<'a> {
     pub stream_id: Option<u64>,
     /// Of its payload, where the event says it beside the frame.
     pub length: Option<u64>,
+    /// With its header, likewise.
+    pub frame_length: Option<u64>,
     pub frame: &'a Value,
 }
 
@@ -63,7 +65,7 @@ impl Http {
             .into_iter()
             .find_map(unsigned)
             .or(event.length)
-            .or_else(|| unsigned(&raw["length"]));
+            .or_else(|| payload_of(unsigned(&raw["length"]).or(event.frame_length)?, &kind));
         let fields: Vec<(String, String)> = ["headers", "header_fields", "fields"]
             .iter()
             .filter_map(|key| frame[*key].as_array())
@@ -235,6 +237,17 @@ impl Http {
             });
         }
     }
+}
+
+/// The payload of a frame of `length` bytes, whose type takes one of them and whose length field as many as it needs
+/// (RFC 9000 section 16); it can be told for frames of the types of RFC 9114.
+fn payload_of(length: u64, kind: &str) -> Option<u64> {
+    if matches!(kind, "unknown" | "reserved") {
+        return None;
+    }
+    [(1, 1 << 6), (2, 1 << 14), (4, 1 << 30), (8, 1 << 62)]
+        .into_iter()
+        .find_map(|(field, limit)| length.checked_sub(1 + field).filter(|payload| *payload < limit))
 }
 
 fn unsigned(value: &Value) -> Option<u64> {

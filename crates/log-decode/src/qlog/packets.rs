@@ -60,7 +60,7 @@ pub(super) fn packet(
     } else {
         who.inbound
     };
-    let trigger = event.trigger.map(|trigger| context.text(trigger));
+    let trigger = context.trigger();
     tables.packets.push(Packet {
         vantage: who.vantage,
         connection: Some(who.connection),

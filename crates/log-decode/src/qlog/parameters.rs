@@ -96,7 +96,7 @@ pub(super) fn keys(context: &Context<'_>, state: State<'_>, tables: &mut Tables)
         _ => None,
     };
     let phase = ["key_phase", "generation"].iter().find_map(|name| context.member(name));
-    let trigger = context.event.trigger.map(|trigger| context.text(trigger));
+    let trigger = context.trigger();
     let mut detail = key.into_owned();
     for (name, value) in [("phase", phase), ("trigger", trigger)] {
         if let Some(value) = value {

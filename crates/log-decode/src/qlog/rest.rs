@@ -57,7 +57,10 @@ pub(super) fn http_frame(sent: bool, context: &Context<'_>, state: State<'_>, ta
         time_ns: context.time_ns,
         sent,
         stream_id: context.unsigned("stream_id"),
-        length: context.unsigned("length").or_else(|| context.unsigned("byte_length")),
+        length: (context.event.payload_length)
+            .or_else(|| context.unsigned("length"))
+            .or_else(|| context.unsigned("byte_length")),
+        frame_length: context.event.packet.length,
         frame: &frame,
     };
     state.http.frame(&event, context.who, tables);
