@@ -35,3 +35,8 @@ def lines_of(path: Path) -> Iterator[Iterator[str]]:
 def _lines(text: TextIO) -> Iterator[str]:
     while line := text.readline(MAX_LINE):
         yield line.rstrip("\r\n")
+
+
+def refuse(path: Path, what: str) -> DecodeError:
+    """The error for a file in which no line is one of the format's."""
+    return DecodeError(f"cannot decode {path}: no line is {what}", "the file is of another format")

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from quiclab.decoders._api import Clock, Context, FileTables, Finding, Take
-from quiclab.decoders._text import lines_of
+from quiclab.decoders._text import lines_of, refuse
 from quiclab.tables import TABLES
 
 _HEAD = b"# mahimahi mm-link"
@@ -37,10 +37,10 @@ class MahimahiLog:
         return head.startswith(_HEAD)
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
-        """One row per line, in the order of the log."""
+        """One row per line, in the order of the log. Raises DecodeError if no line is mm-link's."""
         rows: list[_Row] = []
         parts: list[pl.DataFrame] = []
-        began_ms = bad = 0
+        began_ms = bad = total = 0
         direction: str | None = None
 
         def hand_on() -> None:
@@ -63,12 +63,15 @@ class MahimahiLog:
                         began_ms = min(int(began[1]), _LARGEST)
                 elif (row := _row(line, direction)) is not None:
                     rows.append(row)
+                    total += 1
                     if len(rows) == _PORTION:
                         hand_on()
                 else:
                     bad += bool(line.strip())
         if rows:
             hand_on()
+        if bad and not total:
+            raise refuse(path, "one of mm-link's")
         clock, _ = _clock(began_ms, context)
         tables = {"link_events": pl.concat(parts)} if parts else {}
         findings = [Finding("malformed_line", "data_loss", bad, "a line that mm-link does not write")] if bad else []

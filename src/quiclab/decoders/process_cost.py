@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from quiclab.decoders._api import Context, FileTables, Finding, Take
-from quiclab.decoders._text import lines_of
+from quiclab.decoders._text import lines_of, refuse
 from quiclab.tables import TABLES
 
 _COLUMNS = {
@@ -35,7 +35,7 @@ class ProcessCost:
         return line.startswith(b'{"at_ns": ') and b'"role": ' in line and b'"resident_bytes": ' in line
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
-        """One row per line."""
+        """One row per line. Raises DecodeError if no line is one."""
         del context, take
         rows, bad = [], 0
         with lines_of(path) as lines:
@@ -45,6 +45,8 @@ class ProcessCost:
                     rows.append(row)
                 else:
                     bad += bool(line.strip())
+        if bad and not rows:
+            raise refuse(path, "a look at a program")
         frame = pl.DataFrame(rows, schema=TABLES["process_usage"].decoder_schema)
         findings = (Finding("malformed_line", "data_loss", bad, "a line that was cut short or damaged"),) if bad else ()
         return FileTables(

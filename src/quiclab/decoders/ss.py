@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from quiclab.decoders._api import Clock, Context, FileTables, Finding, Take
-from quiclab.decoders._text import lines_of
+from quiclab.decoders._text import lines_of, refuse
 from quiclab.tables import TABLES
 
 _STATES = (
@@ -60,8 +60,8 @@ class Ss:
         return False
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
-        """One row per connection and sample; its sender is the end at which the samples were taken."""
-        counts = {"untimed": 0, "malformed": 0, "by_port": 0}
+        """One row per connection and sample, of which this end is the sender. Raises DecodeError if no line is ss's."""
+        counts = {"rows": 0, "untimed": 0, "malformed": 0, "by_port": 0}
         schema = TABLES["transport_metrics"].decoder_schema
         parts: list[pl.DataFrame] = []
         rows: list[dict[str, object]] = []
@@ -82,10 +82,13 @@ class Ss:
                     clock = "realtime" if offset_ns is None else "monotonic"
                     socket.time_ns -= offset_ns or 0
                 rows.append(_row(socket, context, counts))
+                counts["rows"] += 1
                 if len(rows) == _PORTION:
                     hand_on()
         if rows:
             hand_on()
+        if counts["malformed"] and not counts["rows"]:
+            raise refuse(path, "a socket's as ss prints it")
         found = (
             Finding("no_time", "notice", counts["untimed"], "a socket before any line with a time: it stands at 0"),
             Finding("malformed_line", "data_loss", counts["malformed"], "a line that ss does not print"),

@@ -144,6 +144,8 @@ def _records(data: bytes, position: int) -> Iterator[tuple[int, int, bytes]]:
         position += _RECORD.size
         if position + length > len(data):
             return
+        if max(before, after) >= 1 << 63:
+            raise ValueError(f"a sample at {max(before, after)} ns, which is beyond every clock")
         yield before, after, data[position : position + length]
         position += length
 

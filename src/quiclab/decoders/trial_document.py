@@ -70,7 +70,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     try:
         with path.open("rb") as file:
             text = file.read(_MOST_BYTES + 1)
-        trial = json.loads(text) if len(text) <= _MOST_BYTES else None
+        trial = json.loads(text.decode(errors="replace"), strict=False) if len(text) <= _MOST_BYTES else None
     except (OSError, ValueError, RecursionError) as error:
         raise DecodeError(f"cannot decode {path}: {error}", "the file is damaged, or of another format") from error
     if not isinstance(trial, dict) or not isinstance(trial.get("trial_id"), str):

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import json
 import random
+import struct
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,8 @@ from quiclab.decoders import DECODERS, Context
 from quiclab.errors import DecodeError
 from quiclab.tables import TABLES
 
-QLOGS = Path(__file__).parents[2] / "decoders/qlog"
+GOLDENS = Path(__file__).parents[2] / "decoders"
+QLOGS = GOLDENS / "qlog"
 
 
 def capture() -> bytes:
@@ -35,11 +38,58 @@ def packets() -> list[bytes]:
     return [*made, writers.tcp("up", 2, hello[:50], ack=10), writers.tcp("down", 10, ack=100, sack=(2, 60, 150, 160))]
 
 
+def netlog() -> bytes:
+    """The beginning of a real log, and only the constants that it needs."""
+    log = json.loads(gzip.decompress((GOLDENS / "netlog/chromium-h3.json.gz").read_bytes()))
+    types = {
+        name: number
+        for name, number in log["constants"]["logEventTypes"].items()
+        if name.startswith(("QUIC_S", "HTTP"))
+    }
+    events = [event for event in log["events"] if event["type"] in types.values() and len(str(event)) < 400][:120]
+    constants = {"logEventTypes": types, "logEventPhase": log["constants"]["logEventPhase"], "netError": {}}
+    return json.dumps({"constants": constants, "events": events}).encode()
+
+
+def archive() -> bytes:
+    """HAR with two entries."""
+    entry = {
+        "startedDateTime": "2026-01-01T00:00:00.5+01:00",
+        "request": {"method": "GET", "url": "https://a/b"},
+        "response": {"status": 200, "bodySize": 5},
+        "timings": {"blocked": 1, "dns": -1, "connect": 3, "ssl": 2, "send": 0, "wait": 5, "receive": 6.5},
+    }
+    pages = [{"startedDateTime": "2026-01-01T00:00:00Z", "id": "p", "pageTimings": {"onLoad": 5}}]
+    return json.dumps({"log": {"version": "1.2", "pages": pages, "entries": [entry, entry]}}).encode()
+
+
+def tcp_info() -> bytes:
+    """Two samples of one connection."""
+    head = struct.pack("<8sIIQHBB4xQQq8x", b"QLTCPINF", 1, 64, 10_000_000, 443, 4, 1, 2, 0, -5)
+    address = struct.pack("!HH", 443, 5000) + bytes([10, 0, 0, 1]) + bytes(12) + bytes([10, 0, 0, 2]) + bytes(12)
+    body = bytes([2, 1, 0, 0]) + address + bytes(32) + struct.pack("<HH", 236, 2) + bytes([1, 3]) + bytes(230)
+    message = struct.pack("<IHHII", len(body) + 16, 20, 0, 0, 0) + body
+    return head + b"".join(struct.pack("<QQII", at, at + 9, len(message), 0) + message for at in (5, 50))
+
+
+COST = b'{"at_ns": 1, "role": "a", "processes": 1, "threads": 1, "cpu_ns": 1, "resident_bytes": 1}\n'
+_LIFE = {"life": {"cpu_ns": 5}}
+TRIAL = {"trial_id": "a", "attempt": 1, "row": {"seed": 5}, "host": {"cost": {"client": _LIFE}}, "reason": "x" * 9000}
+
 SAMPLES = {
+    "har": [archive()],
+    "mahimahi_log": [b"# mahimahi mm-link (uplink) [t] > log\n" + b"1 + 1504\n2 # 1504\n2 - 1504 1\n3 d 1 9\n" * 9],
+    "mahimahi_trace": [b"".join(b"%d\n" % time for time in range(200))],
+    "netlog": [netlog()],
     "packet_log": [writers.packet_log([writers.record("up", index, 5, 9) for index in range(20)])],
     "pcap": [writers.pcap(packets())],
     "pcapng": [capture()],
+    "process_cost": [COST * 9],
     "qlog": [gzip.decompress(path.read_bytes())[:6000] for path in sorted(QLOGS.glob("*.gz"))],
+    "ss": [(GOLDENS / "text/ss-tinm-loopback.txt").read_bytes()],
+    "tcp_info": [tcp_info()],
+    "trace_events": [gzip.decompress((GOLDENS / "page/chromium-trace.json.gz").read_bytes())[:20_000]],
+    "trial": [json.dumps(TRIAL).encode()],
 }
 
 

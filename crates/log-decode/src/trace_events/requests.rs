@@ -31,9 +31,9 @@ struct Request {
     failed: bool,
 }
 
-/// Requests that have not ended, by process and id.
+/// Requests that have not ended, by id: those of navigations begin in another process than they end in.
 #[derive(Debug, Default)]
-pub(super) struct Requests(BTreeMap<(u64, String), Request>);
+pub(super) struct Requests(BTreeMap<String, Request>);
 
 impl Requests {
     /// Take one event; false if it is about no request.
@@ -46,7 +46,7 @@ impl Requests {
         let Some(id) = data["requestId"].as_str() else {
             return false;
         };
-        let key = (event.process.unwrap_or_default(), id.to_owned());
+        let key = id.to_owned();
         if event.name == "ResourceSendRequest" {
             // Each redirect is another request with the same id.
             let hop = self
@@ -166,7 +166,10 @@ fn push(request: &Request, tables: &mut Tables) {
         send_start_ns: instant("sendStart"),
         send_end_ns: instant("sendEnd"),
         headers_ns: instant("receiveHeadersEnd"),
-        first_byte_ns: request.first_byte_ns,
+        // The renderer hears of data later than the network; what it hears behind the end says nothing of the first.
+        first_byte_ns: request
+            .first_byte_ns
+            .filter(|&first| request.last_byte_ns.is_none_or(|last| first <= last)),
         last_byte_ns: request.last_byte_ns,
         response_body_bytes: (request.first_byte_ns.is_some() && request.bytes > 0)
             .then_some(request.bytes),
