@@ -27,15 +27,21 @@ pub(super) struct Span {
     pub last_ns: i64,
 }
 
-/// Longest text kept of a single field.
-const MAX_TEXT_BYTES: usize = 4096;
+/// Longest URL that is kept; a cell of a table holds no more.
+const MAX_URL_BYTES: usize = 4096;
+/// Longest method, content type or priority: compression makes long ones cheap to send and dear to keep.
+const MAX_WORD_BYTES: usize = 256;
 
-fn kept(text: &str) -> String {
-    let mut end = text.len().min(MAX_TEXT_BYTES);
+fn kept(text: &str, most: usize) -> String {
+    let mut end = text.len().min(most);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
     text[..end].to_owned()
+}
+
+fn word(text: &str) -> String {
+    kept(text, MAX_WORD_BYTES)
 }
 
 /// What is known of a request so far.
@@ -89,7 +95,7 @@ impl Exchange {
         if self.method.is_some() {
             return;
         }
-        self.method = fields.get(":method").map(kept);
+        self.method = fields.get(":method").map(word);
         if let Some(authority) = fields.get(":authority").or_else(|| fields.get("host")) {
             let url = match (fields.get(":scheme"), fields.get(":path")) {
                 (Some(scheme), path) => {
@@ -97,10 +103,10 @@ impl Exchange {
                 }
                 (None, _) => authority.to_owned(),
             };
-            self.url = Some(kept(&url));
+            self.url = Some(kept(&url, MAX_URL_BYTES));
         }
         if let Some(priority) = fields.get("priority") {
-            self.priority = Some(kept(priority));
+            self.priority = Some(word(priority));
         }
     }
 
@@ -111,7 +117,7 @@ impl Exchange {
         if self.status.is_none() && !(100..200).contains(&status) {
             self.status = Some(status);
             self.headers_ns = Some(decoded_ns);
-            self.content_type = fields.get("content-type").map(kept);
+            self.content_type = fields.get("content-type").map(word);
         }
     }
 
@@ -135,11 +141,11 @@ impl Exchange {
 
     /// The priority as RFC 7540 has it; that of RFC 9218 goes before it.
     pub(super) fn tree_priority(&mut self, priority: &str) {
-        self.priority.get_or_insert_with(|| kept(priority));
+        self.priority.get_or_insert_with(|| word(priority));
     }
 
     pub(super) fn update_priority(&mut self, priority: &str) {
-        self.priority_updated = Some(kept(priority));
+        self.priority_updated = Some(word(priority));
     }
 
     /// Bytes of a body went by.

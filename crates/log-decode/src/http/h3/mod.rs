@@ -20,6 +20,8 @@ use stream::{Kind, Stream};
 
 /// Open streams that are followed; servers allow about a hundred.
 const MAX_STREAMS: usize = 4096;
+/// Unfinished frames of all streams together; what is beyond is passed over.
+const MAX_HELD_BYTES: usize = 16 << 20;
 /// Closed streams that are remembered, so that a straggler does not open one again.
 const MAX_CLOSED: usize = 1 << 16;
 /// `H3_NO_ERROR` (RFC 9114 section 8.1).
@@ -32,6 +34,7 @@ pub struct Connection {
     closed: BTreeSet<u64>,
     /// Unidirectional streams, open or closed.
     kinds: BTreeMap<u64, Kind>,
+    held_bytes: usize,
     state: State,
 }
 
@@ -43,6 +46,7 @@ impl Connection {
             streams: BTreeMap::new(),
             closed: BTreeSet::new(),
             kinds: BTreeMap::new(),
+            held_bytes: 0,
             state: State::new(Context {
                 connection,
                 vantage,
@@ -75,6 +79,7 @@ impl Connection {
         // Out of the stream for the time of the loop, so that what is read can change the stream.
         let side = stream.sides.of_mut(direction);
         let mut reader = std::mem::replace(&mut side.reader, reader::Reader::new(false));
+        self.held_bytes = self.held_bytes.saturating_sub(reader.held_bytes());
         while let Some(event) = reader.next(&mut rest, time_ns) {
             match event {
                 Event::Opening(number, push_id) => {
@@ -116,6 +121,11 @@ impl Connection {
                 }
             }
         }
+        reader.shrink();
+        if reader.held_bytes() > MAX_HELD_BYTES.saturating_sub(self.held_bytes) {
+            reader.forget();
+        }
+        self.held_bytes += reader.held_bytes();
         stream.sides.of_mut(direction).reader = reader;
         if fin {
             let side = stream.sides.of_mut(direction);

@@ -5,6 +5,8 @@ use crate::http::cursor::Cursor;
 
 /// How much is kept of a payload that has to be read; no program is known to send more in one frame.
 const MAX_PAYLOAD_BYTES: usize = 1 << 20;
+/// What a stream may keep reserved between its frames.
+const SMALL_BYTES: usize = 4096;
 /// Two integers of eight bytes.
 const MAX_HEADER_BYTES: usize = 16;
 
@@ -70,6 +72,7 @@ enum State {
     Payload {
         header: FrameHeader,
         have: u64,
+        is_kept: bool,
     },
     Raw,
     Lost,
@@ -105,6 +108,26 @@ impl Reader {
     /// The stream was given up.
     pub(super) fn lose(&mut self) {
         self.state = State::Lost;
+        self.payload = Vec::new();
+    }
+
+    /// Memory that waits for the rest of a frame.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.payload.capacity()
+    }
+
+    /// Give memory back that no frame waits in.
+    pub(super) fn shrink(&mut self) {
+        if !matches!(self.state, State::Payload { .. }) && self.payload.capacity() > SMALL_BYTES {
+            self.payload = Vec::new();
+        }
+    }
+
+    /// Keep nothing of the frame that is under way.
+    pub(super) fn forget(&mut self) {
+        if let State::Payload { is_kept, .. } = &mut self.state {
+            *is_kept = false;
+        }
         self.payload = Vec::new();
     }
 
@@ -165,10 +188,19 @@ impl Reader {
                     if let (Some(kind), Some(length)) = (cursor.varint(), cursor.varint()) {
                         self.payload.clear();
                         let header = FrameHeader { kind, length };
-                        self.state = State::Payload { header, have: 0 };
+                        let is_kept = header.kind != DATA;
+                        self.state = State::Payload {
+                            header,
+                            have: 0,
+                            is_kept,
+                        };
                     }
                 }
-                State::Payload { header, have } => {
+                State::Payload {
+                    header,
+                    have,
+                    is_kept,
+                } => {
                     let header = *header;
                     if *have == header.length {
                         self.state = State::Header(Start::default());
@@ -188,6 +220,9 @@ impl Reader {
                     *have += count as u64;
                     if header.kind == DATA {
                         return Some(Event::Data(count));
+                    }
+                    if !*is_kept {
+                        continue;
                     }
                     let room = MAX_PAYLOAD_BYTES - self.payload.len().min(MAX_PAYLOAD_BYTES);
                     let kept = taken.get(..room).unwrap_or(taken);

@@ -448,6 +448,23 @@ fn floods_are_bounded() {
     assert_eq!(finished.stats.get("http3_header_not_decoded"), 4094);
 }
 
+/// Headers that never end, on many streams, cost no more memory than all of them may hold together.
+#[test]
+fn unfinished_headers_are_bounded() {
+    let finished = finish(|tables| {
+        let mut connection = Connection::new("c".into(), None);
+        for id in 0..40 {
+            let endless = [varint(1), varint(1 << 40), vec![0; 1 << 20]].concat();
+            connection.stream_data(Up, id * 4, 1, &endless, false, tables);
+            assert!(connection.held_bytes <= super::MAX_HELD_BYTES);
+        }
+        connection.reset(Up, 0, 0x10c, 2, tables);
+        connection.stream_data(Up, 160, 3, &frame(1, &section(&GET)), true, tables);
+        connection.finish(tables);
+    });
+    assert_eq!(lines(&finished, "http_requests", &["method"]), ["GET"]);
+}
+
 /// Random bytes give rows and findings, never a panic.
 #[test]
 fn noise_is_survived() {
