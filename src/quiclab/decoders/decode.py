@@ -22,7 +22,7 @@ _CLOCKLESS = ("no_epoch", "no_clock_offset")
 """Findings of decoders about clocks that nothing in a file places."""
 _OFFSET_READ_NS = 1000
 """Two clocks cannot be read at one instant: what their offset is known to at best."""
-_REALTIME_FORMATS = ("qlog", "har", "pcap")
+_REALTIME_FORMATS = ("qlog", "har", "pcap", "ss", "mahimahi_log")
 """Formats whose times, where they are the study's, became so by the offset between its clocks."""
 
 

@@ -26,13 +26,13 @@ class Decoded:
 
 
 def decode_trial(trial_dir: Path) -> Decoded:
-    """Decode every log under `trial_dir/raw`; a file that cannot be read is counted, not raised.
+    """Decode `trial.json` and every log under `trial_dir/raw`; a file that cannot be read is counted, not raised.
 
     The offset between the clocks comes from the packet log, else from `trial.json`. Files of no known format are
     left alone.
     """
-    raw = trial_dir / "raw"
-    found = find((path, str(path.relative_to(trial_dir))) for path in sorted(raw.rglob("*")) if path.is_file())
+    paths = [trial_dir / "trial.json", *sorted((trial_dir / "raw").rglob("*"))]
+    found = find((path, str(path.relative_to(trial_dir))) for path in paths if path.is_file())
     sink = InMemory()
     account = decode_files(found, sink, *_offset_of(trial_dir))
     tables = {name: finished(name, sink, account).collect() for name, table in TABLES.items() if table.from_logs}
