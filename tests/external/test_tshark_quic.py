@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""QUIC of real programs, decoded from the captures of both ends, against tshark and against the programs' own logs."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from quic_by_tshark import by_tables, by_tshark, disagreements
+from stack_study import need, run_arms
+
+from quiclab.decoders import Context, End, decoder_of
+
+pytestmark = [pytest.mark.netns, pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")]
+
+ENDS: tuple[End, ...] = ("client", "server")
+PAIRS = (
+    ("ngtcp2", "ngtcp2"),
+    ("quiche", "quiche"),
+    ("quinn", "quinn"),
+    ("quic-go", "quic-go"),
+    ("aioquic", "aioquic"),
+    ("curl", "nginx"),
+    ("curl-cffi", "caddy"),
+    ("chromium", "caddy"),
+    ("firefox", "nginx"),
+)
+LOSSY = 'loss = "1 %"\n'
+
+
+def capture_of(raw: Path, end: End) -> dict[str, pl.DataFrame]:
+    """The tables of one end's capture."""
+    capture = raw / f"{end}.pcapng"
+    decoder = decoder_of(capture)
+    assert decoder is not None
+    file = decoder.decode(capture, Context(vantage=end, key_logs=(raw / "keys.log",)))
+    assert {finding.name for finding in file.findings} <= {"trailing_bytes", "unused_keys", "missing_early_keys"}
+    return file.tables
+
+
+@pytest.mark.parametrize(("client", "server"), PAIRS)
+def test_packets_are_those_of_tshark_and_of_the_logs(client: str, server: str, tmp_path: Path) -> None:
+    """Same packets and frames as tshark's; and the qlogs, where there are any, tell of no packet that we lack."""
+    need(("client", client), ("server", server))
+    arm = f'protocol = "h3"\nclient = "{client}"\nserver = "{server}"'
+    trial = run_arms(tmp_path, {"arm": arm}, "300 KB", path=LOSSY)["arm"]
+    assert trial["status"] == "verified", trial
+    raw = next((tmp_path / "study").glob(f"trials/{trial['trial_id']}*/raw"))
+    for end in ENDS:
+        tables = capture_of(raw, end)
+        ours = by_tables(tables)
+        assert len(ours) > 200
+        assert disagreements(ours, by_tshark(raw / f"{end}.pcapng", raw / "keys.log")) == []
+        for log in sorted(raw.glob(f"{end}-qlog/*")):
+            assert missing(logged(log, end), tables) == []
+
+
+def logged(log: Path, end: End) -> dict[str, pl.DataFrame]:
+    """The tables of a qlog."""
+    decoder = decoder_of(log)
+    assert decoder is not None
+    return decoder.decode(log, Context(vantage=end)).tables
+
+
+def missing(log: dict[str, pl.DataFrame], capture: dict[str, pl.DataFrame]) -> list[tuple[Any, ...]]:
+    """Acknowledged ranges that the program logged as sent and that the capture does not show."""
+    columns = ("packet_type", "packet_number", "first", "last")
+    sent = [
+        set(tables["acks"].filter(pl.col("event") == "sent", pl.col("kind") == "ack").select(columns).rows())
+        for tables in (log, capture)
+    ]
+    return sorted(sent[0] - sent[1])
