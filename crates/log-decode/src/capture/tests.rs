@@ -336,10 +336,8 @@ fn tcp4(up: bool, seq: u32, ack: u32, flags: u8, payload: &[u8]) -> Vec<u8> {
     .concat()
 }
 
-/// A recorded TLS connection as a capture, with its key log inside; keys come before what they open.
-#[test]
-fn a_key_log_inside_the_capture_opens_it() {
-    let recording = include_str!("../tls/vectors/tls13-early-data.txt");
+/// A recorded TLS connection as a capture of packets cut to `snap` bytes, with its key log inside.
+fn recorded(recording: &str, snap: usize) -> Vec<u8> {
     let keys: Vec<&str> = (recording.lines())
         .filter_map(|line| line.strip_prefix("key "))
         .collect();
@@ -368,10 +366,18 @@ fn a_key_log_inside_the_capture_opens_it() {
         let (own, other) = (usize::from(!up), usize::from(up));
         for part in bytes.chunks(600) {
             let segment = tcp4(up, next[own], next[other], 0x18, part);
-            file.extend(packet(0, ticks, &segment, &[]));
+            let captured = &segment[..segment.len().min(snap)];
+            file.extend(packet(0, ticks, captured, &[]));
             next[own] = next[own].wrapping_add(u32::try_from(part.len()).unwrap());
         }
     }
+    file
+}
+
+/// Keys inside the capture open it, and sequence numbers may wrap.
+#[test]
+fn a_key_log_inside_the_capture_opens_it() {
+    let file = recorded(include_str!("../tls/vectors/tls13-early-data.txt"), 2000);
     let capture = decoded(&file, Some(End::Client)).unwrap();
     let frames = capture.table("http_frames").unwrap();
     assert_eq!(
@@ -379,4 +385,26 @@ fn a_key_log_inside_the_capture_opens_it() {
         ["settings", "ping", "ping"].map(|frame| format!("10.0.0.1:50000-10.0.0.2:443|{frame}"))
     );
     assert_eq!(capture.stats.get("unused_keys"), 0);
+}
+
+/// Where packets are cut, what follows cannot be read: that is told, and TCP's tables stay whole.
+#[test]
+fn cut_packets_end_what_can_be_read() {
+    let recording = include_str!("../tls/vectors/tls13-key-update.txt");
+    let whole = decoded(&recorded(recording, 2000), Some(End::Client)).unwrap();
+    let cut = decoded(&recorded(recording, 300), Some(End::Client)).unwrap();
+    let steps = |capture: &Finished| capture.table("handshake").unwrap().lines(&["step"]);
+    assert!(steps(&whole).len() > steps(&cut).len());
+    assert_eq!(steps(&cut)[..2], ["syn", "syn_ack"]);
+    assert_eq!(cut.stats.get("gap_in_capture"), 1);
+    assert_eq!(cut.stats.get("no_keys"), 0);
+    assert!(cut
+        .absent
+        .iter()
+        .any(|absent| absent.table == "http_frames"));
+    let packets = |capture: &Finished| {
+        let packets = capture.table("packets").unwrap();
+        packets.lines(&["direction", "packet_number", "length_bytes"])
+    };
+    assert_eq!(packets(&whole), packets(&cut));
 }

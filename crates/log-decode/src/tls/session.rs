@@ -126,10 +126,7 @@ impl Session {
     }
 
     pub(super) fn gap(&mut self, direction: Direction, bytes_missing: u64, tables: &mut Tables) {
-        cannot_tell(
-            tables,
-            "the capture lacks bytes of TLS connections, behind which nothing can be read",
-        );
+        cannot_tell(tables, GAP);
         self.application.gap(direction, bytes_missing, tables);
         *self.way(direction) = Way {
             protection: Protection::Closed,
@@ -260,7 +257,8 @@ impl Session {
     fn server_hello(&mut self, hello: &ServerHello, tables: &mut Tables) {
         self.version = hello.version;
         let Some(client) = &self.client else {
-            return self.no_keys(tables);
+            // A gap, which has been counted.
+            return self.give_up(GAP, tables);
         };
         match hello.version {
             TLS_1_3 => {
@@ -323,7 +321,7 @@ impl Session {
             Severity::DataLoss,
             "TLS connections that no key log opens: run the client with SSLKEYLOGFILE and give that file beside the capture",
         );
-        self.give_up(tables);
+        self.give_up(NO_KEYS, tables);
     }
 
     fn unsupported(&mut self, tables: &mut Tables) {
@@ -332,11 +330,11 @@ impl Session {
             Severity::DataLoss,
             "TLS connections with CBC or CCM, or older than 1.2: use a suite of AES-GCM or ChaCha20-Poly1305",
         );
-        self.give_up(tables);
+        self.give_up(UNSUPPORTED, tables);
     }
 
-    fn give_up(&mut self, tables: &mut Tables) {
-        cannot_tell(tables, NO_KEYS);
+    fn give_up(&mut self, reason: &'static str, tables: &mut Tables) {
+        cannot_tell(tables, reason);
         self.close(Direction::Up, tables);
         self.close(Direction::Down, tables);
     }
@@ -369,6 +367,8 @@ struct Moment {
     time_ns: i64,
 }
 
+const GAP: &str = "the capture lacks bytes of TLS connections, behind which nothing can be read";
+const UNSUPPORTED: &str = "the capture holds TLS connections of cipher suites that are not opened";
 const NO_KEYS: &str = "the capture holds TLS connections that the key logs do not open";
 
 fn cannot_tell(tables: &mut Tables, reason: &'static str) {
