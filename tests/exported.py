@@ -14,6 +14,8 @@ from quiclab.tables import TABLES
 
 CAPTURES = Path(__file__).parent / "unit" / "exports" / "captures"
 QLOGS = sorted((Path(__file__).parent / "decoders" / "qlog").glob("*.gz"))
+THREE_QLOGS = [path for path in QLOGS if "-100kb" in path.name]
+"""Of two connections: both ends of one, the client of another."""
 STACKS = ("quic-go", "ngtcp2", "quiche", "quinn")
 
 

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from exported import QLOGS, unpack
+from exported import THREE_QLOGS, unpack
 from qlog_schema import Drafts
 
-NGTCP2 = next(path for path in QLOGS if path.name.startswith("ngtcp2"))
+NGTCP2 = next(path for path in THREE_QLOGS if path.name.startswith("ngtcp2"))
 
 
 def quiclab(*arguments: object, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
@@ -50,8 +50,8 @@ def test_a_capture_becomes_a_qlog_and_a_har(tmp_path: Path) -> None:
 
 def test_tables_become_what_their_logs_become(tmp_path: Path) -> None:
     """A folder that `quiclab decode` wrote gives the same bytes as the logs themselves."""
-    assert quiclab("decode", *QLOGS, "-o", tmp_path / "tables").returncode == 0
-    for source, name in ((QLOGS, "a"), ([tmp_path / "tables"], "b")):
+    assert quiclab("decode", *THREE_QLOGS, "-o", tmp_path / "tables").returncode == 0
+    for source, name in ((THREE_QLOGS, "a"), ([tmp_path / "tables"], "b")):
         assert quiclab("export", "qlog", *source, "-o", tmp_path / name).returncode == 0
     first, second = ({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in "ab")
     assert first == second

@@ -44,7 +44,7 @@ def quic_frame(row: Row, acks: Sequence[Row], flow_control: Sequence[Row]) -> Js
     kind: str = row["frame_type"]
     frame: Json = {"frame_type": kind}
     for name in ("stream_id", "offset", "fin"):
-        if row[name] is not None:
+        if row[name] is not None and (name != "fin" or kind == "stream"):
             frame[name] = row[name]
     if acks:
         if acks[0]["ack_delay_us"] is not None:

@@ -25,12 +25,19 @@ _CLOSE_TRIGGERS = (
     "idle_timeout", "application", "error", "version_mismatch", "stateless_reset", "aborted", "unspecified",
 )  # fmt: skip
 _HEX_VERSION_DIGITS = 8
+_EMPTY = ("(empty)", "0")
+"""How programs write a connection id without bytes."""
+_NAMED_VERSIONS = {"RFCv1": "00000001", "RFCv2": "6b3343cf"}
+_UINT64 = range(1 << 64)
 
 
 def _number(text: str) -> int:
     if text in ("true", "false"):
         return int(text == "true")
-    return int(text, 16 if text.startswith("0x") else 10)
+    number = int(text, 16 if text.startswith("0x") else 10)
+    if number not in _UINT64:
+        raise ValueError(text)
+    return number
 
 
 def _flag(text: str) -> bool:
@@ -39,13 +46,13 @@ def _flag(text: str) -> bool:
 
 
 def _hex(text: str) -> str:
-    content = json.loads(text)["data"] if text.startswith("{") else text.replace("(empty)", "")
+    content = json.loads(text)["data"] if text.startswith("{") else "" if text in _EMPTY else text
     return bytes.fromhex(str(content).removeprefix("0x")).hex()
 
 
 def _version(text: str) -> str:
-    """Eight hexadecimal digits, of such or of fewer, or of a decimal number."""
-    digits = text.lower().removeprefix("0x")
+    """Eight hexadecimal digits, of such or of fewer, of a decimal number, or of a name."""
+    digits = _NAMED_VERSIONS.get(text, text).lower().removeprefix("0x")
     number = int(digits, 16) if len(digits) <= _HEX_VERSION_DIGITS else int(digits)
     return f"{number:08x}"
 
@@ -150,7 +157,8 @@ def parameter_events(rows: Sequence[Row], left_out: Counter[str]) -> Iterator[Ev
             left_out[f"parameters {event}"] += len(list(members))
             continue
         values = {row["name"].rsplit(".", 1)[1].lower(): row["value"] for row in members}
-        yield from _event(event, owner, rows[0]["vantage"], values, left_out)
+        told = values.pop("owner", None) or values.pop("initiator", None)
+        yield from _event(event, owner or told, rows[0]["vantage"], values, left_out)
 
 
 def _event_and_owner(row: Row) -> tuple[str, str | None]:

@@ -22,6 +22,22 @@ _OF_QUIC = {
 
 
 @dataclass(frozen=True)
+class Clock:
+    """What is known of a source's times."""
+
+    placed: bool = False
+    """Whether other sources' times count by the same."""
+    realtime: bool = False
+    """Whether they are dates."""
+    uncertainty_ns: int | None = None
+    """None where it is not placed."""
+    resolution_ns: int = 1
+    """Their step."""
+    dialect: str = "tables"
+    """What the source was."""
+
+
+@dataclass(frozen=True)
 class Trace:
     """What becomes one qlog."""
 
@@ -29,13 +45,8 @@ class Trace:
     connection: str
     vantage: str | None
     zero_ns: int
-    """The instant that counts as 0: the same for all traces of one clock."""
-    realtime: bool
-    """Whether `zero_ns` is a date."""
-    uncertainty_ns: int | None
-    """None where its clock is its own."""
-    dialect: str
-    """What it was before."""
+    """The instant that counts as 0: the same for all traces whose clock is placed."""
+    clock: Clock
 
     def rows(self, table: pl.LazyFrame) -> pl.LazyFrame:
         """Those of a table that belong to it."""
@@ -59,13 +70,9 @@ def traces(tables: Tables, choice: Choice) -> list[Trace]:
     shared_zero_ns: int = known["first_ns"].min()  # type: ignore[assignment]
     result = []
     for row in wanted.iter_rows(named=True):
-        clock = clocks.get(row["source"], _Clock(placed=False, realtime=False, uncertainty_ns=None, dialect=""))
+        clock = clocks.get(row["source"], Clock())
         zero_ns = shared_zero_ns if clock.placed else row["first_ns"]
-        named = {name: row[name] for name in _KEY}
-        told = clock.uncertainty_ns if clock.placed else None
-        result.append(
-            Trace(**named, zero_ns=zero_ns, realtime=clock.realtime, uncertainty_ns=told, dialect=clock.dialect)
-        )
+        result.append(Trace(**{name: row[name] for name in _KEY}, zero_ns=zero_ns, clock=clock))
     return result
 
 
@@ -89,15 +96,7 @@ def _what_there_is(tables: Tables) -> str:
     return f" in {some}" if some else ""
 
 
-@dataclass(frozen=True)
-class _Clock:
-    placed: bool
-    realtime: bool
-    uncertainty_ns: int | None
-    dialect: str
-
-
-def _clocks(tables: Tables) -> dict[str, _Clock]:
+def _clocks(tables: Tables) -> dict[str, Clock]:
     """What is known of each source's times; a source with a clock for each connection is placed if all of them are."""
     rows = tables["sources"].collect()
     # Where a log stands for the study's clock and counts by dates, all that were joined to it do.
@@ -106,6 +105,7 @@ def _clocks(tables: Tables) -> dict[str, _Clock]:
     for (name,), own in rows.group_by("source", maintain_order=True):
         placed = own["placed_by"].null_count() == 0
         realtime = by_date if placed else own["clock"][0] == "realtime"
+        uncertainty_ns = max(own["uncertainty_ns"], default=None) if placed else None
         words = f"{own['format'][0]} {own['dialect'][0]}".strip()
-        clocks[str(name)] = _Clock(placed, realtime, own["uncertainty_ns"].max(), words)  # type: ignore[arg-type]
+        clocks[str(name)] = Clock(placed, realtime, uncertainty_ns, own["resolution_ns"][0], words)
     return clocks

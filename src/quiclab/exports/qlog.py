@@ -28,6 +28,8 @@ _EVENT_SCHEMAS = ["urn:ietf:params:qlog:events:quic-13", "urn:ietf:params:qlog:e
 _NS_PER_MS = 1e6
 _DATES = range(253_402_300_800)
 """Seconds since 1970 that have a year of four digits."""
+_COARSE_NS = 1_000_000
+"""Programs with such a clock may tell of a packet and of its frames at two of its steps."""
 _MAX_NAME = 100
 _SUFFIXES = re.compile(r"(\.(s?qlog|json|gz|zst))+$")
 """What a file's name ends with that the new one's need not tell."""
@@ -73,6 +75,8 @@ def _plain(name: str) -> str:
 def _write(trace: Trace, tables: Tables, path: Path, left_out: Counter[str]) -> int:
     """The number of events."""
     own = {name: trace.rows(tables[name]) for name in TABLES_WRITTEN}
+    if trace.clock.resolution_ns >= _COARSE_NS:
+        own |= {name: _with_their_packets(own[name], own["packets"]) for name in ("frames", "acks")}
     kinds = own["packets"].select(pl.col("event").unique()).collect(engine="streaming")["event"]
     teller = Teller(left_out, losses_are_packets="lost" in kinds)
     events = 0
@@ -84,6 +88,14 @@ def _write(trace: Trace, tables: Tables, path: Path, left_out: Counter[str]) -> 
                 time = (time_ns - trace.zero_ns) / _NS_PER_MS
                 _record(file, {"time": time, "name": name, "data": data, **beside})
     return events
+
+
+def _with_their_packets(rows: pl.LazyFrame, packets: pl.LazyFrame) -> pl.LazyFrame:
+    """Frames or acknowledged ranges at the instant of the packet that carries them, where it is told of."""
+    key = ("event", "packet_type", "packet_number")
+    times = packets.group_by(key).agg(told_ns=pl.col("time_ns").first())
+    joined = rows.join(times, on=key, how="left", maintain_order="left")
+    return joined.with_columns(time_ns=pl.coalesce("told_ns", "time_ns")).drop("told_ns")
 
 
 def _record(file: TextIO, content: Json) -> None:
@@ -110,7 +122,7 @@ def _header(trace: Trace, *, on_the_way: bool) -> Json:
         "file_schema": "urn:ietf:params:qlog:file:sequential",
         "serialization_format": "application/qlog+json-seq",
         "title": f"{trace.source}: {trace.connection}",
-        "description": f"written by quiclab from {trace.dialect or 'tables'}; {_exactness(trace)}",
+        "description": f"written by quiclab from {trace.clock.dialect}; {_exactness(trace)}",
         "trace": {
             "common_fields": {
                 "group_id": trace.connection,
@@ -124,14 +136,14 @@ def _header(trace: Trace, *, on_the_way: bool) -> Json:
 
 
 def _exactness(trace: Trace) -> str:
-    if trace.uncertainty_ns is None:
+    if trace.clock.uncertainty_ns is None:
         return "its clock is its own"
-    return f"times are within {trace.uncertainty_ns} ns of the clock that all its logs share"
+    return f"times are within {trace.clock.uncertainty_ns} ns of the clock that all its logs share"
 
 
 def _reference_time(trace: Trace) -> Json:
     seconds, ns = divmod(trace.zero_ns, 10**9)
-    if trace.realtime and seconds in _DATES:
+    if trace.clock.realtime and seconds in _DATES:
         date = datetime.fromtimestamp(seconds, UTC)
         return {"clock_type": "system", "epoch": f"{date:%Y-%m-%dT%H:%M:%S}.{ns:09d}Z"}
     return {"clock_type": "monotonic", "epoch": "unknown"}
