@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! HTTP/2 (RFC 9113) over one TCP connection.
 
+mod effects;
 mod frames;
 mod header_blocks;
+#[cfg(test)]
+mod hostile_tests;
 mod reader;
 mod state;
 mod streams;

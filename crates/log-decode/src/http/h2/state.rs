@@ -8,27 +8,23 @@ use super::frames::{
 use super::header_blocks::{Block, HeaderBlocks};
 use super::reader::{FrameHeader, DATA};
 use super::streams::Streams;
-use super::windows::{Owner, Windows};
+use super::windows::Windows;
 use crate::http::both::Both;
 use crate::http::cursor::Cursor;
 use crate::http::detail::Detail;
 use crate::http::exchange::{Context, Span};
 use crate::http::names;
-use crate::tables::{HttpFrame, Parameter, Tables};
+use crate::tables::{HttpFrame, Tables};
 use crate::{Direction, Severity};
-
-const INITIAL_WINDOW_SIZE: u16 = 0x4;
-/// SETTINGS frames that are looked into; every one may move the windows of all streams.
-const MAX_SETTINGS_FRAMES: u32 = 1000;
 
 /// Everything about a connection but where its bytes stand.
 #[derive(Debug)]
 pub(super) struct State {
-    context: Context,
+    pub(super) context: Context,
     blocks: Both<HeaderBlocks>,
-    streams: Streams,
-    windows: Windows,
-    settings_frames: u32,
+    pub(super) streams: Streams,
+    pub(super) windows: Windows,
+    pub(super) settings_frames: u32,
 }
 
 impl State {
@@ -286,153 +282,6 @@ impl State {
         if block.end_stream {
             self.end_stream(direction, id, last_ns, tables);
         }
-    }
-
-    fn end_stream(&mut self, direction: Direction, id: u32, time_ns: i64, tables: &mut Tables) {
-        if let Some(stream) = self.streams.get(id) {
-            stream.end(direction, time_ns);
-            let owner = Owner {
-                direction,
-                stream_id: Some(id),
-            };
-            let window = &mut stream.sides.of_mut(direction).window;
-            self.windows
-                .release(owner, window, time_ns, &self.context, tables);
-        }
-        self.streams.close(id, &self.context, tables);
-    }
-
-    fn end_of_data(
-        &mut self,
-        direction: Direction,
-        header: FrameHeader,
-        time_ns: i64,
-        tables: &mut Tables,
-    ) {
-        let ends = header.has(END_STREAM);
-        if ends {
-            self.end_stream(direction, header.stream_id, time_ns, tables);
-        }
-        let Self {
-            context,
-            streams,
-            windows,
-            ..
-        } = self;
-        // When a sender learnt of more room, only a capture at its own end shows.
-        if context.vantage != Some(direction.sender()) {
-            tables.cannot_tell(
-                "flow_control",
-                Some("event"),
-                "HTTP/2: when a sender had used up its window shows only in a capture at its own end",
-            );
-            return;
-        }
-        if !ends {
-            if let Some(stream) = streams.get(header.stream_id) {
-                let owner = Owner {
-                    direction,
-                    stream_id: Some(header.stream_id),
-                };
-                let window = &mut stream.sides.of_mut(direction).window;
-                windows.block(owner, window, time_ns, context, tables);
-            }
-        }
-        if !ends || !streams.is_empty() {
-            windows.of_connection(direction, |windows, owner, window| {
-                windows.block(owner, window, time_ns, context, tables);
-            });
-        }
-    }
-
-    fn window_update(
-        &mut self,
-        direction: Direction,
-        id: u32,
-        increment: u64,
-        time_ns: i64,
-        tables: &mut Tables,
-    ) {
-        let Self {
-            context,
-            streams,
-            windows,
-            ..
-        } = self;
-        if id == 0 {
-            windows.of_connection(direction, |windows, owner, window| {
-                window.grow(increment);
-                windows.limit(owner, window, time_ns, context, tables);
-            });
-        } else if let Some(stream) = streams.get(id) {
-            let owner = Owner {
-                direction,
-                stream_id: Some(id),
-            };
-            let window = &mut stream.sides.of_mut(direction).window;
-            window.grow(increment);
-            windows.limit(owner, window, time_ns, context, tables);
-        }
-    }
-
-    fn settings(
-        &mut self,
-        direction: Direction,
-        time_ns: i64,
-        payload: &[u8],
-        tables: &mut Tables,
-    ) {
-        self.settings_frames = self.settings_frames.saturating_add(1);
-        if self.settings_frames > MAX_SETTINGS_FRAMES {
-            self.windows.lose(direction);
-            return;
-        }
-        let owner = direction.sender().as_str();
-        for (id, value) in frames::settings(payload) {
-            tables.parameters.push(Parameter {
-                vantage: self.context.vantage(),
-                connection: Some(&self.context.connection),
-                time_ns,
-                name: &format!("settings.{owner}.{}", names::h2_setting(id)),
-                value: &value.to_string(),
-            });
-            if id == INITIAL_WINDOW_SIZE {
-                self.windows.set_initial(direction.reverse(), value);
-            }
-        }
-        for (id, stream) in self.streams.iter_mut() {
-            let owner = Owner {
-                direction: direction.reverse(),
-                stream_id: Some(id),
-            };
-            let window = &mut stream.sides.of_mut(owner.direction).window;
-            self.windows
-                .unblock(owner, window, time_ns, &self.context, tables);
-        }
-    }
-
-    fn reset(
-        &mut self,
-        direction: Direction,
-        id: u32,
-        code: u32,
-        time_ns: i64,
-        tables: &mut Tables,
-    ) {
-        if let Some(stream) = self.streams.get(id) {
-            let error = names::h2_error(code);
-            stream.reset(direction, (code != 0).then_some(&*error));
-            for direction in [Direction::Up, Direction::Down] {
-                let owner = Owner {
-                    direction,
-                    stream_id: Some(id),
-                };
-                let window = &mut stream.sides.of_mut(direction).window;
-                self.windows
-                    .release(owner, window, time_ns, &self.context, tables);
-            }
-        }
-        self.streams.close(id, &self.context, tables);
     }
 
     #[allow(clippy::too_many_arguments, reason = "the columns of one row")]

@@ -2,6 +2,8 @@
 //! HTTP/3 (RFC 9114) over the streams of one QUIC connection.
 
 mod frames;
+#[cfg(test)]
+mod hostile_tests;
 mod reader;
 mod sections;
 mod state;
