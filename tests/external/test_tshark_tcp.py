@@ -102,9 +102,7 @@ def test_acknowledgments(capture: Capture) -> None:
 def test_receive_windows(capture: Capture) -> None:
     """The last window of every receiver, scaled as both ends agreed."""
     last = {way: int(window[0]) for way, (window,) in capture.tshark("tcp.flags.reset == 0", "tcp.window_size")}
-    limits = capture.tables["flow_control"].filter(
-        pl.col("transport") == "tcp", pl.col("scope") == "connection", pl.col("limit").is_not_null()
-    )
+    limits = capture.tables["flow_control"].filter(pl.col("scope") == "receive_window", pl.col("limit").is_not_null())
     for way, limited in (("up", "down"), ("down", "up")):
         assert limits.filter(pl.col("direction") == limited)["window_bytes"][-1] == last[way]
 

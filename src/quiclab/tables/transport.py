@@ -165,7 +165,11 @@ FLOW_CONTROL = of_logs(
     *_OF_CONNECTION,
     Column("event", pl.String, "", NEVER, "`limit` (allowed from now on), `blocked` or `unblocked`."),
     replace(DIRECTION, doc="The way of the data, or of the opening of streams, that is limited: `up` or `down`."),
-    Column("scope", pl.String, "", NEVER, "`connection`, `stream`, `streams_bidi` or `streams_uni` (their number)."),
+    Column(
+        "scope", pl.String, "", NEVER,
+        "`connection` or `stream` (QUIC's and HTTP/2's), `streams_bidi` or `streams_uni` (their number), "
+        "`receive_window` (TCP's own).",
+    ),
     STREAM_ID,
     Column(
         "limit", pl.UInt64, "", "the log does not say",

@@ -193,7 +193,7 @@ impl<'a> Rows<'a> {
             transport: "tcp",
             event,
             direction: Some(limited.as_str()),
-            scope: "connection",
+            scope: "receive_window",
             limit: way.limit,
             window_bytes: Some(way.window),
             ..FlowControl::default()
