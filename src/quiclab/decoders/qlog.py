@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""qlog: the draft-ietf-quic-qlog series as written by ngtcp2, quic-go and aioquic."""
+"""qlog: every draft, as documents, text sequences or lines, as written by any program."""
 
 from __future__ import annotations
 
@@ -13,14 +13,22 @@ class Qlog:
     """One file, of one or more traces."""
 
     format = "qlog"
-    versions = ("0.3 JSON-SEQ", "0.3 JSON", "file_schema JSON-SEQ (events quic-12 and later)")
-    tables = ("packets", "frames", "acks", "transport_metrics", "parameters")
+    versions = (
+        "draft-00 to draft-02, 0.3 and 0.4",
+        "file_schema (events quic-12 and later)",
+        "JSON, JSON-SEQ and NDJSON; events as objects or as arrays; gzip or Zstandard",
+    )
+    tables = (
+        *("packets", "frames", "acks", "streams", "transport_metrics", "cc_states", "losses", "timers"),
+        *("flow_control", "handshake", "parameters", "http_requests", "http_frames"),
+    )
     clock = "The endpoint's own: with an epoch mapped to CLOCK_MONOTONIC, without one relative to the log's start."
 
     def sniff(self, head: bytes) -> bool:
         """A header that names a qlog version or schema near the start."""
-        return head[:1] in (b"\x1e", b"{") and any(key in head for key in (b'"qlog_version"', b'"file_schema"'))
+        start = head.lstrip()[:1]
+        return start in (b"\x1e", b"{") and any(key in head for key in (b'"qlog_version"', b'"file_schema"'))
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
-        """Rows of all traces, in the order of the log."""
+        """Rows of all traces, in the order of the log; streams, losses and requests where their connection ends."""
         return _core.decode("qlog", path, context, take)

@@ -4,7 +4,7 @@
 use crate::MAX_RECORD_BYTES;
 use std::io::{self, Read};
 
-const INITIAL_BYTES: usize = 1 << 20;
+const INITIAL_BYTES: usize = 1 << 18;
 
 /// A buffer over `R` that grows only for what is longer than it, and never beyond [`MAX_RECORD_BYTES`].
 pub(crate) struct Window<R> {
@@ -55,7 +55,10 @@ impl<R: Read> Window<R> {
                 return Ok(false);
             }
             let room = (self.end * 2).clamp(INITIAL_BYTES, MAX_RECORD_BYTES);
-            self.buffer.resize(room, 0);
+            // Zeroed pages come for nothing; what stood there moves along.
+            let mut buffer = vec![0; room];
+            buffer[..self.end].copy_from_slice(&self.buffer[..self.end]);
+            self.buffer = buffer;
         }
         // As much as there is room for: whoever looks at all of it again after every fill does so rarely.
         while self.end < self.buffer.len() {

@@ -82,4 +82,6 @@ fn has_lines(window: &mut Window<impl Read>) -> io::Result<bool> {
 }
 
 #[cfg(test)]
+mod dialect_tests;
+#[cfg(test)]
 mod tests;

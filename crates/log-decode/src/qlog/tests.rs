@@ -7,7 +7,7 @@ use crate::tables::Finished;
 const HEADER: &str = r#"{"qlog_version":"0.3","trace":{"vantage_point":{"type":"client"},"common_fields":{"time_format":"relative","reference_time":0,"group_id":"ab"}}}"#;
 const SENT: &str = r#"{"time":1,"name":"transport:packet_sent","data":{"frames":[{"frame_type":"ack","acked_ranges":[[3],[0,1]]},{"frame_type":"stream","stream_id":0,"offset":0,"length":9,"fin":true}],"header":{"packet_type":"1RTT","packet_number":4},"raw":{"length":50}}}"#;
 
-fn sequence(records: &[&str]) -> Vec<u8> {
+pub(super) fn sequence(records: &[&str]) -> Vec<u8> {
     records
         .iter()
         .flat_map(|record| format!("\x1e{record}\n").into_bytes())
@@ -19,11 +19,11 @@ fn rows(qlog: &Finished) -> [usize; 3] {
 }
 
 /// Some columns of a table, one line a row.
-fn lines(qlog: &Finished, table: &str, columns: &[&str]) -> Vec<String> {
+pub(super) fn lines(qlog: &Finished, table: &str, columns: &[&str]) -> Vec<String> {
     qlog.table(table).map_or_else(Vec::new, |table| table.lines(columns))
 }
 
-fn decode_bytes(bytes: &[u8]) -> Result<Finished, DecodeError> {
+pub(super) fn decode_bytes(bytes: &[u8]) -> Result<Finished, DecodeError> {
     let mut tables = Tables::default();
     decode(&Input::bytes(bytes), &Options::default(), &mut tables)?;
     Ok(tables.finish())
