@@ -3,11 +3,13 @@
 //!
 //! An entry tells when it began and how long each of its phases took, one after the other; -1 means that there was none.
 
+mod phases;
 mod time;
 
 use crate::json::{members, Broken, Scanner};
 use crate::tables::{HttpRequest, PageEvent, Tables};
 use crate::{Clock, DecodeError, Input, Options, Severity, Source};
+use phases::Phases;
 use serde_json::Value;
 use std::io::BufRead;
 
@@ -233,43 +235,6 @@ impl Archive<'_> {
     }
 }
 
-/// When each phase of an entry began and ended.
-#[derive(Default)]
-struct Phases {
-    name: Option<(i64, i64)>,
-    connect: Option<(i64, i64)>,
-    secure_start: Option<i64>,
-    send: Option<(i64, i64)>,
-    headers: Option<i64>,
-    last: Option<i64>,
-}
-
-impl Phases {
-    fn new(start: i64, timings: &Value) -> Self {
-        let mut at = Some(start);
-        let mut next = |name: &str| {
-            let begin = at?;
-            let ms = timings[name].as_f64().filter(|&ms| ms >= 0.0)?;
-            at = after(begin, ms);
-            Some((begin, at?))
-        };
-        next("blocked");
-        let (name, connect) = (next("dns"), next("connect"));
-        let (send, wait, receive) = (next("send"), next("wait"), next("receive"));
-        // The time for TLS is part of that to connect.
-        let tls = timings["ssl"].as_f64().filter(|&ms| ms >= 0.0);
-        let secure_start = connect.and_then(|(begin, end)| Some(after(end, -tls?)?.max(begin)));
-        Self {
-            name,
-            connect,
-            secure_start,
-            send,
-            headers: wait.map(|(_, end)| end),
-            last: receive.map(|(_, end)| end),
-        }
-    }
-}
-
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the cast saturates, and then the sum does not exist"
@@ -302,63 +267,4 @@ fn http_version(text: &str) -> Option<&'static str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::decode;
-    use crate::tables::{Finished, Tables};
-    use crate::{Clock, DecodeError, Input, Options, Source};
-
-    const LOG: &str = r#"{"log":{"version":"1.2","creator":{"name":"x","version":"1"},
-"pages":[{"startedDateTime":"1970-01-01T00:00:01Z","id":"p","pageTimings":{"onLoad":20.5,"onContentLoad":-1,"_firstPaint":null}}],
-"entries":[{"startedDateTime":"1970-01-01T00:00:01.000Z","request":{"method":"GET","url":"https://a/b#c","httpVersion":"h2"},
-"response":{"status":200,"httpVersion":"http/2.0","bodySize":7},
-"timings":{"blocked":1,"dns":-1,"connect":4,"ssl":3,"send":0.5,"wait":10,"receive":2}},
-{"startedDateTime":"yesterday"}]}}"#;
-
-    fn decoded(log: &str, offset: Option<i64>) -> Result<(Source, Finished), DecodeError> {
-        let mut tables = Tables::default();
-        let options = Options {
-            realtime_minus_monotonic_ns: offset,
-            ..Options::default()
-        };
-        let source = decode(&Input::bytes(log.as_bytes()), &options, &mut tables)?;
-        Ok((source, tables.finish()))
-    }
-
-    #[test]
-    fn entries_and_pages_are_rows_and_what_has_no_time_is_counted() {
-        let (source, tables) = decoded(LOG, None).unwrap();
-        assert_eq!(source.clock, Clock::Realtime);
-        assert_eq!(
-            (tables.rows("http_requests"), tables.rows("page_events")),
-            (1, 2)
-        );
-        assert_eq!(tables.stats.get("malformed_entry"), 1);
-        assert_eq!(decoded(LOG, Some(5)).unwrap().0.clock, Clock::Monotonic);
-    }
-
-    #[test]
-    fn a_log_cut_anywhere_gives_what_came_before() {
-        for end in 0..LOG.len() {
-            match decoded(LOG.get(..end).unwrap(), None) {
-                Ok((_, tables)) => assert_eq!(tables.stats.get("truncated_log"), 1, "cut at {end}"),
-                Err(DecodeError::Foreign { .. }) => {}
-                Err(error) => panic!("{error}"),
-            }
-        }
-    }
-
-    #[test]
-    fn numbers_beyond_all_bounds_leave_nulls() {
-        let log = LOG
-            .replace("\"wait\":10", "\"wait\":1e300")
-            .replace("\"status\":200", "\"status\":-1e9");
-        assert_eq!(
-            decoded(&log, Some(i64::MIN))
-                .unwrap()
-                .1
-                .rows("http_requests"),
-            0
-        );
-        assert_eq!(decoded(&log, None).unwrap().1.rows("http_requests"), 1);
-    }
-}
+mod tests;

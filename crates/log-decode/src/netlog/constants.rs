@@ -108,10 +108,12 @@ impl From<Section> for Constants {
             client.os_type
         );
         if let Some(mode) = &section.log_capture_mode {
-            dialect += &format!(", capture mode {mode}");
+            dialect.push_str(", capture mode ");
+            dialect.push_str(mode);
         }
-        if !section.active_field_trial_groups.is_empty() {
-            dialect += &format!(", {} field trials", section.active_field_trial_groups.len());
+        let trials = section.active_field_trial_groups.len();
+        if trials > 0 {
+            dialect = format!("{dialect}, {trials} field trials");
         }
         Self {
             dialect,

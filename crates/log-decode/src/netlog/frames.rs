@@ -143,7 +143,6 @@ impl QuicFrame {
                 ect0: self.ecn[0],
                 ect1: self.ecn[1],
                 ce: self.ecn[2],
-                ..Ack::default()
             });
         }
         if let Some((event, scope)) = self.limit() {

@@ -19,7 +19,7 @@ pub(super) struct Handshake {
     levels: [Level; 3],
     /// How far the client's CRYPTO frames of the level `initial` reach.
     hello_end: u64,
-    /// Where the ClientHello that answers a HelloRetryRequest starts.
+    /// Where the `ClientHello` that answers a `HelloRetryRequest` starts.
     second_hello: Option<u64>,
     client_finished: bool,
 }

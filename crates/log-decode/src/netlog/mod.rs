@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! NetLog, the log of Chromium's network stack: QUIC and HTTP/2 sessions, and the requests that use them.
+//! `NetLog`, the log of Chromium's network stack: QUIC and HTTP/2 sessions, and the requests that use them.
 //!
 //! Times are `base::TimeTicks` in whole milliseconds, cut off: `CLOCK_MONOTONIC` on Linux. So every instant is placed in
 //! the middle of its millisecond; packets that are sent carry their own in microseconds. Sources: `net/log` and
@@ -85,7 +85,7 @@ struct Log<'t> {
     tables: &'t mut Tables,
 }
 
-/// Decode a NetLog. Its clock is `CLOCK_MONOTONIC` where it was written on Linux, else `CLOCK_REALTIME`.
+/// Decode a `NetLog`. Its clock is `CLOCK_MONOTONIC` where it was written on Linux, else `CLOCK_REALTIME`.
 ///
 /// # Errors
 /// If the input cannot be read, or is no JSON document with a section `constants`.
@@ -132,7 +132,7 @@ pub fn decode(
     Ok(source)
 }
 
-impl<'t> Log<'t> {
+impl Log<'_> {
     fn read<R: std::io::BufRead>(&mut self, scanner: &mut Scanner<R>) -> Result<(), DecodeError> {
         let mut text = Vec::new();
         let outcome = members(scanner, |scanner, key| {

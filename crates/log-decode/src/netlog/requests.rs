@@ -96,7 +96,7 @@ impl Requests {
         let (time_ns, source, phase) = (*time_ns, *source, *phase);
         match *name {
             "HOST_RESOLVER_MANAGER_REQUEST" | "HOST_RESOLVER_IMPL_REQUEST" => {
-                self.wait(source).name.add(phase, time_ns)
+                self.wait(source).name.add(phase, time_ns);
             }
             "TCP_CONNECT" => {
                 let wait = self.wait(source);
@@ -109,7 +109,7 @@ impl Requests {
             }
             "SSL_CONNECT" => self.wait(source).secure.add(phase, time_ns),
             "QUIC_SESSION_POOL_JOB_CONNECT" | "QUIC_STREAM_FACTORY_JOB_CONNECT" => {
-                self.wait(source).connect.add(phase, time_ns)
+                self.wait(source).connect.add(phase, time_ns);
             }
             "SOCKET_POOL_BOUND_TO_CONNECT_JOB"
             | "SOCKET_POOL_BOUND_TO_SOCKET"
@@ -214,10 +214,10 @@ impl Requests {
             ("URL_REQUEST_START_JOB", Phase::End) => request.error = error.or(request.error),
             ("HTTP_STREAM_REQUEST_BOUND_TO_JOB", _) => request.job = params.dependency(),
             ("HTTP_STREAM_REQUEST_BOUND_TO_QUIC_SESSION", _) => {
-                request.quic_session = params.dependency()
+                request.quic_session = params.dependency();
             }
             ("HTTP_TRANSACTION_SEND_REQUEST", Phase::Begin) => {
-                request.send_start_ns = Some(time_ns)
+                request.send_start_ns = Some(time_ns);
             }
             ("HTTP_TRANSACTION_SEND_REQUEST", _) => request.send_end_ns = Some(time_ns),
             ("HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS", _) => {
@@ -242,7 +242,7 @@ impl Requests {
                     .or(request.content_type.take());
             }
             ("HTTP_CACHE_READ_DATA" | "HTTP_CACHE_READ_INFO", Phase::End) => {
-                request.read_from_cache = true
+                request.read_from_cache = true;
             }
             ("URL_REQUEST_JOB_BYTES_READ" | "URL_REQUEST_JOB_FILTERED_BYTES_READ", _) => {
                 request.first_byte_ns.get_or_insert(time_ns);

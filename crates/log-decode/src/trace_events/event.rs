@@ -38,7 +38,6 @@ impl Event<'_> {
 /// Whole units are exact, however many they are; `None` if there are too many.
 #[expect(
     clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
     reason = "the cast saturates, and then the product does not exist; the factor is small"
 )]
 pub(super) fn to_ns(time: f64, ns_per_unit: f64) -> Option<i64> {
