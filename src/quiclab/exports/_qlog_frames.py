@@ -50,7 +50,7 @@ def quic_frame(row: Row, acks: Sequence[Row], flow_control: Sequence[Row]) -> Js
         if acks[0]["ack_delay_us"] is not None:
             frame["ack_delay"] = acks[0]["ack_delay_us"] / 1000
         # The counts of ECN stand at every range of the frame.
-        frame |= {name: acks[0][name] for name in ("ect0", "ect1", "ce") if acks[0].get(name) is not None}
+        frame |= {name: acks[0][name] for name in ("ect0", "ect1", "ce") if acks[0][name] is not None}
         frame["acked_ranges"] = [_range(each["first"], each["last"]) for each in acks]
     value = row["value"]
     if value is not None:
