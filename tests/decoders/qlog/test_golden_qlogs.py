@@ -11,9 +11,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from decoders.qlog.plain_reading import EVENTS, Trace, read, traces
 from polars.testing import assert_frame_equal
 
-from decoders.qlog.plain_reading import EVENTS, Trace, read, traces
 from quiclab.decoders import Context, FileTables, decoder_of
 from quiclab.metrics.evidence import Evidence, Unknown
 from quiclab.metrics.quic import told
