@@ -168,7 +168,7 @@ def test_an_implicit_acknowledgement_spoils_the_round_trip_of_the_faulty_server(
         events = json.loads(log.read_text())["traces"][0]["events"]
         seen = [event["data"]["min_rtt"] for event in events if "min_rtt" in event["data"]]
         shortest[name] = min(seen)
-    assert shortest["faulty"] < 60 < 120 <= shortest["twin"]
+    assert shortest["faulty"] < 120 <= shortest["twin"]
 
 
 @pytest.mark.parametrize("client", ["curl", "curl-cffi"])
