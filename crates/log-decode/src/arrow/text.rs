@@ -33,7 +33,9 @@ impl Text {
 
     /// The view of a long text: length, first four bytes, buffer (always the first), offset.
     fn long_view(&mut self, text: &[u8]) -> u128 {
-        let prefix = text.first_chunk().map_or(0, |first| u32::from_le_bytes(*first));
+        let prefix = text
+            .first_chunk()
+            .map_or(0, |first| u32::from_le_bytes(*first));
         let start = text.len() as u64 | u64::from(prefix) << 32;
         let known = self.recent.iter().copied().find(|&view| {
             #[expect(clippy::cast_possible_truncation, reason = "its lower half is meant")]
@@ -71,7 +73,11 @@ impl Text {
 #[inline]
 fn inline(text: &[u8]) -> u128 {
     let last_at = text.len().saturating_sub(4);
-    match (text.first_chunk::<8>(), text.first_chunk::<4>(), text.last_chunk::<4>()) {
+    match (
+        text.first_chunk::<8>(),
+        text.first_chunk::<4>(),
+        text.last_chunk::<4>(),
+    ) {
         (Some(first), _, Some(last)) => {
             let last = u128::from(u32::from_le_bytes(*last)) << (last_at * 8);
             u128::from(u64::from_le_bytes(*first)) | last
@@ -80,7 +86,10 @@ fn inline(text: &[u8]) -> u128 {
             let last = u128::from(u32::from_le_bytes(*last)) << (last_at * 8);
             u128::from(u32::from_le_bytes(*first)) | last
         }
-        _ => text.iter().rev().fold(0, |number, byte| number << 8 | u128::from(*byte)),
+        _ => text
+            .iter()
+            .rev()
+            .fold(0, |number, byte| number << 8 | u128::from(*byte)),
     }
 }
 

@@ -353,8 +353,10 @@ impl<'a> Reader<'a> {
 fn has_quote_or_backslash(eight: u64) -> u64 {
     const ONES: u64 = u64::MAX / 0xff;
     const HIGHEST: u64 = ONES * 0x80;
+    const QUOTES: u64 = ONES * 0x22;
+    const BACKSLASHES: u64 = ONES * 0x5c;
     let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes & HIGHEST;
-    zero(eight ^ (ONES * b'"' as u64)) | zero(eight ^ (ONES * b'\\' as u64))
+    zero(eight ^ QUOTES) | zero(eight ^ BACKSLASHES)
 }
 
 /// Where in a container a reader is.

@@ -46,7 +46,9 @@ impl Clock {
             Some(Value::String(text)) => scaled(text).filter(is_date).or_else(|| rfc3339_ns(text)),
             Some(Value::Object(members)) => {
                 let text = |key: &str| members.get(key).and_then(Value::as_str);
-                ["wall_clock_time", "epoch"].iter().find_map(|key| rfc3339_ns(text(key)?))
+                ["wall_clock_time", "epoch"]
+                    .iter()
+                    .find_map(|key| rfc3339_ns(text(key)?))
             }
             _ => None,
         };
@@ -67,7 +69,8 @@ impl Clock {
         Self {
             format,
             exponent,
-            epoch_ns: reference_ns.map(|ns| ns.saturating_sub(realtime_minus_monotonic_ns.unwrap_or(0))),
+            epoch_ns: reference_ns
+                .map(|ns| ns.saturating_sub(realtime_minus_monotonic_ns.unwrap_or(0))),
             offset_ns: offset.and_then(scaled).unwrap_or(0),
             previous_ns: 0,
             latest_ns: None,
@@ -92,7 +95,9 @@ impl Clock {
             ns = ns.saturating_add(self.previous_ns);
             self.previous_ns = ns;
         }
-        let ns = ns.saturating_add(self.offset_ns).saturating_add(self.epoch_ns.unwrap_or(0));
+        let ns = ns
+            .saturating_add(self.offset_ns)
+            .saturating_add(self.epoch_ns.unwrap_or(0));
         let latest_ns = *self.latest_ns.get_or_insert(ns);
         self.backwards += u64::from(ns < latest_ns);
         self.latest_ns = Some(ns.max(latest_ns));
@@ -113,7 +118,10 @@ impl Clock {
 /// A unit of a trace's times is ten to the power of this in nanoseconds; its round-trip times have the same.
 pub(super) fn time_exponent(trace: &TraceHeader) -> u32 {
     let units = &trace.configuration.time_units;
-    match units.as_deref().or(trace.common_fields.time_units.as_deref()) {
+    match units
+        .as_deref()
+        .or(trace.common_fields.time_units.as_deref())
+    {
         Some("us" | "\u{b5}s") => 3,
         Some("ns") => 0,
         Some("s") => 9,
@@ -163,7 +171,11 @@ mod tests {
     }
 
     fn times(clock: &mut Clock, texts: &[&str]) -> Vec<i64> {
-        let time = |text: &&str| clock.time_ns(TimeKind::AsTheTraceSays, text.as_bytes()).unwrap();
+        let time = |text: &&str| {
+            clock
+                .time_ns(TimeKind::AsTheTraceSays, text.as_bytes())
+                .unwrap()
+        };
         texts.iter().map(time).collect()
     }
 
@@ -189,7 +201,10 @@ mod tests {
     #[test]
     fn deltas_add_up() {
         let mut clock = clock(r#"{"common_fields":{"time_format":"delta"}}"#, None);
-        assert_eq!(times(&mut clock, &["1.5", "0.25", "0"]), [1_500_000, 1_750_000, 1_750_000]);
+        assert_eq!(
+            times(&mut clock, &["1.5", "0.25", "0"]),
+            [1_500_000, 1_750_000, 1_750_000]
+        );
         assert!(!clock.has_epoch());
     }
 
@@ -219,7 +234,10 @@ mod tests {
     #[test]
     fn an_absolute_time_that_is_no_date_has_no_epoch() {
         let mut clock = clock("{}", Some(7));
-        assert_eq!((times(&mut clock, &["3"]), clock.has_epoch()), (vec![3_000_000], false));
+        assert_eq!(
+            (times(&mut clock, &["3"]), clock.has_epoch()),
+            (vec![3_000_000], false)
+        );
     }
 
     #[test]

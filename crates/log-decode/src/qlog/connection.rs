@@ -67,8 +67,17 @@ pub(super) struct Connections {
 impl Connections {
     /// The connection of an event that names none; `name` is the trace's.
     #[inline]
-    pub(super) fn select(&mut self, name: &str, ends: Ends, tables: &mut Tables) -> &mut Connection {
-        if self.list.get(self.current).is_none_or(|connection| connection.name != name) {
+    pub(super) fn select(
+        &mut self,
+        name: &str,
+        ends: Ends,
+        tables: &mut Tables,
+    ) -> &mut Connection {
+        if self
+            .list
+            .get(self.current)
+            .is_none_or(|connection| connection.name != name)
+        {
             self.current = self.find(name, ends, tables);
         }
         &mut self.list[self.current]
@@ -89,7 +98,11 @@ impl Connections {
                     Severity::Notice,
                     "more connections than can be followed at a time: one that goes on has its streams in several rows",
                 );
-                let oldest = self.list.iter().enumerate().min_by_key(|(_, each)| each.last_used);
+                let oldest = self
+                    .list
+                    .iter()
+                    .enumerate()
+                    .min_by_key(|(_, each)| each.last_used);
                 let at = oldest.map_or(0, |(at, _)| at);
                 self.list[at].finish(ends, tables);
                 self.by_name.remove(&self.list[at].name);

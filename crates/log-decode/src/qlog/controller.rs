@@ -27,12 +27,14 @@ pub(super) fn metrics(context: &Context<'_>, tables: &mut Tables) {
     let bits = context.writer.bits_per_rate_unit();
     for (key, value) in &context.event.members {
         let value = value.of(context.text);
-        let quoted = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\""));
+        let quoted = value
+            .strip_prefix(b"\"")
+            .and_then(|value| value.strip_suffix(b"\""));
         let digits = quoted.unwrap_or(value);
         let mut float = |factor: f64| {
             let value = number::float(digits).filter(|value| *value >= 0.0);
             impossible += u64::from(value.is_none() && digits != b"null");
-            value.map(|value| if factor == 1.0 { value } else { value * factor })
+            value.map(|value| value * factor)
         };
         match key.of(context.text) {
             b"smoothed_rtt" => row.smoothed_rtt_ms = float(context.to_ms),
@@ -52,7 +54,8 @@ pub(super) fn metrics(context: &Context<'_>, tables: &mut Tables) {
                     b"bytes_in_flight" => &mut row.bytes_in_flight,
                     b"ssthresh" => &mut row.ssthresh_bytes,
                     b"pto_count" => {
-                        row.pto_count = number::unsigned(digits).and_then(|count| count.try_into().ok());
+                        row.pto_count =
+                            number::unsigned(digits).and_then(|count| count.try_into().ok());
                         continue;
                     }
                     _ => continue,
@@ -72,13 +75,18 @@ pub(super) fn metrics(context: &Context<'_>, tables: &mut Tables) {
     }
     let phase = phase.map(|phase| String::from_utf8_lossy(phase).to_ascii_lowercase());
     row.phase = phase.as_deref().filter(|phase| is_bbr(phase));
-    tables.stats.add("impossible_value", impossible, Severity::Notice, IMPOSSIBLE);
+    tables
+        .stats
+        .add("impossible_value", impossible, Severity::Notice, IMPOSSIBLE);
     tables.transport_metrics.push(row);
 }
 
 /// Whether a state is one of BBR's (draft-ietf-ccwg-bbr section 5.1), and no other controller's.
 fn is_bbr(state: &str) -> bool {
-    state == "startup" || state == "drain" || state.starts_with("probe_") || state.starts_with("bbr")
+    state == "startup"
+        || state == "drain"
+        || state.starts_with("probe_")
+        || state.starts_with("bbr")
 }
 
 /// `congestion_state_updated`.
@@ -112,7 +120,9 @@ pub(super) fn state(context: &Context<'_>, tables: &mut Tables) {
 
 /// `loss_timer_updated`, `timer_updated`.
 pub(super) fn timer(context: &Context<'_>, tables: &mut Tables) {
-    let timer = context.member("timer_type").filter(|timer| !timer.is_empty());
+    let timer = context
+        .member("timer_type")
+        .filter(|timer| !timer.is_empty());
     let timer = match timer.as_deref() {
         // One timer serves both loss detection and probing (RFC 9002 section 6.2.1).
         None => "loss_detection",
@@ -133,7 +143,9 @@ pub(super) fn timer(context: &Context<'_>, tables: &mut Tables) {
         timer,
         event: event.as_deref().unwrap_or("set"),
         packet_type: space.and_then(|space| packet_type_of_space(space.as_bytes())),
-        delta_ms: delta.and_then(|delta| number::float(delta.as_bytes())).map(|delta| delta * context.to_ms),
+        delta_ms: delta
+            .and_then(|delta| number::float(delta.as_bytes()))
+            .map(|delta| delta * context.to_ms),
         estimate: false,
     });
 }
@@ -153,9 +165,15 @@ pub(super) fn blocked(context: &Context<'_>, tables: &mut Tables) {
         transport: QUIC,
         event,
         direction: context.who.outbound,
-        scope: if stream_id.is_some() { "stream" } else { "connection" },
+        scope: if stream_id.is_some() {
+            "stream"
+        } else {
+            "connection"
+        },
         stream_id,
-        limit: context.unsigned("limit").or_else(|| context.unsigned("maximum")),
+        limit: context
+            .unsigned("limit")
+            .or_else(|| context.unsigned("maximum")),
         ..FlowControl::default()
     });
 }

@@ -43,8 +43,8 @@ impl Writer {
         let name = trace.vantage_point.name.as_deref().unwrap_or_default();
         let titles = [&file.title, &trace.title, &trace.description];
         let titled = |what: &str| {
-            let mut titles = titles.iter().filter_map(|title| title.as_deref());
-            titles.any(|title| title.to_ascii_lowercase().contains(what))
+            let mut given = titles.iter().filter_map(|title| title.as_deref());
+            given.any(|text| text.to_ascii_lowercase().contains(what))
         };
         match name {
             "ngtcp2" => Self::Ngtcp2,
@@ -71,7 +71,11 @@ impl Writer {
             Self::Ngtcp2 => "ngtcp2",
             // Its name says its version.
             Self::OpenSsl | Self::Unknown => {
-                let name = trace.vantage_point.name.as_deref().or(trace.title.as_deref());
+                let name = trace
+                    .vantage_point
+                    .name
+                    .as_deref()
+                    .or(trace.title.as_deref());
                 return name.unwrap_or("unknown writer").chars().take(64).collect();
             }
             Self::Pcap2qlog => "pcap2qlog",
@@ -104,9 +108,20 @@ impl Writer {
 
     /// What it never writes.
     fn lacks(self) -> &'static [Lack] {
-        const HTTP: [Lack; 2] = [("http_frames", None, NO_HTTP), ("http_requests", None, NO_HTTP)];
-        const PACING: Lack = ("transport_metrics", Some("pacing_rate_bit_per_s"), NO_PACING);
-        const BANDWIDTH: Lack = ("transport_metrics", Some("bandwidth_bit_per_s"), NO_BANDWIDTH);
+        const HTTP: [Lack; 2] = [
+            ("http_frames", None, NO_HTTP),
+            ("http_requests", None, NO_HTTP),
+        ];
+        const PACING: Lack = (
+            "transport_metrics",
+            Some("pacing_rate_bit_per_s"),
+            NO_PACING,
+        );
+        const BANDWIDTH: Lack = (
+            "transport_metrics",
+            Some("bandwidth_bit_per_s"),
+            NO_BANDWIDTH,
+        );
         const STATES: Lack = ("cc_states", None, NO_STATES);
         const TIMERS: Lack = ("timers", None, NO_TIMERS);
         const RULE: Lack = ("losses", Some("rule"), NO_RULE);
@@ -116,16 +131,17 @@ impl Writer {
                 HTTP[0],
                 HTTP[1],
                 ("transport_metrics", None, NO_METRICS),
-                ("packets", Some("length_bytes"), "this program does not log the size of packets"),
+                (
+                    "packets",
+                    Some("length_bytes"),
+                    "this program does not log the size of packets",
+                ),
                 STATES,
                 TIMERS,
                 RULE,
             ],
             Self::QuicGo => &[PACING, BANDWIDTH],
-            Self::Quiche => &[
-                ("losses", None, NO_LOSSES),
-                TIMERS,
-            ],
+            Self::Quiche => &[("losses", None, NO_LOSSES), TIMERS],
             Self::Quinn => &[
                 HTTP[0],
                 HTTP[1],
@@ -134,7 +150,11 @@ impl Writer {
                 ("streams", None, NO_FRAMES),
                 ("flow_control", None, NO_FRAMES),
                 ("handshake", None, NO_FRAMES),
-                ("parameters", None, "this program logs no transport parameters"),
+                (
+                    "parameters",
+                    None,
+                    "this program logs no transport parameters",
+                ),
                 ("losses", Some("spurious"), NO_FRAMES),
                 BANDWIDTH,
                 STATES,
@@ -149,7 +169,11 @@ impl Writer {
                 BANDWIDTH,
                 STATES,
                 TIMERS,
-                ("acks", Some("ack_delay_us"), "this program logs the field without its exponent"),
+                (
+                    "acks",
+                    Some("ack_delay_us"),
+                    "this program logs the field without its exponent",
+                ),
             ],
             Self::Mvfst => &[HTTP[0], HTTP[1], PACING, ("losses", None, NO_LOSSES)],
             Self::QuicTrace => &[HTTP[0], HTTP[1], BANDWIDTH, TIMERS, RULE],
@@ -160,7 +184,11 @@ impl Writer {
                 ("cc_states", None, "a capture does not show them"),
                 ("timers", None, "a capture does not show them"),
                 ("losses", None, "a capture does not show them"),
-                ("acks", Some("ack_delay_us"), "this program logs the field without its exponent"),
+                (
+                    "acks",
+                    Some("ack_delay_us"),
+                    "this program logs the field without its exponent",
+                ),
             ],
             Self::Unknown => &[],
         }

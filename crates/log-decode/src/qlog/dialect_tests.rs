@@ -5,7 +5,8 @@ use super::tests::{decode_bytes, lines, sequence};
 
 /// A document of one trace with array events, as the drafts before 0.3 write it.
 fn arrays(header: &str, events: &str) -> Vec<u8> {
-    format!(r#"{{"qlog_version":"draft-00","traces":[{{{header},"events":[{events}]}}]}}"#).into_bytes()
+    format!(r#"{{"qlog_version":"draft-00","traces":[{{{header},"events":[{events}]}}]}}"#)
+        .into_bytes()
 }
 
 #[test]
@@ -20,14 +21,33 @@ fn picoquic_counts_microseconds_and_names_streams_by_id() {
         [11,"RECOVERY","PACKET_LOST",{"packet_type":"1RTT","packet_number":1,"trigger":"repeat","header":{"packet_type":"1RTT","packet_number":1,"packet_size":50}}]"#;
     let qlog = decode_bytes(&arrays(header, events)).unwrap();
     assert_eq!(
-        lines(&qlog, "packets", &["connection", "time_ns", "direction", "length_bytes"]),
-        ["2ec67c4c|1700000000000005000|up|99", "2ec67c4c|1700000000000011000|down|50"]
+        lines(
+            &qlog,
+            "packets",
+            &["connection", "time_ns", "direction", "length_bytes"]
+        ),
+        [
+            "2ec67c4c|1700000000000005000|up|99",
+            "2ec67c4c|1700000000000011000|down|50"
+        ]
     );
-    assert_eq!(lines(&qlog, "streams", &["stream_id", "up_bytes", "up_end"]), ["4|7|fin"]);
-    assert_eq!(lines(&qlog, "acks", &["first", "last", "ack_delay_us"]), ["0|2|"]);
+    assert_eq!(
+        lines(&qlog, "streams", &["stream_id", "up_bytes", "up_end"]),
+        ["4|7|fin"]
+    );
+    assert_eq!(
+        lines(&qlog, "acks", &["first", "last", "ack_delay_us"]),
+        ["0|2|"]
+    );
     let metrics = ["cwnd_bytes", "smoothed_rtt_ms", "pacing_rate_bit_per_s"];
-    assert_eq!(lines(&qlog, "transport_metrics", &metrics), ["12000|2.5|8000000"]);
-    assert_eq!(lines(&qlog, "losses", &["packet_number", "rule"]), ["1|repeat"]);
+    assert_eq!(
+        lines(&qlog, "transport_metrics", &metrics),
+        ["12000|2.5|8000000"]
+    );
+    assert_eq!(
+        lines(&qlog, "losses", &["packet_number", "rule"]),
+        ["1|repeat"]
+    );
 }
 
 #[test]
@@ -46,8 +66,18 @@ fn mvfst_has_names_of_its_own() {
         ["max_data||9", "crypto|5|", "reset_stream||3"]
     );
     let metrics = ["cwnd_bytes", "phase", "bandwidth_bit_per_s"];
-    assert_eq!(lines(&qlog, "transport_metrics", &metrics), ["2|startup|", "||8000000"]);
-    assert_eq!(lines(&qlog, "flow_control", &["event", "direction", "scope", "limit"]), ["limit|down|connection|9"]);
+    assert_eq!(
+        lines(&qlog, "transport_metrics", &metrics),
+        ["2|startup|", "||8000000"]
+    );
+    assert_eq!(
+        lines(
+            &qlog,
+            "flow_control",
+            &["event", "direction", "scope", "limit"]
+        ),
+        ["limit|down|connection|9"]
+    );
 }
 
 #[test]
@@ -61,7 +91,10 @@ fn openssl_counts_deltas_and_gives_the_length_of_whole_frames() {
         lines(&qlog, "frames", &frames),
         ["cde28f17|2000000|crypto|300", "cde28f17|5000000|stream|20"]
     );
-    assert!(qlog.absent.iter().any(|absent| absent.table == "transport_metrics"));
+    assert!(qlog
+        .absent
+        .iter()
+        .any(|absent| absent.table == "transport_metrics"));
 }
 
 #[test]
@@ -72,7 +105,11 @@ fn neqo_and_quiche_log_bytes_per_second() {
         );
         let metrics = r#"{"time":1,"name":"recovery:metrics_updated","data":{"pacing_rate":1000,"cf_delivery_rate":500,"ssthresh":18446744073709551615}}"#;
         let qlog = decode_bytes(&sequence(&[&header, metrics])).unwrap();
-        let columns = ["pacing_rate_bit_per_s", "bandwidth_bit_per_s", "ssthresh_bytes"];
+        let columns = [
+            "pacing_rate_bit_per_s",
+            "bandwidth_bit_per_s",
+            "ssthresh_bytes",
+        ];
         assert_eq!(lines(&qlog, "transport_metrics", &columns), ["8000|4000|"]);
     }
 }
@@ -82,22 +119,34 @@ fn bbr_phases_are_states_and_metrics() {
     let header = r#"{"qlog_version":"0.3","trace":{"vantage_point":{"type":"server"},"common_fields":{"group_id":"ab"}}}"#;
     let state = r#"{"time":1,"name":"recovery:congestion_state_updated","data":{"old":"startup","new":"drain"}}"#;
     let qlog = decode_bytes(&sequence(&[header, state])).unwrap();
-    assert_eq!(lines(&qlog, "cc_states", &["old_state", "new_state"]), ["startup|drain"]);
+    assert_eq!(
+        lines(&qlog, "cc_states", &["old_state", "new_state"]),
+        ["startup|drain"]
+    );
     assert_eq!(lines(&qlog, "transport_metrics", &["phase"]), ["drain"]);
 }
 
 #[test]
 fn events_of_several_connections_stand_in_one_file() {
-    let header = r#"{"qlog_version":"0.4","trace":{"vantage_point":{"type":"server"},"common_fields":{}}}"#;
+    let header =
+        r#"{"qlog_version":"0.4","trace":{"vantage_point":{"type":"server"},"common_fields":{}}}"#;
     let event = |id: &str, offset: u64| {
         format!(
             r#"{{"data":{{"frames":[{{"frame_type":"stream","stream_id":0,"offset":{offset},"length":5}}],"header":{{"packet_type":"1RTT","packet_number":1}}}},"group_id":"{id}","name":"quic:packet_received","time":1}}"#
         )
     };
-    let records = [header.to_owned(), event("aa", 0), event("BB", 0), event("aa", 5)];
+    let records = [
+        header.to_owned(),
+        event("aa", 0),
+        event("BB", 0),
+        event("aa", 5),
+    ];
     let records: Vec<&str> = records.iter().map(String::as_str).collect();
     let qlog = decode_bytes(&sequence(&records)).unwrap();
-    assert_eq!(lines(&qlog, "streams", &["connection", "up_bytes"]), ["aa|10", "bb|5"]);
+    assert_eq!(
+        lines(&qlog, "streams", &["connection", "up_bytes"]),
+        ["aa|10", "bb|5"]
+    );
 }
 
 #[test]
@@ -116,7 +165,11 @@ fn records_may_stand_on_lines() {
         ["up|key_updated|client_1rtt_secret, phase 1, trigger remote_update"]
     );
     assert_eq!(
-        lines(&qlog, "timers", &["timer", "event", "packet_type", "delta_ms"]),
+        lines(
+            &qlog,
+            "timers",
+            &["timer", "event", "packet_type", "delta_ms"]
+        ),
         ["pto|set|1RTT|30.5"]
     );
 }
@@ -135,14 +188,28 @@ fn a_loss_is_spurious_if_it_is_acknowledged_after_all() {
         packet(2, "transport:packet_sent", 8, ""),
         packet(3, "recovery:packet_lost", 7, ""),
         packet(4, "recovery:packet_lost", 8, ""),
-        packet(5, "transport:packet_received", 1, r#"{"frame_type":"ack","acked_ranges":[[8,8]]}"#),
+        packet(
+            5,
+            "transport:packet_received",
+            1,
+            r#"{"frame_type":"ack","acked_ranges":[[8,8]]}"#,
+        ),
     ];
     let records: Vec<&str> = records.iter().map(String::as_str).collect();
     let qlog = decode_bytes(&sequence(&records)).unwrap();
-    let columns = ["packet_number", "sent_ns", "rule", "acknowledged_ns", "spurious"];
+    let columns = [
+        "packet_number",
+        "sent_ns",
+        "rule",
+        "acknowledged_ns",
+        "spurious",
+    ];
     assert_eq!(
         lines(&qlog, "losses", &columns),
-        ["7|1000000|time_threshold||false", "8|2000000|time_threshold|5000000|true"]
+        [
+            "7|1000000|time_threshold||false",
+            "8|2000000|time_threshold|5000000|true"
+        ]
     );
 }
 
@@ -166,7 +233,12 @@ fn a_hello_retry_request_shows_in_the_second_flight() {
     let qlog = decode_bytes(&sequence(&records)).unwrap();
     assert_eq!(
         lines(&qlog, "handshake", &["step"]),
-        ["client_hello", "hello_retry_request", "server_hello", "encrypted_extensions"]
+        [
+            "client_hello",
+            "hello_retry_request",
+            "server_hello",
+            "encrypted_extensions"
+        ]
     );
 }
 
@@ -175,26 +247,39 @@ fn numbers_that_cannot_be_are_counted_and_missing() {
     let header = r#"{"qlog_version":"0.3","trace":{"vantage_point":{"type":"client"},"common_fields":{"group_id":"ab"}}}"#;
     let packet = r#"{"time":2,"name":"transport:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":-4},"raw":{"length":-1}}}"#;
     let metrics = r#"{"time":1,"name":"recovery:metrics_updated","data":{"congestion_window":0,"latest_rtt":-3.5,"min_rtt":2}}"#;
-    let invalid = "{\"time\":3,\"name\":\"transport:packet_sent\",\"data\":{\"trigger\":\"\u{1}\"}}";
+    let invalid =
+        "{\"time\":3,\"name\":\"transport:packet_sent\",\"data\":{\"trigger\":\"\u{1}\"}}";
     let mut log = sequence(&[header, packet, metrics, invalid]);
     let at = log.iter().position(|byte| *byte == 1).unwrap();
     log[at] = 0xff;
     let qlog = decode_bytes(&log).unwrap();
-    assert_eq!(lines(&qlog, "packets", &["packet_number", "length_bytes"]), ["|"]);
     assert_eq!(
-        lines(&qlog, "transport_metrics", &["cwnd_bytes", "latest_rtt_ms", "min_rtt_ms"]),
+        lines(&qlog, "packets", &["packet_number", "length_bytes"]),
+        ["|"]
+    );
+    assert_eq!(
+        lines(
+            &qlog,
+            "transport_metrics",
+            &["cwnd_bytes", "latest_rtt_ms", "min_rtt_ms"]
+        ),
         ["||2"]
     );
     let count = |name| qlog.stats.get(name);
     assert_eq!(
-        (count("impossible_value"), count("time_backwards"), count("invalid_utf8")),
+        (
+            count("impossible_value"),
+            count("time_backwards"),
+            count("invalid_utf8")
+        ),
         (4, 1, 1)
     );
 }
 
 #[test]
 fn cut_anywhere_nothing_panics() {
-    let header = r#""vantage_point":{"type":"client"},"event_fields":["time","category","event","data"]"#;
+    let header =
+        r#""vantage_point":{"type":"client"},"event_fields":["time","category","event","data"]"#;
     let events = r#"[1,"transport","packet_sent",{"header":{"packet_number":"0x1f"},"frames":[{"frame_type":"ack","acked_ranges":[["1","3"],[5]]}]}],[]"#;
     let document = arrays(header, events);
     for cut in 0..document.len() {
@@ -206,5 +291,8 @@ fn cut_anywhere_nothing_panics() {
         drop(decode_bytes(&damaged));
     }
     let qlog = decode_bytes(&document).unwrap();
-    assert_eq!(lines(&qlog, "acks", &["packet_number", "first", "last"]), ["31|1|3", "31|5|5"]);
+    assert_eq!(
+        lines(&qlog, "acks", &["packet_number", "first", "last"]),
+        ["31|1|3", "31|5|5"]
+    );
 }

@@ -33,7 +33,10 @@ pub(super) fn decode(
     let headers = headers(input)?;
     let file: FileHeader = from_members(&headers.file);
     if headers.traces.is_empty() {
-        return Err(DecodeError::foreign(FORMAT, "it is a JSON document without traces"));
+        return Err(DecodeError::foreign(
+            FORMAT,
+            "it is a JSON document without traces",
+        ));
     }
     let file_title = file.title.clone();
     let mut decoder = Decoder::new(options, file, "JSON", tables);
@@ -53,19 +56,17 @@ pub(super) fn decode(
             if key != b"events" || walker.peek()? != b'[' {
                 return walker.skip();
             }
-            walker.items(|walker| {
-                match walker.item(|reader| decoder.event(reader)) {
-                    Ok(()) => Ok(()),
-                    Err(Stop::Fault(Fault::Syntax)) => {
-                        decoder.count_malformed();
-                        walker.skip()
-                    }
-                    Err(Stop::TooLong) => {
-                        decoder.count_too_long();
-                        walker.skip()
-                    }
-                    Err(stop) => Err(stop),
+            walker.items(|walker| match walker.item(|reader| decoder.event(reader)) {
+                Ok(()) => Ok(()),
+                Err(Stop::Fault(Fault::Syntax)) => {
+                    decoder.count_malformed();
+                    walker.skip()
                 }
+                Err(Stop::TooLong) => {
+                    decoder.count_too_long();
+                    walker.skip()
+                }
+                Err(stop) => Err(stop),
             })
         })
     });
@@ -132,6 +133,8 @@ fn headers(input: &Input) -> Result<Headers, DecodeError> {
     }
 }
 
-fn from_members<T: serde::de::DeserializeOwned + Default>(members: &serde_json::Map<String, Value>) -> T {
+fn from_members<T: serde::de::DeserializeOwned + Default>(
+    members: &serde_json::Map<String, Value>,
+) -> T {
     serde_json::from_value(Value::Object(members.clone())).unwrap_or_default()
 }

@@ -63,6 +63,7 @@ pub(super) struct Event {
 
 /// A packet's header and size.
 #[derive(Default)]
+#[expect(clippy::struct_field_names, reason = "`type` is no name in Rust")]
 pub(super) struct Packet {
     pub packet_type: Option<&'static str>,
     pub number: Option<u64>,
@@ -274,8 +275,10 @@ impl Frame {
                 b"ect1" => frame.ecn[1] = reader.unsigned()?,
                 b"ce" => frame.ecn[2] = reader.unsigned()?,
                 b"acked_ranges" => frame.ranges = read_ranges(reader, ranges)?,
-                b"maximum" | b"limit" | b"maximum_data" | b"max_streams" | b"data_limit" | b"stream_limit"
-                | b"sequence_number" | b"sequence" => frame.value = reader.unsigned()?,
+                b"maximum" | b"limit" | b"maximum_data" | b"max_streams" | b"data_limit"
+                | b"stream_limit" | b"sequence_number" | b"sequence" => {
+                    frame.value = reader.unsigned()?
+                }
                 b"error_code" | b"raw_error_code" | b"error_code_value" | b"error_code_bytes" => {
                     // A name, or a number; where both stand, the number is it.
                     if reader.kind()? == Kind::Number {

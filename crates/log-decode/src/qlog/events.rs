@@ -58,7 +58,9 @@ impl<'a> Context<'a> {
     /// The text of a span without its quotes and escapes.
     pub(super) fn text(&self, span: Span) -> Cow<'a, str> {
         let text = std::str::from_utf8(span.of(self.text)).unwrap_or_default();
-        let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+        let inner = text
+            .strip_prefix('"')
+            .and_then(|text| text.strip_suffix('"'));
         let inner = inner.unwrap_or(text);
         if !inner.contains('\\') {
             return Cow::Borrowed(inner);
@@ -75,7 +77,10 @@ impl<'a> Context<'a> {
     /// Why it happened, in the log's words; the first drafts have a word for no reason at all.
     pub(super) fn trigger(&self) -> Option<Cow<'a, str>> {
         let trigger = self.event.trigger.map(|trigger| self.text(trigger))?;
-        let says_nothing = matches!(trigger.as_ref(), "" | "DEFAULT" | "UNKNOWN" | "default" | "unknown");
+        let says_nothing = matches!(
+            trigger.as_ref(),
+            "" | "DEFAULT" | "UNKNOWN" | "default" | "unknown"
+        );
         (!says_nothing).then_some(trigger)
     }
 
@@ -132,9 +137,18 @@ impl<'t> Decoder<'t> {
             _ => None,
         };
         let fields = &header.common_fields;
-        let described = header.description.as_ref().filter(|_| writer.describes_by_connection_id());
-        let named = fields.group_id.as_ref().or(fields.odcid.as_ref()).or(described);
-        let named = named.filter(|name| !name.is_empty()).map(|name| connection_name(name));
+        let described = header
+            .description
+            .as_ref()
+            .filter(|_| writer.describes_by_connection_id());
+        let named = fields
+            .group_id
+            .as_ref()
+            .or(fields.odcid.as_ref())
+            .or(described);
+        let named = named
+            .filter(|name| !name.is_empty())
+            .map(|name| connection_name(name));
         let name = named.or(seen).unwrap_or_else(|| self.number_trace());
         let dialect = self.dialect(writer, header);
         if self.dialects.len() < 8 && !self.dialects.contains(&dialect) {
@@ -187,7 +201,10 @@ impl<'t> Decoder<'t> {
             ("flow_control", self.tables.flow_control.is_empty()),
             ("handshake", self.tables.handshake.is_empty()),
             ("parameters", self.tables.parameters.is_empty()),
-            ("transport_metrics", self.tables.transport_metrics.is_empty()),
+            (
+                "transport_metrics",
+                self.tables.transport_metrics.is_empty(),
+            ),
             ("http_frames", self.tables.http_frames.is_empty()),
             ("http_requests", self.tables.http_requests.is_empty()),
         ];
@@ -230,11 +247,13 @@ impl<'t> Decoder<'t> {
     }
 
     pub(super) fn count_cut(&mut self) {
-        self.tables.count("truncated_record", Severity::DataLoss, CUT);
+        self.tables
+            .count("truncated_record", Severity::DataLoss, CUT);
     }
 
     pub(super) fn count_malformed(&mut self) {
-        self.tables.count("malformed_event", Severity::DataLoss, MALFORMED);
+        self.tables
+            .count("malformed_event", Severity::DataLoss, MALFORMED);
     }
 
     pub(super) fn count_too_long(&mut self) {
@@ -274,7 +293,9 @@ impl<'t> Decoder<'t> {
             return read;
         }
         // Deltas add up, so the time counts even if the rest is lost.
-        let time_ns = event.time.and_then(|(kind, time)| trace.clock.time_ns(kind, time.of(text)));
+        let time_ns = event
+            .time
+            .and_then(|(kind, time)| trace.clock.time_ns(kind, time.of(text)));
         read?;
         let whole = text.get(start..reader.position()).unwrap_or_default();
         if !whole.is_ascii() && std::str::from_utf8(whole).is_err() {
@@ -285,7 +306,9 @@ impl<'t> Decoder<'t> {
             );
             return Err(Fault::Syntax);
         }
-        let Some(time_ns) = time_ns.or_else(|| event.time.is_none().then(|| trace.clock.latest_ns())) else {
+        let Some(time_ns) =
+            time_ns.or_else(|| event.time.is_none().then(|| trace.clock.latest_ns()))
+        else {
             return Err(Fault::Syntax);
         };
         let own = match event.group_id.map(|id| id.of(text)) {
@@ -297,10 +320,15 @@ impl<'t> Decoder<'t> {
         let name = own.as_deref().unwrap_or(&trace.name);
         let connection = trace.connections.select(name, trace.ends, tables);
         if reader.impossible > 0 {
-            tables.stats.add("impossible_value", reader.impossible, Severity::Notice, IMPOSSIBLE);
+            tables.stats.add(
+                "impossible_value",
+                reader.impossible,
+                Severity::Notice,
+                IMPOSSIBLE,
+            );
             reader.impossible = 0;
         }
-        let rest = Followed::new(connection, trace.ends);
+        let mut followed = Followed::new(connection, trace.ends);
         let name = event.name.of(text);
         let short = memchr::memrchr(b':', name).map_or(name, |at| &name[at + 1..]);
         let context = Context {
@@ -308,16 +336,17 @@ impl<'t> Decoder<'t> {
             event,
             name: short,
             time_ns,
-            who: rest.0,
+            who: followed.0,
             writer: trace.writer,
             to_ms: trace.to_ms,
         };
-        dispatch(&context, rest.1, tables);
+        dispatch(&context, &mut followed.1, tables);
         Ok(())
     }
 }
 
-pub(super) const IMPOSSIBLE: &str = "a number that cannot be (negative, zero, or none at all): the value is missing";
+pub(super) const IMPOSSIBLE: &str =
+    "a number that cannot be (negative, zero, or none at all): the value is missing";
 
 /// In small letters if it is hexadecimal, else as it is.
 fn connection_name(id: &str) -> String {
@@ -359,23 +388,31 @@ impl<'a> Followed<'a> {
 }
 
 /// Hand an event to whoever knows its kind.
-fn dispatch(context: &Context<'_>, state: State<'_>, tables: &mut Tables) {
+fn dispatch(context: &Context<'_>, state: &mut State<'_>, tables: &mut Tables) {
     match context.name {
         b"packet_sent" | b"PACKET_SENT" => packets::packet("sent", context, state, tables),
-        b"packet_received" | b"PACKET_RECEIVED" => packets::packet("received", context, state, tables),
+        b"packet_received" | b"PACKET_RECEIVED" => {
+            packets::packet("received", context, state, tables)
+        }
         b"packet_lost" | b"PACKET_LOST" => packets::packet("lost", context, state, tables),
         b"packet_dropped" | b"packet_drop" => packets::packet("dropped", context, state, tables),
         b"packet_buffered" => packets::packet("buffered", context, state, tables),
         b"packets_acked" => packets::acked(context, state),
-        b"metrics_updated" | b"recovery_metrics_updated" | b"metric_update" | b"METRIC_UPDATE"
-        | b"congestion_metric_update" | b"bandwidth_est_update" => controller::metrics(context, tables),
+        b"metrics_updated"
+        | b"recovery_metrics_updated"
+        | b"metric_update"
+        | b"METRIC_UPDATE"
+        | b"congestion_metric_update"
+        | b"bandwidth_est_update" => controller::metrics(context, tables),
         b"congestion_state_updated" | b"recovery_congestion_state_updated" => {
             controller::state(context, tables);
         }
         b"loss_timer_updated" | b"recovery_loss_timer_updated" | b"timer_updated" => {
             controller::timer(context, tables);
         }
-        b"connection_data_blocked_updated" | b"stream_data_blocked_updated" | b"data_blocked_updated" => {
+        b"connection_data_blocked_updated"
+        | b"stream_data_blocked_updated"
+        | b"data_blocked_updated" => {
             controller::blocked(context, tables);
         }
         b"frame_created" => rest::http_frame(true, context, state, tables),

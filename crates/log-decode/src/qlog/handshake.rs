@@ -4,7 +4,7 @@
 use super::losses::Who;
 use crate::tables::{HandshakeStep, Tables};
 
-/// Steps kept until it is known which ServerHello was one; a handshake has a dozen.
+/// Steps kept until it is known which `ServerHello` was one; a handshake has a dozen.
 const MAX_PENDING: usize = 64;
 
 #[derive(Debug)]
@@ -55,13 +55,17 @@ impl Handshake {
             // More from the client at this level, after the server has answered: a second ClientHello, so the answer
             // was a HelloRetryRequest (RFC 8446 section 4.1.4). What was sent again does not come behind.
             self.seen.push(("second_flight", direction));
-        } else if packet_type == Some("initial") && direction == Some("down") && self.has("second_flight") {
+        } else if packet_type == Some("initial")
+            && direction == Some("down")
+            && self.has("second_flight")
+        {
             for step in &mut self.pending {
                 if step.name == "server_hello" {
                     step.name = "hello_retry_request";
                 }
             }
-            self.seen.retain(|(name, _)| !matches!(*name, "server_hello" | "second_flight"));
+            self.seen
+                .retain(|(name, _)| !matches!(*name, "server_hello" | "second_flight"));
             self.step("server_hello", direction, time_ns, who, tables);
         }
     }
@@ -103,7 +107,15 @@ impl Handshake {
     }
 
     /// What the program says of its keys or its state.
-    pub(super) fn said(&mut self, step: &str, direction: Option<&str>, detail: &str, time_ns: i64, who: Who<'_>, tables: &mut Tables) {
+    pub(super) fn said(
+        &mut self,
+        step: &str,
+        direction: Option<&str>,
+        detail: &str,
+        time_ns: i64,
+        who: Who<'_>,
+        tables: &mut Tables,
+    ) {
         tables.handshake.push(HandshakeStep {
             vantage: who.vantage,
             connection: Some(who.connection),

@@ -59,13 +59,20 @@ pub(super) struct FrameEvent<'a> {
 impl Http {
     pub(super) fn frame(&mut self, event: &FrameEvent<'_>, who: Who<'_>, tables: &mut Tables) {
         let frame = event.frame;
-        let kind = frame["frame_type"].as_str().unwrap_or("unknown").to_ascii_lowercase();
+        let kind = frame["frame_type"]
+            .as_str()
+            .unwrap_or("unknown")
+            .to_ascii_lowercase();
         let raw = &frame["raw"];
-        let length = [&raw["payload_length"], &frame["length"], &frame["byte_length"]]
-            .into_iter()
-            .find_map(unsigned)
-            .or(event.length)
-            .or_else(|| payload_of(unsigned(&raw["length"]).or(event.frame_length)?, &kind));
+        let length = [
+            &raw["payload_length"],
+            &frame["length"],
+            &frame["byte_length"],
+        ]
+        .into_iter()
+        .find_map(unsigned)
+        .or(event.length)
+        .or_else(|| payload_of(unsigned(&raw["length"]).or(event.frame_length)?, &kind));
         let fields: Vec<(String, String)> = ["headers", "header_fields", "fields"]
             .iter()
             .filter_map(|key| frame[*key].as_array())
@@ -82,7 +89,11 @@ impl Http {
             .iter()
             .find_map(|key| frame[*key].as_str());
         let detail = detail(&fields, &settings, priority);
-        let direction = if event.sent { who.outbound } else { who.inbound };
+        let direction = if event.sent {
+            who.outbound
+        } else {
+            who.inbound
+        };
         tables.http_frames.push(HttpFrame {
             vantage: who.vantage,
             connection: Some(who.connection),
@@ -93,9 +104,15 @@ impl Http {
             stream_id: event.stream_id,
             frame_type: &kind,
             length_bytes: length,
-            value: ["id", "push_id", "error_code", "prioritized_element_id", "stream_id"]
-                .iter()
-                .find_map(|key| unsigned(&frame[*key])),
+            value: [
+                "id",
+                "push_id",
+                "error_code",
+                "prioritized_element_id",
+                "stream_id",
+            ]
+            .iter()
+            .find_map(|key| unsigned(&frame[*key])),
             detail: detail.as_deref(),
             ..HttpFrame::default()
         });
@@ -118,9 +135,18 @@ impl Http {
             if let (Some(stream), Some(priority)) = (stream, priority) {
                 self.priority_updated(stream, priority, event.time_ns);
             }
-        } else if let Some(stream_id) = event.stream_id.filter(|id| id & 3 == 0) {
+        } else if let Some(stream_id) = event.stream_id.filter(|id| id % 4 == 0) {
             let asks = (who.outbound == Some("down")) != event.sent;
-            self.message(stream_id, asks, &kind, length, &fields, event.time_ns, who, tables);
+            self.message(
+                stream_id,
+                asks,
+                &kind,
+                length,
+                &fields,
+                event.time_ns,
+                who,
+                tables,
+            );
         }
     }
 
@@ -184,7 +210,7 @@ impl Http {
         }
     }
 
-    /// PRIORITY_UPDATE (RFC 9218 section 7), or an event that says so.
+    /// `PRIORITY_UPDATE` (RFC 9218 section 7), or an event that says so.
     pub(super) fn priority_updated(&mut self, stream_id: u64, priority: &str, time_ns: i64) {
         if self.requests.len() < MAX_REQUESTS || self.requests.contains_key(&stream_id) {
             let request = self.requests.entry(stream_id).or_insert_with(|| Request {
@@ -247,7 +273,11 @@ fn payload_of(length: u64, kind: &str) -> Option<u64> {
     }
     [(1, 1 << 6), (2, 1 << 14), (4, 1 << 30), (8, 1 << 62)]
         .into_iter()
-        .find_map(|(field, limit)| length.checked_sub(1 + field).filter(|payload| *payload < limit))
+        .find_map(|(field, limit)| {
+            length
+                .checked_sub(1 + field)
+                .filter(|payload| *payload < limit)
+        })
 }
 
 fn unsigned(value: &Value) -> Option<u64> {
@@ -259,7 +289,9 @@ fn unsigned(value: &Value) -> Option<u64> {
 }
 
 fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// In small letters and without prefix; the number of one that the program has no name for.
@@ -288,7 +320,9 @@ fn detail(
         members.insert("priority".to_owned(), priority.into());
     }
     if !fields.is_empty() {
-        let pairs = fields.iter().map(|(name, value)| serde_json::json!([name, value]));
+        let pairs = fields
+            .iter()
+            .map(|(name, value)| serde_json::json!([name, value]));
         members.insert("fields".to_owned(), pairs.collect());
     }
     (!members.is_empty()).then(|| Value::Object(members).to_string())

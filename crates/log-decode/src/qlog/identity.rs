@@ -17,7 +17,12 @@ pub(super) struct Identity {
 
 impl Identity {
     /// Look at one event; whatever cannot be read tells nothing. How long it is, if it can be.
-    pub(super) fn look(&mut self, text: &[u8], fields: &[Field], event: &mut Event) -> Option<usize> {
+    pub(super) fn look(
+        &mut self,
+        text: &[u8],
+        fields: &[Field],
+        event: &mut Event,
+    ) -> Option<usize> {
         let mut reader = Reader::new(text);
         event.read(&mut reader, fields).ok()?;
         let hexadecimal = |id: &[u8]| {
@@ -26,9 +31,11 @@ impl Identity {
         };
         // A Retry changes the id in Initial packets: what the server announces is the first one (RFC 9000 section 7.3).
         if let Some(original) = event.member(text, b"original_destination_connection_id") {
-            let quotes: &[_] = &[b'"'];
+            let quotes = b"\"".as_slice();
             let id = original.of(text);
-            let id = id.strip_prefix(quotes).and_then(|id| id.strip_suffix(quotes));
+            let id = id
+                .strip_prefix(quotes)
+                .and_then(|id| id.strip_suffix(quotes));
             self.announced = self.announced.take().or(id.and_then(hexadecimal));
         }
         let beside = || {
@@ -36,7 +43,9 @@ impl Identity {
             packet_type(name.get(1..name.len().checked_sub(1)?)?)
         };
         // Whoever logs it: the first Initial packet of a connection is the client's.
-        if self.first_initial.is_none() && event.packet.packet_type.or_else(beside) == Some("initial") {
+        if self.first_initial.is_none()
+            && event.packet.packet_type.or_else(beside) == Some("initial")
+        {
             self.first_initial = event.packet.dcid.and_then(|id| hexadecimal(id.of(text)));
         }
         Some(reader.position())

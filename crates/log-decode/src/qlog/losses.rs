@@ -81,7 +81,11 @@ impl Losses {
         // Numbers grow; where they do not, the latest packet of that number is meant.
         let sent = match sent.binary_search_by_key(&number, |sent| sent.number) {
             Ok(at) => sent.get(at),
-            Err(_) => sent.iter().rev().take(64).find(|sent| sent.number == number),
+            Err(_) => sent
+                .iter()
+                .rev()
+                .take(64)
+                .find(|sent| sent.number == number),
         };
         self.open[space].insert(number, self.declared.len());
         self.declared.push(Declared {

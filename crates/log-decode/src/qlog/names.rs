@@ -113,8 +113,9 @@ impl FrameType {
             b"stream" => Self::Stream,
             b"ack" => Self::Ack,
             b"padding" => Self::Padding,
-            _ => std::str::from_utf8(name)
-                .map_or(Self::Other, |name| Self::of_lower_case(&name.to_ascii_lowercase())),
+            _ => std::str::from_utf8(name).map_or(Self::Other, |name| {
+                Self::of_lower_case(&name.to_ascii_lowercase())
+            }),
         }
     }
 }

@@ -29,7 +29,10 @@ impl Whole {
             let mut beside = Header::default();
             for (key, value) in &event.members {
                 let key = key.of(context.text);
-                if matches!(key, b"packet_type" | b"type" | b"packet_number" | b"packet_size") {
+                if matches!(
+                    key,
+                    b"packet_type" | b"type" | b"packet_number" | b"packet_size"
+                ) {
                     // A value ends where its text does: the reader wants to see it end.
                     let mut text = value.of(context.text).to_vec();
                     text.push(b' ');
@@ -49,7 +52,7 @@ impl Whole {
 pub(super) fn packet(
     kind: &'static str,
     context: &Context<'_>,
-    mut state: State<'_>,
+    state: &mut State<'_>,
     tables: &mut Tables,
 ) {
     let (event, who, time_ns) = (context.event, context.who, context.time_ns);
@@ -77,7 +80,9 @@ pub(super) fn packet(
     });
     if let Some(number) = packet.number {
         if sent {
-            state.losses.sent(packet.packet_type, number, time_ns, packet.length);
+            state
+                .losses
+                .sent(packet.packet_type, number, time_ns, packet.length);
         } else if kind == "lost" {
             let lost = (packet.packet_type, number, time_ns, packet.length);
             state.losses.lost(lost, trigger.as_deref(), who, tables);
@@ -98,9 +103,9 @@ pub(super) fn packet(
     for frame in &event.frames {
         row.push(frame, context, tables);
         if frame.kind == FrameType::Ack {
-            row.push_ranges(frame, context, &mut state, tables);
+            row.push_ranges(frame, context, state, tables);
         } else if counts {
-            row.follow(frame, context, &mut state, tables);
+            row.follow(frame, context, state, tables);
         }
     }
 }
@@ -119,7 +124,11 @@ impl Row {
         let frame_type = match frame.kind {
             FrameType::Other => {
                 own = context.text(frame.name).to_ascii_lowercase();
-                if own.is_empty() { "unknown" } else { &own }
+                if own.is_empty() {
+                    "unknown"
+                } else {
+                    &own
+                }
             }
             known => known.as_str(),
         };
@@ -149,12 +158,17 @@ impl Row {
     ) {
         let is_time = context.writer.ack_delay_is_time();
         let to_us = context.to_ms * 1000.0;
-        let ack_delay_us = frame.ack_delay.filter(|_| is_time).map(|delay| delay * to_us);
+        let ack_delay_us = frame
+            .ack_delay
+            .filter(|_| is_time)
+            .map(|delay| delay * to_us);
         let (start, end) = frame.ranges;
         let ranges = context.event.ranges.get(start as usize..end as usize);
         for &(first, last) in ranges.unwrap_or_default() {
             if self.kind == "received" {
-                state.losses.acknowledged(self.packet_type, first, last, context.time_ns);
+                state
+                    .losses
+                    .acknowledged(self.packet_type, first, last, context.time_ns);
             }
             tables.acks.push(Ack {
                 vantage: context.who.vantage,
@@ -201,10 +215,14 @@ impl Row {
             (FrameType::Crypto, _) => {
                 let offset = frame.offset.unwrap_or(0);
                 let carrier = (self.packet_type, self.direction);
-                state.handshake.crypto(carrier, offset, time_ns, who, tables);
+                state
+                    .handshake
+                    .crypto(carrier, offset, time_ns, who, tables);
             }
             (FrameType::HandshakeDone, _) => {
-                state.handshake.step("handshake_done", self.direction, time_ns, who, tables);
+                state
+                    .handshake
+                    .step("handshake_done", self.direction, time_ns, who, tables);
             }
             (kind, _) => self.push_limit(kind, frame, context, tables),
         }
@@ -254,9 +272,11 @@ impl Row {
 }
 
 /// `packets_acked`: what the sender learnt from an acknowledgment.
-pub(super) fn acked(context: &Context<'_>, state: State<'_>) {
+pub(super) fn acked(context: &Context<'_>, state: &mut State<'_>) {
     let space = context.member("packet_number_space");
-    let space = space.as_deref().and_then(|space| packet_type_of_space(space.as_bytes()));
+    let space = space
+        .as_deref()
+        .and_then(|space| packet_type_of_space(space.as_bytes()));
     let space = space.or_else(|| packet_type(context.member("packet_type")?.as_bytes()));
     let Some(numbers) = context.event.member(context.text, b"packet_numbers") else {
         return;
@@ -270,7 +290,9 @@ pub(super) fn acked(context: &Context<'_>, state: State<'_>) {
             return;
         };
         if let Some(number) = number {
-            state.losses.acknowledged(space, number, number, context.time_ns);
+            state
+                .losses
+                .acknowledged(space, number, number, context.time_ns);
         }
     }
 }

@@ -26,8 +26,14 @@ pub(super) fn holds(name: &[u8]) -> bool {
 /// One row for every member.
 pub(super) fn all(context: &Context<'_>, tables: &mut Tables) {
     // "owner" in 0.3, "initiator" in the drafts of `file_schema`: whose parameters these are.
-    let owner = context.member("owner").or_else(|| context.member("initiator"));
-    let namespace = context.event.name.of(context.text).strip_suffix(context.name);
+    let owner = context
+        .member("owner")
+        .or_else(|| context.member("initiator"));
+    let namespace = context
+        .event
+        .name
+        .of(context.text)
+        .strip_suffix(context.name);
     // 0.3 has two events of that name, told apart by their namespace.
     let prefix = match (context.name, namespace) {
         (b"parameters_set", Some(b"recovery:")) => "recovery_",
@@ -88,19 +94,21 @@ fn first_limits(owner: &str, context: &Context<'_>, tables: &mut Tables) {
 }
 
 /// `key_updated`, `key_discarded`, `key_retired`.
-pub(super) fn keys(context: &Context<'_>, state: State<'_>, tables: &mut Tables) {
+pub(super) fn keys(context: &Context<'_>, state: &mut State<'_>, tables: &mut Tables) {
     let key = context.member("key_type").unwrap_or_default();
     let direction = match key.split('_').next() {
         Some("client") => Some("up"),
         Some("server") => Some("down"),
         _ => None,
     };
-    let phase = ["key_phase", "generation"].iter().find_map(|name| context.member(name));
+    let phase = ["key_phase", "generation"]
+        .iter()
+        .find_map(|name| context.member(name));
     let trigger = context.trigger();
     let mut detail = key.into_owned();
     for (name, value) in [("phase", phase), ("trigger", trigger)] {
         if let Some(value) = value {
-            detail.push_str(&format!(", {name} {value}"));
+            detail.extend([", ", name, " ", &value]);
         }
     }
     let step = if context.name == b"key_updated" {
@@ -108,18 +116,39 @@ pub(super) fn keys(context: &Context<'_>, state: State<'_>, tables: &mut Tables)
     } else {
         "key_discarded"
     };
-    state.handshake.said(step, direction, &detail, context.time_ns, context.who, tables);
+    state.handshake.said(
+        step,
+        direction,
+        &detail,
+        context.time_ns,
+        context.who,
+        tables,
+    );
 }
 
 /// `connection_state_updated`, as far as it is about the handshake.
-pub(super) fn connection_state(context: &Context<'_>, state: State<'_>, tables: &mut Tables) {
+pub(super) fn connection_state(context: &Context<'_>, state: &mut State<'_>, tables: &mut Tables) {
     let new = context.member("new").or_else(|| context.member("state"));
     match new.as_deref() {
         Some("handshake_complete" | "handshake_completed") => {
-            state.handshake.said("handshake_complete", None, "", context.time_ns, context.who, tables);
+            state.handshake.said(
+                "handshake_complete",
+                None,
+                "",
+                context.time_ns,
+                context.who,
+                tables,
+            );
         }
         Some("handshake_confirmed") => {
-            state.handshake.said("handshake_confirmed", None, "", context.time_ns, context.who, tables);
+            state.handshake.said(
+                "handshake_confirmed",
+                None,
+                "",
+                context.time_ns,
+                context.who,
+                tables,
+            );
         }
         _ => super::rest::count(context, tables),
     }

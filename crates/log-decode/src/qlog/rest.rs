@@ -26,7 +26,10 @@ const EVENTS_WITHOUT_TABLE: &[(&str, &str)] = names_without_table! {
 pub(super) fn count(context: &Context<'_>, tables: &mut Tables) {
     let name = String::from_utf8_lossy(context.name);
     // Newer drafts put the recovery events into the namespace quic, and the old one into the name.
-    let known = name.strip_prefix("recovery_").unwrap_or(&name).to_ascii_lowercase();
+    let known = name
+        .strip_prefix("recovery_")
+        .unwrap_or(&name)
+        .to_ascii_lowercase();
     let known = EVENTS_WITHOUT_TABLE.binary_search_by_key(&known.as_str(), |(known, _)| known);
     if let Some((_, counted)) = known.ok().and_then(|at| EVENTS_WITHOUT_TABLE.get(at)) {
         tables.stats.count(
@@ -45,7 +48,12 @@ pub(super) fn count(context: &Context<'_>, tables: &mut Tables) {
 }
 
 /// `frame_created`, `frame_parsed` of HTTP/3.
-pub(super) fn http_frame(sent: bool, context: &Context<'_>, state: State<'_>, tables: &mut Tables) {
+pub(super) fn http_frame(
+    sent: bool,
+    context: &Context<'_>,
+    state: &mut State<'_>,
+    tables: &mut Tables,
+) {
     let json = |key: &str| {
         let span = context.event.member(context.text, key.as_bytes())?;
         serde_json::from_slice::<Value>(span.of(context.text)).ok()
@@ -67,8 +75,10 @@ pub(super) fn http_frame(sent: bool, context: &Context<'_>, state: State<'_>, ta
 }
 
 /// `stream_type_set`.
-pub(super) fn stream_type(context: &Context<'_>, state: State<'_>, tables: &mut Tables) {
-    let name = ["stream_type", "new"].iter().find_map(|key| context.member(key));
+pub(super) fn stream_type(context: &Context<'_>, state: &mut State<'_>, tables: &mut Tables) {
+    let name = ["stream_type", "new"]
+        .iter()
+        .find_map(|key| context.member(key));
     let kind = match name.as_deref() {
         Some("control") => "control",
         Some("push") => "push",
@@ -83,8 +93,10 @@ pub(super) fn stream_type(context: &Context<'_>, state: State<'_>, tables: &mut 
 }
 
 /// `priority_updated`.
-pub(super) fn priority(context: &Context<'_>, state: State<'_>) {
-    let stream = ["stream_id", "request_stream_id", "element_id"].iter().find_map(|key| context.unsigned(key));
+pub(super) fn priority(context: &Context<'_>, state: &mut State<'_>) {
+    let stream = ["stream_id", "request_stream_id", "element_id"]
+        .iter()
+        .find_map(|key| context.unsigned(key));
     if let (Some(stream), Some(new)) = (stream, context.member("new")) {
         state.http.priority_updated(stream, &new, context.time_ns);
     }

@@ -151,7 +151,11 @@ fn look_ahead(
     }
     let (mut identity, fields) = (Identity::default(), trace.fields());
     let mut event = Event::default();
-    for record in window.bytes().split(|byte| *byte == separator).take(LOOK_AHEAD) {
+    for record in window
+        .bytes()
+        .split(|byte| *byte == separator)
+        .take(LOOK_AHEAD)
+    {
         identity.look(record.trim_ascii(), &fields, &mut event);
     }
     Ok(identity.name())

@@ -69,7 +69,11 @@ impl Half {
         }
         let from = self.parts.partition_point(|part| part.1 < start);
         let to = self.parts.partition_point(|part| part.0 <= end);
-        let Some(touched) = self.parts.get(from..to).filter(|touched| !touched.is_empty()) else {
+        let Some(touched) = self
+            .parts
+            .get(from..to)
+            .filter(|touched| !touched.is_empty())
+        else {
             if self.parts.len() == MAX_PARTS {
                 return false;
             }
@@ -108,7 +112,7 @@ pub(super) struct Stream {
 /// The streams of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Streams {
-    streams: Vec<(u64, Stream)>,
+    list: Vec<(u64, Stream)>,
     by_id: HashMap<u64, usize>,
     /// Where the stream of the latest frame stands: the next is mostly of the same.
     latest: usize,
@@ -117,17 +121,21 @@ pub(super) struct Streams {
 impl Streams {
     #[inline]
     fn stream(&mut self, id: u64, who: Who<'_>, tables: &mut Tables) -> &mut Stream {
-        if self.streams.get(self.latest).is_none_or(|(latest, _)| *latest != id) {
+        if self
+            .list
+            .get(self.latest)
+            .is_none_or(|(latest, _)| *latest != id)
+        {
             self.latest = self.find(id, who, tables);
         }
-        &mut self.streams[self.latest].1
+        &mut self.list[self.latest].1
     }
 
     fn find(&mut self, id: u64, who: Who<'_>, tables: &mut Tables) -> usize {
         if let Some(&at) = self.by_id.get(&id) {
             return at;
         }
-        if self.streams.len() >= MAX_STREAMS {
+        if self.list.len() >= MAX_STREAMS {
             tables.count(
                 "streams_split",
                 Severity::Notice,
@@ -135,9 +143,9 @@ impl Streams {
             );
             self.finish(who, tables);
         }
-        self.by_id.insert(id, self.streams.len());
-        self.streams.push((id, Stream::default()));
-        self.streams.len() - 1
+        self.by_id.insert(id, self.list.len());
+        self.list.push((id, Stream::default()));
+        self.list.len() - 1
     }
 
     /// Offset, length and FIN of a STREAM frame.
@@ -164,8 +172,15 @@ impl Streams {
         }
     }
 
-    /// RESET_STREAM ends what its sender sends, STOP_SENDING what it receives.
-    pub(super) fn end(&mut self, id: u64, sends: bool, how: &'static str, who: Who<'_>, tables: &mut Tables) {
+    /// `RESET_STREAM` ends what its sender sends, `STOP_SENDING` what it receives.
+    pub(super) fn end(
+        &mut self,
+        id: u64,
+        sends: bool,
+        how: &'static str,
+        who: Who<'_>,
+        tables: &mut Tables,
+    ) {
         let stream = self.stream(id, who, tables);
         let half = if sends {
             &mut stream.sent
@@ -182,12 +197,14 @@ impl Streams {
     }
 
     pub(super) fn get(&self, id: u64) -> Option<&Stream> {
-        self.streams.get(*self.by_id.get(&id)?).map(|(_, stream)| stream)
+        self.list
+            .get(*self.by_id.get(&id)?)
+            .map(|(_, stream)| stream)
     }
 
     /// Write what is known of them, in the order of their ids.
     pub(super) fn finish(&mut self, who: Who<'_>, tables: &mut Tables) {
-        let mut streams = std::mem::take(&mut self.streams);
+        let mut streams = std::mem::take(&mut self.list);
         self.by_id.clear();
         self.latest = 0;
         streams.sort_unstable_by_key(|(id, _)| *id);
@@ -197,7 +214,11 @@ impl Streams {
                 received,
                 kind,
             } = stream;
-            let Some(time_ns) = [sent.first_ns, received.first_ns].into_iter().flatten().min() else {
+            let Some(time_ns) = [sent.first_ns, received.first_ns]
+                .into_iter()
+                .flatten()
+                .min()
+            else {
                 continue;
             };
             let (up, down) = if who.outbound == Some("down") {
@@ -244,13 +265,24 @@ mod tests {
     #[test]
     fn each_offset_counts_once_in_any_order() {
         let mut half = Half::default();
-        for (at, (offset, length)) in [(10, 10), (0, 5), (30, 5), (15, 10), (0, 12), (25, 5), (0, 35)]
-            .into_iter()
-            .enumerate()
+        for (at, (offset, length)) in [
+            (10, 10),
+            (0, 5),
+            (30, 5),
+            (15, 10),
+            (0, 12),
+            (25, 5),
+            (0, 35),
+        ]
+        .into_iter()
+        .enumerate()
         {
             assert!(half.data(offset, Some(length), false, i64::try_from(at).unwrap()));
         }
-        assert_eq!((half.bytes(), half.contiguous, half.last_ns), (Some(35), 35, Some(5)));
+        assert_eq!(
+            (half.bytes(), half.contiguous, half.last_ns),
+            (Some(35), 35, Some(5))
+        );
         assert!(half.parts.is_empty());
     }
 

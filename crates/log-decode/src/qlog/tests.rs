@@ -20,7 +20,8 @@ fn rows(qlog: &Finished) -> [usize; 3] {
 
 /// Some columns of a table, one line a row.
 pub(super) fn lines(qlog: &Finished, table: &str, columns: &[&str]) -> Vec<String> {
-    qlog.table(table).map_or_else(Vec::new, |table| table.lines(columns))
+    qlog.table(table)
+        .map_or_else(Vec::new, |table| table.lines(columns))
 }
 
 pub(super) fn decode_bytes(bytes: &[u8]) -> Result<Finished, DecodeError> {
@@ -121,4 +122,3 @@ fn something_else_is_refused() {
         );
     }
 }
-
