@@ -156,11 +156,6 @@ impl KeyLog {
         *session.secrets.get(label as usize)?
     }
 
-    /// Whether there is no secret at all.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.borrow().is_empty()
-    }
-
     /// How many sessions nobody asked for.
     pub(crate) fn unused(&self) -> u64 {
         let sessions = self.0.borrow();
