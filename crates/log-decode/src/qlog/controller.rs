@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the sender says of itself: recovery metrics, the congestion controller's state, timers, being held back.
 
-use super::events::{Context, IMPOSSIBLE};
+use super::context::{Context, IMPOSSIBLE};
 use super::names::packet_type_of_space;
 use crate::json::number;
 use crate::tables::{CcState, FlowControl, Tables, Timer, TransportMetric};

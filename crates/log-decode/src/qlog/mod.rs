@@ -10,6 +10,7 @@
 
 mod clock;
 mod connection;
+mod context;
 mod controller;
 mod dialect;
 mod document;

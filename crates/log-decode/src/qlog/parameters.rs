@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What is announced and negotiated, and how the handshake gets on, as the program says it.
 
-use super::events::{Context, State};
+use super::context::{Context, State};
 use crate::tables::{FlowControl, Parameter, Tables};
 
 /// Events whose members go to the table `parameters`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Events of HTTP/3, and those that no table holds.
 
-use super::events::{Context, State};
+use super::context::{Context, State};
 use super::http::FrameEvent;
 use crate::tables::Tables;
 use crate::Severity;

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One event and what it is about, handed to whoever knows its kind.
+
+use super::connection::{Connection, Ends};
+use super::dialect::Writer;
+use super::event::Event;
+use super::losses::Who;
+use super::{controller, packets, parameters, rest};
+use crate::json::{number, Span};
+use crate::tables::Tables;
+use std::borrow::Cow;
+
+pub(super) const IMPOSSIBLE: &str =
+    "a number that cannot be (negative, zero, or none at all): the value is missing";
+
+/// One event on its way into the tables.
+pub(super) struct Context<'a> {
+    pub text: &'a [u8],
+    pub event: &'a Event,
+    /// Without its namespace.
+    pub name: &'a [u8],
+    pub time_ns: i64,
+    pub who: Who<'a>,
+    pub writer: Writer,
+    pub to_ms: f64,
+}
+
+impl<'a> Context<'a> {
+    /// The text of a span without its quotes and escapes.
+    pub(super) fn text(&self, span: Span) -> Cow<'a, str> {
+        let text = std::str::from_utf8(span.of(self.text)).unwrap_or_default();
+        let inner = text
+            .strip_prefix('"')
+            .and_then(|text| text.strip_suffix('"'));
+        let inner = inner.unwrap_or(text);
+        if !inner.contains('\\') {
+            return Cow::Borrowed(inner);
+        }
+        serde_json::from_str(&format!("\"{inner}\"")).map_or(Cow::Borrowed(inner), Cow::Owned)
+    }
+
+    /// A member of the data as text.
+    pub(super) fn member(&self, key: &str) -> Option<Cow<'a, str>> {
+        let span = self.event.member(self.text, key.as_bytes())?;
+        (span.of(self.text) != b"null").then(|| self.text(span))
+    }
+
+    /// Why it happened, in the log's words; the first drafts have a word for no reason at all.
+    pub(super) fn trigger(&self) -> Option<Cow<'a, str>> {
+        let trigger = self.event.trigger.map(|trigger| self.text(trigger))?;
+        let says_nothing = matches!(
+            trigger.as_ref(),
+            "" | "DEFAULT" | "UNKNOWN" | "default" | "unknown"
+        );
+        (!says_nothing).then_some(trigger)
+    }
+
+    /// A member that is a number which is not negative.
+    pub(super) fn unsigned(&self, key: &str) -> Option<u64> {
+        number::unsigned(self.member(key)?.as_bytes())
+    }
+}
+
+/// What is followed over a connection's events.
+pub(super) struct State<'a> {
+    pub losses: &'a mut super::losses::Losses,
+    pub streams: &'a mut super::streams::Streams,
+    pub handshake: &'a mut super::handshake::Handshake,
+    pub http: &'a mut super::http::Http,
+}
+
+/// A connection taken apart: its name to read, the rest to write.
+pub(super) struct Followed<'a>(pub Who<'a>, pub State<'a>);
+
+impl<'a> Followed<'a> {
+    pub(super) fn new(connection: &'a mut Connection, ends: Ends) -> Self {
+        let Connection {
+            name,
+            losses,
+            streams,
+            handshake,
+            http,
+            ..
+        } = connection;
+        let state = State {
+            losses,
+            streams,
+            handshake,
+            http,
+        };
+        Self(ends.of(name), state)
+    }
+}
+
+/// Hand an event to whoever knows its kind.
+pub(super) fn dispatch(context: &Context<'_>, state: &mut State<'_>, tables: &mut Tables) {
+    match context.name {
+        b"packet_sent" | b"PACKET_SENT" => packets::packet("sent", context, state, tables),
+        b"packet_received" | b"PACKET_RECEIVED" => {
+            packets::packet("received", context, state, tables)
+        }
+        b"packet_lost" | b"PACKET_LOST" => packets::packet("lost", context, state, tables),
+        b"packet_dropped" | b"packet_drop" => packets::packet("dropped", context, state, tables),
+        b"packet_buffered" => packets::packet("buffered", context, state, tables),
+        b"packets_acked" => packets::acked(context, state),
+        b"metrics_updated"
+        | b"recovery_metrics_updated"
+        | b"metric_update"
+        | b"METRIC_UPDATE"
+        | b"congestion_metric_update"
+        | b"bandwidth_est_update" => controller::metrics(context, tables),
+        b"congestion_state_updated" | b"recovery_congestion_state_updated" => {
+            controller::state(context, tables);
+        }
+        b"loss_timer_updated" | b"recovery_loss_timer_updated" | b"timer_updated" => {
+            controller::timer(context, tables);
+        }
+        b"connection_data_blocked_updated"
+        | b"stream_data_blocked_updated"
+        | b"data_blocked_updated" => {
+            controller::blocked(context, tables);
+        }
+        b"frame_created" => rest::http_frame(true, context, state, tables),
+        b"frame_parsed" => rest::http_frame(false, context, state, tables),
+        b"stream_type_set" => rest::stream_type(context, state, tables),
+        b"priority_updated" => rest::priority(context, state),
+        b"key_updated" | b"key_discarded" | b"key_retired" => {
+            parameters::keys(context, state, tables);
+        }
+        b"connection_state_updated" => parameters::connection_state(context, state, tables),
+        name if parameters::holds(name) => parameters::all(context, tables),
+        b"" => {}
+        _ => rest::count(context, tables),
+    }
+}
