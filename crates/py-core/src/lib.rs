@@ -144,7 +144,7 @@ fn decode(
     let input = Input::file(path);
     let raised = Arc::new(Mutex::new(None));
     let outlet = take.map_or_else(Outlet::default, |take| outlet(take, &input, &raised));
-    let decoded = py.detach(|| {
+    let outcome = py.detach(|| {
         let mut tables = Tables::new(&outlet);
         let source = decoder(&input, &options, &mut tables);
         for input in options.key_logs.iter().chain([&input]) {
@@ -155,7 +155,7 @@ fn decode(
     if let Some(error) = raised.lock().ok().and_then(|mut raised| raised.take()) {
         return Err(error);
     }
-    let (source, finished) = decoded;
+    let (source, finished) = outcome;
     Decoded::new(py, source.map_err(to_python)?, finished)
 }
 

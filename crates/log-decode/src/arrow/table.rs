@@ -121,6 +121,7 @@ macro_rules! table {
     ) => {
         $(#[$meta])*
         #[derive(Debug, Default)]
+        #[allow(clippy::struct_field_names, reason = "columns are named for readers of the table")]
         pub(crate) struct $row<'a> {
             $(pub $column: <$kind as $crate::arrow::Kind>::Value<'a>,)*
         }
