@@ -97,7 +97,7 @@ pub(super) fn dispatch(context: &Context<'_>, state: &mut State<'_>, tables: &mu
     match context.name {
         b"packet_sent" | b"PACKET_SENT" => packets::packet("sent", context, state, tables),
         b"packet_received" | b"PACKET_RECEIVED" => {
-            packets::packet("received", context, state, tables)
+            packets::packet("received", context, state, tables);
         }
         b"packet_lost" | b"PACKET_LOST" => packets::packet("lost", context, state, tables),
         b"packet_dropped" | b"packet_drop" => packets::packet("dropped", context, state, tables),
@@ -125,9 +125,9 @@ pub(super) fn dispatch(context: &Context<'_>, state: &mut State<'_>, tables: &mu
         b"stream_type_set" => rest::stream_type(context, state, tables),
         b"priority_updated" => rest::priority(context, state),
         b"key_updated" | b"key_discarded" | b"key_retired" => {
-            parameters::keys(context, state, tables);
+            parameters::keys(context, tables);
         }
-        b"connection_state_updated" => parameters::connection_state(context, state, tables),
+        b"connection_state_updated" => parameters::connection_state(context, tables),
         name if parameters::holds(name) => parameters::all(context, tables),
         b"" => {}
         _ => rest::count(context, tables),

@@ -42,7 +42,7 @@ impl Writer {
     pub(super) fn of(file: &FileHeader, trace: &TraceHeader) -> Self {
         let name = trace.vantage_point.name.as_deref().unwrap_or_default();
         let titles = [&file.title, &trace.title, &trace.description];
-        let titled = |what: &str| {
+        let called = |what: &str| {
             let mut given = titles.iter().filter_map(|title| title.as_deref());
             given.any(|text| text.to_ascii_lowercase().contains(what))
         };
@@ -51,12 +51,12 @@ impl Writer {
             "aioquic" => Self::Aioquic,
             _ if name.starts_with("OpenSSL") => Self::OpenSsl,
             _ if name.starts_with("neqo") => Self::Neqo,
-            _ if titled("quic-go") => Self::QuicGo,
-            _ if titled("picoquic") => Self::Picoquic,
-            _ if titled("mvfst") => Self::Mvfst,
-            _ if titled("quictrace") => Self::QuicTrace,
-            _ if titled("quinn") => Self::Quinn,
-            _ if titled("quiche") => Self::Quiche,
+            _ if called("quic-go") => Self::QuicGo,
+            _ if called("picoquic") => Self::Picoquic,
+            _ if called("mvfst") => Self::Mvfst,
+            _ if called("quictrace") => Self::QuicTrace,
+            _ if called("quinn") => Self::Quinn,
+            _ if called("quiche") => Self::Quiche,
             "TODO" if trace.vantage_point.kind.as_deref() == Some("network") => Self::Pcap2qlog,
             _ => Self::Unknown,
         }

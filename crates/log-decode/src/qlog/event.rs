@@ -277,7 +277,7 @@ impl Frame {
                 b"acked_ranges" => frame.ranges = read_ranges(reader, ranges)?,
                 b"maximum" | b"limit" | b"maximum_data" | b"max_streams" | b"data_limit"
                 | b"stream_limit" | b"sequence_number" | b"sequence" => {
-                    frame.value = reader.unsigned()?
+                    frame.value = reader.unsigned()?;
                 }
                 b"error_code" | b"raw_error_code" | b"error_code_value" | b"error_code_bytes" => {
                     // A name, or a number; where both stand, the number is it.

@@ -106,29 +106,6 @@ impl Handshake {
         });
     }
 
-    /// What the program says of its keys or its state.
-    pub(super) fn said(
-        &mut self,
-        step: &str,
-        direction: Option<&str>,
-        detail: &str,
-        time_ns: i64,
-        who: Who<'_>,
-        tables: &mut Tables,
-    ) {
-        tables.handshake.push(HandshakeStep {
-            vantage: who.vantage,
-            connection: Some(who.connection),
-            time_ns,
-            transport: "quic",
-            direction,
-            step,
-            round_trip: None,
-            length_bytes: None,
-            detail: (!detail.is_empty()).then_some(detail),
-        });
-    }
-
     /// Write the steps.
     pub(super) fn finish(&mut self, who: Who<'_>, tables: &mut Tables) {
         for step in self.pending.drain(..) {
@@ -145,4 +122,26 @@ impl Handshake {
             });
         }
     }
+}
+
+/// What the program says of its keys or its state.
+pub(super) fn said(
+    step: &str,
+    direction: Option<&str>,
+    detail: &str,
+    time_ns: i64,
+    who: Who<'_>,
+    tables: &mut Tables,
+) {
+    tables.handshake.push(HandshakeStep {
+        vantage: who.vantage,
+        connection: Some(who.connection),
+        time_ns,
+        transport: "quic",
+        direction,
+        step,
+        round_trip: None,
+        length_bytes: None,
+        detail: (!detail.is_empty()).then_some(detail),
+    });
 }

@@ -34,7 +34,7 @@ use crate::json::{Reader, Window};
 use crate::tables::Tables;
 use crate::{DecodeError, Input, Options, Source};
 use sequence::{Separator, RECORD_SEPARATOR};
-use std::io::{self, Read};
+use std::io::Read;
 
 const FORMAT: &str = "qlog";
 
@@ -64,9 +64,7 @@ pub fn decode(
     let mut window = Window::new(input.open()?);
     match window.peek()? {
         Some(RECORD_SEPARATOR) => sequence::decode(&mut window, TEXT_SEQUENCE, options, tables),
-        Some(b'{') if has_lines(&mut window)? => {
-            sequence::decode(&mut window, LINES, options, tables)
-        }
+        Some(b'{') if has_lines(&window) => sequence::decode(&mut window, LINES, options, tables),
         Some(b'{') => document::decode(input, options, tables),
         _ => Err(DecodeError::foreign(
             FORMAT,
@@ -76,10 +74,10 @@ pub fn decode(
 }
 
 /// Whether another record follows the first: then it is no document.
-fn has_lines(window: &mut Window<impl Read>) -> io::Result<bool> {
+fn has_lines(window: &Window<impl Read>) -> bool {
     let mut reader = Reader::new(window.bytes());
     let ended = reader.skip().is_ok();
-    Ok(ended && matches!(reader.peek(), Ok(b'{' | b'[')))
+    ended && matches!(reader.peek(), Ok(b'{' | b'['))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What is announced and negotiated, and how the handshake gets on, as the program says it.
 
-use super::context::{Context, State};
+use super::context::Context;
+use super::handshake;
 use crate::tables::{FlowControl, Parameter, Tables};
 
 /// Events whose members go to the table `parameters`.
@@ -94,7 +95,7 @@ fn first_limits(owner: &str, context: &Context<'_>, tables: &mut Tables) {
 }
 
 /// `key_updated`, `key_discarded`, `key_retired`.
-pub(super) fn keys(context: &Context<'_>, state: &mut State<'_>, tables: &mut Tables) {
+pub(super) fn keys(context: &Context<'_>, tables: &mut Tables) {
     let key = context.member("key_type").unwrap_or_default();
     let direction = match key.split('_').next() {
         Some("client") => Some("up"),
@@ -116,7 +117,7 @@ pub(super) fn keys(context: &Context<'_>, state: &mut State<'_>, tables: &mut Ta
     } else {
         "key_discarded"
     };
-    state.handshake.said(
+    handshake::said(
         step,
         direction,
         &detail,
@@ -127,11 +128,11 @@ pub(super) fn keys(context: &Context<'_>, state: &mut State<'_>, tables: &mut Ta
 }
 
 /// `connection_state_updated`, as far as it is about the handshake.
-pub(super) fn connection_state(context: &Context<'_>, state: &mut State<'_>, tables: &mut Tables) {
+pub(super) fn connection_state(context: &Context<'_>, tables: &mut Tables) {
     let new = context.member("new").or_else(|| context.member("state"));
     match new.as_deref() {
         Some("handshake_complete" | "handshake_completed") => {
-            state.handshake.said(
+            handshake::said(
                 "handshake_complete",
                 None,
                 "",
@@ -141,7 +142,7 @@ pub(super) fn connection_state(context: &Context<'_>, state: &mut State<'_>, tab
             );
         }
         Some("handshake_confirmed") => {
-            state.handshake.said(
+            handshake::said(
                 "handshake_confirmed",
                 None,
                 "",
