@@ -141,6 +141,25 @@ def test_a_version_that_is_not_here_is_refused_with_what_was_found(tmp_path: Pat
     assert "caddy is 2." in " ".join(quiclab("plan", spec).stdout.split())
 
 
+def test_an_arm_whose_program_is_not_here_fails_and_the_others_go_on(tmp_path: Path) -> None:
+    """With two arms left to compare: the third's trials have failed, for a reason that stands in the table."""
+    spec = write_spec(tmp_path)
+    extra = '\n[[arm]]\nname = "yesterday"\nprotocol = "h3"\nclient = "curl-cffi"\n'
+    spec.write_text(spec.read_text() + extra + 'server = { name = "caddy", version = "1.30" }\n')
+    study = tmp_path / "study"
+    done = quiclab("run", spec, "--out", study)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "arm yesterday: its trials will fail: the server caddy is 2." in " ".join(done.stdout.split())
+    by_arm = {trial["row"]["arm"]: trial for trial in trials(study) if trial["row"]["kind"] == "main"}
+    assert {name: trial["status"] for name, trial in by_arm.items()} == {
+        "h2": "verified",
+        "h3": "verified",
+        "yesterday": "failed",
+    }
+    assert "not 1.30: " in by_arm["yesterday"]["reason"]
+    assert "not 1.30" in (study / "report.html").read_text()
+
+
 def test_a_prefix_without_the_program_is_refused(tmp_path: Path) -> None:
     """The folder is named: nothing else is looked through in its place."""
     empty = tmp_path / "yesterday"

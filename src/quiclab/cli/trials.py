@@ -40,6 +40,8 @@ def run_trials(study: Study, study_dir: StudyDir, wanted: Backend | None = None)
     _refuse_to_mix(study_dir, backend)
     laboratory = open_laboratory(study, study_dir.root, backend)
     console.print(f"link: {backend} ({why})", highlight=False)
+    for arm, reason in laboratory.cannot_run.items():
+        console.print(f"arm {arm}: its trials will fail: {reason}", style="yellow", highlight=False)
     write_atomically(study_dir.host, json.dumps(_host(laboratory) | {"link_backend": backend}, indent=1))
     rows = make_plan(study)
     with open_ledger(study_dir) as ledger:

@@ -21,12 +21,15 @@ class Presence:
     """Role, name and prefix of a program → its version."""
     missing: tuple[str, ...] = ()
     """What is not here, each with the arm that asks for it and with what to do."""
+    cannot_run: dict[str, str] = field(default_factory=dict)
+    """Arm → the first of its programs that is not here, and what to do."""
 
 
 def look_for(arms: Iterable[Arm], run: BoundedRun) -> Presence:
     """Probe every program of these arms."""
     versions: dict[str, str] = {}
     missing: dict[str, None] = {}
+    cannot_run: dict[str, str] = {}
     asked = [(arm, role, program) for arm in arms for role, program, _ in arm.programs()]
     probed = {(role, program.name, program.prefix): None for _, role, program in asked}
     results = {key: find(key[0], key[1]).probe(run, key[2]) for key in probed}
@@ -44,7 +47,8 @@ def look_for(arms: Iterable[Arm], run: BoundedRun) -> Presence:
         else:
             told = f"{who} is not here: {found.reason}; run: {found.install}"
         missing[f"arm {arm.name!r}: {told}"] = None
-    return Presence(versions, tuple(missing))
+        cannot_run.setdefault(arm.name, told)
+    return Presence(versions, tuple(missing), cannot_run)
 
 
 def is_of(found: str, asked: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from quiclab.endpoints import look_for, objections
+from quiclab.endpoints import Presence, look_for, objections
 from quiclab.errors import HostError, SpecError
 from quiclab.runner.cpu import Calibrations, calibrate
 from quiclab.spec.model import Certificate, Study
@@ -22,6 +22,8 @@ from quiclab.testbed.link import SERVER_ADDRESSES, Backend
 from quiclab.workloads import build_site
 
 WARM_UP_OBJECT = "warm-up"
+_LEAST_ARMS = 2
+"""To compare."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Laboratory:
     """Object → bytes and SHA-256."""
     programs: Mapping[str, str] = field(default_factory=dict)
     """Every program of the arms → its version."""
+    cannot_run: Mapping[str, str] = field(default_factory=dict)
+    """Arm → why none of its trials can run here: they fail for this reason."""
     calibrations: Calibrations = field(default_factory=dict)
     """What competitors for a core leave, by what was asked."""
     spin_ns: int | None = None
@@ -58,7 +62,7 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     memory file system.
     """
     check_supported(study)
-    programs = check_present(study)
+    present = check_present(study)
     _small_tcp_tables()
     work_dir = study_dir / ".work"
     work_dir.mkdir(exist_ok=True)
@@ -76,7 +80,9 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
         for name, content in build_site(workload, study.seed).files.items():
             (root / name).write_bytes(content)
             expected[name] = (len(content), hashlib.sha256(content).hexdigest())
-    return Laboratory(study, backend, work_dir, certificates, root, expected, programs, calibrate(study))
+    return Laboratory(
+        study, backend, work_dir, certificates, root, expected, present.versions, present.cannot_run, calibrate(study)
+    )
 
 
 def check_supported(study: Study) -> None:
@@ -87,13 +93,16 @@ def check_supported(study: Study) -> None:
         raise SpecError("an arm asks for what its programs cannot do", "`quiclab doctor` lists what each can", found)
 
 
-def check_present(study: Study) -> dict[str, str]:
-    """Look for every program of every arm; their versions. Raises HostError with all that is missing."""
+def check_present(study: Study) -> Presence:
+    """Look for every program of every arm.
+
+    Raises HostError with all that is missing where nothing is left to compare; else the other arms go on.
+    """
     presence = look_for(study.arms, bounded_run)
-    if presence.missing:
+    if presence.missing and len(study.arms) - len(presence.cannot_run) < _LEAST_ARMS:
         told = "an arm asks for a program, or for a version of it, that is not here"
         raise HostError(told, "`quiclab doctor` lists what is here, with versions", presence.missing)
-    return presence.versions
+    return presence
 
 
 def _small_tcp_tables() -> None:

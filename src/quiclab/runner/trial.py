@@ -123,6 +123,9 @@ def _transfer(
     namespaces = {end: stack.enter_context(NetworkNamespace()) for end in ("client", "server")}
     record.host["sysctls"] = {end: namespace.write_sysctls(sysctls(arm.tcp)) for end, namespace in namespaces.items()}
     record.phase("namespaces")
+    if arm.name in laboratory.cannot_run:
+        record.failure = laboratory.cannot_run[arm.name]
+        return stack.enter_context(_link(laboratory, row, raw, namespaces)).stop()
     commands = {part: trial_command(laboratory, row, raw, part) for part in parts_of(arm)}
     for command in commands.values():
         for file, content in command.files.items():
