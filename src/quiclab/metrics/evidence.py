@@ -31,6 +31,19 @@ class Evidence:
         """One table; without rows if the trial has none."""
         return self.tables[name] if name in self.tables else TABLES[name].empty()
 
+    def cannot_tell(self, table: str, vantage: End, column: str | None = None) -> str | None:
+        """Why the files of one end cannot tell of a table or of one of its columns; None where they can.
+
+        A table without rows may mean that nothing happened: this says where it means that nobody would know.
+        """
+        files = self.table("sources").filter(pl.col("vantage") == vantage)["source"].to_list()
+        lacking = self.table("absent").filter(
+            pl.col("source").is_in(files),
+            pl.col("table") == table,
+            pl.col("column").is_null() | (pl.lit(column is not None) & (pl.col("column") == column)),
+        )
+        return str(lacking["reason"][0]) if lacking.height else None
+
     @property
     def quic(self) -> bool:
         """Whether the workload ran over QUIC; else over TCP."""

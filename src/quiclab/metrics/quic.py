@@ -43,7 +43,9 @@ def told(evidence: Evidence, vantage: End, event: str, table: str = "packets") -
         pl.col("source").is_in(_sources(evidence, vantage)), pl.col("vantage") == vantage
     )
     if rows.is_empty():
-        raise Unknown(f"the {vantage}'s log tells of no {table}, and its capture could not be decrypted")
+        reason = evidence.cannot_tell(table, vantage)
+        why = f" ({reason})" if reason else ""
+        raise Unknown(f"the {vantage}'s log tells of no {table}{why}, and its capture could not be decrypted")
     return rows.filter(pl.col("event") == event).drop_nulls("packet_number")
 
 
