@@ -40,7 +40,7 @@ class Evidence:
         lacking = self.table("absent").filter(
             pl.col("source").is_in(files),
             pl.col("table") == table,
-            pl.col("column").is_null() | (pl.lit(column is not None) & (pl.col("column") == column)),
+            pl.col("column").is_null() | pl.col("column").is_in([] if column is None else [column]),
         )
         return str(lacking["reason"][0]) if lacking.height else None
 
