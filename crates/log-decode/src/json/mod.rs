@@ -4,8 +4,10 @@
 pub(crate) mod number;
 mod reader;
 mod scanner;
+mod walker;
 mod window;
 
 pub(crate) use reader::{Fault, Kind, Reader, Span};
 pub(crate) use scanner::{members, Broken, Scanner};
+pub(crate) use walker::{Stop, Walker};
 pub(crate) use window::Window;

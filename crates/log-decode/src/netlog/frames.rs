@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! QUIC frames as events tell of them: the event's name says which frame, its parameters what stands in it.
 
-use super::params::Params;
+use super::params::{flag, number, Params};
 use crate::tables::{Ack, FlowControl, Frame, Tables};
 use crate::Direction;
+use std::borrow::Cow;
 
 /// The stream id by which Chromium means the connection.
 const CONNECTION: i64 = -1;
@@ -11,7 +12,7 @@ const CONNECTION: i64 = -1;
 /// One frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct QuicFrame {
-    pub name: String,
+    pub name: Cow<'static, str>,
     pub stream_id: Option<u64>,
     pub offset: Option<u64>,
     pub length: Option<u64>,
@@ -39,61 +40,59 @@ pub(super) struct Carrier<'a> {
 impl QuicFrame {
     /// The frame that Chromium calls `kind`, such as `WINDOW_UPDATE`.
     pub(super) fn new(kind: &str, params: &Params<'_>) -> Self {
-        let stream = params.number("stream_id");
-        // Identifiers are unsigned numbers of 32 bits that were cast to signed ones.
-        let stream_id = stream
-            .filter(|&id| id != CONNECTION)
-            .map(|id| u64::try_from(id).unwrap_or((id & 0xffff_ffff).unsigned_abs()));
-        let of_stream = |connection: &str, stream: &str| {
-            if stream_id.is_some() {
-                stream
-            } else {
-                connection
+        let mut frame = Self::default();
+        let (mut values, mut lengths) = ([None; 5], [None; 4]);
+        for (name, raw) in params.members() {
+            let unsigned = || number(raw).and_then(|number| u64::try_from(number).ok());
+            match name {
+                b"stream_id" => {
+                    // Identifiers are unsigned numbers of 32 bits that were cast to signed ones.
+                    frame.stream_id = number(raw)
+                        .filter(|&id| id != CONNECTION)
+                        .map(|id| u64::try_from(id).unwrap_or((id & 0xffff_ffff).unsigned_abs()));
+                }
+                b"offset" => frame.offset = unsigned(),
+                b"fin" => frame.fin = flag(raw),
+                b"is_unidirectional" => frame.unidirectional = flag(raw),
+                b"delta_time_largest_observed_us" => frame.ack_delay_us = number(raw),
+                b"ECT0" => frame.ecn[0] = unsigned(),
+                b"ECT1" => frame.ecn[1] = unsigned(),
+                b"CE" => frame.ecn[2] = unsigned(),
+                b"length" => lengths[0] = unsigned(),
+                b"data_length" => lengths[1] = unsigned(),
+                b"num_padding_bytes" => lengths[2] = unsigned(),
+                b"message_length" => lengths[3] = unsigned(),
+                b"byte_offset" => values[0] = unsigned(),
+                b"stream_count" => values[1] = unsigned(),
+                b"sequence_number" => values[2] = unsigned(),
+                b"ietf_error_code" => values[3] = unsigned(),
+                b"quic_wire_error" => values[4] = unsigned(),
+                _ => {}
             }
-            .to_owned()
-        };
-        let name = match kind {
-            "WINDOW_UPDATE" => of_stream("max_data", "max_stream_data"),
-            "BLOCKED" => of_stream("data_blocked", "stream_data_blocked"),
-            "RST_STREAM" => "reset_stream".to_owned(),
-            "MESSAGE" => "datagram".to_owned(),
-            "MTU_DISCOVERY" => "ping".to_owned(),
-            other => other.to_ascii_lowercase(),
-        };
-        let value = [
-            "byte_offset",
-            "stream_count",
-            "sequence_number",
-            "ietf_error_code",
-            "quic_wire_error",
-        ]
-        .into_iter()
-        .find_map(|name| params.unsigned(name));
-        let length = [
-            "length",
-            "data_length",
-            "num_padding_bytes",
-            "message_length",
-        ]
-        .into_iter()
-        .find_map(|name| params.unsigned(name));
-        let acknowledged = if kind == "ACK" {
-            ranges(params)
-        } else {
-            vec![]
-        };
-        Self {
-            name,
-            stream_id,
-            offset: params.unsigned("offset"),
-            length,
-            fin: params.flag("fin"),
-            value,
-            unidirectional: params.flag("is_unidirectional"),
-            acknowledged,
-            ack_delay_us: params.number("delta_time_largest_observed_us"),
-            ecn: ["ECT0", "ECT1", "CE"].map(|name| params.unsigned(name)),
         }
+        // The first that there is.
+        frame.value = values.into_iter().flatten().next();
+        frame.length = lengths.into_iter().flatten().next();
+        let of_stream = frame.stream_id.is_some();
+        frame.name = Cow::Borrowed(match kind {
+            "STREAM" => "stream",
+            "ACK" => "ack",
+            "WINDOW_UPDATE" if of_stream => "max_stream_data",
+            "WINDOW_UPDATE" => "max_data",
+            "BLOCKED" if of_stream => "stream_data_blocked",
+            "BLOCKED" => "data_blocked",
+            "RST_STREAM" => "reset_stream",
+            "MESSAGE" => "datagram",
+            "MTU_DISCOVERY" => "ping",
+            other => {
+                frame.name = Cow::Owned(other.to_ascii_lowercase());
+                return frame;
+            }
+        });
+        if kind == "ACK" {
+            frame.acknowledged = ranges(params);
+        }
+        frame
     }
 
     /// Write all rows of the frame.
@@ -169,7 +168,7 @@ impl QuicFrame {
 
     /// (event, scope) of the table `flow_control`.
     fn limit(&self) -> Option<(&'static str, &'static str)> {
-        Some(match self.name.as_str() {
+        Some(match self.name.as_ref() {
             "max_data" => ("limit", "connection"),
             "max_stream_data" => ("limit", "stream"),
             "data_blocked" => ("blocked", "connection"),
@@ -215,25 +214,28 @@ fn ranges(params: &Params<'_>) -> Vec<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::{Params, QuicFrame};
+    use crate::json::Reader;
+    use crate::netlog::event::Written;
+
+    fn frame(kind: &str, params: &str) -> QuicFrame {
+        let text = format!(r#"{{"params":{params},"source":{{"id":1}},"time":1,"type":1}}"#);
+        let mut members = vec![];
+        assert!(Written::read(&mut Reader::new(text.as_bytes()), &mut members).is_ok());
+        QuicFrame::new(kind, &Params::new(text.as_bytes(), &members))
+    }
 
     #[test]
     fn ranges_are_what_lies_between_missing_packets() {
-        let params = serde_json::from_str::<Params<'_>>(
+        let frame = frame(
+            "ACK",
             r#"{"largest_observed":9,"smallest_observed":"1","missing_packets":[2,3,"5",8]}"#,
-        )
-        .unwrap();
-        let frame = QuicFrame::new("ACK", &params);
+        );
         assert_eq!(frame.acknowledged, [(9, 9), (6, 7), (4, 4), (1, 1)]);
     }
 
     #[test]
     fn a_stream_of_minus_one_is_the_connection() {
-        let frame = |text| {
-            QuicFrame::new(
-                "WINDOW_UPDATE",
-                &serde_json::from_str::<Params<'_>>(text).unwrap(),
-            )
-        };
+        let frame = |params| frame("WINDOW_UPDATE", params);
         assert_eq!(
             frame(r#"{"stream_id":-1,"byte_offset":7}"#).name,
             "max_data"

@@ -6,6 +6,7 @@
 //! `net/quic/quic_event_logger.cc` of Chromium.
 
 mod constants;
+mod event;
 mod frames;
 mod handshake;
 mod http2;
@@ -19,16 +20,15 @@ mod requests;
 mod sessions;
 mod streams;
 
-use crate::json::{members, Broken, Scanner};
+use crate::json::{Fault, Span, Stop, Walker};
 use crate::tables::Tables;
 use crate::tls::handshake::Message;
 use crate::{base64, Clock, DecodeError, Direction, Input, Options, Severity, Source};
 use constants::{Constants, Phase};
+use event::{Event, Written};
 use handshake::Handshake;
-use params::{Number, Params};
+use params::{Members, Params};
 use requests::Requests;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use sessions::Sessions;
 use std::collections::BTreeMap;
 
@@ -37,51 +37,16 @@ const NS_PER_MS: i64 = 1_000_000;
 /// TLS handshakes over TCP that are followed at a time.
 const MAX_HANDSHAKES: usize = 1 << 10;
 
-/// As it is written.
-#[derive(Deserialize)]
-struct Written<'a> {
-    #[serde(borrow, default)]
-    params: Option<&'a RawValue>,
-    #[serde(default)]
-    phase: i64,
-    source: EventSource,
-    time: Number,
-    #[serde(rename = "type")]
-    kind: i64,
-}
-
-#[derive(Deserialize)]
-struct EventSource {
-    id: i64,
-}
-
-/// One event.
-struct Event<'a> {
-    time_ns: i64,
-    source: i64,
-    phase: Phase,
-    name: &'a str,
-    params: Params<'a>,
-}
-
-impl Event<'_> {
-    /// The instant that a parameter tells in microseconds of the same clock, if it can be the event's.
-    fn exact_ns(&self, microseconds: Option<i64>) -> i64 {
-        let exact = microseconds.and_then(|time| time.checked_mul(1000));
-        exact
-            .filter(|&time| time.abs_diff(self.time_ns) < 1_000_000_000)
-            .unwrap_or(self.time_ns)
-    }
-}
-
 struct Log<'t> {
-    constants: Constants,
+    constants: &'t Constants,
     file_name: &'t str,
     offset_ms: i64,
     sessions: Sessions,
     requests: Requests,
     handshakes: BTreeMap<i64, Handshake>,
     seen: (bool, bool),
+    /// Events that no table holds.
+    others: u64,
     tables: &'t mut Tables,
 }
 
@@ -118,43 +83,60 @@ pub fn decode(
         0
     };
     let mut log = Log {
-        constants,
+        constants: &constants,
         file_name: &options.file_name,
         offset_ms,
         sessions: Sessions::default(),
         requests: Requests::default(),
         handshakes: BTreeMap::new(),
         seen: (false, false),
+        others: 0,
         tables,
     };
-    log.read(&mut Scanner::new(input.open()?))?;
+    log.read(&mut Walker::new(input.open()?))?;
     log.finish();
     Ok(source)
 }
 
 impl Log<'_> {
-    fn read<R: std::io::BufRead>(&mut self, scanner: &mut Scanner<R>) -> Result<(), DecodeError> {
-        let mut text = Vec::new();
-        let outcome = members(scanner, |scanner, key| {
-            if key != b"\"events\"" || scanner.peek()? != b'[' {
-                return scanner.value(None).map(drop);
+    fn read<R: std::io::Read>(&mut self, walker: &mut Walker<R>) -> Result<(), DecodeError> {
+        let mut members = Members::new();
+        let outcome = walker.object(|walker, key| {
+            if key != b"events" || walker.peek()? != b'[' {
+                return walker.skip();
             }
-            scanner.elements(b']', |scanner| {
-                if scanner.value(Some(&mut text))? {
-                    self.take(&text);
-                } else {
-                    self.tables.count(
-                        "record_too_long",
-                        Severity::DataLoss,
-                        "a single event of more than 16 MiB was skipped",
-                    );
+            walker.items(|walker| {
+                let read = walker.item(|reader| {
+                    let written = Written::read(reader, &mut members)?;
+                    let text = reader.text().get(..reader.position());
+                    self.take(&written, text.unwrap_or_default(), &members);
+                    Ok(())
+                });
+                match read {
+                    Err(Stop::Fault(Fault::Syntax)) => {
+                        walker.skip()?;
+                        self.tables.count(
+                            "malformed_event",
+                            Severity::DataLoss,
+                            "an event that is not what a NetLog holds",
+                        );
+                    }
+                    Err(Stop::TooLong) => {
+                        walker.skip()?;
+                        self.tables.count(
+                            "record_too_long",
+                            Severity::DataLoss,
+                            "a single event of more than 16 MiB was skipped",
+                        );
+                    }
+                    read => read?,
                 }
                 Ok(())
             })
         });
         match outcome {
-            Err(Broken::Io(error)) => return Err(error.into()),
-            Err(Broken::Syntax) => self.tables.count(
+            Err(Stop::Io(error)) => return Err(error.into()),
+            Err(Stop::Fault(_) | Stop::TooLong) => self.tables.count(
                 "truncated_log",
                 Severity::DataLoss,
                 "the browser did not close its log, or the file was cut: what came after is missing",
@@ -164,19 +146,8 @@ impl Log<'_> {
         Ok(())
     }
 
-    fn take(&mut self, text: &[u8]) {
-        let Some((written, params)) = serde_json::from_slice::<Written<'_>>(text)
-            .ok()
-            .and_then(|written| Some((Params::parse(written.params)?, written)))
-            .map(|(params, written)| (written, params))
-        else {
-            return self.tables.count(
-                "malformed_event",
-                Severity::DataLoss,
-                "an event that is not what a NetLog holds",
-            );
-        };
-        let Some(time_ns) = (written.time.0.checked_add(self.offset_ms))
+    fn take(&mut self, written: &Written, text: &[u8], members: &[(Span, Span)]) {
+        let Some(time_ns) = (written.time.checked_add(self.offset_ms))
             .and_then(|time| time.checked_mul(NS_PER_MS)?.checked_add(NS_PER_MS / 2))
         else {
             return self.tables.count(
@@ -185,7 +156,7 @@ impl Log<'_> {
                 "an event's time lies beyond all clocks",
             );
         };
-        let Some(name) = self.constants.event_type(written.kind).map(str::to_owned) else {
+        let Some(name) = self.constants.event_type(written.kind) else {
             return self.tables.count(
                 "unknown_event_type",
                 Severity::Notice,
@@ -194,17 +165,13 @@ impl Log<'_> {
         };
         let event = Event {
             time_ns,
-            source: written.source.id,
+            source: written.source,
             phase: self.constants.phase(written.phase),
-            name: &name,
-            params,
+            name,
+            params: Params::new(text, members),
         };
         if !self.event(&event) {
-            self.tables.count(
-                "event_without_table",
-                Severity::Info,
-                "an event that no table holds",
-            );
+            self.others += 1;
         }
     }
 
@@ -225,7 +192,7 @@ impl Log<'_> {
             return true;
         }
         self.requests
-            .event(event, &self.constants, &self.sessions, self.tables)
+            .event(event, self.constants, &self.sessions, self.tables)
     }
 
     fn quic(&mut self, event: &Event<'_>) -> bool {
@@ -241,7 +208,7 @@ impl Log<'_> {
             )
         };
         let session = self.sessions.quic(event.source, name, self.tables);
-        session.event(event, &self.constants, self.tables)
+        session.event(event, self.constants, self.tables)
     }
 
     fn http2(&mut self, event: &Event<'_>) -> bool {
@@ -272,7 +239,7 @@ impl Log<'_> {
                     .sent_on(request, event.source, stream, priority);
             }
         }
-        session.event(event, &self.constants, self.tables)
+        session.event(event, self.constants, self.tables)
     }
 
     /// TLS over TCP; false if it is no part of a handshake.
@@ -329,8 +296,14 @@ impl Log<'_> {
     }
 
     fn finish(mut self) {
+        self.tables.stats.add(
+            "event_without_table",
+            self.others,
+            Severity::Info,
+            "an event that no table holds",
+        );
         self.requests
-            .finish(&self.constants, &self.sessions, self.tables);
+            .finish(self.constants, &self.sessions, self.tables);
         self.sessions.finish(self.tables);
         let (quic, http2) = self.seen;
         if quic {

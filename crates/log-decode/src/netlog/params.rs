@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parameters of one event, taken apart only as far as they are asked for.
 
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use super::event::source_id;
+use crate::json::{Reader, Span};
+use serde::de::{Deserializer, Error, Visitor};
 use serde::Deserialize;
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// A number, which Chromium writes as text where a double could not hold it.
@@ -43,57 +44,91 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-/// Names and values as they are written.
-#[derive(Debug, Default)]
-pub(super) struct Params<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+/// Of an integer as it is written.
+#[inline]
+pub(super) fn whole(raw: &[u8]) -> Option<i64> {
+    plain(raw).or_else(|| serde_json::from_slice(raw).ok())
+}
 
-impl<'de: 'a, 'a> Deserialize<'de> for Params<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
+/// Of a number as it is written, in digits or as text.
+#[inline]
+pub(super) fn number(raw: &[u8]) -> Option<i64> {
+    let text = raw
+        .strip_prefix(b"\"")
+        .and_then(|rest| rest.strip_suffix(b"\""));
+    plain(text.unwrap_or(raw)).or_else(|| {
+        let Number(number) = serde_json::from_slice(raw).ok()?;
+        Some(number)
+    })
+}
 
-        impl<'de> Visitor<'de> for Members {
-            type Value = Params<'de>;
-
-            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Params<'de>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(Name(name)) = map.next_key()? {
-                    members.push((name, map.next_value()?));
-                }
-                Ok(Params(members))
-            }
-        }
-
-        /// Copied only if it is written with escapes.
-        #[derive(Deserialize)]
-        struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-
-        deserializer.deserialize_map(Members)
+pub(super) fn flag(raw: &[u8]) -> Option<bool> {
+    match raw {
+        b"true" => Some(true),
+        b"false" => Some(false),
+        _ => None,
     }
 }
 
+/// Digits that cannot overflow; `None` for all that must be looked at more closely.
+#[inline]
+pub(super) fn plain(text: &[u8]) -> Option<i64> {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    if digits.is_empty() || digits.len() > 18 || digits.len() > 1 && digits[0] == b'0' {
+        return None;
+    }
+    let mut value = 0_i64;
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + i64::from(digit);
+    }
+    Some(if digits.len() < text.len() {
+        -value
+    } else {
+        value
+    })
+}
+
+/// Where names (without their quotes) and values of one event stand.
+pub(super) type Members = Vec<(Span, Span)>;
+
+/// Names and values as they are written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Params<'a> {
+    text: &'a [u8],
+    members: &'a [(Span, Span)],
+}
+
 impl<'a> Params<'a> {
-    /// The parameters that stand in `raw`; `None` if it is no object.
-    pub(super) fn parse(raw: Option<&'a RawValue>) -> Option<Self> {
-        raw.map_or(Some(Self::default()), |raw| {
-            serde_json::from_str(raw.get()).ok()
-        })
+    /// The parameters that stand in the text of an event.
+    pub(super) fn new(text: &'a [u8], members: &'a [(Span, Span)]) -> Self {
+        Self { text, members }
+    }
+
+    /// Names, and values as they are written.
+    #[inline]
+    pub(super) fn members(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+        let text = self.text;
+        (self.members.iter()).map(move |(name, value)| (name.of(text), value.of(text)))
+    }
+
+    #[inline]
+    fn bytes(&self, name: &str) -> Option<&'a [u8]> {
+        let mut members = self.members();
+        members.find_map(|(known, value)| (known == name.as_bytes()).then_some(value))
     }
 
     /// A value as it is written.
     pub(super) fn raw(&self, name: &str) -> Option<&'a str> {
-        let (_, raw) = self.0.iter().find(|(known, _)| known == name)?;
-        Some(raw.get())
+        self.bytes(name).map(as_str)
     }
 
     /// Names, and values as text.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, Cow<'a, str>)> + '_ {
-        self.0
-            .iter()
-            .map(|(name, raw)| (name.as_ref(), as_text(raw.get())))
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'a str, Cow<'a, str>)> {
+        (self.members()).map(|(name, raw)| (as_str(name), as_text(as_str(raw))))
     }
 
     fn get<T: Deserialize<'a>>(&self, name: &str) -> Option<T> {
@@ -101,7 +136,7 @@ impl<'a> Params<'a> {
     }
 
     pub(super) fn number(&self, name: &str) -> Option<i64> {
-        self.get(name).map(|Number(number)| number)
+        number(self.bytes(name)?)
     }
 
     pub(super) fn unsigned(&self, name: &str) -> Option<u64> {
@@ -115,14 +150,11 @@ impl<'a> Params<'a> {
     }
 
     pub(super) fn flag(&self, name: &str) -> Option<bool> {
-        self.get(name)
+        self.bytes(name).and_then(flag)
     }
 
     pub(super) fn numbers(&self, name: &str) -> Vec<u64> {
-        let numbers: Vec<Number> = self.get(name).unwrap_or_default();
-        (numbers.into_iter())
-            .filter_map(|Number(number)| u64::try_from(number).ok())
-            .collect()
+        self.bytes(name).and_then(numbers).unwrap_or_default()
     }
 
     pub(super) fn texts(&self, name: &str) -> Vec<String> {
@@ -150,17 +182,33 @@ impl<'a> Params<'a> {
 
     /// The source that this event refers to.
     pub(super) fn dependency(&self) -> Option<i64> {
-        #[derive(Deserialize)]
-        struct Source {
-            id: i64,
-        }
-        self.get("source_dependency").map(|Source { id }| id)
+        source_id(&mut Reader::new(self.bytes("source_dependency")?)).ok()?
     }
+}
+
+/// Those of an array that are not negative; `None` if it is not one of numbers.
+fn numbers(raw: &[u8]) -> Option<Vec<u64>> {
+    let mut reader = Reader::new(raw);
+    let mut inside = reader.enter(b'[').ok()?;
+    let mut numbers = Vec::new();
+    while reader.next_item(&mut inside).ok()? {
+        let number = number(reader.value().ok()?.of(raw))?;
+        numbers.extend(u64::try_from(number));
+    }
+    Some(numbers)
+}
+
+/// Parameters that are not UTF-8 have been turned away.
+fn as_str(text: &[u8]) -> &str {
+    std::str::from_utf8(text).unwrap_or_default()
 }
 
 /// A text without its quotes; anything else as it is written.
 fn as_text(raw: &str) -> Cow<'_, str> {
-    if let Ok(text) = serde_json::from_str::<&str>(raw) {
+    let text = raw
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    if let Some(text) = text.filter(|text| !text.contains('\\')) {
         return Cow::Borrowed(text);
     }
     serde_json::from_str::<String>(raw).map_or(Cow::Borrowed(raw), Cow::Owned)

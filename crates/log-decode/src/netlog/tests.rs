@@ -152,6 +152,36 @@ fn numbers_beyond_all_bounds_are_counted() {
 }
 
 #[test]
+fn an_event_that_is_no_json_is_malformed_whoever_reads_it() {
+    let count = |params: &str| {
+        let (_, tables) = decoded(&whole(&[event(6, 20, params)])).unwrap();
+        tables.stats.get("malformed_event")
+    };
+    for fine in [
+        r#"{"size":-0.5e3,"a":[1,{"b":[null,true]}],"c":"\u00e9 \"\\"}"#,
+        "{ \"size\" :\n12 , \"a\": \"\u{e9}\"}",
+        "null",
+        "{}",
+    ] {
+        assert_eq!(count(fine), 0, "{fine}");
+    }
+    for broken in [
+        r#"{"size":01}"#,
+        r#"{"size":1 2}"#,
+        r#"{"size":nul}"#,
+        r#"{"size":1,}"#,
+        r#"{"a":[1,]}"#,
+        r#"{"a":{"b"}}"#,
+        r#"{"a":"\x"}"#,
+        "{\"a\":\"\n\"}",
+        "[]",
+        "7",
+    ] {
+        assert_eq!(count(broken), 1, "{broken}");
+    }
+}
+
+#[test]
 fn other_documents_are_foreign() {
     for other in [
         "",

@@ -191,7 +191,7 @@ impl Session {
         frame.push(carrier, tables);
         let Some(id) = frame.stream_id else { return };
         let way = (id, direction);
-        match frame.name.as_str() {
+        match frame.name.as_ref() {
             "stream" => {
                 let extent = (
                     frame.offset.unwrap_or_default(),
