@@ -20,6 +20,8 @@ from quiclab.tables import CAPTURED, CONNECTION, MADE_LATER, TABLES
 
 _CLOCKLESS = ("no_epoch", "no_clock_offset")
 """Findings of decoders about clocks that nothing in a file places."""
+_MOST_COMPARED = 64
+"""Sources that are compared one by one, which needs no memory; beyond this they are looked up."""
 _OFFSET_READ_NS = 1000
 """Two clocks cannot be read at one instant: what their offset is known to at best."""
 _REALTIME_FORMATS = ("qlog", "har", "pcap", "ss", "mahimahi_log")
@@ -105,6 +107,8 @@ def _decode(log: LogFile, context: Context, sink: Sink) -> FileTables:
 def _place(account: Account, sink: Sink) -> None:
     captures = [each.name for each in account.sources if each.format in CAPTURES]
     packets = sink.table("packets")
+    if len(account.sources) == 1 and packets.select(pl.struct("vantage", "connection").n_unique()).collect().item() < 2:
+        packets = packets.clear()  # nothing to join: a large log need not be held for it
     seen = named(sightings(packets, captures))
     seen = pl.concat([seen, aligned(seen, packets, sink.table("ip_packets"), captures)])
     account.sources = place_all([part for each in account.sources for part in _traces(each, seen)], seen)
@@ -148,15 +152,21 @@ def _moved(instants: Sequence[pl.Expr], unit: pl.Expr, placed: Mapping[str, Plac
 
 def _looked_up(unit: pl.Expr, placed: Mapping[str, Placement], what: str) -> pl.Expr:
     dtype = pl.Float64() if what == "drift" else pl.Int64()
-    values = pl.Series([getattr(placement, what) for placement in placed.values()], dtype=dtype)
-    units = pl.Series(list(placed), dtype=pl.String)
-    return unit.replace_strict(units, values, default=None, return_dtype=dtype)
+    values = {name: getattr(placement, what) for name, placement in placed.items()}
+    if len(values) > _MOST_COMPARED:
+        units, told = pl.Series(list(values), dtype=pl.String), pl.Series(list(values.values()), dtype=dtype)
+        return unit.replace_strict(units, told, default=None, return_dtype=dtype)
+    # Comparisons are done portion by portion; a replacement would hold the whole table.
+    found = [pl.when(unit == name).then(pl.lit(value, dtype)) for name, value in values.items()]
+    return pl.coalesce(*found, pl.lit(None, dtype))
 
 
 def _with_captures(
     packets: pl.LazyFrame, sink: Sink, account: Account, placed: Mapping[str, Placement]
 ) -> pl.LazyFrame:
     """Rows of logs with the instant of the capture that shows the packet, and every row with the link's index."""
+    if account.captured.is_empty() and not sink.rows("ip_packets"):
+        return packets
     order = packets.collect_schema().names()
     index = (
         sink.table("ip_packets")

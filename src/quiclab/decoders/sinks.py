@@ -24,6 +24,9 @@ class Sink(Protocol):
     def table(self, name: str) -> pl.LazyFrame:
         """All rows of a table so far, in the order in which they came."""
 
+    def rows(self, name: str) -> int:
+        """How many rows of a table there are."""
+
 
 class InMemory:
     """For logs of a trial."""
@@ -40,6 +43,10 @@ class InMemory:
     def table(self, name: str) -> pl.LazyFrame:
         """All rows of a table so far, in the order in which they came."""
         return pl.concat([TABLES[name].empty(), *self._parts[name]]).lazy()
+
+    def rows(self, name: str) -> int:
+        """How many rows of a table there are."""
+        return sum(part.height for part in self._parts[name])
 
 
 class ParquetParts:
