@@ -92,7 +92,11 @@ def main() -> None:
             for protocol, trial in trials.items():
                 netlog = next(trial.raw.rglob("*netlog*"))
                 events = [line.strip().rstrip(b",") for line in netlog.read_bytes().splitlines()]
-                records = [event for event in events if event.startswith(b'{"') and event.endswith(b"}")]
+                records = [
+                    event
+                    for event in events
+                    if event.startswith(b'{"') and event.endswith(b"}") and b'"constants"' not in event[:20]
+                ]
                 rows += bench_json(f"NetLog, {protocol}", "netlog", netlog, records, rounds)
     print_table("Decoding qlog and NetLog (CPU time)", rows)
 
