@@ -113,8 +113,8 @@ class Program:
     """Another version of the program: the folder below which it lies (`bin`, `sbin`, `usr/bin`, …). Two arms with
     two prefixes compare yesterday's build with today's."""
     version: str | None = None
-    """What its version, as `quiclab doctor` tells it, must begin with: `1.30` takes 1.30.4 but neither 1.3 nor 1.31. A
-    study whose programs are of another version is not begun."""
+    """What its version, as `quiclab doctor` tells it, must begin with: `1.30` takes 1.30.4 but neither 1.3 nor 1.31. An
+    arm whose programs are of another version fails with that reason."""
     knobs: Knobs = Knobs()
     """What is set on it; in a spec these are keys of the same table."""
     cpu: Share | None = None
