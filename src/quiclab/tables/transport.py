@@ -210,9 +210,14 @@ PARAMETERS = of_logs(
     VANTAGE,
     CONNECTION,
     TIME,
-    Column("name", pl.String, "", NEVER, "`event.member`, or `event.owner.member` (owner or initiator)."),
+    Column(
+        "name", pl.String, "", NEVER,
+        "`event.member`, or `event.owner.member`: `settings.server.max_frame_size`, "
+        "`parameters_set.client.initial_max_data`. The owner is `local` or `remote` where the log does not say whose "
+        "it is.",
+    ),
     Column("value", pl.String, "", NEVER, "Its value as text; JSON where it is no scalar."),
-)
+)  # fmt: skip
 
 FRAMES = of_logs(
     "frames",

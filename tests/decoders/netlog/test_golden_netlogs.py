@@ -160,8 +160,8 @@ def test_http2_frames_windows_and_settings() -> None:
     assert frames.filter(pl.col("frame_type") == "data")["length_bytes"].to_list() == sizes
     assert tables["flow_control"]["limit"].to_list() == [65_535 + 15_663_105, 65_535 + 983_041]
     settings = dict(tables["parameters"].select("name", "value").iter_rows())
-    assert settings["settings.local.initial_window_size"] == "6291456"
-    assert settings["settings.remote.max_concurrent_streams"] == "250"
+    assert settings["settings.client.initial_window_size"] == "6291456"
+    assert settings["settings.server.max_concurrent_streams"] == "250"
     assert settings["alpn_information.chosen_alpn"] == "h2"
     steps = tables["handshake"].select("step", "round_trip").rows()
     assert steps[:2] == [("client_hello", 0), ("server_hello", 0)]

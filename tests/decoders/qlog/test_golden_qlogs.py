@@ -159,8 +159,8 @@ def test_the_server_and_the_client_name_the_handshake() -> None:
     said = dict(parameters.select("name", "value").iter_rows())
     assert said["alpn_information.chosen_alpn"] == "h3"
     assert said["version_information.chosen_version"] == "1"
-    assert said["parameters_set.remote.initial_max_stream_data_bidi_local"] == "32768"
-    assert said["connection_closed.remote.connection_error"] == "no_error"
+    assert said["parameters_set.client.initial_max_stream_data_bidi_local"] == "32768"
+    assert said["connection_closed.client.connection_error"] == "no_error"
     assert said["settings.server.enable_connect_protocol"] == "true"
 
 

@@ -9,7 +9,6 @@ use super::streams::Streams;
 use super::Event;
 use crate::tables::{FlowControl, HttpFrame, Tables};
 use crate::Direction;
-use serde_json::json;
 use std::collections::BTreeMap;
 
 /// RFC 9113 section 6.9.2.
@@ -69,7 +68,7 @@ impl Session {
             "SETTING" => {
                 let name = event.params.text("id").unwrap_or_default();
                 let value = event.params.raw("value").unwrap_or_default();
-                self.setting("settings.remote", event.time_ns, &name, value, tables);
+                self.setting("settings.server", event.time_ns, &name, value, tables);
             }
             "INVALID_HEADER" | "ACCEPT_CH" => return false,
             _ => self.frame(direction, kind, event, tables),
@@ -89,21 +88,28 @@ impl Session {
         let stream_id = params.unsigned("stream_id");
         let size = params.unsigned("size");
         let fin = params.flag("fin");
-        let error = params
-            .text("error_code")
-            .and_then(|code| code.split(' ').next()?.parse().ok());
+        // `8 (CANCEL)`
+        let error_code = params.text("error_code");
+        let (error, error_name) = match error_code.as_deref().and_then(|code| code.split_once(' '))
+        {
+            Some((number, name)) => (number.parse().ok(), Some(name.trim_matches(['(', ')']))),
+            None => (None, None),
+        };
         let value = ["delta", "last_accepted_stream_id", "error_code"]
             .into_iter()
             .find_map(|name| params.unsigned(name));
         let settings = params.texts("settings");
         for (name, value) in settings.iter().filter_map(|text| parse_setting(text)) {
-            self.setting("settings.local", *time_ns, name, value, tables);
+            self.setting("settings.client", *time_ns, name, value, tables);
         }
         let detail = match kind.as_str() {
             "headers" | "push_promise" => Some(params.header_fields()),
-            "goaway" => params
-                .text("debug_data")
-                .map(|debug| json!({ "debug_data": debug }).to_string()),
+            "goaway" => {
+                let debug = params.text("debug_data").filter(|text| !text.is_empty());
+                let members = [("error", error_name), ("debug", debug.as_deref())];
+                told(members)
+            }
+            "rst_stream" => told([("error", error_name), ("debug", None)]),
             _ if settings.is_empty() => None,
             _ => {
                 let settings = settings.iter().filter_map(|text| parse_setting(text));
@@ -270,7 +276,7 @@ impl Session {
         let name = setting_name(name);
         if let (true, Ok(window)) = (number == "4", value.parse()) {
             // What one end announces limits the other.
-            *(if owner == "settings.local" {
+            *(if owner == "settings.client" {
                 &mut self.initial_down
             } else {
                 &mut self.initial_up
@@ -290,6 +296,15 @@ impl Session {
     }
 }
 
+/// An object of what is known.
+fn told(members: [(&str, Option<&str>); 2]) -> Option<String> {
+    let known = members
+        .into_iter()
+        .filter_map(|(name, text)| Some((name.to_owned(), text?.into())));
+    let known: serde_json::Map<_, _> = known.collect();
+    (!known.is_empty()).then(|| serde_json::Value::Object(known).to_string())
+}
+
 /// `[id:4 (SETTINGS_INITIAL_WINDOW_SIZE) value:6291456]`
 fn parse_setting(text: &str) -> Option<(&str, &str)> {
     let (id, value) = text.trim_matches(['[', ']']).split_once(" value:")?;
@@ -301,7 +316,11 @@ fn setting_name(text: &str) -> String {
     let name = text
         .split_once(" (SETTINGS_")
         .map_or(text, |(_, name)| name.trim_end_matches(')'));
-    name.to_ascii_lowercase()
+    match name {
+        // What RFC 9218 calls it.
+        "DEPRECATE_HTTP2_PRIORITIES" => "no_rfc7540_priorities".to_owned(),
+        _ => name.to_ascii_lowercase(),
+    }
 }
 
 /// The priority of a request by RFC 7540, where there is none by RFC 9218.

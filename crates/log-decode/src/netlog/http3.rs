@@ -82,18 +82,17 @@ impl Http3 {
             }
             "SETTINGS" => {
                 let owner = if sent {
-                    "settings.local"
+                    "settings.client"
                 } else {
-                    "settings.remote"
+                    "settings.server"
                 };
-                let name = |name: &str| name.trim_start_matches("SETTINGS_").to_ascii_lowercase();
                 for (setting, value) in params.iter() {
-                    let setting = format!("{owner}.{}", name(setting));
+                    let setting = format!("{owner}.{}", setting_name(setting));
                     parameters::push(connection, event.time_ns, &setting, &value, tables);
                 }
                 let pairs = params
                     .iter()
-                    .map(|(setting, value)| (name(setting), setting_value(&value)));
+                    .map(|(setting, value)| (setting_name(setting), setting_value(&value)));
                 detail = serde_json::to_string(&pairs.collect::<serde_json::Map<_, _>>()).ok();
             }
             "PRIORITY_UPDATE" => {
@@ -137,4 +136,15 @@ impl Http3 {
 /// The number that stands there, or what else does.
 pub(super) fn setting_value(text: &str) -> serde_json::Value {
     text.parse::<u64>().map_or_else(|_| text.into(), Into::into)
+}
+
+/// In small letters and without prefix; the number of one that Chromium has no name for.
+fn setting_name(name: &str) -> String {
+    let number = name
+        .strip_prefix("UNSUPPORTED_SETTINGS_TYPE(")
+        .and_then(|rest| rest.trim_end_matches(')').parse::<u64>().ok());
+    match number {
+        Some(number) => format!("{number:#x}"),
+        None => name.trim_start_matches("SETTINGS_").to_ascii_lowercase(),
+    }
 }

@@ -3,6 +3,7 @@
 
 use super::context::Context;
 use super::handshake;
+use super::losses::Who;
 use crate::tables::{FlowControl, Parameter, Tables};
 
 /// Events whose members go to the table `parameters`.
@@ -36,19 +37,24 @@ pub(super) fn all(context: &Context<'_>, tables: &mut Tables) {
         .of(context.text)
         .strip_suffix(context.name);
     // 0.3 has two events of that name, told apart by their namespace.
-    let prefix = match (context.name, namespace) {
-        (b"parameters_set", Some(b"recovery:")) => "recovery_",
-        _ => "",
+    let event = match (context.name, namespace) {
+        (b"parameters_set", Some(b"recovery:")) => "recovery_parameters_set".into(),
+        (b"parameters_set", Some(b"http:" | b"h3:" | b"http3:")) => "settings".into(),
+        _ => String::from_utf8_lossy(context.name),
     };
-    let event = String::from_utf8_lossy(context.name);
     for (key, value) in &context.event.members {
         let key = context.text(*key);
         if matches!(key.as_ref(), "owner" | "initiator") {
             continue;
         }
+        let key = match event.as_ref() {
+            "settings" => setting(&key),
+            "connection_started" => end(&key, context.who),
+            _ => &key,
+        };
         let name = match &owner {
-            Some(owner) => format!("{prefix}{event}.{owner}.{key}"),
-            None => format!("{prefix}{event}.{key}"),
+            Some(owner) => format!("{event}.{}.{key}", end(owner, context.who)),
+            None => format!("{event}.{key}"),
         };
         tables.parameters.push(Parameter {
             vantage: context.who.vantage,
@@ -58,10 +64,29 @@ pub(super) fn all(context: &Context<'_>, tables: &mut Tables) {
             value: &context.text(*value),
         });
     }
-    if context.name == b"parameters_set" && prefix.is_empty() {
+    if event == "parameters_set" {
         if let Some(owner) = owner {
             first_limits(&owner, context, tables);
         }
+    }
+}
+
+/// Which end `local` and `remote` are; what they stand for where the log does not say whose it is.
+fn end<'a>(name: &'a str, who: Who<'_>) -> &'a str {
+    match (name, who.vantage) {
+        ("local", Some("client")) | ("remote", Some("server")) => "client",
+        ("local", Some("server")) | ("remote", Some("client")) => "server",
+        _ => name,
+    }
+}
+
+/// A setting of HTTP/3 by the name that it has in frames.
+fn setting(name: &str) -> &str {
+    match name {
+        "max_table_capacity" => "qpack_max_table_capacity",
+        "blocked_streams_count" => "qpack_blocked_streams",
+        "extended_connect" => "enable_connect_protocol",
+        _ => name,
     }
 }
 

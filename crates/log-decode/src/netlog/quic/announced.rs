@@ -25,9 +25,9 @@ impl Session {
             | "TRANSPORT_PARAMETERS_RECEIVED"
             | "TRANSPORT_PARAMETERS_RESUMED" => {
                 let owner = match name {
-                    "TRANSPORT_PARAMETERS_SENT" => "parameters_set.local",
-                    "TRANSPORT_PARAMETERS_RECEIVED" => "parameters_set.remote",
-                    _ => "parameters_restored.remote",
+                    "TRANSPORT_PARAMETERS_SENT" => "parameters_set.client",
+                    "TRANSPORT_PARAMETERS_RECEIVED" => "parameters_set.server",
+                    _ => "parameters_restored.server",
                 };
                 let text = params.text("quic_transport_parameters").unwrap_or_default();
                 for (name, value) in parameters::transport_parameters(&text) {
@@ -61,35 +61,20 @@ impl Session {
             "CLOSED" => {
                 self.close_told = true;
                 let owner = if params.flag("from_peer") == Some(true) {
-                    "remote"
+                    "server"
                 } else {
-                    "local"
+                    "client"
                 };
                 let error = params
                     .number("quic_error")
                     .map(|number| constants.quic_error(number));
+                let error = error.unwrap_or_default();
                 let details = params.text("details").unwrap_or_default();
-                parameters::push(
-                    connection,
-                    time_ns,
-                    "connection_closed.owner",
-                    owner,
-                    tables,
-                );
-                parameters::push(
-                    connection,
-                    time_ns,
-                    "connection_closed.connection_error",
-                    &error.unwrap_or_default(),
-                    tables,
-                );
-                parameters::push(
-                    connection,
-                    time_ns,
-                    "connection_closed.reason",
-                    &details,
-                    tables,
-                );
+                for (member, value) in [("connection_error", error.as_str()), ("reason", &details)]
+                {
+                    let name = format!("connection_closed.{owner}.{member}");
+                    parameters::push(connection, time_ns, &name, value, tables);
+                }
             }
             "QUIC_SESSION" if event.phase == Phase::Begin => {
                 parameters::push_all(connection, time_ns, "quic_session", params, tables);
