@@ -167,13 +167,13 @@ impl Keyring {
 /// Suites that may belong to a secret: the chosen one, else all whose hash is as long; `None` if it cannot be opened.
 fn suites(chosen: Option<u16>, secret: &Secret) -> Option<impl Iterator<Item = Suite> + use<>> {
     let ids = match (chosen, secret.as_bytes().len()) {
-        (Some(chosen), _) => [chosen, chosen],
-        (None, 48) => [0x1302, 0x1302],
-        (None, _) => [0x1301, 0x1303],
+        (Some(chosen), _) => [Some(chosen), None, None],
+        (None, 48) => [Some(0x1302), None, None],
+        (None, _) => [0x1301, 0x1303, 0x1304].map(Some),
     };
-    let [first, second] = ids.map(Suite::of);
-    let second = second.filter(|_| ids.first() != ids.last());
-    Some(std::iter::once(first?).chain(second))
+    let suites = ids.map(|id| Suite::of(id?).filter(|suite| suite.aead.tag_bytes() == TAG_BYTES));
+    suites.first()?.as_ref()?;
+    Some(suites.into_iter().flatten())
 }
 
 /// Open with the keys in `slot`, else with those that follow from `secret`, and keep what fits.

@@ -3,10 +3,11 @@
 
 use super::header::Version;
 use super::wire::{packet_number, ConnectionId};
+use crate::tls::aead::{nonce, Algorithm, Key};
 use crate::tls::keylog::Secret;
 use crate::tls::suite::Suite;
 use crate::Direction;
-use ring::aead::{self, quic, Aad, LessSafeKey, Nonce, UnboundKey};
+use ring::aead::quic;
 use ring::hmac;
 
 /// `TLS_AES_128_GCM_SHA256`, which protects Initial packets (RFC 9001 section 5.2).
@@ -50,7 +51,7 @@ fn labels(version: Version) -> Labels {
 
 /// What opens the payloads of one direction, one encryption level and one key phase.
 pub(super) struct PayloadKey {
-    key: LessSafeKey,
+    key: Key,
     iv: [u8; 12],
 }
 
@@ -58,11 +59,11 @@ impl PayloadKey {
     pub(super) fn new(suite: Suite, version: Version, secret: &Secret) -> Option<Self> {
         let labels = labels(version);
         let mut key = [0; 32];
-        let key = key.get_mut(..suite.aead.key_len())?;
+        let key = key.get_mut(..suite.aead.key_bytes())?;
         suite.expand_label(secret, labels.key, key)?;
         let mut iv = [0; 12];
         suite.expand_label(secret, labels.iv, &mut iv)?;
-        let key = LessSafeKey::new(UnboundKey::new(suite.aead, key).ok()?);
+        let key = Key::new(suite.aead, key)?;
         Some(Self { key, iv })
     }
 
@@ -73,26 +74,13 @@ impl PayloadKey {
         header: &[u8],
         payload: &'a mut [u8],
     ) -> Option<&'a [u8]> {
-        let mut nonce = self.iv;
-        for (byte, number) in nonce.iter_mut().skip(4).zip(number.to_be_bytes()) {
-            *byte ^= number;
-        }
-        let nonce = Nonce::assume_unique_for_key(nonce);
-        let opened = self.key.open_in_place(nonce, Aad::from(header), payload);
-        opened.ok().map(|plain| &*plain)
+        let plain = self.key.open(nonce(self.iv, number), header, payload)?;
+        Some(&*plain)
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     pub(super) fn seal(&self, number: u64, header: &[u8], payload: &mut Vec<u8>) {
-        let mut nonce = self.iv;
-        for (byte, number) in nonce.iter_mut().skip(4).zip(number.to_be_bytes()) {
-            *byte ^= number;
-        }
-        let nonce = Nonce::assume_unique_for_key(nonce);
-        (self
-            .key
-            .seal_in_place_append_tag(nonce, Aad::from(header), payload))
-        .unwrap();
+        self.key.seal(nonce(self.iv, number), header, payload);
     }
 }
 
@@ -118,12 +106,12 @@ pub(super) struct Unprotected {
 
 impl HeaderKey {
     pub(super) fn new(suite: Suite, version: Version, secret: &Secret) -> Option<Self> {
-        let algorithm = if *suite.aead == aead::AES_128_GCM {
-            &quic::AES_128
-        } else if *suite.aead == aead::AES_256_GCM {
-            &quic::AES_256
-        } else {
-            &quic::CHACHA20
+        let algorithm = match suite.aead {
+            Algorithm::Aes128Gcm | Algorithm::Aes128Ccm => &quic::AES_128,
+            Algorithm::Aes256Gcm => &quic::AES_256,
+            Algorithm::ChaCha20Poly1305 => &quic::CHACHA20,
+            // RFC 9001 section 5.3 forbids what has a shorter tag, and no suite of TLS 1.3 has what is left.
+            Algorithm::Aes128Ccm8 | Algorithm::Aes256Ccm8 | Algorithm::Aes256Ccm => return None,
         };
         let mut key = [0; 32];
         let key = key.get_mut(..algorithm.key_len())?;
@@ -166,7 +154,7 @@ impl HeaderKey {
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 impl HeaderKey {
     /// Protect a header whose packet number takes four bytes.
     pub(super) fn protect(&self, packet: &mut [u8], number_at: usize) {
@@ -218,7 +206,7 @@ impl PacketKeys {
 
 /// Whether a Retry's integrity tag fits the Destination Connection ID that the client chose (RFC 9001 section 5.8).
 pub(super) fn retry_fits(version: Version, original_dcid: &ConnectionId, packet: &[u8]) -> bool {
-    let (key, nonce): ([u8; 16], [u8; 12]) = match version {
+    let (key, retry_nonce): ([u8; 16], [u8; 12]) = match version {
         Version::V1 => (
             *b"\xbe\x0c\x69\x0b\x9f\x66\x57\x5a\x1d\x76\x6b\x54\xe3\x68\xc8\x4e",
             *b"\x46\x15\x99\xd3\x5d\x63\x2b\xf2\x23\x98\x25\xbb",
@@ -231,19 +219,13 @@ pub(super) fn retry_fits(version: Version, original_dcid: &ConnectionId, packet:
     let Some((packet, tag)) = packet.split_last_chunk::<TAG_BYTES>() else {
         return false;
     };
-    let Ok(key) = UnboundKey::new(&aead::AES_128_GCM, &key) else {
+    let Some(key) = Key::new(Algorithm::Aes128Gcm, &key) else {
         return false;
     };
     let length = u8::try_from(original_dcid.len()).unwrap_or_default();
     let pseudo_packet = [&[length], original_dcid.as_bytes(), packet].concat();
     let mut tag = *tag;
-    LessSafeKey::new(key)
-        .open_in_place(
-            Nonce::assume_unique_for_key(nonce),
-            Aad::from(&pseudo_packet),
-            &mut tag,
-        )
-        .is_ok()
+    key.open(retry_nonce, &pseudo_packet, &mut tag).is_some()
 }
 
 #[cfg(test)]

@@ -245,7 +245,7 @@ impl Session {
         if hello.early_data && self.client.is_none() {
             // The suite is that of the session resumed, which the capture does not tell.
             let mut keys = tls13::Keys::default();
-            for suite in [0x1301, 0x1302, 0x1303].into_iter().filter_map(Suite::of) {
+            for suite in (0x1301..=0x1305).filter_map(Suite::of) {
                 keys.follow(suite, early);
             }
             self.up.protection = Protection::Tls13(keys);
@@ -328,7 +328,7 @@ impl Session {
         tables.count(
             "unsupported_cipher_suite",
             Severity::DataLoss,
-            "TLS connections with CBC or CCM, or older than 1.2: use a suite of AES-GCM or ChaCha20-Poly1305",
+            "TLS connections with CBC, or older than 1.2: use a suite of AES-GCM, AES-CCM or ChaCha20-Poly1305",
         );
         self.give_up(UNSUPPORTED, tables);
     }

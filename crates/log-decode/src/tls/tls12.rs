@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Record protection of TLS 1.2's AEAD suites: AES-GCM (RFC 5288) and ChaCha20-Poly1305 (RFC 7905).
+//! Record protection of TLS 1.2's AEAD suites: AES-GCM (RFC 5288), AES-CCM (RFC 6655, RFC 7251) and ChaCha20-Poly1305
+//! (RFC 7905).
 
+use super::aead::{self, Algorithm};
 use super::keylog::{Random, Secret};
-use super::tls13::nonce;
-use ring::{aead, hmac};
+use ring::hmac;
 
 const CHACHA20: [u16; 3] = [0xcca8, 0xcca9, 0xccaa];
 const AES_128_GCM: [u16; 4] = [0x009c, 0x009e, 0xc02b, 0xc02f];
 const AES_256_GCM: [u16; 4] = [0x009d, 0x009f, 0xc02c, 0xc030];
-/// Stands before every record of AES-GCM.
+const AES_128_CCM: [u16; 5] = [0xc09c, 0xc09e, 0xc0a4, 0xc0a6, 0xc0ac];
+const AES_256_CCM: [u16; 5] = [0xc09d, 0xc09f, 0xc0a5, 0xc0a7, 0xc0ad];
+const AES_128_CCM_8: [u16; 5] = [0xc0a0, 0xc0a2, 0xc0a8, 0xc0aa, 0xc0ae];
+const AES_256_CCM_8: [u16; 5] = [0xc0a1, 0xc0a3, 0xc0a9, 0xc0ab, 0xc0af];
+/// Stands before every record of AES-GCM and AES-CCM.
 const EXPLICIT_NONCE_BYTES: usize = 8;
-const TAG_BYTES: usize = 16;
 
 /// The key of one direction.
 #[derive(Debug)]
 pub(super) struct Key {
-    aead: aead::LessSafeKey,
+    aead: aead::Key,
+    tag_bytes: usize,
     iv: [u8; 12],
     /// Half of the nonce stands in the record.
     explicit: bool,
@@ -23,11 +28,15 @@ pub(super) struct Key {
 }
 
 /// What a cipher suite is made of; `None` for those that cannot be opened.
-fn suite(id: u16) -> Option<(&'static aead::Algorithm, hmac::Algorithm)> {
+fn suite(id: u16) -> Option<(Algorithm, hmac::Algorithm)> {
     Some(match id {
-        id if CHACHA20.contains(&id) => (&aead::CHACHA20_POLY1305, hmac::HMAC_SHA256),
-        id if AES_128_GCM.contains(&id) => (&aead::AES_128_GCM, hmac::HMAC_SHA256),
-        id if AES_256_GCM.contains(&id) => (&aead::AES_256_GCM, hmac::HMAC_SHA384),
+        id if CHACHA20.contains(&id) => (Algorithm::ChaCha20Poly1305, hmac::HMAC_SHA256),
+        id if AES_128_GCM.contains(&id) => (Algorithm::Aes128Gcm, hmac::HMAC_SHA256),
+        id if AES_256_GCM.contains(&id) => (Algorithm::Aes256Gcm, hmac::HMAC_SHA384),
+        id if AES_128_CCM.contains(&id) => (Algorithm::Aes128Ccm, hmac::HMAC_SHA256),
+        id if AES_256_CCM.contains(&id) => (Algorithm::Aes256Ccm, hmac::HMAC_SHA256),
+        id if AES_128_CCM_8.contains(&id) => (Algorithm::Aes128Ccm8, hmac::HMAC_SHA256),
+        id if AES_256_CCM_8.contains(&id) => (Algorithm::Aes256Ccm8, hmac::HMAC_SHA256),
         _ => return None,
     })
 }
@@ -46,16 +55,17 @@ pub(super) fn keys(id: u16, master: &Secret, client: &Random, server: &Random) -
         hash,
         master.as_bytes(),
         &seed,
-        2 * (algorithm.key_len() + iv_bytes),
+        2 * (algorithm.key_bytes() + iv_bytes),
     );
-    let (keys, ivs) = block.split_at_checked(2 * algorithm.key_len())?;
+    let (keys, ivs) = block.split_at_checked(2 * algorithm.key_bytes())?;
     let key = |at: usize| {
-        let key = keys.chunks(algorithm.key_len()).nth(at)?;
+        let key = keys.chunks(algorithm.key_bytes()).nth(at)?;
         let mut iv = [0; 12];
         iv.get_mut(..iv_bytes)?
             .copy_from_slice(ivs.chunks(iv_bytes).nth(at)?);
         Some(Key {
-            aead: aead::LessSafeKey::new(aead::UnboundKey::new(algorithm, key).ok()?),
+            aead: aead::Key::new(algorithm, key)?,
+            tag_bytes: algorithm.tag_bytes(),
             iv,
             explicit: iv_bytes == 4,
             sequence: 0,
@@ -92,19 +102,17 @@ impl Key {
         let nonce = if self.explicit {
             let mut iv = self.iv;
             iv.get_mut(4..)?.copy_from_slice(explicit);
-            aead::Nonce::assume_unique_for_key(iv)
+            iv
         } else {
-            nonce(self.iv, self.sequence)
+            aead::nonce(self.iv, self.sequence)
         };
-        let length = u16::try_from(sealed.len().checked_sub(TAG_BYTES)?).ok()?;
+        let length = u16::try_from(sealed.len().checked_sub(self.tag_bytes)?).ok()?;
         let mut authenticated = [0; 13];
         let (number, rest) = authenticated.split_at_mut(8);
         number.copy_from_slice(&self.sequence.to_be_bytes());
         rest.get_mut(..3)?.copy_from_slice(header.get(..3)?);
         rest.get_mut(3..)?.copy_from_slice(&length.to_be_bytes());
-        let plain = (self.aead)
-            .open_in_place(nonce, aead::Aad::from(authenticated), sealed)
-            .ok()?;
+        let plain = self.aead.open(nonce, &authenticated, sealed)?;
         self.sequence += 1;
         Some(plain)
     }

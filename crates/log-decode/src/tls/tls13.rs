@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Record protection of TLS 1.3 (RFC 8446 section 5.2), with the keys that follow one another in one direction.
 
+use super::aead;
 use super::keylog::Secret;
 use super::record::Opened;
 use super::suite::Suite;
-use ring::aead;
 
 /// How many records may fail before the keys are given up: others than those at hand may come first.
 const MAX_FAILURES: u32 = 64;
@@ -14,7 +14,7 @@ const MAX_FAILURES: u32 = 64;
 struct Key {
     suite: Suite,
     secret: Secret,
-    aead: aead::LessSafeKey,
+    aead: aead::Key,
     iv: [u8; 12],
     sequence: u64,
 }
@@ -33,10 +33,8 @@ impl Key {
 
     /// Length of the plaintext that then stands at the front of `body`.
     fn open(&mut self, header: [u8; 5], body: &mut [u8]) -> Option<usize> {
-        let nonce = nonce(self.iv, self.sequence);
-        let plain = (self.aead)
-            .open_in_place(nonce, aead::Aad::from(header), body)
-            .ok()?;
+        let nonce = aead::nonce(self.iv, self.sequence);
+        let plain = self.aead.open(nonce, &header, body)?;
         self.sequence += 1;
         Some(plain.len())
     }
@@ -48,14 +46,6 @@ impl Key {
         (self.suite).expand_label(&self.secret, b"traffic upd", next)?;
         Self::new(self.suite, Secret::new(next)?)
     }
-}
-
-/// The IV with the sequence number added (RFC 8446 section 5.3, and RFC 7905 section 2).
-pub(super) fn nonce(mut iv: [u8; 12], sequence: u64) -> aead::Nonce {
-    for (byte, number) in iv.iter_mut().skip(4).zip(sequence.to_be_bytes()) {
-        *byte ^= number;
-    }
-    aead::Nonce::assume_unique_for_key(iv)
 }
 
 /// The keys of one direction.

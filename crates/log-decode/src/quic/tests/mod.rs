@@ -89,7 +89,7 @@ const PING: &[u8] = &[1];
 #[test]
 fn every_version_suite_and_level_is_opened() {
     for version in [Version::V1, Version::V2] {
-        for suite in [0x1301, 0x1302, 0x1303] {
+        for suite in 0x1301..=0x1304 {
             let talk = Talk {
                 version,
                 suite,
@@ -111,6 +111,19 @@ fn every_version_suite_and_level_is_opened() {
             assert_eq!(tables.stats.iter().count(), 0);
         }
     }
+}
+
+/// QUIC forbids the short tag (RFC 9001 section 5.3).
+#[test]
+fn ccm_8_is_told_as_a_suite_that_cannot_be_opened() {
+    let talk = Talk::new();
+    let mut capture = Capture::new(talk.key_log(), None);
+    capture.hellos(&Talk {
+        suite: 0x1305,
+        ..Talk::new()
+    });
+    capture.datagram(Down, &talk.packet(Level::Handshake, Down, 0, PING));
+    assert_eq!(capture.finish().stats.get("unsupported_cipher"), 1);
 }
 
 #[test]
