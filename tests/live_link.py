@@ -28,7 +28,8 @@ _UDP_SEGMENT = 103
 _TCP_INFO_TOTAL_RETRANS = 100
 """Offset of tcpi_total_retrans in struct tcp_info."""
 
-BIG_BUFFERS = (ByteCount(4096), ByteCount(1 << 20), ByteCount(64 << 20))
+BIG_BUFFERS = (ByteCount(4096), ByteCount(1 << 20), ByteCount(16 << 20))
+"""What may be under way at once fits into what the link holds of an end while the machine keeps it from running."""
 
 
 def in_sandbox(work: Callable[[], Any]) -> Any:

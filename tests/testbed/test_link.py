@@ -6,6 +6,9 @@ How late it is, and how evenly it spaces packets, a loaded machine disturbs: `ma
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -56,6 +59,27 @@ def test_without_impairment_tcp_retransmits_nothing(backend: Backend, tmp_path: 
     assert up["delivered"] == up["packets_in"]
     assert outcome["flow"]["retransmits"] == 0
     assert outcome["flow"]["bytes"] > 100_000_000
+
+
+def test_a_link_that_may_not_run_for_a_moment_loses_nothing(backend: Backend, tmp_path: Path) -> None:
+    """The machine may give its processors to others, here for 100 ms three times: what TCP sends meanwhile waits."""
+
+    def work() -> dict[str, Any]:
+        with open_link(Direction(), tmp_path, backend) as ends:
+            for at in (1.0, 1.5, 2.0):
+                threading.Timer(at, _hold, [ends.link.pid, 0.1]).start()
+            bulk_tcp(ends, 3)
+            return ends.link.stop()
+
+    summary = in_sandbox(work)
+    _check_books(summary)
+    assert summary["up"]["delivered"] == summary["up"]["packets_in"]
+
+
+def _hold(pid: int, seconds: float) -> None:
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(seconds)
+    os.kill(pid, signal.SIGCONT)
 
 
 def test_without_impairment_udp_at_1_gbit_loses_nothing(backend: Backend, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ use std::os::fd::RawFd;
 
 use crate::clock::monotonic_ns;
 use crate::counters::Counters;
-use crate::device::{Sink, Source};
+use crate::device::{Lost, Sink, Source};
 use crate::histogram::Histogram;
 use crate::log::pcapng::Way;
 use crate::log::record::Action;
@@ -38,7 +38,7 @@ pub struct Account {
     /// What was logged.
     pub logged: Counts,
     /// Packets that got lost on the way to the link or from it, since the model's t = 0.
-    pub device_drops: u64,
+    pub lost: Lost,
 }
 
 /// One of the two directions.
@@ -49,7 +49,7 @@ pub struct Lane<'a> {
     lateness: Histogram,
     errors: Errors,
     /// What the devices had lost at the model's t = 0.
-    drops_before: Option<u64>,
+    lost_before: Option<Lost>,
     train: Vec<u32>,
     /// When the last one was written.
     wrote_ns: u64,
@@ -64,7 +64,7 @@ impl<'a> Lane<'a> {
             waiting,
             lateness: Histogram::default(),
             errors: Errors::default(),
-            drops_before: None,
+            lost_before: None,
             train: Vec::with_capacity(train::LONGEST),
             wrote_ns: 0,
         }
@@ -100,9 +100,9 @@ impl<'a> Lane<'a> {
         let received = self.source.receive(&mut |received| {
             errors.read += u64::from(!waiting.accept(&received));
         })?;
-        if received && self.drops_before.is_none() && self.waiting.model_has_begun() {
+        if received && self.lost_before.is_none() && self.waiting.model_has_begun() {
             // What was lost while addresses and routes were being set up is no part of the run.
-            self.drops_before = Some(self.source.drops()?);
+            self.lost_before = Some(self.source.lost()?);
         }
         Ok(received)
     }
@@ -163,9 +163,9 @@ impl<'a> Lane<'a> {
     /// # Errors
     /// If a device is lost.
     pub fn finish(self) -> io::Result<Account> {
-        let device_drops = match self.drops_before {
-            Some(before) => self.source.drops()?.saturating_sub(before),
-            None => 0,
+        let lost = match self.lost_before {
+            Some(before) => self.source.lost()?.since(before),
+            None => Lost::default(),
         };
         let (counters, logged) = self.waiting.finish();
         Ok(Account {
@@ -173,7 +173,7 @@ impl<'a> Lane<'a> {
             lateness: self.lateness,
             errors: self.errors,
             logged,
-            device_drops,
+            lost,
         })
     }
 }

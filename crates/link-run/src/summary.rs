@@ -7,7 +7,7 @@ use serde_json::{json, Value};
 
 use crate::clock::{monotonic_ns, process_cpu_ns, realtime_minus_monotonic_ns};
 use crate::config::Config;
-
+use crate::device::Lost;
 use crate::histogram::Histogram;
 use crate::lane::Account;
 use crate::log::{Counts, Writing};
@@ -47,7 +47,7 @@ pub fn of(config: &Config, start: &Start, outcome: Outcome) -> Value {
     let outside = OutsideDrops {
         read_errors: up.errors.read + down.errors.read,
         write_errors: up.errors.write + down.errors.write,
-        device_drops: up.device_drops + down.device_drops,
+        lost: up.lost + down.lost,
     };
     let counters = [up.counters, down.counters];
     let log_fault = log_fault(&counts, written);
@@ -80,7 +80,9 @@ pub fn of(config: &Config, start: &Start, outcome: Outcome) -> Value {
         "outside_drops": {
             "read_errors": outside.read_errors,
             "write_errors": outside.write_errors,
-            "device_drops": outside.device_drops,
+            "device_drops": outside.lost.device,
+            "unread": outside.lost.unread,
+            "backlog_drops": outside.lost.backlog,
         },
         "log": {
             "records": counts.records,
@@ -98,7 +100,7 @@ pub fn of(config: &Config, start: &Start, outcome: Outcome) -> Value {
 struct OutsideDrops {
     read_errors: u64,
     write_errors: u64,
-    device_drops: u64,
+    lost: Lost,
 }
 
 fn lateness_fault(lateness: &Histogram, config: &Config) -> Option<String> {
@@ -122,13 +124,22 @@ fn lateness_bound_ns(config: &Config) -> u64 {
 }
 
 fn loss_fault(outside: &OutsideDrops) -> Option<String> {
-    let OutsideDrops {
-        read_errors,
-        write_errors,
-        device_drops,
-    } = outside;
-    let lost = read_errors + write_errors + device_drops;
-    (lost > 0).then(|| format!("{lost} packets lost outside the model"))
+    let places = [
+        (outside.read_errors, "not understood"),
+        (outside.write_errors, "refused by a device"),
+        (outside.lost.device, "dropped by a device"),
+        (outside.lost.unread, "not read in time"),
+        (
+            outside.lost.backlog,
+            "found a processor's backlog full (anywhere on this machine)",
+        ),
+    ];
+    let told: Vec<String> = places
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, place)| format!("{count} {place}"))
+        .collect();
+    (!told.is_empty()).then(|| format!("packets lost outside the model: {}", told.join(", ")))
 }
 
 fn log_fault(counts: &Counts, written: io::Result<()>) -> Option<String> {

@@ -145,6 +145,11 @@ class Link:
         }
         return {key: str(folder / name) if folder and wanted else None for key, (name, wanted) in files.items()}
 
+    @property
+    def pid(self) -> int:
+        """Of the link's process."""
+        return self._require().pid
+
     def stop(self) -> dict[str, Any]:
         """Close the link and return its summary; packets still inside are counted there."""
         process = self._require()

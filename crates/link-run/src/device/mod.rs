@@ -8,6 +8,7 @@ pub mod tun;
 pub mod veth;
 
 use std::io;
+use std::ops::Add;
 use std::os::fd::RawFd;
 
 use crate::pool::Pool;
@@ -25,6 +26,41 @@ pub struct Received<'a> {
     pub offload: Option<Offload>,
     /// When the kernel had it (`CLOCK_MONOTONIC`), if the device tells.
     pub arrival_ns: Option<u64>,
+}
+
+/// Packets that an end's devices have lost outside the model, by the place where it happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// The device had no room, or was down.
+    pub device: u64,
+    /// Our own buffer was full before we read.
+    pub unread: u64,
+    /// The backlog of a processor was full. The kernel counts this for the whole machine.
+    pub backlog: u64,
+}
+
+impl Lost {
+    /// What was lost since `before`.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            device: self.device.saturating_sub(before.device),
+            unread: self.unread.saturating_sub(before.unread),
+            backlog: self.backlog.saturating_sub(before.backlog),
+        }
+    }
+}
+
+impl Add for Lost {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            device: self.device + other.device,
+            unread: self.unread + other.unread,
+            backlog: self.backlog + other.backlog,
+        }
+    }
 }
 
 /// Where packets of an end come from. Reading never waits.
@@ -47,7 +83,7 @@ pub trait Source: Send {
     ///
     /// # Errors
     /// If the counters cannot be read.
-    fn drops(&mut self) -> io::Result<u64>;
+    fn lost(&mut self) -> io::Result<Lost>;
 
     /// What the kernel leaves to us, by name.
     fn offloads(&self) -> &[&'static str];

@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use super::counters::DeviceCounters;
 use super::netns::Netns;
-use super::{Port, Received, Sink, Source, FRAME};
+use super::{Lost, Port, Received, Sink, Source, FRAME};
 use crate::config::End;
 use crate::error::Error;
 use crate::pool::{Pool, HEADROOM};
@@ -146,8 +146,11 @@ impl Source for TunSource {
         Ok(true)
     }
 
-    fn drops(&mut self) -> io::Result<u64> {
-        self.counters.transmit_drops()
+    fn lost(&mut self) -> io::Result<Lost> {
+        Ok(Lost {
+            device: self.counters.transmit_drops()?,
+            ..Lost::default()
+        })
     }
 
     fn offloads(&self) -> &[&'static str] {

@@ -9,7 +9,7 @@ use super::ring::{Frame, Ring, Shape, BEFORE_FRAME};
 use super::{ETHERNET, IPV4, IPV6};
 use crate::clock::{monotonic_ns, StampClock};
 use crate::device::counters::{backlog_drops, DeviceCounters};
-use crate::device::{Received, Source, FRAME};
+use crate::device::{Lost, Received, Source, FRAME};
 use crate::vnet::Offload;
 
 /// Frames of each size: the kernel keeps all of a ring alike, so there is one for single packets, one for the
@@ -120,15 +120,20 @@ impl Source for VethSource {
         self.rings.0.iter().any(Ring::is_crowded)
     }
 
-    fn drops(&mut self) -> io::Result<u64> {
-        let mut lost = self.counters.transmit_drops()?;
+    fn lost(&mut self) -> io::Result<Lost> {
+        let mut unread = 0;
         for ring in &mut self.rings.0 {
-            lost += ring.overflowed()?;
+            unread += ring.overflowed()?;
         }
-        if self.counts_backlog {
-            lost += backlog_drops()?;
-        }
-        Ok(lost)
+        Ok(Lost {
+            device: self.counters.transmit_drops()?,
+            unread,
+            backlog: if self.counts_backlog {
+                backlog_drops()?
+            } else {
+                0
+            },
+        })
     }
 
     fn offloads(&self) -> &[&'static str] {
