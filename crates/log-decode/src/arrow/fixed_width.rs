@@ -13,12 +13,10 @@ pub struct Primitive<T> {
 }
 
 impl<T: Copy + Default> Primitive<T> {
-    /// Nulls get their values, which nobody reads, when something else comes or the column ends.
-    #[inline]
+    /// The nulls before the first value get values, which nobody reads, when that comes; the nulls behind it at once.
+    #[cold]
     fn catch_up(&mut self) {
-        if self.values.len() < self.validity.len() {
-            self.values.resize(self.validity.len(), T::default());
-        }
+        self.values.resize(self.validity.len(), T::default());
     }
 }
 
@@ -28,15 +26,24 @@ macro_rules! primitive {
             const FORMAT: &'static str = $format;
 
             fn reserve(&mut self, rows: usize) {
-                self.values.reserve(rows);
+                if self.values.len() == self.validity.len() {
+                    self.values.reserve(rows);
+                }
             }
 
+            #[inline]
             fn push_null(&mut self) {
+                if !self.values.is_empty() {
+                    self.values.push(<$type>::default());
+                }
                 self.validity.push(false);
             }
 
             fn seal(mut self) -> Array {
-                self.catch_up();
+                if self.values.is_empty() {
+                    // Zeroed pages come for nothing.
+                    self.values = vec![<$type>::default(); self.validity.len()];
+                }
                 self.validity.seal(vec![Some(Buffer::$buffer(self.values))], vec![])
             }
         }
@@ -47,7 +54,9 @@ macro_rules! primitive {
 
             #[inline]
             fn push(column: &mut Self::Column, value: $type) {
-                column.catch_up();
+                if column.values.len() < column.validity.len() {
+                    column.catch_up();
+                }
                 column.values.push(value);
                 column.validity.push(true);
             }
@@ -75,10 +84,9 @@ pub struct Boolean {
 impl Column for Boolean {
     const FORMAT: &'static str = "b";
 
-    fn reserve(&mut self, rows: usize) {
-        self.values.bytes.reserve(rows / 8);
-    }
+    fn reserve(&mut self, _rows: usize) {}
 
+    #[inline]
     fn push_null(&mut self) {
         self.values.push(false);
         self.validity.push(false);
@@ -86,7 +94,7 @@ impl Column for Boolean {
 
     fn seal(self) -> Array {
         self.validity
-            .seal(vec![Some(Buffer::Bytes(self.values.bytes))], vec![])
+            .seal(vec![Some(self.values.into_buffer())], vec![])
     }
 }
 
@@ -94,6 +102,7 @@ impl Kind for bool {
     type Value<'a> = bool;
     type Column = Boolean;
 
+    #[inline]
     fn push(column: &mut Boolean, value: bool) {
         column.values.push(value);
         column.validity.push(true);

@@ -130,6 +130,8 @@ macro_rules! table {
         #[derive(Debug, Default)]
         pub(crate) struct $builder {
             rows: usize,
+            /// For how many rows the columns have room.
+            room: usize,
             /// Whether a chunk has been sealed, and may have left.
             has_chunks: bool,
             sealed: Vec<std::sync::Arc<$crate::arrow::Chunk>>,
@@ -152,14 +154,27 @@ macro_rules! table {
             }
 
             /// Append one row.
+            #[inline]
             pub(crate) fn push(&mut self, row: $row<'_>) {
+                if self.rows == self.room {
+                    self.grow();
+                }
                 $(<$kind as $crate::arrow::Kind>::push(&mut self.$column, row.$column);)*
                 self.rows += 1;
                 if self.rows == $crate::arrow::CHUNK_ROWS {
                     self.seal_chunk();
-                    // Who fills one chunk will likely fill another: it need not grow step by step.
-                    $($crate::arrow::Column::reserve(&mut self.$column, $crate::arrow::CHUNK_ROWS);)*
                 }
+            }
+
+            /// Make room in few large steps: what is not used of it costs nothing, but every step copies the columns.
+            #[cold]
+            fn grow(&mut self) {
+                self.room = match self.has_chunks {
+                    // Who fills one chunk will likely fill another.
+                    true => $crate::arrow::CHUNK_ROWS,
+                    false => (self.room * 8).clamp(64, $crate::arrow::CHUNK_ROWS),
+                };
+                $($crate::arrow::Column::reserve(&mut self.$column, self.room - self.rows);)*
             }
 
             /// Whether no row was pushed.
@@ -171,6 +186,7 @@ macro_rules! table {
             fn seal_chunk(&mut self) {
                 use $crate::arrow::Column;
                 self.has_chunks = true;
+                self.room = 0;
                 let columns = vec![$(std::mem::take(&mut self.$column).seal(),)*];
                 let chunk = $crate::arrow::Chunk::new(std::mem::take(&mut self.rows), columns);
                 let table = $crate::arrow::Table::new($name, Self::FIELDS, vec![chunk]);

@@ -14,6 +14,10 @@ const MAX_TEXT_BYTES: usize = 4096;
 #[derive(Debug, Default)]
 pub struct Text {
     views: Vec<u128>,
+    /// The view that stands in the latest rows, and in how many of them, which `views` lacks: most columns repeat one
+    /// text for long. A null repeats it too, as nobody reads it there.
+    latest: u128,
+    repeated: usize,
     bytes: Vec<u8>,
     /// Views of the long texts stored last.
     recent: [u128; 4],
@@ -33,38 +37,50 @@ impl Text {
 
     /// The view of a long text: length, first four bytes, buffer (always the first), offset.
     fn long_view(&mut self, text: &[u8]) -> u128 {
-        let prefix = text
-            .first_chunk()
-            .map_or(0, |first| u32::from_le_bytes(*first));
-        let start = text.len() as u64 | u64::from(prefix) << 32;
-        let known = self.recent.iter().copied().find(|&view| {
-            #[expect(clippy::cast_possible_truncation, reason = "its lower half is meant")]
-            let same_start = view as u64 == start;
-            same_start && self.stored(view) == text
-        });
+        if self.stored(self.latest) == text {
+            return self.latest;
+        }
+        let known = (self.recent.iter().copied()).find(|&view| self.stored(view) == text);
         known.unwrap_or_else(|| {
+            let prefix = (text.first_chunk()).map_or(0, |first| u32::from_le_bytes(*first));
             let offset = self.bytes.len() as u128;
             self.bytes.extend_from_slice(text);
-            let view = u128::from(start) | offset << 96;
+            let view = text.len() as u128 | u128::from(prefix) << 32 | offset << 96;
             self.recent[self.next_recent] = view;
             self.next_recent = (self.next_recent + 1) % self.recent.len();
             view
         })
     }
 
-    /// Nulls get their views, which nobody reads, when something else comes or the column ends.
     #[inline]
-    fn catch_up(&mut self) {
-        if self.views.len() < self.validity.len() {
-            self.views.resize(self.validity.len(), 0);
+    fn push_view(&mut self, view: u128) {
+        if view != self.latest {
+            self.write_latest();
+            self.latest = view;
+        }
+        self.repeated += 1;
+        self.validity.push(true);
+    }
+
+    #[inline]
+    fn write_latest(&mut self) {
+        match std::mem::take(&mut self.repeated) {
+            1 => self.views.push(self.latest),
+            rows => self.views.resize(self.views.len() + rows, self.latest),
         }
     }
 
+    /// The text of a long view; empty for a short one.
+    #[inline]
     fn stored(&self, view: u128) -> &[u8] {
         let part =
             |shift: u32| usize::try_from(view >> shift & u128::from(u32::MAX)).unwrap_or_default();
+        let length = part(0);
+        if length <= Self::INLINE_BYTES {
+            return &[];
+        }
         self.bytes
-            .get(part(96)..part(96) + part(0))
+            .get(part(96)..part(96) + length)
             .unwrap_or_default()
     }
 }
@@ -97,15 +113,23 @@ impl Column for Text {
     const FORMAT: &'static str = "vu";
 
     fn reserve(&mut self, rows: usize) {
-        self.views.reserve(rows);
+        if !self.views.is_empty() {
+            self.views.reserve(rows);
+        }
     }
 
+    #[inline]
     fn push_null(&mut self) {
+        self.repeated += 1;
         self.validity.push(false);
     }
 
     fn seal(mut self) -> Array {
-        self.catch_up();
+        if self.views.is_empty() {
+            self.views = vec![self.latest; self.repeated];
+        } else {
+            self.write_latest();
+        }
         let lengths = vec![i64::try_from(self.bytes.len()).unwrap_or_default()];
         let buffers = [
             Buffer::Views(self.views),
@@ -123,18 +147,20 @@ impl Kind for Utf8 {
 
     #[inline]
     fn push(column: &mut Text, value: &str) {
-        let mut end = value.len().min(MAX_TEXT_BYTES);
-        while !value.is_char_boundary(end) {
-            end -= 1;
-        }
-        let text = &value.as_bytes()[..end];
-        let view = if end <= Text::INLINE_BYTES {
-            inline(text) << 32 | end as u128
+        let text = value.as_bytes();
+        let view = if text.len() <= Text::INLINE_BYTES {
+            inline(text) << 32 | text.len() as u128
         } else {
-            column.long_view(text)
+            column.long_view(cut(value).as_bytes())
         };
-        column.catch_up();
-        column.views.push(view);
-        column.validity.push(true);
+        column.push_view(view);
     }
+}
+
+fn cut(text: &str) -> &str {
+    let mut end = text.len().min(MAX_TEXT_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
