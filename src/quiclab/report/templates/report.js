@@ -6,6 +6,8 @@
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const config = { displaylogo: false, responsive: true, displayModeBar: "hover",
     modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
+  // The buttons of a small figure would lie over its title.
+  const small = { ...config, modeBarButtons: [["toImage", "resetScale2d"]] };
   const figures = [...document.querySelectorAll("[data-figure]")];
   const drawn = new Set();
   let paper = false;
@@ -25,9 +27,10 @@
     const figure = read(element.dataset.figure);
     element.style.height = `${figure.layout.height}px`;
     delete figure.layout.height;
-    await Plotly.newPlot(element, figure.data, figure.layout, config);
+    const isCell = element.dataset.figure.startsWith("cell-");
+    await Plotly.newPlot(element, figure.data, figure.layout, isCell ? small : config);
     await Plotly.relayout(element, themed());
-    if (element.dataset.figure.startsWith("cell-")) element.on("plotly_click", openTrial);
+    if (isCell) element.on("plotly_click", openTrial);
     if (element.dataset.figure === "curves") await showCurves();
     element.dataset.drawn = "yes";
   }
