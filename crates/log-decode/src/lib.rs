@@ -13,6 +13,12 @@ pub mod arrow;
 mod base64;
 pub mod capture;
 mod error;
+#[cfg(fuzzing)]
+pub mod fuzzing {
+    //! What a made capture reaches only with keys, which are made up here.
+    pub use crate::quic::fuzzing::packets;
+    pub use crate::tls::fuzzing::records;
+}
 pub mod har;
 pub mod http;
 mod input;

@@ -3,7 +3,7 @@
 
 use super::portions::Portions;
 use crate::{DecodeError, Severity, Stats, MAX_RECORD_BYTES};
-use std::io::BufRead;
+use std::io::Read;
 
 /// The type of a section header block, which reads the same in both byte orders.
 pub(super) const SECTION_HEADER: Word = [0x0a, 0x0d, 0x0d, 0x0a];
@@ -109,7 +109,7 @@ pub(super) struct Blocks<R> {
     at_first: bool,
 }
 
-impl<R: BufRead> Blocks<R> {
+impl<R: Read> Blocks<R> {
     /// Read on after the type of the first section header.
     pub(super) fn after_magic(portions: Portions<R>) -> Self {
         Self {
@@ -155,20 +155,17 @@ impl<R: BufRead> Blocks<R> {
 
     /// Type and length of the next block.
     fn frame(&mut self, stats: &mut Stats) -> Result<Option<(Word, Word)>, DecodeError> {
-        let mut kind = SECTION_HEADER;
-        if !std::mem::take(&mut self.at_first) {
-            let portion = self.portions.next(4)?;
-            if portion.is_empty() {
-                return Ok(None);
-            }
-            // A shorter one fails below, too.
-            kind = Word::try_from(portion).unwrap_or_default();
-        }
-        let Ok(length) = Word::try_from(self.portions.next(4)?) else {
-            truncated(stats);
-            return Ok(None);
+        let is_first = std::mem::take(&mut self.at_first);
+        let portion = self.portions.next(if is_first { 4 } else { 8 })?;
+        let frame = match portion.split_last_chunk::<4>() {
+            Some((&[], &length)) if is_first => Some((SECTION_HEADER, length)),
+            Some((kind, &length)) => kind.try_into().ok().map(|kind| (kind, length)),
+            None => None,
         };
-        Ok(Some((kind, length)))
+        if frame.is_none() && (is_first || !portion.is_empty()) {
+            truncated(stats);
+        }
+        Ok(frame)
     }
 
     /// Read the byte order magic; `false` if the section cannot be read.

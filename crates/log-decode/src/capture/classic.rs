@@ -6,7 +6,7 @@ use super::interface::no_clock_offset;
 use super::link_type::LinkType;
 use super::portions::Portions;
 use crate::{Clock, DecodeError, Severity, Source, MAX_RECORD_BYTES};
-use std::io::BufRead;
+use std::io::Read;
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
@@ -54,7 +54,7 @@ impl Layout {
 /// Read on after the magic number.
 pub(super) fn read(
     layout: Layout,
-    mut file: Portions<impl BufRead>,
+    mut file: Portions<impl Read>,
     driver: &mut Driver<'_>,
 ) -> Result<Source, DecodeError> {
     let header = file.next(HEADER_BYTES)?;

@@ -10,6 +10,8 @@ const IF_TSRESOL: u16 = 9;
 const IF_TSOFFSET: u16 = 14;
 /// How the link says which `CLOCK_REALTIME − CLOCK_MONOTONIC` its capture times contain.
 const CLOCK_OFFSET: &str = "quiclab clock_offset_ns=";
+/// In a second.
+const NANOSECONDS: u128 = 1_000_000_000;
 const OUTSIDE_MODEL: u32 = u32::MAX;
 
 /// What is needed to read the packets of one interface.
@@ -61,7 +63,10 @@ impl Interface {
     fn resolve(&mut self, resolution: u8, stats: &mut Stats) {
         let base = if resolution & 0x80 == 0 { 10u128 } else { 2 };
         match base.checked_pow(u32::from(resolution & 0x7f)) {
-            Some(per_second) => (self.numerator, self.denominator) = (1_000_000_000, per_second),
+            Some(per_second) if NANOSECONDS % per_second == 0 => {
+                (self.numerator, self.denominator) = (NANOSECONDS / per_second, 1);
+            }
+            Some(per_second) => (self.numerator, self.denominator) = (NANOSECONDS, per_second),
             None => stats.count(
                 "bad_resolution",
                 Severity::Error,
@@ -81,7 +86,11 @@ impl Interface {
     }
 
     pub(super) fn time_ns(&self, ticks: u64) -> i64 {
-        let ns = u128::from(ticks) * self.numerator / self.denominator;
+        let ns = u128::from(ticks) * self.numerator;
+        let ns = match self.denominator {
+            1 => ns,
+            denominator => ns / denominator,
+        };
         let ns = i128::try_from(ns)
             .unwrap_or(i128::MAX)
             .saturating_add(self.offset_ns);

@@ -6,7 +6,7 @@ use super::driver::{Driver, Frame};
 use super::interface::Interface;
 use super::portions::Portions;
 use crate::{Clock, DecodeError, Severity, Source};
-use std::io::BufRead;
+use std::io::Read;
 
 const SECTION: u32 = u32::from_be_bytes(SECTION_HEADER);
 pub(super) const INTERFACE_DESCRIPTION: u32 = 1;
@@ -29,7 +29,7 @@ const MAX_INTERFACES: usize = 1 << 12;
 
 /// Read on after the type of the first section header.
 pub(super) fn read(
-    file: Portions<impl BufRead>,
+    file: Portions<impl Read>,
     driver: &mut Driver<'_>,
 ) -> Result<Source, DecodeError> {
     let mut reader = Reader {

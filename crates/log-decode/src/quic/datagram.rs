@@ -2,6 +2,7 @@
 //! What a capture tells of a UDP datagram.
 
 use super::connection::At;
+use super::directory::Path;
 use crate::Direction;
 use std::net::SocketAddr;
 
@@ -32,6 +33,10 @@ impl UdpDatagram<'_> {
             ip_packet: self.ip_packet,
             length_bytes: length_bytes as u64,
         }
+    }
+
+    pub(super) fn path(&self) -> Path {
+        Path(self.src, self.dst)
     }
 
     /// The way it went, for want of anything better: servers have the lower ports.

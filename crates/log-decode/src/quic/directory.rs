@@ -2,10 +2,11 @@
 //! Which connection a packet may belong to: by connection id, else by addresses.
 
 use super::connection::Connection;
+use super::hashing::HashMap;
 use super::wire::ConnectionId;
 use crate::{Direction, End};
-use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::hash::{Hash, Hasher};
+use std::net::{IpAddr, SocketAddr};
 
 /// Connections that are followed at a time.
 const MAX_CONNECTIONS: usize = 1 << 11;
@@ -31,7 +32,7 @@ pub(super) struct Candidates {
 
 impl Candidates {
     fn add(&mut self, candidate: Candidate) {
-        if self.iter().any(|known| known == candidate) {
+        if self.contains(candidate) {
             return;
         }
         if let Some(slot) = self.all.get_mut(self.count) {
@@ -40,9 +41,35 @@ impl Candidates {
         }
     }
 
+    pub(super) fn contains(&self, candidate: Candidate) -> bool {
+        self.iter().any(|known| known == candidate)
+    }
+
     /// The likeliest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = Candidate> + '_ {
-        self.all.iter().flatten().copied()
+        self.all.iter().map_while(|candidate| *candidate)
+    }
+}
+
+/// Source and destination.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Path(pub(super) SocketAddr, pub(super) SocketAddr);
+
+impl Hash for Path {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for end in [self.0, self.1] {
+            let port = u64::from(end.port());
+            match end.ip() {
+                IpAddr::V4(address) => state.write_u64(u64::from(address.to_bits()) << 16 | port),
+                IpAddr::V6(address) => {
+                    let [high, low] = [64, 0].map(|shift| address.to_bits() >> shift);
+                    state.write_u64(u64::try_from(high).unwrap_or_default());
+                    state.write_u64(u64::try_from(low & u128::from(u64::MAX)).unwrap_or_default());
+                    state.write_u64(port);
+                }
+            }
+        }
     }
 }
 
@@ -53,7 +80,7 @@ pub(super) struct Directory {
     oldest: usize,
     by_id: HashMap<ConnectionId, (usize, End)>,
     /// By source and destination; newest last.
-    by_path: HashMap<(SocketAddr, SocketAddr), Vec<(usize, Direction)>>,
+    by_path: HashMap<Path, Vec<(usize, Direction)>>,
     /// Lengths of all connection ids, as bits.
     id_lengths: u32,
 }
@@ -80,7 +107,7 @@ impl Directory {
                 self.forget_id(*id, self.oldest - 1);
             }
             for &(client, server) in &gone.peers.paths {
-                for path in [(client, server), (server, client)] {
+                for path in [Path(client, server), Path(server, client)] {
                     self.forget_path(path, self.oldest - 1);
                 }
             }
@@ -98,7 +125,7 @@ impl Directory {
         }
     }
 
-    fn forget_path(&mut self, path: (SocketAddr, SocketAddr), index: usize) {
+    fn forget_path(&mut self, path: Path, index: usize) {
         if let Some(connections) = self.by_path.get_mut(&path) {
             connections.retain(|(known, _)| *known != index);
             if connections.is_empty() {
@@ -132,8 +159,8 @@ impl Directory {
     /// Find packets between these addresses.
     pub(super) fn add_path(&mut self, client: SocketAddr, server: SocketAddr, index: usize) {
         for (path, way) in [
-            ((client, server), Direction::Up),
-            ((server, client), Direction::Down),
+            (Path(client, server), Direction::Up),
+            (Path(server, client), Direction::Down),
         ] {
             let connections = self.by_path.entry(path).or_default();
             if connections.len() >= MAX_PER_PATH {
@@ -144,11 +171,7 @@ impl Directory {
     }
 
     /// Where a packet with a long header may belong.
-    pub(super) fn by_long(
-        &self,
-        dcid: &ConnectionId,
-        path: (SocketAddr, SocketAddr),
-    ) -> Candidates {
+    pub(super) fn by_long(&self, dcid: &ConnectionId, path: Path) -> Candidates {
         let mut candidates = Candidates::default();
         if let Some(&owner) = self.by_id.get(dcid) {
             candidates.add(candidate(owner, dcid.len()));
@@ -173,13 +196,13 @@ impl Directory {
     }
 
     /// Where a packet may belong, by its addresses: what is left where connection ids are empty or not known.
-    pub(super) fn by_path(&self, path: (SocketAddr, SocketAddr)) -> Candidates {
+    pub(super) fn by_path(&self, path: Path) -> Candidates {
         let mut candidates = Candidates::default();
         self.add_by_path(path, &mut candidates);
         candidates
     }
 
-    fn add_by_path(&self, path: (SocketAddr, SocketAddr), candidates: &mut Candidates) {
+    fn add_by_path(&self, path: Path, candidates: &mut Candidates) {
         for &(index, way) in self.by_path.get(&path).into_iter().flatten().rev() {
             if let Some(Some(connection)) = self.connections.get(index) {
                 let id_bytes = connection.peers.id_bytes(way.reverse().sender());

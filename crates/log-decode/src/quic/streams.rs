@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The streams of one connection: rows of the table `streams`, and their bytes in order for HTTP/3.
 
+use super::hashing::HashMap;
 use super::reassembly::{Reassembly, Waiting};
 use super::rows::Row;
 use crate::http::h3;
 use crate::tables::{Stream as StreamRow, Tables};
 use crate::{Direction, Severity};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::hash_map::Entry;
+use std::collections::BTreeMap;
 
 /// Streams that are open at a time in one connection.
 const MAX_STREAMS: usize = 1 << 14;
@@ -36,7 +38,7 @@ pub(super) struct Streams {
 impl Streams {
     pub(super) fn new(http: h3::Connection, waiting: &Waiting) -> Self {
         Self {
-            open: HashMap::new(),
+            open: HashMap::default(),
             ended: Ended::default(),
             waiting: waiting.clone(),
             http: Some(http),
@@ -150,31 +152,32 @@ fn open<'s>(
     row: &Row<'_>,
     tables: &mut Tables,
 ) -> Option<&'s mut Stream> {
-    if !streams.contains_key(&id) {
-        if ended.contains(id) {
-            return None;
-        }
-        if streams.len() >= MAX_STREAMS {
-            tables.count(
-                "too_many_streams",
-                Severity::DataLoss,
-                "a connection has more open streams at a time than are followed",
-            );
-            return None;
-        }
-        let half = || Half {
-            data: Reassembly::new(waiting),
-            first_ns: None,
-            last_ns: None,
-            end: None,
-        };
-        let stream = Stream {
-            since_ns: row.time_ns,
-            halves: [half(), half()],
-        };
-        streams.insert(id, Box::new(stream));
+    let count = streams.len();
+    let vacant = match streams.entry(id) {
+        Entry::Occupied(known) => return Some(known.into_mut()),
+        Entry::Vacant(vacant) => vacant,
+    };
+    if ended.contains(id) {
+        return None;
     }
-    streams.get_mut(&id).map(Box::as_mut)
+    if count >= MAX_STREAMS {
+        tables.count(
+            "too_many_streams",
+            Severity::DataLoss,
+            "a connection has more open streams at a time than are followed",
+        );
+        return None;
+    }
+    let half = || Half {
+        data: Reassembly::new(waiting),
+        first_ns: None,
+        last_ns: None,
+        end: None,
+    };
+    Some(vacant.insert(Box::new(Stream {
+        since_ns: row.time_ns,
+        halves: [half(), half()],
+    })))
 }
 
 /// RFC 9000 section 2.1: the second bit says that only the initiator sends, the first one who that is.

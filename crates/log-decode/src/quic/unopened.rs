@@ -63,7 +63,7 @@ impl Connections {
         versions: &[u8],
         tables: &mut Tables,
     ) -> Option<usize> {
-        let path = (datagram.src, datagram.dst);
+        let path = datagram.path();
         let known = self
             .directory
             .by_long(dcid, path)

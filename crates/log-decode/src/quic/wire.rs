@@ -2,6 +2,7 @@
 //! What all structures of QUIC are made of: variable-length integers (RFC 9000 section 16) and connection ids.
 
 use crate::tls::Reader;
+use std::hash::{Hash, Hasher};
 
 /// A variable-length integer.
 #[inline]
@@ -22,7 +23,7 @@ pub(super) fn varint_vector<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
 pub(super) const MAX_CID_BYTES: usize = 20;
 
 /// A connection id.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct ConnectionId {
     length: u8,
     bytes: [u8; MAX_CID_BYTES],
@@ -43,6 +44,23 @@ impl ConnectionId {
 
     pub(super) fn len(&self) -> usize {
         usize::from(self.length)
+    }
+}
+
+impl Hash for ConnectionId {
+    /// What is behind the id's end is zero.
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let [first, second, third] = std::array::from_fn(|part| {
+            let mut number = [0; 8];
+            let at = part * 8;
+            let end = MAX_CID_BYTES.min(at + 8);
+            number[..end - at].copy_from_slice(&self.bytes[at..end]);
+            u64::from_le_bytes(number)
+        });
+        state.write_u64(first);
+        state.write_u64(second);
+        state.write_u64(third << 8 | u64::from(self.length));
     }
 }
 

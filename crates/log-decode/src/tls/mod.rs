@@ -3,6 +3,8 @@
 
 pub(crate) mod aead;
 mod application;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub(crate) mod handshake;
 pub(crate) mod hello;
 pub(crate) mod keylog;

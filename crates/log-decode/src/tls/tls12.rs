@@ -91,6 +91,26 @@ fn prf(hash: hmac::Algorithm, secret: &[u8], seed: &[u8], length: usize) -> Vec<
 }
 
 impl Key {
+    /// A record of type `kind`.
+    #[cfg(fuzzing)]
+    pub(super) fn seal(&mut self, kind: u8, content: &[u8]) -> Vec<u8> {
+        let mut iv = self.iv;
+        let number = self.sequence.to_be_bytes();
+        let explicit = if self.explicit { &number[..] } else { &[] };
+        if self.explicit {
+            iv[4..].copy_from_slice(&number);
+        } else {
+            iv = aead::nonce(iv, self.sequence);
+        }
+        let [.., high, low] = content.len().to_be_bytes();
+        let authenticated = [&number[..], &[kind, 3, 3, high, low]].concat();
+        let mut body = content.to_vec();
+        self.aead.seal(iv, &authenticated, &mut body);
+        self.sequence += 1;
+        let [.., high, low] = (explicit.len() + body.len()).to_be_bytes();
+        [&[kind, 3, 3, high, low], explicit, &body].concat()
+    }
+
     /// Open a record in place; `None` if the key does not fit.
     pub(super) fn open<'a>(&mut self, header: [u8; 5], body: &'a mut [u8]) -> Option<&'a [u8]> {
         let explicit_bytes = if self.explicit {

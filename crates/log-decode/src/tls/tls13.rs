@@ -11,7 +11,7 @@ const MAX_FAILURES: u32 = 64;
 
 /// The key of one epoch.
 #[derive(Debug)]
-struct Key {
+pub(super) struct Key {
     suite: Suite,
     secret: Secret,
     aead: aead::Key,
@@ -20,7 +20,7 @@ struct Key {
 }
 
 impl Key {
-    fn new(suite: Suite, secret: Secret) -> Option<Self> {
+    pub(super) fn new(suite: Suite, secret: Secret) -> Option<Self> {
         let (aead, iv) = suite.traffic_key(&secret)?;
         Some(Self {
             suite,
@@ -39,8 +39,21 @@ impl Key {
         Some(plain.len())
     }
 
+    /// A record of type `kind`.
+    #[cfg(fuzzing)]
+    pub(super) fn seal(&mut self, kind: u8, content: &[u8]) -> Vec<u8> {
+        let length = content.len() + 1 + self.suite.aead.tag_bytes();
+        let [.., high, low] = length.to_be_bytes();
+        let header = [23, 3, 3, high, low];
+        let mut body = [content, &[kind]].concat();
+        self.aead
+            .seal(aead::nonce(self.iv, self.sequence), &header, &mut body);
+        self.sequence += 1;
+        [&header[..], &body].concat()
+    }
+
     /// RFC 8446 section 7.2.
-    fn updated(&self) -> Option<Self> {
+    pub(super) fn updated(&self) -> Option<Self> {
         let mut next = [0; 48];
         let next = next.get_mut(..self.suite.hash_bytes)?;
         (self.suite).expand_label(&self.secret, b"traffic upd", next)?;

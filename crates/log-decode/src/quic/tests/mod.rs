@@ -6,12 +6,11 @@
     reason = "lengths of what is made here are small"
 )]
 
-mod sealing;
-
 use super::header::Version;
+use super::sealing::{client_hello, crypto, server_hello, Level, Talk, RANDOM};
 use super::*;
 use crate::tables::Finished;
-use sealing::{client_hello, crypto, server_hello, Level, Talk, RANDOM};
+use crate::{Direction, End};
 use std::net::SocketAddr;
 use Direction::{Down, Up};
 
@@ -61,14 +60,8 @@ impl Capture {
 
     /// The hellos, the server's under the keys of Initial packets.
     fn hellos(&mut self, talk: &Talk) {
-        let first = Talk {
-            ids: [talk.ids[0].clone(), talk.initial_dcid.clone()],
-            initial_dcid: talk.initial_dcid.clone(),
-            version: talk.version,
-            ..Talk::new()
-        };
         let hello = crypto(0, &client_hello(&talk.random));
-        self.datagram(Up, &first.packet(Level::Initial, Up, 0, &hello));
+        self.datagram(Up, &talk.first().packet(Level::Initial, Up, 0, &hello));
         let hello = crypto(0, &server_hello(talk.suite));
         self.datagram(Down, &talk.packet(Level::Initial, Down, 0, &hello));
     }

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two ends that talk QUIC, as far as a capture of them needs it.
+//! Two ends that talk QUIC, as far as tests and fuzzing need a capture of them.
 
-use super::super::header::Version;
-use super::super::protection::{next_secret, PacketKeys, PayloadKey};
-use super::super::wire::{hex, ConnectionId};
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "lengths of what is made here are small"
+)]
+
+use super::header::Version;
+use super::protection::{next_secret, PacketKeys, PayloadKey};
+use super::wire::{hex, ConnectionId};
 use crate::tls::keylog::{KeyLog, Secret};
 use crate::tls::suite::Suite;
 use crate::{Direction, Stats};
@@ -40,6 +45,16 @@ impl Talk {
             suite: 0x1301,
             random: RANDOM,
             updates: [0; 2],
+        }
+    }
+
+    /// Of the client's first packet: the server's connection id is not known yet.
+    pub(super) fn first(&self) -> Self {
+        Self {
+            ids: [self.ids[0].clone(), self.initial_dcid.clone()],
+            initial_dcid: self.initial_dcid.clone(),
+            version: self.version,
+            ..Self::new()
         }
     }
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Records whose plaintext is the fuzzer's, sealed with keys that the decoder knows.
+
+use super::keylog::{KeyLog, Secret};
+use super::layer::Layer;
+use super::suite::Suite;
+use super::{tls12, tls13, RoundTrips};
+use crate::tables::Tables;
+use crate::{Direction, End, Stats};
+
+/// What the fuzzer's hellos have to say for the keys to fit.
+const CLIENT_RANDOM: [u8; 32] = [7; 32];
+const SERVER_RANDOM: [u8; 32] = [9; 32];
+/// The labels of the secrets of each direction: handshake, application data, 0-RTT.
+const LABELS: [[&str; 3]; 2] = [
+    [
+        "CLIENT_HANDSHAKE_TRAFFIC_SECRET",
+        "CLIENT_TRAFFIC_SECRET_0",
+        "CLIENT_EARLY_TRAFFIC_SECRET",
+    ],
+    [
+        "SERVER_HANDSHAKE_TRAFFIC_SECRET",
+        "SERVER_TRAFFIC_SECRET_0",
+        "SERVER_EARLY_TRAFFIC_SECRET",
+    ],
+];
+
+/// Decode what `input` says: a byte about the connection, then for each record a byte about it, a length and as many
+/// bytes of plaintext.
+pub fn records(input: &[u8], tables: &mut Tables) {
+    let Some((&about, mut rest)) = input.split_first() else {
+        return;
+    };
+    let vantage = [None, None, Some(End::Client), Some(End::Server)][usize::from(about >> 4 & 3)];
+    let (mut sealer, keys) = sealer(about & 15);
+    let mut layer = Layer::new("fuzz", vantage, keys);
+    let (mut trips, mut time_ns) = (RoundTrips::default(), 0);
+    while let Some((&[how, length], left)) = rest.split_first_chunk() {
+        let length = usize::from(length) << (how >> 6 & 2);
+        let (plain, left) = left.split_at(left.len().min(length));
+        rest = left;
+        let way = [Direction::Up, Direction::Down][usize::from(how & 1)];
+        let record = sealer.record(way, how >> 1 & 3, 20 + (how >> 3 & 3), plain);
+        if how & 32 != 0 {
+            sealer.update(way);
+        }
+        let (start, end) = record.split_at(if how & 64 == 0 { 0 } else { record.len() / 2 });
+        for part in [start, end].into_iter().filter(|part| !part.is_empty()) {
+            time_ns += 1_000_000;
+            layer.data(way, time_ns, part, &mut trips, tables);
+        }
+    }
+    layer.finish(tables);
+}
+
+/// By direction, and of TLS 1.3 by epoch.
+enum Sealer {
+    Tls12([tls12::Key; 2]),
+    Tls13([[tls13::Key; 3]; 2]),
+}
+
+/// TLS 1.3 with the suites that there are, TLS 1.2 with AES-GCM, ChaCha20-Poly1305 and AES-CCM.
+fn sealer(suite: u8) -> (Sealer, KeyLog) {
+    let hex = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>()
+    };
+    let random = hex(&CLIENT_RANDOM);
+    if let Some(&suite) = [0xc02f, 0xc030, 0xcca8, 0xc0ac].get(usize::from(suite)) {
+        let master = Secret::new(&[1; 48]).expect("as long as it has to be");
+        let keys = tls12::keys(suite, &master, &CLIENT_RANDOM, &SERVER_RANDOM);
+        let text = format!("CLIENT_RANDOM {random} {}\n", hex(master.as_bytes()));
+        return (
+            Sealer::Tls12(keys.expect("a suite that there is")),
+            key_log(&text),
+        );
+    }
+    let suite = Suite::of(0x1301 + u16::from(suite) % 5).expect("a suite that there is");
+    let mut text = String::new();
+    let keys = [0, 1].map(|way| {
+        [0, 1, 2].map(|epoch| {
+            let secret = vec![1 + way as u8 * 3 + epoch as u8; suite.hash_bytes];
+            text += &format!("{} {random} {}\n", LABELS[way][epoch], hex(&secret));
+            let secret = Secret::new(&secret).expect("as long as it has to be");
+            tls13::Key::new(suite, secret).expect("as long as it has to be")
+        })
+    });
+    (Sealer::Tls13(keys), key_log(&text))
+}
+
+fn key_log(text: &str) -> KeyLog {
+    let log = KeyLog::default();
+    let _ = log.read(&mut text.as_bytes(), &mut Stats::default());
+    log
+}
+
+impl Sealer {
+    /// `epoch`: none, handshake, application data, 0-RTT.
+    fn record(&mut self, way: Direction, epoch: u8, kind: u8, plain: &[u8]) -> Vec<u8> {
+        let Some(epoch) = usize::from(epoch).checked_sub(1) else {
+            let [.., high, low] = plain.len().to_be_bytes();
+            return [&[kind, 3, 3, high, low], plain].concat();
+        };
+        match self {
+            Self::Tls12(keys) => keys[way as usize].seal(kind, plain),
+            Self::Tls13(keys) => keys[way as usize][epoch].seal(kind, plain),
+        }
+    }
+
+    /// The key of application data is followed by the next one.
+    fn update(&mut self, way: Direction) {
+        if let Self::Tls13(keys) = self {
+            let [_, key, _] = &mut keys[way as usize];
+            *key = key.updated().expect("a key of the same suite");
+        }
+    }
+}
