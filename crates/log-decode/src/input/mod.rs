@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use unpacking::{Compression, Trouble, Unpacking};
 
-const READ_BUFFER_BYTES: usize = 1 << 18;
+/// Who reads at least that much at a time reads from the file itself.
+const READ_BUFFER_BYTES: usize = 1 << 16;
 
 /// A log, plain or compressed.
 #[derive(Clone, Debug)]

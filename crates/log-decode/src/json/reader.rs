@@ -23,12 +23,14 @@ pub(crate) struct Span {
 }
 
 impl Span {
+    #[inline]
     pub(crate) fn of(self, text: &[u8]) -> &[u8] {
         text.get(self.start as usize..self.end as usize)
             .unwrap_or_default()
     }
 }
 
+#[inline]
 fn span(start: usize, end: usize) -> Span {
     let short = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     Span {
@@ -83,20 +85,21 @@ impl<'a> Reader<'a> {
         self.at = (self.at + length).min(self.text.len());
     }
 
-    fn here(&self) -> Option<u8> {
-        self.text.get(self.at).copied()
-    }
-
     /// The next character that is no white space, which stays unread.
     #[inline]
     pub(crate) fn peek(&mut self) -> Result<u8, Fault> {
-        loop {
-            match self.here() {
-                Some(b' ' | b'\n' | b'\r' | b'\t') => self.at += 1,
-                Some(byte) => return Ok(byte),
-                None => return Err(Fault::End),
-            }
+        match self.text.get(self.at) {
+            // Programs write no white space.
+            Some(&byte) if byte > b' ' => Ok(byte),
+            _ => self.peek_behind_white_space(),
         }
+    }
+
+    #[cold]
+    fn peek_behind_white_space(&mut self) -> Result<u8, Fault> {
+        let is_space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+        self.at += (self.rest().iter()).take_while(|byte| is_space(byte)).count();
+        self.text.get(self.at).copied().ok_or(Fault::End)
     }
 
     #[inline]
@@ -108,6 +111,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    #[inline]
     pub(crate) fn kind(&mut self) -> Result<Kind, Fault> {
         Ok(match self.peek()? {
             b'{' => Kind::Object,
@@ -120,6 +124,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Enter a container; [`Reader::next_key`] or [`Reader::next_item`] then leads through it.
+    #[inline]
     pub(crate) fn enter(&mut self, open: u8) -> Result<Inside, Fault> {
         self.expect(open)?;
         Ok(Inside { first: true })
@@ -185,19 +190,29 @@ impl<'a> Reader<'a> {
         Ok(&self.text[start..end])
     }
 
-    /// Where the closing quote of the text stands that starts at `at`.
+    /// Where the closing quote of the text stands that starts at `start`.
     #[inline]
-    fn string_end(&self, mut at: usize) -> Result<usize, Fault> {
-        loop {
-            // Eight characters at a time; where a quote or a backslash is among them, one by one from there.
-            while let Some(eight) = self.text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-                let found = has_quote_or_backslash(u64::from_le_bytes(*eight));
-                if found != 0 {
-                    at += found.trailing_zeros() as usize / 8;
-                    break;
-                }
-                at += 8;
+    fn string_end(&self, start: usize) -> Result<usize, Fault> {
+        let mut at = start;
+        // Eight characters at a time.
+        while let Some(eight) = self.text.get(at..).and_then(<[u8]>::first_chunk) {
+            let found = quotes(u64::from_le_bytes(*eight));
+            if found != 0 {
+                at += found.trailing_zeros() as usize / 8;
+                return match self.text.get(at - 1) {
+                    Some(b'\\') => self.escaped_string_end(start),
+                    _ => Ok(at),
+                };
             }
+            at += 8;
+        }
+        self.escaped_string_end(start)
+    }
+
+    /// The same, one character after the other.
+    #[cold]
+    fn escaped_string_end(&self, mut at: usize) -> Result<usize, Fault> {
+        loop {
             match self.text.get(at) {
                 Some(b'"') => return Ok(at),
                 Some(b'\\') => at += 2,
@@ -208,6 +223,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next value, whatever it is, as it is written.
+    #[inline]
     pub(crate) fn value(&mut self) -> Result<Span, Fault> {
         let start = self.skip()?;
         Ok(span(start, self.at))
@@ -229,13 +245,14 @@ impl<'a> Reader<'a> {
     /// A number or a word ends before what cannot belong to it; at the end of the bytes it may go on.
     #[inline]
     fn scalar_end(&self, start: usize) -> Result<usize, Fault> {
-        let rest = &self.text[start..];
-        rest.iter()
-            .position(|byte| {
-                !matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'a'..=b'z' | b'A'..=b'Z')
-            })
-            .map(|length| start + length)
-            .ok_or(Fault::End)
+        let mut at = start;
+        while let Some(&byte) = self.text.get(at) {
+            if !IN_SCALARS[usize::from(byte)] {
+                return Ok(at);
+            }
+            at += 1;
+        }
+        Err(Fault::End)
     }
 
     fn container_end(&self, start: usize) -> Result<usize, Fault> {
@@ -348,15 +365,23 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The highest bit of every byte that is a quote or a backslash; a byte behind the first such may have it too.
+/// The characters of numbers and words.
+const IN_SCALARS: [bool; 256] = {
+    let mut known = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        known[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+');
+        byte += 1;
+    }
+    known
+};
+
+/// The highest bit of every byte that is a quote; a byte behind the first such may have it too.
 #[inline]
-fn has_quote_or_backslash(eight: u64) -> u64 {
+fn quotes(eight: u64) -> u64 {
     const ONES: u64 = u64::MAX / 0xff;
-    const HIGHEST: u64 = ONES * 0x80;
-    const QUOTES: u64 = ONES * 0x22;
-    const BACKSLASHES: u64 = ONES * 0x5c;
-    let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes & HIGHEST;
-    zero(eight ^ QUOTES) | zero(eight ^ BACKSLASHES)
+    let without_quotes = eight ^ (ONES * 0x22);
+    without_quotes.wrapping_sub(ONES) & !without_quotes & (ONES * 0x80)
 }
 
 /// Where in a container a reader is.
