@@ -74,7 +74,8 @@ mod tests {
         for shift in [0, 57] {
             let mut slots = [0; 128];
             for number in 0..12_800_u64 {
-                slots[(seeds.hash_one(number << 20) >> shift) as usize % 128] += 1;
+                let slot = (seeds.hash_one(number << 20) >> shift) % 128;
+                slots[usize::try_from(slot).unwrap()] += 1;
             }
             assert!(
                 slots.iter().all(|&count| (20..500).contains(&count)),

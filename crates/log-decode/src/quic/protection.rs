@@ -1,28 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Packet protection: keys from secrets (RFC 9001 section 5, RFC 9369 section 3.3), header protection, AEAD.
 
+mod initial;
+
 use super::header::Version;
-use super::wire::{packet_number, ConnectionId};
+use super::wire::packet_number;
 use crate::tls::aead::{nonce, Algorithm, Key};
 use crate::tls::keylog::Secret;
 use crate::tls::suite::Suite;
-use crate::Direction;
+pub(super) use initial::retry_fits;
 use ring::aead::quic;
-use ring::hmac;
 
-/// `TLS_AES_128_GCM_SHA256`, which protects Initial packets (RFC 9001 section 5.2).
-const INITIAL_SUITE: u16 = 0x1301;
 const SAMPLE_BYTES: usize = 16;
 pub(super) const TAG_BYTES: usize = 16;
-
-const INITIAL_SALT_V1: [u8; 20] = [
-    0x38, 0x76, 0x2c, 0xf7, 0xf5, 0x59, 0x34, 0xb3, 0x4d, 0x17, 0x9a, 0xe6, 0xa4, 0xc8, 0x0c, 0xad,
-    0xcc, 0xbb, 0x7f, 0x0a,
-];
-const INITIAL_SALT_V2: [u8; 20] = [
-    0x0d, 0xed, 0xe3, 0xde, 0xf7, 0x00, 0xa6, 0xdb, 0x81, 0x93, 0x81, 0xbe, 0x6e, 0x26, 0x9d, 0xcb,
-    0xf9, 0xbd, 0x2e, 0xd9,
-];
 
 /// Labels of RFC 9001 sections 5.1, 5.4 and 6.1, and of RFC 9369 section 3.3.2.
 struct Labels {
@@ -180,67 +170,16 @@ impl PacketKeys {
             payload: PayloadKey::new(suite, version, secret)?,
         })
     }
-
-    /// The keys of Initial packets, which follow from the Destination Connection ID that the client chose.
-    pub(super) fn initial(
-        version: Version,
-        dcid: &ConnectionId,
-        direction: Direction,
-    ) -> Option<Self> {
-        let salt = match version {
-            Version::V1 => &INITIAL_SALT_V1,
-            Version::V2 => &INITIAL_SALT_V2,
-        };
-        let salt = hmac::Key::new(hmac::HMAC_SHA256, salt);
-        let initial = Secret::new(hmac::sign(&salt, dcid.as_bytes()).as_ref())?;
-        let label: &[u8] = match direction {
-            Direction::Up => b"client in",
-            Direction::Down => b"server in",
-        };
-        let suite = Suite::of(INITIAL_SUITE)?;
-        let mut secret = [0; 32];
-        suite.expand_label(&initial, label, &mut secret)?;
-        Self::new(suite, version, &Secret::new(&secret)?)
-    }
-}
-
-/// Whether a Retry's integrity tag fits the Destination Connection ID that the client chose (RFC 9001 section 5.8).
-pub(super) fn retry_fits(version: Version, original_dcid: &ConnectionId, packet: &[u8]) -> bool {
-    let (key, retry_nonce): ([u8; 16], [u8; 12]) = match version {
-        Version::V1 => (
-            *b"\xbe\x0c\x69\x0b\x9f\x66\x57\x5a\x1d\x76\x6b\x54\xe3\x68\xc8\x4e",
-            *b"\x46\x15\x99\xd3\x5d\x63\x2b\xf2\x23\x98\x25\xbb",
-        ),
-        Version::V2 => (
-            *b"\x8f\xb4\xb0\x1b\x56\xac\x48\xe2\x60\xfb\xcb\xce\xad\x7c\xcc\x92",
-            *b"\xd8\x69\x69\xbc\x2d\x7c\x6d\x99\x90\xef\xb0\x4a",
-        ),
-    };
-    let Some((packet, tag)) = packet.split_last_chunk::<TAG_BYTES>() else {
-        return false;
-    };
-    let Some(key) = Key::new(Algorithm::Aes128Gcm, &key) else {
-        return false;
-    };
-    let length = u8::try_from(original_dcid.len()).unwrap_or_default();
-    let pseudo_packet = [&[length], original_dcid.as_bytes(), packet].concat();
-    let mut tag = *tag;
-    key.open(retry_nonce, &pseudo_packet, &mut tag).is_some()
 }
 
 #[cfg(test)]
 mod tests {
-    //! The samples of RFC 9001 appendix A and RFC 9369 appendix A.
+    //! The samples of RFC 9001 appendix A.5 and RFC 9369 appendix A.5.
 
-    use super::super::header::{Header, Kind};
     use super::*;
     use crate::tls::keylog::hex;
 
-    fn sample_dcid() -> ConnectionId {
-        ConnectionId::new(&hex("8394c8f03e515708").unwrap()).unwrap()
-    }
-
-    fn opened(
+    pub(super) fn opened(
         keys: &PacketKeys,
         packet: &str,
         number_at: usize,
@@ -254,35 +193,6 @@ mod tests {
         let (head, payload) = packet.split_at_mut(header.payload_at);
         let plain = keys.payload.open(header.number, head, payload).unwrap();
         (header.number, plain.to_vec())
-    }
-
-    const SERVER_INITIAL_V1: &str = "cf000000010008f067a5502a4262b5004075c0d95a482cd0991cd25b0aac406a5816b6394100f37a1c69\
-        797554780bb38cc5a99f5ede4cf73c3ec2493a1839b3dbcba3f6ea46c5b7684df3548e7ddeb9c3bf9c73cc3f3bded74b562bfb19fb84022f8e\
-        f4cdd93795d77d06edbb7aaf2f58891850abbdca3d20398c276456cbc42158407dd074ee";
-    const SERVER_INITIAL_V2: &str = "dc6b3343cf0008f067a5502a4262b5004075d92faaf16f05d8a4398c47089698baeea26b91eb761d9b89\
-        237bbf87263017915358230035f7fd3945d88965cf17f9af6e16886c61bfc703106fbaf3cb4cfa52382dd16a393e42757507698075b2c984c7\
-        07f0a0812d8cd5a6881eaf21ceda98f4bd23f6fe1a3e2c43edd9ce7ca84bed8521e2e140";
-
-    #[test]
-    fn a_servers_initial_is_opened() {
-        for (version, packet) in [
-            (Version::V1, SERVER_INITIAL_V1),
-            (Version::V2, SERVER_INITIAL_V2),
-        ] {
-            let keys = PacketKeys::initial(version, &sample_dcid(), Direction::Down).unwrap();
-            let bytes = hex(packet).unwrap();
-            let Some(Header::Long(long)) = Header::parse(&bytes) else {
-                panic!("no long header")
-            };
-            assert_eq!(
-                (long.kind, long.version, long.end),
-                (Kind::Initial, version, bytes.len())
-            );
-            let (number, plain) = opened(&keys, packet, long.number_at, None);
-            assert_eq!((number, plain.len()), (1, 99));
-            // An ACK frame, then CRYPTO with a ServerHello.
-            assert_eq!(plain[..11], [2, 0, 0, 0, 0, 6, 0, 0x40, 0x5a, 2, 0]);
-        }
     }
 
     #[test]
@@ -304,29 +214,6 @@ mod tests {
     }
 
     #[test]
-    fn a_retry_is_held_against_the_first_connection_id() {
-        for (version, packet) in [
-            (
-                Version::V1,
-                "ff000000010008f067a5502a4262b5746f6b656e04a265ba2eff4d829058fb3f0f2496ba",
-            ),
-            (
-                Version::V2,
-                "cf6b3343cf0008f067a5502a4262b5746f6b656ec8646ce8bfe33952d955543665dcc7b6",
-            ),
-        ] {
-            let packet = hex(packet).unwrap();
-            assert!(retry_fits(version, &sample_dcid(), &packet));
-            assert!(!retry_fits(version, &ConnectionId::default(), &packet));
-            assert!(!retry_fits(
-                version,
-                &sample_dcid(),
-                &packet[..packet.len() - 1]
-            ));
-        }
-    }
-
-    #[test]
     fn the_next_phase_follows_from_the_secret() {
         let secret =
             hex("9ac312a7f877468ebe69422748ad00a15443f18203a07d6060f688f30f21632b").unwrap();
@@ -338,16 +225,5 @@ mod tests {
         let expected =
             hex("1223504755036d556342ee9361d253421a826c9ecdf3c7148684b36b714881f9").unwrap();
         assert_eq!(next.unwrap().as_bytes(), expected);
-    }
-
-    #[test]
-    fn a_packet_too_short_for_a_sample_is_no_packet() {
-        let keys = PacketKeys::initial(Version::V1, &sample_dcid(), Direction::Up).unwrap();
-        for length in 0..21 {
-            assert!(keys
-                .header
-                .unprotect(&mut vec![0x40; length], 1, None)
-                .is_none());
-        }
     }
 }
