@@ -45,7 +45,8 @@ def traces(data: bytes) -> Iterator[Trace]:
     try:
         document = load(data)
     except json.JSONDecodeError:
-        document = load(data[: data.rindex(b"}],[") + 2] + b"]}]}")
+        last = max(data.rfind(end) for end in (b"}],[", b"}],\n["))
+        document = load(data[: last + 2] + b"]}]}")
     for trace in document["traces"]:
         fields = tuple(name.lower() for name in trace.get("event_fields", ()))
         yield Trace(trace, [as_tuple(event, fields) for event in trace["events"] if event])
@@ -89,7 +90,12 @@ def read(trace: Trace, who: tuple[str | None, str], ways: tuple[str, str], offse
     zero = epoch_ns(trace, offset_ns)
     sent: dict[tuple[int, int], tuple[int, int | None]] = {}
     acknowledged: list[tuple[int, int, int, int]] = []
+    deltas = trace.header["common_fields"].get("time_format") == "delta"
+    before_it = Decimal(0)
     for time, name, body in trace.events:
+        if deltas:
+            time += before_it
+            before_it = time
         time_ns = int((time * unit).to_integral_value()) + zero
         if name in EVENTS:
             event = EVENTS[name]
@@ -97,7 +103,7 @@ def read(trace: Trace, who: tuple[str | None, str], ways: tuple[str, str], offse
             kind = header.get("packet_type", body.get("packet_type", body.get("type")))
             kind = kind if kind in TYPES else None
             packet_number = number(header.get("packet_number", body.get("packet_number")))
-            length = body.get("raw", {}).get("length", header.get("packet_size")) or None
+            length = body.get("raw", {}).get("length", header.get("packet_size", body.get("packet_size"))) or None
             way = ways[0] if event in ("sent", "lost") else ways[1]
             key = (*who, event, time_ns, way, kind, packet_number)
             trigger = body.get("trigger")

@@ -44,13 +44,14 @@ COLUMNS = {
 }
 """The columns that a plain reading gives."""
 
-NAMELESS = {"quiche-client.sqlog.gz", "neqo-firefox-client.sqlog.gz"}
+NAMELESS = {"quiche-client.sqlog.gz", "neqo-firefox-client.sqlog.gz", "openssl-client-losses.sqlog.gz"}
 """Logs whose header names no connection: their first Initial packet does."""
 CUT = {
     "ngtcp2-server-losses.sqlog.gz": {"truncated_record"},
+    "picoquic-server-losses.qlog.gz": {"broken_document"},
     "quictrace-draft00-cut.qlog.gz": {"broken_document"},
 }
-"""Logs that end too early: the first because its program was killed."""
+"""Logs that end too early: all but the last because their program was killed."""
 
 
 def decoded(golden: Path) -> FileTables:
@@ -74,7 +75,7 @@ def expected(golden: Path) -> dict[str, pl.DataFrame]:
         end = point["type"].lower()
         vantage = end if end in ("client", "server") else None
         sends_up = point.get("flow", end) == "client"
-        named = fields.get("group_id", fields.get("ODCID"))
+        named = fields.get("group_id", fields.get("ODCID", trace.header.get("description")))
         connection = first_initial(trace) if golden.name in NAMELESS else named
         read(trace, (vantage, connection), ("up", "down") if sends_up else ("down", "up"), OFFSET_NS)
         for name in COLUMNS:
@@ -136,8 +137,10 @@ DIALECTS = {
     "neqo-firefox-client": ("neqo, 0.3, JSON-SEQ", 10),
     "ngtcp2-client-100kb": ("ngtcp2, 0.3, JSON-SEQ", 1_000_000),
     "ngtcp2-server-losses": ("ngtcp2, 0.3, JSON-SEQ", 1_000_000),
+    "openssl-client-losses": ("OpenSSL/3.5.7 (debian-amd64), 0.3, JSON-SEQ", 1_000_000),
     "pcap2qlog-draft01-new-cid": ("pcap2qlog, draft-01, JSON", 1_000_000),
     "pcap2qlog-draft01-spin-bit": ("pcap2qlog, draft-01, JSON", 1_000_000),
+    "picoquic-server-losses": ("picoquic, draft-00, JSON", 1_000),
     "quic-go-server-100kb": ("quic-go v0.63.0, events quic-12, JSON-SEQ", 1),
     "quic-go-server-losses": ("quic-go v0.63.0, events quic-12, JSON-SEQ", 1),
     "quiche-client": ("quiche, events quic-12, JSON-SEQ", 1_000),

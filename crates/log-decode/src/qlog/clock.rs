@@ -26,6 +26,7 @@ pub(super) struct Clock {
     exponent: u32,
     /// Added to every time; `None` where the log has no epoch.
     epoch_ns: Option<i64>,
+    realtime_minus_monotonic_ns: i64,
     offset_ns: i64,
     previous_ns: i64,
     latest_ns: Option<i64>,
@@ -66,11 +67,12 @@ impl Clock {
             reference_ns
         };
         let offset = trace.configuration.time_offset.as_deref();
+        let realtime_minus_monotonic_ns = realtime_minus_monotonic_ns.unwrap_or(0);
         Self {
             format,
             exponent,
-            epoch_ns: reference_ns
-                .map(|ns| ns.saturating_sub(realtime_minus_monotonic_ns.unwrap_or(0))),
+            epoch_ns: reference_ns.map(|ns| ns.saturating_sub(realtime_minus_monotonic_ns)),
+            realtime_minus_monotonic_ns,
             offset_ns: offset.and_then(scaled).unwrap_or(0),
             previous_ns: 0,
             latest_ns: None,
@@ -90,6 +92,10 @@ impl Clock {
         };
         if self.latest_ns.is_none() && format == Format::Absolute && ns < EARLIEST_DATE_NS {
             self.epoch_ns = None;
+        }
+        // OpenSSL's first delta is the date at which the log begins.
+        if self.latest_ns.is_none() && format == Format::Delta && ns >= EARLIEST_DATE_NS {
+            self.epoch_ns = Some(-self.realtime_minus_monotonic_ns);
         }
         if format == Format::Delta {
             ns = ns.saturating_add(self.previous_ns);
@@ -206,6 +212,16 @@ mod tests {
             [1_500_000, 1_750_000, 1_750_000]
         );
         assert!(!clock.has_epoch());
+    }
+
+    #[test]
+    fn the_first_delta_may_be_a_date() {
+        let mut clock = clock(r#"{"common_fields":{"time_format":"delta"}}"#, Some(5));
+        assert_eq!(
+            times(&mut clock, &["1700000000000", "2"]),
+            [1_699_999_999_999_999_995, 1_700_000_000_001_999_995]
+        );
+        assert!(clock.has_epoch());
     }
 
     #[test]

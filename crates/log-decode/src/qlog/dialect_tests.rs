@@ -81,6 +81,33 @@ fn mvfst_has_names_of_its_own() {
 }
 
 #[test]
+fn mvfst_of_2026_writes_milliseconds_and_acknowledges_with_receive_times() {
+    let log = r#"{"file_schema":"urn:ietf:params:qlog:file:contained","title":"mvfst qlog","traces":[{
+        "title":"mvfst qlog from single connection","vantage_point":{"type":"server"},
+        "event_schemas":["urn:ietf:params:qlog:events:quic","urn:ietf:params:qlog:events:mvfst"],
+        "common_fields":{"odcid":"0101","time_format":"relative_to_epoch","reference_time":{"clock_type":"monotonic","epoch":"unknown"}},
+        "events":[
+        {"time":0.031,"name":"quic:packet_received","data":{"header":{"packet_number":1,"packet_type":"1RTT"},"raw":{"length":10},
+         "frames":[{"frame_type":"ack_receive_timestamps","ack_delay":0.111,"acked_ranges":[[300,400]]}]}},
+        {"time":1,"name":"quic:recovery_metrics_updated","data":{"latest_rtt":2.5,"congestion_window":9}},
+        {"time":1,"name":"mvfst:bandwidth_est_update","data":{"bandwidth_bytes":1000,"bandwidth_interval":2}},
+        {"time":2,"name":"quic:congestion_state_updated","data":{"idle":true,"idle_event":"app idle"}},
+        {"time":2,"name":"quic:congestion_state_updated","data":{"new":"Steady","trigger":"persistent congestion"}}]}]}"#;
+    let qlog = decode_bytes(log.as_bytes()).unwrap();
+    let acks = ["connection", "time_ns", "first", "last", "ack_delay_us"];
+    assert_eq!(lines(&qlog, "acks", &acks), ["0101|31000|300|400|111"]);
+    let metrics = ["latest_rtt_ms", "cwnd_bytes", "bandwidth_bit_per_s"];
+    assert_eq!(
+        lines(&qlog, "transport_metrics", &metrics),
+        ["2.5|9|", "||4000000"]
+    );
+    assert_eq!(
+        lines(&qlog, "cc_states", &["new_state", "trigger"]),
+        ["steady|persistent congestion"]
+    );
+}
+
+#[test]
 fn openssl_counts_deltas_and_gives_the_length_of_whole_frames() {
     let header = r#"{"qlog_version":"0.3","qlog_format":"JSON-SEQ","trace":{"common_fields":{"time_format":"delta","protocol_type":["QUIC"]},"vantage_point":{"type":"client","name":"OpenSSL/3.5.7 (debian-amd64)"}}}"#;
     let first = r#"{"name":"transport:packet_sent","data":{"header":{"packet_type":"initial","packet_number":0,"dcid":"CDE28F17","scid":""},"datagram_id":0,"frames":[{"frame_type":"crypto","offset":0,"payload_length":300,"length":304}]},"time":2}"#;

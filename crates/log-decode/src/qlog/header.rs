@@ -84,7 +84,7 @@ pub(super) struct VantagePoint {
 pub(super) struct CommonFields {
     #[serde(default, deserialize_with = "text")]
     pub group_id: Option<String>,
-    #[serde(default, rename = "ODCID", deserialize_with = "text")]
+    #[serde(default, rename = "ODCID", alias = "odcid", deserialize_with = "text")]
     pub odcid: Option<String>,
     #[serde(default, deserialize_with = "text")]
     pub time_format: Option<String>,

@@ -79,7 +79,8 @@ macro_rules! frame_types {
 
 frame_types! {
     Stream "stream";
-    Ack "ack" | "ack_ecn";
+    Ack "ack" | "ack_ecn" | "ack_extended" | "ack_receive_timestamps" | "ack_receive_timestamps_draft_02"
+        | "ack_receive_timestamps_draft_02_ecn";
     Padding "padding";
     Ping "ping";
     Crypto "crypto" | "crypto_frame" | "crypto_hs";

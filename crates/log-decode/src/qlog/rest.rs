@@ -13,14 +13,14 @@ macro_rules! names_without_table {
 
 /// Events that the drafts define and no table holds, and the names under which they are counted; in order.
 const EVENTS_WITHOUT_TABLE: &[(&str, &str)] = names_without_table! {
-    app_idle_update app_limited_update connection_id_update connection_id_updated connection_retried
-    connection_state_updated data_moved datagram_data_moved
-    datagram_dropped datagram_received datagram_sent datagrams_received datagrams_sent ecn_state_updated
-    frames_processed marked_for_retransmit message migration_state_updated mtu_updated pacing_metric_update
-    packet_ack packets_lost
-    path_assigned push_resolved server_listening spin_bit_update spin_bit_updated stream_data_moved
-    stream_state_update stream_state_updated transport_state_update transport_summary tuple_assigned
-    udp_datagram_dropped udp_datagrams_received udp_datagrams_sent
+    app_idle_update app_limited_update connection_id_update connection_id_updated connection_migrated
+    connection_retried connection_state_updated data_moved datagram_data_moved datagram_dropped
+    datagram_received datagram_sent datagrams_received datagrams_sent ecn_state_updated frames_processed
+    l4s_weight_update marked_for_retransmit message migration_state_updated mtu_updated
+    network_path_model_update pacing_metric_update pacing_observation packet_ack packets_lost path_assigned
+    path_validated push_resolved server_listening spin_bit_update spin_bit_updated stream_data_moved
+    stream_priority_updated stream_state_update stream_state_updated transport_state_update transport_summary
+    tuple_assigned udp_datagram_dropped udp_datagrams_received udp_datagrams_sent
 };
 
 pub(super) fn count(context: &Context<'_>, tables: &mut Tables) {
