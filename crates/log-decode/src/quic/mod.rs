@@ -11,7 +11,7 @@ mod datagram;
 mod directory;
 mod effects;
 mod frame;
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod handshake;
 mod hashing;

@@ -7,6 +7,7 @@ use super::suite::Suite;
 use super::{tls12, tls13, RoundTrips};
 use crate::tables::Tables;
 use crate::{Direction, End, Stats};
+use std::fmt::Write as _;
 
 /// What the fuzzer's hellos have to say for the keys to fit.
 const CLIENT_RANDOM: [u8; 32] = [7; 32];
@@ -55,39 +56,42 @@ pub fn records(input: &[u8], tables: &mut Tables) {
 
 /// By direction, and of TLS 1.3 by epoch.
 enum Sealer {
-    Tls12([tls12::Key; 2]),
-    Tls13([[tls13::Key; 3]; 2]),
+    Tls12(Box<[tls12::Key; 2]>),
+    Tls13(Box<[[tls13::Key; 3]; 2]>),
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// TLS 1.3 with the suites that there are, TLS 1.2 with AES-GCM, ChaCha20-Poly1305 and AES-CCM.
 fn sealer(suite: u8) -> (Sealer, KeyLog) {
-    let hex = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-    };
     let random = hex(&CLIENT_RANDOM);
     if let Some(&suite) = [0xc02f, 0xc030, 0xcca8, 0xc0ac].get(usize::from(suite)) {
         let master = Secret::new(&[1; 48]).expect("as long as it has to be");
         let keys = tls12::keys(suite, &master, &CLIENT_RANDOM, &SERVER_RANDOM);
         let text = format!("CLIENT_RANDOM {random} {}\n", hex(master.as_bytes()));
         return (
-            Sealer::Tls12(keys.expect("a suite that there is")),
+            Sealer::Tls12(Box::new(keys.expect("a suite that there is"))),
             key_log(&text),
         );
     }
     let suite = Suite::of(0x1301 + u16::from(suite) % 5).expect("a suite that there is");
     let mut text = String::new();
-    let keys = [0, 1].map(|way| {
-        [0, 1, 2].map(|epoch| {
-            let secret = vec![1 + way as u8 * 3 + epoch as u8; suite.hash_bytes];
-            text += &format!("{} {random} {}\n", LABELS[way][epoch], hex(&secret));
+    let mut byte = 0;
+    let keys = LABELS.map(|labels| {
+        labels.map(|label| {
+            byte += 1;
+            let secret = vec![byte; suite.hash_bytes];
+            let _ = writeln!(text, "{label} {random} {}", hex(&secret));
             let secret = Secret::new(&secret).expect("as long as it has to be");
             tls13::Key::new(suite, secret).expect("as long as it has to be")
         })
     });
-    (Sealer::Tls13(keys), key_log(&text))
+    (Sealer::Tls13(Box::new(keys)), key_log(&text))
 }
 
 fn key_log(text: &str) -> KeyLog {
@@ -114,6 +118,95 @@ impl Sealer {
         if let Self::Tls13(keys) = self {
             let [_, key, _] = &mut keys[way as usize];
             *key = key.updated().expect("a key of the same suite");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::Finished;
+
+    const HANDSHAKE: u8 = 2 << 3;
+    const APPLICATION_DATA: u8 = 3 << 3;
+    const DOWN: u8 = 1;
+
+    fn portion(how: u8, plain: &[u8]) -> Vec<u8> {
+        [&[how, u8::try_from(plain.len()).unwrap()], plain].concat()
+    }
+
+    fn hello(kind: u8, version: [u8; 2], random: [u8; 32], rest: &[u8]) -> Vec<u8> {
+        let body = [&version[..], &random, rest].concat();
+        [&[kind, 0, 0, u8::try_from(body.len()).unwrap()][..], &body].concat()
+    }
+
+    /// A handshake, and the preface of HTTP/2.
+    fn conversation(about: u8) -> Vec<u8> {
+        let suites = [[0xc0, 0x2f], [0xc0, 0x30], [0xcc, 0xa8], [0xc0, 0xac]];
+        let client = hello(1, [3, 3], CLIENT_RANDOM, &[0, 0, 2, 0x13, 1, 1, 0, 0, 0]);
+        let preface = [
+            &b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..],
+            &[0, 0, 0, 4, 0, 0, 0, 0, 0],
+        ]
+        .concat();
+        let mut portions = vec![vec![about], portion(HANDSHAKE, &client)];
+        if let Some(&[high, low]) = suites.get(usize::from(about)) {
+            let server = hello(2, [3, 3], SERVER_RANDOM, &[0, high, low, 0]);
+            portions.extend([
+                portion(DOWN | HANDSHAKE, &server),
+                portion(0, &[1]),
+                portion(1 << 1 | HANDSHAKE, &[20, 0, 0, 0]),
+                portion(1 << 1 | APPLICATION_DATA, &preface),
+            ]);
+        } else {
+            let suite = 1 + about % 5;
+            let rest = [0, 0x13, suite, 0, 0, 6, 0, 43, 0, 2, 3, 4];
+            let server = hello(2, [3, 3], SERVER_RANDOM, &rest);
+            let extensions = [8, 0, 0, 11, 0, 9, 0, 16, 0, 5, 0, 3, 2, b'h', b'2'];
+            portions.extend([
+                portion(DOWN | HANDSHAKE, &server),
+                portion(DOWN | 1 << 1 | HANDSHAKE, &extensions),
+                portion(DOWN | 1 << 1 | HANDSHAKE, &[20, 0, 0, 0]),
+                portion(1 << 1 | HANDSHAKE, &[20, 0, 0, 0]),
+                portion(32 | 2 << 1 | HANDSHAKE, &[24, 0, 0, 1, 0]),
+                portion(2 << 1 | APPLICATION_DATA, &preface),
+            ]);
+        }
+        portions.concat()
+    }
+
+    fn decoded(input: &[u8]) -> Finished {
+        let mut tables = Tables::default();
+        records(input, &mut tables);
+        tables.finish()
+    }
+
+    /// What the fuzzer says is opened and read, under every suite and behind an update of the keys.
+    #[test]
+    fn records_are_opened() {
+        for about in 0..9 {
+            let finished = decoded(&conversation(about));
+            assert_eq!(
+                finished.rows("http_frames"),
+                1,
+                "{about}: {:?}",
+                finished.stats
+            );
+            assert_eq!(finished.stats.get("undecryptable_record"), 0);
+        }
+    }
+
+    /// Any byte behind the keys may be any other.
+    #[test]
+    fn damage_is_survived() {
+        for conversation in [0, 5].map(conversation) {
+            for at in 0..conversation.len() {
+                for value in [0, 1, 0x7f, 0xff] {
+                    let mut damaged = conversation.clone();
+                    damaged[at] = value;
+                    decoded(&damaged);
+                }
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 
 pub(crate) mod aead;
 mod application;
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 pub(crate) mod handshake;
 pub(crate) mod hello;

@@ -92,7 +92,7 @@ fn prf(hash: hmac::Algorithm, secret: &[u8], seed: &[u8], length: usize) -> Vec<
 
 impl Key {
     /// A record of type `kind`.
-    #[cfg(fuzzing)]
+    #[cfg(any(test, fuzzing))]
     pub(super) fn seal(&mut self, kind: u8, content: &[u8]) -> Vec<u8> {
         let mut iv = self.iv;
         let number = self.sequence.to_be_bytes();

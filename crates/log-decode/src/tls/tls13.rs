@@ -40,7 +40,7 @@ impl Key {
     }
 
     /// A record of type `kind`.
-    #[cfg(fuzzing)]
+    #[cfg(any(test, fuzzing))]
     pub(super) fn seal(&mut self, kind: u8, content: &[u8]) -> Vec<u8> {
         let length = content.len() + 1 + self.suite.aead.tag_bytes();
         let [.., high, low] = length.to_be_bytes();
