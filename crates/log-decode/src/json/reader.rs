@@ -98,7 +98,9 @@ impl<'a> Reader<'a> {
     #[cold]
     fn peek_behind_white_space(&mut self) -> Result<u8, Fault> {
         let is_space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
-        self.at += (self.rest().iter()).take_while(|byte| is_space(byte)).count();
+        self.at += (self.rest().iter())
+            .take_while(|byte| is_space(byte))
+            .count();
         self.text.get(self.at).copied().ok_or(Fault::End)
     }
 
