@@ -73,7 +73,15 @@ impl<R: Read> Walker<R> {
 
     /// Pass over the value here, however long it is.
     pub(crate) fn skip(&mut self) -> Result<(), Stop> {
-        self.peek()?;
+        if matches!(self.peek()?, b'{' | b'[' | b'"') {
+            // Most stand in the window.
+            let mut reader = Reader::new(self.window.bytes());
+            if reader.skip().is_ok() {
+                let length = reader.position();
+                self.window.consume(length);
+                return Ok(());
+            }
+        }
         let mut extent = Extent::default();
         loop {
             let bytes = self.window.bytes();

@@ -3,23 +3,24 @@
 
 use super::params::Number;
 use super::FORMAT;
-use crate::json::{members, Broken, Scanner};
+use crate::json::{Fault, Stop, Walker};
 use crate::DecodeError;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
-use std::io::BufRead;
+use std::collections::BTreeMap;
+use std::io::Read;
 
 /// As it is written.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Section {
-    log_event_types: BTreeMap<String, i64>,
+    log_event_types: Names,
     log_event_phase: BTreeMap<String, i64>,
     #[serde(default)]
-    net_error: BTreeMap<String, i64>,
+    net_error: Names,
     #[serde(default)]
-    quic_error: BTreeMap<String, i64>,
+    quic_error: Names,
     #[serde(default)]
     time_tick_offset: Option<Number>,
     #[serde(default)]
@@ -56,11 +57,11 @@ pub(super) struct Constants {
     pub on_linux: bool,
     /// What makes ticks milliseconds of the Unix epoch.
     pub tick_offset_ms: Option<i64>,
-    event_types: HashMap<i64, String>,
+    event_types: Names,
     begin: Option<i64>,
     end: Option<i64>,
-    net_errors: HashMap<i64, String>,
-    quic_errors: HashMap<i64, String>,
+    net_errors: Names,
+    quic_errors: Names,
 }
 
 /// Systems on which Chromium's ticks are `CLOCK_MONOTONIC`.
@@ -68,7 +69,7 @@ const LINUX: [&str; 4] = ["Linux", "Android", "CrOS", "ChromeOS"];
 
 impl Constants {
     pub(super) fn event_type(&self, number: i64) -> Option<&str> {
-        self.event_types.get(&number).map(String::as_str)
+        self.event_types.get(number)
     }
 
     pub(super) fn phase(&self, number: i64) -> Phase {
@@ -81,20 +82,61 @@ impl Constants {
 
     /// The name of an error of the network, or its number.
     pub(super) fn net_error(&self, number: i64) -> String {
-        name_or_number(&self.net_errors, number)
+        self.net_errors.name_or_number(number)
     }
 
     /// The name of an error of QUIC, or its number.
     pub(super) fn quic_error(&self, number: i64) -> String {
-        name_or_number(&self.quic_errors, number)
+        self.quic_errors.name_or_number(number)
     }
 }
 
-fn name_or_number(names: &HashMap<i64, String>, number: i64) -> String {
-    names
-        .get(&number)
-        .cloned()
-        .unwrap_or_else(|| number.to_string())
+/// Names in the order of the numbers that stand for them.
+#[derive(Default)]
+struct Names(Vec<(i64, String)>);
+
+impl Names {
+    #[inline]
+    fn get(&self, number: i64) -> Option<&str> {
+        // Events are numbered without gaps.
+        let likely = usize::try_from(number).ok().and_then(|at| self.0.get(at));
+        let found = likely.filter(|(known, _)| *known == number).or_else(|| {
+            let at = self.0.binary_search_by_key(&number, |(known, _)| *known);
+            at.ok().and_then(|at| self.0.get(at))
+        });
+        found.map(|(_, name)| name.as_str())
+    }
+
+    fn name_or_number(&self, number: i64) -> String {
+        (self.get(number)).map_or_else(|| number.to_string(), str::to_owned)
+    }
+}
+
+impl<'de> Deserialize<'de> for Names {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Names;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("an object of names and their numbers")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Names, A::Error> {
+                let mut names = Vec::new();
+                while let Some((name, number)) = map.next_entry()? {
+                    names.push((number, name));
+                }
+                // Of two names for one number, the last in their order.
+                names.sort_unstable_by(|one, other| (one.0, &other.1).cmp(&(other.0, &one.1)));
+                names.dedup_by_key(|(number, _)| *number);
+                Ok(Names(names))
+            }
+        }
+
+        deserializer.deserialize_map(Members)
+    }
 }
 
 impl From<Section> for Constants {
@@ -123,47 +165,36 @@ impl From<Section> for Constants {
             tick_offset_ms: section.time_tick_offset.map(|Number(offset)| offset),
             begin: section.log_event_phase.get("PHASE_BEGIN").copied(),
             end: section.log_event_phase.get("PHASE_END").copied(),
-            event_types: by_number(section.log_event_types),
-            net_errors: by_number(section.net_error),
-            quic_errors: by_number(section.quic_error),
+            event_types: section.log_event_types,
+            net_errors: section.net_error,
+            quic_errors: section.quic_error,
         }
     }
-}
-
-fn by_number(names: BTreeMap<String, i64>) -> HashMap<i64, String> {
-    names
-        .into_iter()
-        .map(|(name, number)| (number, name))
-        .collect()
 }
 
 /// Read the section, wherever it stands in the document; Chromium writes it first.
-pub(super) fn read(input: impl BufRead) -> Result<Constants, DecodeError> {
-    let mut text = Vec::new();
-    let mut found = false;
-    let outcome = members(&mut Scanner::new(input), |scanner, key| {
-        if key != b"\"constants\"" {
-            return scanner.value(None).map(drop);
+pub(super) fn read(input: impl Read) -> Result<Constants, DecodeError> {
+    let mut section: Option<serde_json::Result<Section>> = None;
+    let outcome = Walker::new(input).object(|walker, key| {
+        if key != b"constants" {
+            return walker.skip();
         }
-        found = scanner.value(Some(&mut text))?;
+        walker.item(|reader| {
+            let text = reader.value()?.of(reader.text());
+            section = Some(serde_json::from_slice(text));
+            Ok(())
+        })?;
         // Nothing behind it is wanted: the walk ends here.
-        Err(Broken::Syntax)
+        Err(Stop::Fault(Fault::End))
     });
-    match outcome {
-        Err(Broken::Io(error)) => return Err(error.into()),
-        _ if !found => {
-            return Err(DecodeError::foreign(
-                FORMAT,
-                "it has no section `constants`",
-            ))
-        }
-        _ => {}
+    if let Err(Stop::Io(error)) = outcome {
+        return Err(error.into());
     }
-    let section: Section = serde_json::from_slice(&text).map_err(|error| {
-        DecodeError::foreign(
-            FORMAT,
-            format!("its section `constants` is not readable ({error})"),
-        )
-    })?;
+    let section = section
+        .ok_or_else(|| DecodeError::foreign(FORMAT, "it has no section `constants`"))?
+        .map_err(|error| {
+            let text = format!("its section `constants` is not readable ({error})");
+            DecodeError::foreign(FORMAT, text)
+        })?;
     Ok(section.into())
 }

@@ -33,6 +33,9 @@ impl Field {
     }
 }
 
+/// How the events end that programs write for every packet and no table holds: their data are not taken apart.
+const NOT_TABLED: &[u8] = b"data_moved";
+
 /// What a time counts from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TimeKind {
@@ -173,6 +176,9 @@ impl Event {
                     self.name = name;
                     self.has_name = true;
                 }
+            }
+            Field::Data if self.name.of(reader.text()).ends_with(NOT_TABLED) => {
+                drop(reader.skip()?)
             }
             Field::Data => self.read_data(reader)?,
             Field::GroupId => self.group_id = reader.optional_text()?,

@@ -6,8 +6,10 @@ use super::streams::Streams;
 use crate::json::number;
 use crate::tables::{HttpFrame, HttpRequest, Parameter, Tables};
 use crate::Severity;
+use serde::Serialize;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 
 /// Requests followed at a time on one connection.
 const MAX_REQUESTS: usize = 1 << 14;
@@ -73,7 +75,7 @@ impl Http {
         .find_map(unsigned)
         .or(event.length)
         .or_else(|| payload_of(unsigned(&raw["length"]).or(event.frame_length)?, &kind));
-        let fields: Vec<(String, String)> = ["headers", "header_fields", "fields"]
+        let fields: Vec<HeaderField<'_>> = ["headers", "header_fields", "fields"]
             .iter()
             .filter_map(|key| frame[*key].as_array())
             .flatten()
@@ -157,7 +159,7 @@ impl Http {
         asks: bool,
         kind: &str,
         length: Option<u64>,
-        fields: &[(String, String)],
+        fields: &[HeaderField<'_>],
         time_ns: i64,
         who: Who<'_>,
         tables: &mut Tables,
@@ -195,16 +197,16 @@ impl Http {
             *bytes = Some(bytes.unwrap_or(0).saturating_add(length));
         }
         for (name, value) in fields {
-            let value = value.clone();
-            match (asks, name.as_str()) {
-                (true, ":method") => request.method = Some(value),
-                (true, ":scheme") => request.scheme = value,
-                (true, ":authority") => request.authority = value,
-                (true, ":path") => request.path = Some(value),
-                (true, "priority") => request.priority = Some(value),
+            let own = || value.clone().into_owned();
+            match (asks, name.as_ref()) {
+                (true, ":method") => request.method = Some(own()),
+                (true, ":scheme") => request.scheme = own(),
+                (true, ":authority") => request.authority = own(),
+                (true, ":path") => request.path = Some(own()),
+                (true, "priority") => request.priority = Some(own()),
                 // An interim response is followed by the final one.
                 (false, ":status") => request.status = value.parse().ok().or(request.status),
-                (false, "content-type") => request.content_type = Some(value),
+                (false, "content-type") => request.content_type = Some(own()),
                 _ => {}
             }
         }
@@ -288,10 +290,8 @@ fn unsigned(value: &Value) -> Option<u64> {
     }
 }
 
-fn text(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+fn text(value: &Value) -> Cow<'_, str> {
+    (value.as_str()).map_or_else(|| value.to_string().into(), Cow::Borrowed)
 }
 
 /// In small letters and without prefix; the number of one that the program has no name for.
@@ -308,22 +308,26 @@ fn setting_name(setting: &Value) -> String {
 
 /// What a frame holds, as JSON.
 fn detail(
-    fields: &[(String, String)],
+    fields: &[HeaderField<'_>],
     settings: &[(String, &Value)],
     priority: Option<&str>,
 ) -> Option<String> {
-    let mut members = serde_json::Map::new();
-    for (name, value) in settings {
-        members.insert(name.clone(), (*value).clone());
-    }
-    if let Some(priority) = priority {
-        members.insert("priority".to_owned(), priority.into());
-    }
-    if !fields.is_empty() {
-        let pairs = fields
-            .iter()
-            .map(|(name, value)| serde_json::json!([name, value]));
-        members.insert("fields".to_owned(), pairs.collect());
-    }
-    (!members.is_empty()).then(|| Value::Object(members).to_string())
+    let settings = settings.iter();
+    let mut members: BTreeMap<&str, Detail<'_>> = settings
+        .map(|(name, value)| (name.as_str(), Detail::Setting(value)))
+        .collect();
+    members.extend(priority.map(|priority| ("priority", Detail::Priority(priority))));
+    members.extend((!fields.is_empty()).then_some(("fields", Detail::Fields(fields))));
+    (!members.is_empty()).then(|| serde_json::to_string(&members).unwrap_or_default())
+}
+
+/// Name and value.
+type HeaderField<'a> = (Cow<'a, str>, Cow<'a, str>);
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Detail<'a> {
+    Setting(&'a Value),
+    Priority(&'a str),
+    Fields(&'a [HeaderField<'a>]),
 }

@@ -42,20 +42,22 @@ pub(super) fn all(context: &Context<'_>, tables: &mut Tables) {
         (b"parameters_set", Some(b"http:" | b"h3:" | b"http3:")) => "settings".into(),
         _ => String::from_utf8_lossy(context.name),
     };
+    let mut name = match &owner {
+        Some(owner) => format!("{event}.{}.", end(owner, context.who)),
+        None => format!("{event}."),
+    };
+    let stem = name.len();
     for (key, value) in &context.event.members {
         let key = context.text(*key);
         if matches!(key.as_ref(), "owner" | "initiator") {
             continue;
         }
-        let key = match event.as_ref() {
+        name.truncate(stem);
+        name.push_str(match event.as_ref() {
             "settings" => setting(&key),
             "connection_started" => end(&key, context.who),
             _ => &key,
-        };
-        let name = match &owner {
-            Some(owner) => format!("{event}.{}.{key}", end(owner, context.who)),
-            None => format!("{event}.{key}"),
-        };
+        });
         tables.parameters.push(Parameter {
             vantage: context.who.vantage,
             connection: Some(context.who.connection),

@@ -26,12 +26,10 @@ const EVENTS_WITHOUT_TABLE: &[(&str, &str)] = names_without_table! {
 pub(super) fn count(context: &Context<'_>, tables: &mut Tables) {
     let name = String::from_utf8_lossy(context.name);
     // Newer drafts put the recovery events into the namespace quic, and the old one into the name.
-    let known = name
-        .strip_prefix("recovery_")
-        .unwrap_or(&name)
-        .to_ascii_lowercase();
-    let known = EVENTS_WITHOUT_TABLE.binary_search_by_key(&known.as_str(), |(known, _)| known);
-    if let Some((_, counted)) = known.ok().and_then(|at| EVENTS_WITHOUT_TABLE.get(at)) {
+    let known = name.strip_prefix("recovery_").unwrap_or(&name);
+    let find = |name: &str| EVENTS_WITHOUT_TABLE.binary_search_by_key(&name, |(known, _)| known);
+    let found = find(known).or_else(|_| find(&known.to_ascii_lowercase()));
+    if let Some((_, counted)) = found.ok().and_then(|at| EVENTS_WITHOUT_TABLE.get(at)) {
         tables.stats.count(
             *counted,
             Severity::Info,
