@@ -79,8 +79,9 @@ TRANSPORT_METRICS = of_logs(
         pl.UInt64,
         "bytes",
         _UNCHANGED,
-        "Congestion window. Estimated for TCP: the most in flight within this round trip and the last one, which is "
-        "less where something else holds the sender back.",
+        "Congestion window. Of TCP a capture shows a lower bound (`estimate`): the most in flight within this round "
+        "trip and the last one, which is less wherever something else holds the sender back. The window itself stands "
+        "in tcp_info, where a trial has samples.",
     ),
     Column(
         "bytes_in_flight",
@@ -133,7 +134,7 @@ LOSSES = of_logs(
     Column("length_bytes", pl.UInt64, "bytes", "the log does not say", "As in packets."),
     Column("sent_ns", pl.Int64, "ns", "its sending is not in the log", "When it had been sent.", instant=True),
     Column(
-        "rule", pl.String, "", "the log does not say",
+        "rule", pl.String, "", "the log does not say, or shows no reason",
         "`time_threshold`, `reordering_threshold`, `pto_expired` (RFC 9002 section 6), `timeout`, "
         "`fast_retransmit` or `tail_loss_probe` (TCP, estimated; RFC 6298, RFC 5681, RFC 8985), or the log's own word.",
     ),
@@ -150,14 +151,19 @@ LOSSES = of_logs(
 
 TIMERS = of_logs(
     "timers",
-    "One timer that was set, cancelled or has expired.",
+    "One timer that was set, cancelled or has expired. TCP's are inferred from the sender's capture (`estimate`): "
+    "those that expired, each with the row that set it; in a row of timeouts `pto_count` of transport_metrics counts.",
     *_OF_CONNECTION,
-    Column("timer", pl.String, "", NEVER, "`pto`, `loss`, `ack`, `idle`, `rto` or the log's own word."),
+    Column(
+        "timer", pl.String, "", NEVER,
+        "`pto` (RFC 9002 section 6.2; TCP: of a tail loss probe, RFC 8985 section 7), `rto` (RFC 6298), `loss`, `ack`, "
+        "`idle` or the log's own word.",
+    ),
     Column("event", pl.String, "", NEVER, "`set`, `cancelled` or `expired`."),
     PACKET_TYPE,
     Column("delta_ms", pl.Float64, "ms", "not set, or the log does not say", "Until it expires."),
     ESTIMATE,
-)
+)  # fmt: skip
 
 FLOW_CONTROL = of_logs(
     "flow_control",

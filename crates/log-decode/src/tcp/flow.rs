@@ -3,7 +3,6 @@
 
 use super::rows::Rows;
 use super::segment::{Segment, FIN, RST, SYN};
-use super::sent_again::Retransmission;
 use super::stream::Piece;
 use super::way::Way;
 use crate::tables::{HandshakeStep, Packet, Tables};
@@ -130,31 +129,13 @@ impl Flow {
                 detail: detail.as_deref(),
             });
         }
+        let sack = way.sack_permitted && back.sack_permitted;
         if again {
-            let sent = way
-                .outstanding
-                .sent_again(number, way.next, segment.time_ns);
-            let at_sender = self.vantage == Some(direction.sender());
-            let at_receiver = self.vantage.is_some() && !at_sender;
-            let again = Retransmission {
-                time_ns: segment.time_ns,
-                start: number,
-                end,
-                length: segment.length.into(),
-                sent_ns: sent.sent_ns.filter(|_| !at_receiver),
-                rule: (!at_receiver).then_some(sent.rule),
-                timestamp: segment.options.timestamps.map(|(own, _)| own),
-                // Where both copies arrived, one was needless.
-                spurious: at_receiver.then_some(true),
-                acknowledged_ns: None,
-            };
-            way.again.push(again, rows.owner(direction), tables);
-            if at_sender && sent.rule == "timeout" {
-                rows.timeout(way, tables);
-            }
+            rows.sent_again(segment, (number, end), sack, way, tables);
         } else if arrival.new && end > number {
-            way.outstanding.sent(number, end, segment.time_ns);
+            let expired = way.outstanding.sent(number, end, segment.time_ns, sack);
             way.largest = way.largest.max(u64::from(segment.length));
+            rows.expired(expired, tables);
         }
         if end > number {
             rows.sent(way, tables);

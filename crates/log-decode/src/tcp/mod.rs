@@ -9,6 +9,7 @@ mod rows;
 mod segment;
 mod sent_again;
 mod stream;
+mod timers;
 mod way;
 
 pub(crate) use options::TcpOptions;
@@ -127,6 +128,17 @@ impl Connections {
                 "transport_metrics",
                 None,
                 "what a TCP sender has in flight can only be estimated where it sends, and it is not known where this was captured",
+            );
+            tables.cannot_tell(
+                "timers",
+                None,
+                "TCP's can only be inferred where it sends, and it is not known where this was captured",
+            );
+        } else if !self.flows.is_empty() {
+            tables.cannot_tell(
+                "timers",
+                Some("time_ns"),
+                "of TCP's, only those of this end show which expired and made it send something again: neither those that were cancelled nor probes with new data do",
             );
         }
     }

@@ -3,6 +3,7 @@
 //! time (RFC 6298, with Karn's rule), for what is in flight, and for why something was sent again.
 
 use super::ranges::Ranges;
+use super::timers::{Expired, Timers};
 use std::collections::VecDeque;
 
 /// The segments of the largest window are far fewer.
@@ -11,6 +12,10 @@ const MAX_SEGMENTS: usize = 1 << 17;
 const RTO_MARGIN_NS: i64 = 200_000_000;
 /// RFC 6298 section 2: before the first sample.
 const FIRST_RTO_NS: i64 = 1_000_000_000;
+/// RFC 8985 section 7.2, and Linux: how long a receiver may delay the acknowledgment of a single segment.
+const DELAYED_ACK_NS: i64 = 200_000_000;
+/// What follows an acknowledgment this soon was triggered by it.
+const AT_ONCE_NS: i64 = 1_000_000;
 /// RFC 5681 section 3.2.
 const DUPLICATE_ACKS: u32 = 3;
 
@@ -60,7 +65,9 @@ pub(super) struct SentAgain {
     /// When it had been sent, if the capture shows it.
     pub(super) sent_ns: Option<i64>,
     /// Why, as far as it can be told.
-    pub(super) rule: &'static str,
+    pub(super) rule: Option<&'static str>,
+    /// The timer that made it leave.
+    pub(super) expired: Option<Expired>,
 }
 
 /// The state of one sender.
@@ -74,9 +81,13 @@ pub(super) struct Outstanding {
     /// Until this is acknowledged, what is sent again follows from a timeout, or from a fast retransmission.
     timeout_until: u64,
     fast_until: u64,
-    /// Timeouts without an acknowledgment of new data between them.
-    pub(super) timeouts: u32,
+    timers: Timers,
     pub(super) rtt: Option<Rtt>,
+}
+
+/// The sender's own samples are not quite those that a capture shows.
+fn nearly(ns: i64) -> i64 {
+    ns - ns / 8
 }
 
 impl Outstanding {
@@ -92,7 +103,16 @@ impl Outstanding {
     }
 
     /// New bytes leave.
-    pub(super) fn sent(&mut self, start: u64, end: u64, time_ns: i64) {
+    /// `sack` as for [`Self::sent_again`]; the timer that made them leave, if one did: a probe may carry them, too.
+    pub(super) fn sent(
+        &mut self,
+        start: u64,
+        end: u64,
+        time_ns: i64,
+        sack: bool,
+    ) -> Option<Expired> {
+        let expired = self.probes_with(start, time_ns, sack);
+        self.timers.sent(start <= self.acknowledged, time_ns);
         if self.segments.len() >= MAX_SEGMENTS {
             self.segments.pop_front();
         }
@@ -102,45 +122,91 @@ impl Outstanding {
             time_ns,
             again: false,
         });
+        expired
     }
 
-    /// Bytes leave once more; `next` is the end of all that has been sent.
-    pub(super) fn sent_again(&mut self, start: u64, next: u64, time_ns: i64) -> SentAgain {
+    /// Whether new bytes from `start` on are a tail loss probe: nothing is said to be missing, and the last word is as
+    /// old as RFC 8985 section 7.2 has it. A sender that merely had nothing to send would have probed by then.
+    fn probes_with(&mut self, start: u64, time_ns: i64, sack: bool) -> Option<Expired> {
+        let rtt = self.rtt?;
+        let first = self.segments.front().filter(|first| first.start < start)?;
+        let told = self.sacked.total() > 0 || self.duplicate_acks > 0 || first.again;
+        if !sack || told {
+            return None;
+        }
+        let rto_ns = self.rto_ns();
+        let timeout_ns = match self.segments.len() {
+            1 => (2 * rtt.smoothed_ns + DELAYED_ACK_NS).min(rto_ns),
+            _ => nearly((2 * rtt.smoothed_ns).min(rto_ns)),
+        };
+        // Linux probes no later than its retransmission timeout would expire, which runs from the first segment.
+        let silence_ns = self.timers.silence_ns(time_ns);
+        let waited = silence_ns >= timeout_ns
+            || silence_ns >= AT_ONCE_NS && time_ns.saturating_sub(first.time_ns) >= rto_ns;
+        waited.then(|| self.timers.probe(time_ns))
+    }
+
+    /// Bytes leave once more; `next` is the end of all that has been sent. `sack`: the receiver reports what it gets
+    /// beyond a hole, without which no tail is probed (RFC 8985 section 3).
+    pub(super) fn sent_again(
+        &mut self,
+        start: u64,
+        next: u64,
+        time_ns: i64,
+        sack: bool,
+    ) -> SentAgain {
         let at = self.segments.partition_point(|sent| sent.end <= start);
         let before = self.segments.get(at).copied();
-        let rule = self.rule(start, next, time_ns, before);
-        if let Some(sent) = self.segments.get_mut(at) {
+        let before = before.filter(|sent| sent.start <= start);
+        let (rule, expired) = match before {
+            Some(before) => self.why(start, next, time_ns, before, sack),
+            None => (None, None),
+        };
+        if let (Some(sent), Some(_)) = (self.segments.get_mut(at), before) {
             (sent.time_ns, sent.again) = (time_ns, true);
         }
+        self.timers.sent(start <= self.acknowledged, time_ns);
         SentAgain {
-            sent_ns: before
-                .filter(|sent| sent.start <= start)
-                .map(|sent| sent.time_ns),
+            sent_ns: before.map(|sent| sent.time_ns),
             rule,
+            expired,
         }
     }
 
-    fn rule(&mut self, start: u64, next: u64, time_ns: i64, before: Option<Sent>) -> &'static str {
-        if start < self.timeout_until {
-            return "timeout";
+    fn why(
+        &mut self,
+        start: u64,
+        next: u64,
+        time_ns: i64,
+        before: Sent,
+        sack: bool,
+    ) -> (Option<&'static str>, Option<Expired>) {
+        let is_first = start <= self.acknowledged;
+        let silence_ns = self.timers.silence_ns(time_ns);
+        // Acknowledgments that bring nothing new do not stop the timer, but what they trigger follows them at once.
+        let is_due =
+            silence_ns >= AT_ONCE_NS && self.timers.running_ns(time_ns) >= nearly(self.rto_ns());
+        let waited_in_vain =
+            is_first && (is_due || before.again && silence_ns >= self.rto_ns() / 2);
+        if !waited_in_vain && start < self.timeout_until {
+            return (Some("timeout"), None);
         }
         let above = self.sacked.end().is_some_and(|end| end > start);
         let told =
             above || self.duplicate_acks >= DUPLICATE_ACKS || self.acknowledged < self.fast_until;
-        let waited_ns = before.map_or(0, |sent| time_ns.saturating_sub(sent.time_ns));
-        let again = before.is_some_and(|sent| sent.again);
-        let fast = told && !(again && waited_ns >= self.rto_ns());
-        if fast {
+        if told && !waited_in_vain {
             self.fast_until = next;
-            return "fast_retransmit";
+            return (Some("fast_retransmit"), None);
+        }
+        if !waited_in_vain && self.rtt.is_some_and(|rtt| silence_ns < rtt.smoothed_ns) {
+            return (None, None);
         }
         // RFC 8985 section 7.3: the probe is the last segment; a timeout begins with the first.
-        if !again && start > 0 && before.is_some_and(|sent| sent.end == next) {
-            return "tail_loss_probe";
+        if sack && !before.again && start > 0 && before.end == next {
+            return (Some("tail_loss_probe"), Some(self.timers.probe(time_ns)));
         }
         self.timeout_until = next;
-        self.timeouts += 1;
-        "timeout"
+        (Some("timeout"), Some(self.timers.timeout(time_ns)))
     }
 
     fn rto_ns(&self) -> i64 {
@@ -155,12 +221,16 @@ impl Outstanding {
             return false;
         }
         self.acknowledged = ack;
-        (self.duplicate_acks, self.timeouts) = (0, 0);
-        let mut newest = None;
+        self.duplicate_acks = 0;
+        self.timers.advanced(time_ns);
+        let (mut newest, mut again) = (None, false);
         while let Some(sent) = self.segments.front().filter(|sent| sent.end <= ack) {
             newest = Some(*sent);
+            again |= sent.again;
             self.segments.pop_front();
         }
+        // What lay behind a hole arrived before the hole was filled.
+        let newest = newest.filter(|_| !again);
         // What a SACK block has told of before arrived earlier than now.
         let newest = newest.filter(|sent| self.sacked.covered(sent.start, sent.end) == 0);
         self.sacked.remove(0, ack);
@@ -181,8 +251,9 @@ impl Outstanding {
     }
 
     /// An acknowledgment says nothing new.
-    pub(super) fn duplicate_ack(&mut self) {
+    pub(super) fn duplicate_ack(&mut self, time_ns: i64) {
         self.duplicate_acks = self.duplicate_acks.saturating_add(1);
+        self.timers.heard(time_ns);
     }
 
     /// A range above the cumulative acknowledgment has arrived: whether that is news, and whether a sample follows.
@@ -191,6 +262,7 @@ impl Outstanding {
         if start >= end || self.sacked.covered(start, end) == end - start {
             return (false, false);
         }
+        self.timers.heard(time_ns);
         let at = self.segments.partition_point(|sent| sent.end < end);
         let last = self.segments.get(at).copied();
         let last =

@@ -2,10 +2,11 @@
 //! Rows that acknowledgments make: `acks`, `flow_control`, and estimates of what the sender knows.
 
 use super::segment::{Segment, FIN, RST, SYN};
-use super::sent_again::Owner;
+use super::sent_again::{Owner, Retransmission};
+use super::timers::Expired;
 use super::way::Way;
-use crate::tables::{Ack, FlowControl, Tables, TransportMetric};
-use crate::{Direction, End};
+use crate::tables::{Ack, FlowControl, Tables, Timer, TransportMetric};
+use crate::{Direction, End, Severity};
 
 /// What the rows of one segment have in common.
 #[derive(Clone, Copy)]
@@ -51,7 +52,7 @@ impl<'a> Rows<'a> {
             self.ack(number, "cumulative", 0, last, tables);
         }
         if !advances && pure && ack < back.next {
-            back.outstanding.duplicate_ack();
+            back.outstanding.duplicate_ack(self.time_ns);
         }
         let at_sender = self.vantage == Some(self.direction.reverse().sender());
         if at_sender && (advances || !blocks.is_empty()) {
@@ -125,12 +126,6 @@ impl<'a> Rows<'a> {
         }
         let peak = back.peak_in_flight(ack);
         let rtt = back.outstanding.rtt.filter(|_| sample);
-        let ms = |ns: i64| {
-            // Exact below 2^53 ns, which are 104 days.
-            #[allow(clippy::cast_precision_loss, reason = "of no consequence")]
-            let ns = ns as f64;
-            ns / 1e6
-        };
         tables.transport_metrics.push(TransportMetric {
             cwnd_bytes: (peak > 1).then_some(peak),
             bytes_in_flight: Some(back.outstanding.in_flight(back.next)),
@@ -203,7 +198,7 @@ impl<'a> Rows<'a> {
     /// Bytes were sent: what they change stands in a row before the next acknowledgment.
     pub(super) fn sent(&self, way: &mut Way, tables: &mut Tables) {
         // The SYN alone is no flight.
-        if self.vantage != Some(self.direction.sender()) || way.next <= 1 {
+        if !self.is_at_sender() || way.next <= 1 {
             return;
         }
         way.untold_ns = Some(self.time_ns);
@@ -228,11 +223,80 @@ impl<'a> Rows<'a> {
         });
     }
 
-    /// A retransmission timeout has expired.
-    pub(super) fn timeout(&self, way: &mut Way, tables: &mut Tables) {
-        tables.transport_metrics.push(TransportMetric {
-            pto_count: Some(way.outstanding.timeouts),
-            ..self.metric(self.time_ns)
-        });
+    /// The bytes of a segment, or part of them, were sent before.
+    pub(super) fn sent_again(
+        &self,
+        segment: &Segment<'_>,
+        (start, end): (u64, u64),
+        sack: bool,
+        way: &mut Way,
+        tables: &mut Tables,
+    ) {
+        let sent = way
+            .outstanding
+            .sent_again(start, way.next, segment.time_ns, sack);
+        let at_sender = self.is_at_sender();
+        let at_receiver = self.vantage.is_some() && !at_sender;
+        let again = Retransmission {
+            time_ns: segment.time_ns,
+            start,
+            end,
+            length: segment.length.into(),
+            sent_ns: sent.sent_ns.filter(|_| !at_receiver),
+            rule: sent.rule.filter(|_| !at_receiver),
+            timestamp: segment.options.timestamps.map(|(own, _)| own),
+            // Where both copies arrived, one was needless.
+            spurious: at_receiver.then_some(true),
+            acknowledged_ns: None,
+        };
+        way.again.push(again, self.owner(self.direction), tables);
+        if at_sender && sent.rule.is_none() {
+            tables.count(
+                "retransmission_unexplained",
+                Severity::Notice,
+                "segments sent again without a word from the receiver, too soon for a timer: losses.rule is null",
+            );
+        }
+        self.expired(sent.expired, tables);
     }
+
+    fn is_at_sender(&self) -> bool {
+        self.vantage == Some(self.direction.sender())
+    }
+
+    /// A retransmission timer may have expired: when it was set, and that it did.
+    pub(super) fn expired(&self, expired: Option<Expired>, tables: &mut Tables) {
+        let Some(expired) = expired.filter(|_| self.is_at_sender()) else {
+            return;
+        };
+        let ran_ns = self.time_ns.saturating_sub(expired.set_ns);
+        for (event, time_ns, delta_ms) in [
+            ("set", expired.set_ns, Some(ms(ran_ns))),
+            ("expired", self.time_ns, None),
+        ] {
+            tables.timers.push(Timer {
+                vantage: self.vantage.map(End::as_str),
+                connection: Some(self.connection),
+                time_ns,
+                transport: "tcp",
+                timer: expired.timer,
+                event,
+                delta_ms,
+                estimate: true,
+                ..Timer::default()
+            });
+        }
+        if let Some(in_a_row) = expired.in_a_row {
+            tables.transport_metrics.push(TransportMetric {
+                pto_count: Some(in_a_row),
+                ..self.metric(self.time_ns)
+            });
+        }
+    }
+}
+
+/// Exact below 2^53 ns, which are 104 days.
+#[allow(clippy::cast_precision_loss, reason = "of no consequence")]
+fn ms(ns: i64) -> f64 {
+    ns as f64 / 1e6
 }

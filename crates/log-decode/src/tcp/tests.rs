@@ -92,6 +92,12 @@ fn losses(finished: &Finished) -> Vec<String> {
     })
 }
 
+fn timers(finished: &Finished) -> Vec<String> {
+    finished.table("timers").map_or_else(Vec::new, |table| {
+        table.lines(&["timer", "event", "time_ns", "delta_ms"])
+    })
+}
+
 /// What SACK blocks show to be missing and what is sent again then is a fast retransmission, across the wrap.
 #[test]
 fn a_hole_is_a_fast_retransmission() {
@@ -152,6 +158,81 @@ fn silence_is_a_probe_and_then_a_timeout() {
             "1001|timeout|false|21000000"
         ]
     );
+    assert_eq!(
+        timers(&finished),
+        [
+            "pto|set|21000000|41",
+            "pto|expired|62000000|",
+            "rto|set|62000000|238",
+            "rto|expired|300000000|"
+        ]
+    );
+}
+
+/// A probe may carry new bytes; what merely comes a little later is none.
+#[test]
+fn new_bytes_after_silence_are_a_probe() {
+    let mut scene = Scene::new(Some(End::Server));
+    for (time, seq) in [(21, 1), (21, 1001), (41, 2001), (90, 3001)] {
+        scene.data(time, seq);
+    }
+    scene.ack(110, 4001, &[]);
+    scene.data(200, 4001);
+    let finished = scene.finish();
+    assert_eq!(
+        timers(&finished),
+        ["pto|set|41000000|49", "pto|expired|90000000|"]
+    );
+    assert!(losses(&finished).is_empty());
+}
+
+/// A timeout waits again until it expires once more, whatever duplicate acknowledgments say; each is counted.
+#[test]
+fn timeouts_follow_each_other() {
+    let mut scene = Scene::new(Some(End::Server));
+    for (time, seq) in [(21, 1), (21, 1001), (260, 1), (750, 1)] {
+        scene.data(time, seq);
+    }
+    scene.ack(770, 2001, &[]);
+    for number in 0..5 {
+        scene.data(771, 2001 + 1000 * number);
+    }
+    for time in [850, 900, 950, 1000] {
+        scene.ack(time, 2001, &[]);
+    }
+    scene.data(1011, 2001);
+    let finished = scene.finish();
+    assert_eq!(
+        timers(&finished)[1..],
+        [
+            "rto|expired|260000000|",
+            "rto|set|260000000|490",
+            "rto|expired|750000000|",
+            "rto|set|771000000|240",
+            "rto|expired|1011000000|"
+        ]
+    );
+    let metrics = finished.table("transport_metrics").unwrap();
+    let counts = metrics.lines(&["pto_count"]);
+    let counts: Vec<&str> = counts
+        .iter()
+        .map(String::as_str)
+        .filter(|count| !count.is_empty())
+        .collect();
+    assert_eq!(counts, ["1", "2", "1"]);
+}
+
+/// Without a reason and without silence nothing is said of why a segment was sent again.
+#[test]
+fn what_nothing_explains_is_said() {
+    let mut scene = Scene::new(Some(End::Server));
+    scene.data(21, 1);
+    scene.data(21, 1001);
+    scene.data(25, 1);
+    let finished = scene.finish();
+    assert_eq!(losses(&finished), ["1|||21000000"]);
+    assert!(timers(&finished).is_empty());
+    assert_eq!(finished.stats.get("retransmission_unexplained"), 1);
 }
 
 /// A segment that the receiver says to have got twice was sent again for nothing.
