@@ -26,7 +26,6 @@ mod json;
 pub mod netlog;
 pub mod packet_log;
 pub mod qlog;
-#[allow(dead_code, reason = "the capture decoder is about to use it")]
 mod quic;
 mod source;
 mod stats;
