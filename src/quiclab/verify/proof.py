@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from quiclab.verify._early_data_log import early_data_bytes_by_log
 from quiclab.verify._ip import UDP
 from quiclab.verify._tshark import tshark_version
 from quiclab.verify.decrypted import Decrypted, UnopenedError, read_decrypted
@@ -24,6 +25,7 @@ _NEEDS_KEYS = (
     "handshake_round_trips",
     "early_data",
     "early_data_bytes",
+    "early_data_bytes_by",
     "quic_parameters_server",
     "http_settings_client",
     "http_settings_server",
@@ -95,6 +97,19 @@ def prove_decrypted(folder: Path, document: dict[str, Any]) -> None:
     proof["decrypted_by"] = f"tshark {tshark_version()}"
     del proof["unproven_because"]["decrypted_by"]
     proof["unproven_because"] |= decrypted.why
+    _ask_the_log(folder, proof)
+
+
+def _ask_the_log(folder: Path, proof: dict[str, Any]) -> None:
+    """How much was sent in 0-RTT packets that stayed closed."""
+    packets = proof["early_data_packets"]
+    if proof["early_data_bytes"] != UNPROVEN:
+        proof["early_data_bytes_by"] = "packets"
+    elif isinstance(packets, int) and not isinstance(packets, bool) and packets:
+        told = early_data_bytes_by_log(folder / "raw" / "client-qlog", packets)
+        if told is not None:
+            proof |= {"early_data_bytes": told, "early_data_bytes_by": "client's qlog"}
+            proof["unproven_because"].pop("early_data_bytes", None)
 
 
 def _facts(decrypted: Decrypted) -> dict[str, Any]:

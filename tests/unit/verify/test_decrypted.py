@@ -26,6 +26,7 @@ ORDINARY = {
     "early_data": "not_offered",
     "early_data_packets": 0,
     "early_data_bytes": 0,
+    "early_data_bytes_by": "packets",
     "alpn": "h3",
     "http_version_seen": "HTTP/3",
     "alt_svc": "none",
@@ -66,6 +67,18 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "early_data_bytes": 59,
     },
     "h3-early-data-rejected": ORDINARY | {"early_data": "rejected", "early_data_packets": 1, "early_data_bytes": 59},
+    "h3-early-data-closed": ORDINARY
+    | {
+        "handshake_round_trips": "unproven",
+        "resumed": True,
+        "early_data": "accepted",
+        "early_data_packets": 1,
+        "early_data_bytes": 45,
+        "early_data_bytes_by": "client's qlog",
+        "unproven_because": {
+            "handshake_round_trips": "0-RTT packets stayed closed: the client logged no early traffic secret"
+        },
+    },
     "h3-migration": MOVED
     | {
         "path_challenges": {"client": 2, "server": 4},
@@ -195,6 +208,26 @@ def test_keys_that_do_not_fit(tmp_path: Path) -> None:
         none,
         none,
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [
+        ('"packet_type":"0RTT"', '"packet_type":"1RTT"'),  # another number of packets than were captured
+        ('"length":37', '"length":"37"'),  # sizes that cannot be read
+        ('"stream_id":0', '"stream":0'),
+    ],
+)
+def test_a_log_that_does_not_fit_the_capture_proves_nothing(tmp_path: Path, written: str, instead: str) -> None:
+    """What was in 0-RTT packets stays unproven, with its reason."""
+    folder = trial(tmp_path / "t", "h3-early-data-closed")
+    log = folder / "raw" / "client-qlog" / "client.sqlog"
+    assert written in log.read_text()
+    log.write_text(log.read_text().replace(written, instead))
+    judge(folder, decrypt=True)
+    proof = proof_of(folder)
+    assert (proof["early_data_bytes"], proof["early_data_bytes_by"]) == ("unproven", "unproven")
+    assert "no early traffic secret" in proof["unproven_because"]["early_data_bytes"]
 
 
 def test_0_rtt_that_stays_closed_is_not_counted(tmp_path: Path) -> None:
