@@ -32,7 +32,8 @@ decode first. What a log does not tell is left out, never made up; estimates are
 
 _EPILOG = """\
 examples:
-  quiclab export qlog client.pcapng keys.log -o qlogs          then open qlogs/*.sqlog in qvis
+  quiclab export qlog client.pcapng keys.log -o qlogs          in the current draft
+  quiclab export qlog client.pcapng keys.log -o qlogs --qlog-version 0.3       then open qlogs/*.sqlog in qvis
   quiclab export qlog tables --vantage server -o qlogs         from what `quiclab decode … -o tables` wrote
   quiclab export qlog netlog.json --connection 8f3c0a1b2c3d4e5f -o qlogs
   quiclab export har study/trials/0f3a… --source client-netlog.json -o page.har
@@ -60,6 +61,9 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument(
         "-o", "--out", required=True, type=Path, metavar="OUT", help="qlog: folder for the files; har: the file"
     )
+    parser.add_argument(
+        "--qlog-version", choices=("current", "0.3"), default="current", help="qlog: 0.3 for tools that know no other"
+    )
     parser.add_argument("--force", action="store_true", help="replace what an earlier export wrote to OUT")
     parser.set_defaults(run=run)
 
@@ -69,8 +73,13 @@ def run(arguments: argparse.Namespace) -> int:
     from rich.console import Console
 
     from quiclab.exports import EXPORTS, Choice
+    from quiclab.exports.qlog import Qlog
 
     export = next(each for each in EXPORTS if each.format == arguments.format)
+    if arguments.qlog_version == "0.3":
+        if export.format != "qlog":
+            raise SpecError("--qlog-version is for qlog", f"leave it out to write {export.format}")
+        export = Qlog(old=True)
     choice = Choice(arguments.source, arguments.connection, arguments.vantage)
     out: Path = arguments.out
     _check_free(out, export, force=arguments.force)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """qlog as JSON text sequences (RFC 7464): one file for each connection as one source saw it.
 
-Sources: draft-ietf-quic-qlog-main-schema-14, -quic-events-13, -h3-events-13 (July 2026).
+Sources: draft-ietf-quic-qlog-main-schema-14, -quic-events-13, -h3-events-13 (July 2026); for 0.3 see `_qlog_03`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import TextIO
 import polars as pl
 
 from quiclab.exports._api import Choice, Tables, Written
+from quiclab.exports._qlog_03 import event_of_03
 from quiclab.exports._qlog_events import TABLES_WRITTEN, Instant, Teller
 from quiclab.exports._qlog_frames import Json
 from quiclab.exports._qlog_traces import Trace, traces
@@ -35,11 +37,15 @@ _SUFFIXES = re.compile(r"(\.(s?qlog|json|gz|zst))+$")
 """What a file's name ends with that the new one's need not tell."""
 
 
+@dataclass(frozen=True)
 class Qlog:
     """Packets with their frames, recovery, congestion control, parameters and HTTP/3 frames."""
 
+    old: bool = False
+    """As qlog 0.3, not by the current drafts."""
+
     format = "qlog"
-    writes = "one qlog (JSON-SEQ, .sqlog) for each QUIC connection and end, for qvis and other qlog tools"
+    writes = "one qlog (JSON-SEQ, .sqlog) for each QUIC connection and end, for qlog tools; as 0.3 for qvis"
     into_folder = True
 
     def write(self, tables: Tables, choice: Choice, out: Path) -> Written:
@@ -48,7 +54,7 @@ class Qlog:
         chosen = traces(tables, choice)
         for trace, name in zip(chosen, _names(chosen), strict=True):
             path = out / name
-            written.files[path] = _write(trace, tables, path, written.left_out)
+            written.files[path] = _write(trace, tables, path, written.left_out, old=self.old)
         return written
 
 
@@ -72,7 +78,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[^0-9A-Za-z._-]+", "-", name)[:_MAX_NAME].strip(".-")
 
 
-def _write(trace: Trace, tables: Tables, path: Path, left_out: Counter[str]) -> int:
+def _write(trace: Trace, tables: Tables, path: Path, left_out: Counter[str], *, old: bool) -> int:
     """The number of events."""
     own = {name: trace.rows(tables[name]) for name in TABLES_WRITTEN}
     if trace.clock.resolution_ns >= _COARSE_NS:
@@ -81,11 +87,18 @@ def _write(trace: Trace, tables: Tables, path: Path, left_out: Counter[str]) -> 
     teller = Teller(left_out, losses_are_packets="lost" in kinds)
     events = 0
     with path.open("w", encoding="utf-8") as file:
-        _record(file, _header(trace, on_the_way="seen" in kinds))
+        header = _header_of_03 if old else _header
+        _record(file, header(trace, on_the_way="seen" in kinds))
         for time_ns, instant in _instants(own):
             for name, data, beside in teller.events(instant):
-                events += 1
                 time = (time_ns - trace.zero_ns) / _NS_PER_MS
+                if old:
+                    told = event_of_03(name, data)
+                    if told is None:
+                        left_out[f"events {name}"] += 1
+                        continue
+                    name, data = told
+                events += 1
                 _record(file, {"time": time, "name": name, "data": data, **beside})
     return events
 
@@ -131,6 +144,23 @@ def _header(trace: Trace, *, on_the_way: bool) -> Json:
             },
             "vantage_point": _vantage_point(trace, on_the_way=on_the_way),
             "event_schemas": _EVENT_SCHEMAS,
+        },
+    }
+
+
+def _header_of_03(trace: Trace, *, on_the_way: bool) -> Json:
+    return {
+        "qlog_version": "0.3",
+        "qlog_format": "JSON-SEQ",
+        "title": f"{trace.source}: {trace.connection}",
+        "description": f"written by quiclab from {trace.clock.dialect}; {_exactness(trace)}",
+        "trace": {
+            "common_fields": {
+                "ODCID": trace.connection,
+                "time_format": "relative",
+                "reference_time": trace.zero_ns / _NS_PER_MS if trace.clock.realtime else 0,
+            },
+            "vantage_point": _vantage_point(trace, on_the_way=on_the_way),
         },
     }
 
