@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One direction of a link: the stages in their order, and the verdict on each packet.
 
-use crate::bottleneck::{Bottleneck, Service};
+use crate::aqm::{Aqm, ManagedQueue};
+use crate::bottleneck::Bottleneck;
 use crate::chance_stage::ChanceStage;
 use crate::delay::{DelayStage, Jitter};
 use crate::loss::{Loss, LossKind, LossStage};
+use crate::packet::Packet;
 use crate::queue::{Occupancy, QueueBound};
 use crate::random::{Chance, Stream, StreamKey};
 use crate::timeline::Timeline;
+use crate::transmitter::{Service, Transmitter};
 use crate::units::{BitRate, Bytes, Nanos};
 
 /// What the edge holds at most. Real senders are held back by their network card; here nothing holds them back, and
@@ -43,6 +46,8 @@ pub struct DirectionConfig {
     pub overhead: Bytes,
     /// Bounds of the bottleneck's queue.
     pub queue: Timeline<QueueBound>,
+    /// How that queue is managed; `None` is droptail. A managed queue has no bound in time.
+    pub aqm: Option<Aqm>,
     /// Propagation delay.
     pub delay: Timeline<Nanos>,
     /// Variation of the delay.
@@ -67,6 +72,7 @@ impl Default for DirectionConfig {
             service: Service::Rate(Timeline::constant(None)),
             overhead: Bytes(0),
             queue: Timeline::constant(QueueBound::default()),
+            aqm: None,
             delay: Timeline::constant(Nanos::ZERO),
             jitter: Timeline::constant(None),
             loss: Timeline::constant(None),
@@ -89,11 +95,15 @@ pub enum DropReason {
     LossAtExit,
     /// On the explicit list.
     Listed,
+    /// By active queue management.
+    Aqm,
 }
 
 /// What becomes of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
+    /// It waits in a managed queue: [`Direction::decide`] will tell.
+    Waiting,
     /// It comes out at this instant.
     Delivered(Delivery),
     /// It does not.
@@ -105,6 +115,8 @@ pub enum Fate {
 pub struct Delivery {
     /// When its last bit reaches the far end; [`Nanos::NEVER`] if the link stands still for good.
     pub due: Nanos,
+    /// To be marked "congestion experienced" (RFC 3168).
+    pub marked: bool,
     /// Held back on purpose, so that others overtake it.
     pub reordered: bool,
     /// Where to turn a bit over, as a number uniform over all of `u64`.
@@ -127,7 +139,8 @@ pub struct Verdict {
     pub index: u32,
     /// What becomes of it.
     pub fate: Fate,
-    /// What stood in the bottleneck's queue just before it came there; nothing if it did not come so far.
+    /// What stood in the bottleneck's queue just before it came there; nothing if it did not come so far, or while it
+    /// is waiting.
     pub found: Occupancy,
     /// How long the bottleneck was sending it.
     pub service: Nanos,
@@ -139,20 +152,27 @@ pub struct Verdict {
 /// The edge is the sender's own interface, so it comes before anything that the network does; what the network loses
 /// has still passed it.
 ///
-/// The verdict on a packet follows from the arrivals up to its own, the configuration and the seed: whoever calls
-/// this late gets the same answer, and a recorded list of arrivals gives the same verdicts again, bit by bit.
+/// The verdict on a packet follows from the arrivals up to its own (in a managed queue: up to its turn), the
+/// configuration and the seed: whoever calls this late gets the same answer, and a recorded list of arrivals gives the same verdicts again, bit by bit.
 #[derive(Clone, Debug)]
 pub struct Direction {
     next_index: u32,
     edge: Option<Bottleneck>,
     loss: LossStage,
     loss_at: LossAt,
-    bottleneck: Bottleneck,
+    bottleneck: Middle,
     delay: DelayStage,
     reorder: ChanceStage<Option<Reorder>>,
     duplicate: ChanceStage<Chance>,
     corrupt: CorruptStage,
     corrupt_copy: CorruptStage,
+}
+
+/// Queue and rate.
+#[derive(Clone, Debug)]
+enum Middle {
+    Droptail(Bottleneck),
+    Managed(ManagedQueue),
 }
 
 #[derive(Clone, Debug)]
@@ -180,11 +200,7 @@ impl Direction {
             edge,
             loss: LossStage::new(&config.loss, key),
             loss_at: config.loss_at,
-            bottleneck: Bottleneck::new(
-                config.service.clone(),
-                config.queue.clone(),
-                config.overhead,
-            ),
+            bottleneck: Middle::new(config),
             delay: DelayStage::new(config.delay.clone(), &config.jitter, key),
             reorder: ChanceStage::new(config.reorder.clone(), reorder_chance, key, "reorder"),
             duplicate: ChanceStage::new(
@@ -198,8 +214,10 @@ impl Direction {
         }
     }
 
-    /// Judges the packet that arrives at `arrival`, which is never before the last one's.
-    pub fn offer(&mut self, arrival: Nanos, size: Bytes) -> Verdict {
+    /// Judges the packet that arrives at `arrival`, which is never before the last one's, nor before
+    /// [`Self::decided_until`].
+    pub fn offer(&mut self, arrival: Nanos, packet: impl Into<Packet>) -> Verdict {
+        let packet = packet.into();
         let index = self.next_index;
         self.next_index += 1;
         let mut verdict = Verdict {
@@ -210,7 +228,7 @@ impl Direction {
         };
         let at_queue = match &mut self.edge {
             None => arrival,
-            Some(edge) => match edge.pass(arrival, size).departure {
+            Some(edge) => match edge.pass(arrival, packet.size).departure {
                 None => return verdict,
                 Some(departure) => departure,
             },
@@ -221,19 +239,64 @@ impl Direction {
                 return verdict;
             }
         }
-        let passage = self.bottleneck.pass(at_queue, size);
-        verdict.found = passage.found;
-        verdict.service = passage.service;
-        if let Some(departure) = passage.departure {
-            verdict.fate = self.after_queue(departure, index);
+        match &mut self.bottleneck {
+            Middle::Managed(queue) => {
+                queue.offer(at_queue, index, packet);
+                verdict.fate = Fate::Waiting;
+            }
+            Middle::Droptail(bottleneck) => {
+                let passage = bottleneck.pass(at_queue, packet.size);
+                verdict.found = passage.found;
+                verdict.service = passage.service;
+                if let Some(departure) = passage.departure {
+                    verdict.fate = self.after_queue(departure, false, index);
+                }
+            }
         }
         verdict
     }
 
-    fn after_queue(&mut self, departure: Nanos, index: u32) -> Fate {
+    /// The verdict on a packet that was [`Fate::Waiting`] and whose turn came up to `now`; `None` when there is none
+    /// left. No packet may arrive before `now` after this.
+    pub fn decide(&mut self, now: Nanos) -> Option<Verdict> {
+        let Middle::Managed(queue) = &mut self.bottleneck else {
+            return None;
+        };
+        let decision = queue.decide(now)?;
+        Some(Verdict {
+            index: decision.index,
+            fate: match decision.outcome {
+                Ok(departure) => self.after_queue(departure.at, departure.marked, decision.index),
+                Err(reason) => Fate::Dropped(reason),
+            },
+            found: decision.found,
+            service: decision.service,
+        })
+    }
+
+    /// When [`Self::decide`] may have something to tell, if no packet arrives before.
+    #[must_use]
+    pub fn next_decision(&self) -> Option<Nanos> {
+        match &self.bottleneck {
+            Middle::Droptail(_) => None,
+            Middle::Managed(queue) => queue.next(),
+        }
+    }
+
+    /// Up to when the order of things in a managed queue stands; t = 0 without one.
+    #[must_use]
+    pub fn decided_until(&self) -> Nanos {
+        match &self.bottleneck {
+            Middle::Droptail(_) => Nanos::ZERO,
+            Middle::Managed(queue) => queue.now(),
+        }
+    }
+
+    fn after_queue(&mut self, departure: Nanos, marked: bool, index: u32) -> Fate {
         if departure == Nanos::NEVER {
             return Fate::Delivered(Delivery {
                 due: departure,
+                marked,
                 reordered: false,
                 corrupt: None,
                 copy: None,
@@ -249,12 +312,26 @@ impl Direction {
         let copied = self.duplicate.strike(departure, index).is_some();
         Fate::Delivered(Delivery {
             due: held_back.map_or(due, |reorder| due + reorder.extra_delay),
+            marked,
             reordered: held_back.is_some(),
             corrupt: self.corrupt.strike(departure, index),
             copy: copied.then(|| Copied {
                 corrupt: self.corrupt_copy.strike(departure, index),
             }),
         })
+    }
+}
+
+impl Middle {
+    fn new(config: &DirectionConfig) -> Self {
+        let (service, bounds) = (config.service.clone(), config.queue.clone());
+        match &config.aqm {
+            None => Self::Droptail(Bottleneck::new(service, bounds, config.overhead)),
+            Some(aqm) => {
+                let transmitter = Transmitter::new(service, config.overhead);
+                Self::Managed(ManagedQueue::new(aqm, bounds, transmitter))
+            }
+        }
     }
 }
 

@@ -2,31 +2,38 @@
 //! The elements of an emulated link, without I/O and without a clock.
 //!
 //! Time is virtual: whoever drives a [`Direction`] says when each packet arrives, and is told at once what becomes
-//! of it and when it is due. Instants count from the model's t = 0, the arrival of a trial's first packet.
+//! of it and when it is due; where the queue is managed, [`Direction::decide`] tells that when the packet's turn has come.
+//! Instants count from the model's t = 0, the arrival of a trial's first packet.
 
+mod aqm;
 mod bottleneck;
 mod chance_stage;
 mod delay;
 mod direction;
 mod distribution;
 mod loss;
+mod packet;
 mod queue;
 mod random;
 mod rate;
 mod timeline;
 mod trace;
+mod transmitter;
 mod units;
 
-pub use bottleneck::{Bottleneck, Passage, Service};
+pub use aqm::{Aqm, CoDel, Fair, Rule};
+pub use bottleneck::{Bottleneck, Passage};
 pub use delay::{DelayStage, Jitter, Order};
 pub use direction::{
     Copied, Delivery, Direction, DirectionConfig, DropReason, Fate, LossAt, Reorder, Verdict,
 };
 pub use distribution::Distribution;
 pub use loss::{GilbertElliott, GilbertElliottTime, Loss, LossKind, LossStage};
+pub use packet::{Ecn, Packet};
 pub use queue::{Occupancy, QueueBound};
 pub use random::{unit_interval, Chance, Stream, StreamKey};
 pub use rate::RateClock;
 pub use timeline::Timeline;
 pub use trace::{Trace, TraceClock};
+pub use transmitter::Service;
 pub use units::{BitRate, Bytes, Nanos};

@@ -54,13 +54,28 @@ impl Backlog {
     }
 }
 
+impl Occupancy {
+    /// The same with one more packet.
+    #[must_use]
+    pub(crate) fn with(self, size: Bytes) -> Self {
+        Self {
+            bytes: Bytes(self.bytes.0 + size.0),
+            packets: self.packets + 1,
+        }
+    }
+}
+
 impl QueueBound {
     /// Whether a packet that would leave `sojourn` after its arrival may join what is there.
     #[must_use]
     pub fn admits(&self, there: Occupancy, size: Bytes, sojourn: Nanos) -> bool {
-        self.bytes
-            .is_none_or(|most| there.bytes.0 + size.0 <= most.0)
-            && self.packets.is_none_or(|most| there.packets < most)
-            && self.time.is_none_or(|most| sojourn <= most)
+        self.holds(there.with(size)) && self.time.is_none_or(|most| sojourn <= most)
+    }
+
+    /// Whether so much may be there, in bytes and packets.
+    #[must_use]
+    pub fn holds(&self, there: Occupancy) -> bool {
+        self.bytes.is_none_or(|most| there.bytes <= most)
+            && self.packets.is_none_or(|most| there.packets <= most)
     }
 }

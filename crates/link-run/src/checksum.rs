@@ -39,6 +39,13 @@ pub fn fill_ipv4_header(packet: &mut [u8]) {
     packet[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
+/// Corrects a checksum for a 16-bit word that changed under it (RFC 1624, equation 3).
+pub fn update(field: &mut [u8], before: u16, after: u16) {
+    let old = u16::from_be_bytes([field[0], field[1]]);
+    let new = !fold(u64::from(!old) + u64::from(!before) + u64::from(after));
+    field.copy_from_slice(&new.to_be_bytes());
+}
+
 /// The sum of the pseudo-header of an IPv4 or IPv6 packet with `length` bytes of transport (RFC 9293, RFC 8200).
 #[must_use]
 pub fn pseudo_header(packet: &[u8], protocol: u8, length: u32) -> u16 {

@@ -5,7 +5,7 @@ use link_core::DropReason;
 use serde_json::{json, Map, Value};
 
 /// The reasons in the order of their numbers in the packet log, which start at 1.
-const REASONS: [&str; 4] = ["loss", "queue", "loss_exit", "listed"];
+const REASONS: [&str; 5] = ["loss", "queue", "loss_exit", "listed", "aqm"];
 
 /// The number of a reason in the packet log.
 #[must_use]
@@ -15,6 +15,7 @@ pub fn reason_number(reason: DropReason) -> u8 {
         DropReason::QueueFull => 2,
         DropReason::LossAtExit => 3,
         DropReason::Listed => 4,
+        DropReason::Aqm => 5,
     }
 }
 
@@ -26,6 +27,7 @@ pub fn reason_comment(reason: DropReason) -> &'static str {
         DropReason::QueueFull => "dropped: queue full",
         DropReason::LossAtExit => "dropped: loss at exit",
         DropReason::Listed => "dropped: listed",
+        DropReason::Aqm => "dropped: active queue management",
     }
 }
 
@@ -46,6 +48,8 @@ pub struct Counters {
     pub corrupted: u64,
     /// Packets held back on purpose.
     pub reordered: u64,
+    /// Packets marked "congestion experienced".
+    pub marked: u64,
     /// Dropped packets by reason.
     pub dropped: [u64; REASONS.len()],
     /// Still in the link at the end.
@@ -79,6 +83,7 @@ impl Counters {
             "duplicated": self.duplicated,
             "corrupted": self.corrupted,
             "reordered": self.reordered,
+            "marked": self.marked,
             "dropped": dropped,
             "inside_at_end": self.inside_at_end,
             "outside_model": self.outside_model,

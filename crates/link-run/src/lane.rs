@@ -79,7 +79,7 @@ impl<'a> Lane<'a> {
     /// When something is to be done even if no packet comes.
     #[must_use]
     pub fn next_ns(&self) -> Option<u64> {
-        self.waiting.first_due_ns()
+        self.waiting.next_ns()
     }
 
     /// Reads and writes what is there and what is due. False: nothing was.
@@ -111,13 +111,14 @@ impl<'a> Lane<'a> {
     fn write_due(&mut self) -> bool {
         let mut written = 0;
         while written < WRITES {
-            let Some(due_ns) = self.waiting.first_due_ns() else {
+            let Some(next_ns) = self.waiting.next_ns() else {
                 break;
             };
             let now_ns = monotonic_ns();
-            if due_ns > now_ns {
+            if next_ns > now_ns {
                 break;
             }
+            self.waiting.decide(now_ns);
             let longest = if self.sink.takes_trains() {
                 train::LONGEST
             } else {
@@ -125,8 +126,10 @@ impl<'a> Lane<'a> {
             };
             self.train.clear();
             self.waiting.take_train(now_ns, longest, &mut self.train);
-            written += self.train.len();
-            self.write(now_ns);
+            if !self.train.is_empty() {
+                written += self.train.len();
+                self.write(now_ns);
+            }
         }
         written > 0
     }

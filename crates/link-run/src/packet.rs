@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the forwarder has to know of an IP packet: whose it is, and whether it belongs to the workload.
 
+use link_core::Ecn;
+
+use crate::checksum;
+
 const ICMPV6: u8 = 58;
 const IGMP: u8 = 2;
 const HOP_BY_HOP: u8 = 0;
@@ -57,6 +61,31 @@ pub fn is_housekeeping(packet: &[u8]) -> bool {
     };
     // RFC 2710 and 3810: 130 to 132, 143; RFC 4861: 133 to 137.
     icmp_type.is_some_and(|icmp_type| matches!(icmp_type, 130..=137 | 143))
+}
+
+/// The ECN bits of an IP packet (RFC 3168 sections 5 and 23, RFC 8200 section 7).
+#[must_use]
+pub fn ecn(packet: &[u8]) -> Ecn {
+    let bits = match packet {
+        [first, second, ..] if first >> 4 == 4 => second & 3,
+        [first, second, ..] if first >> 4 == 6 => second >> 4 & 3,
+        _ => 0,
+    };
+    [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(bits)]
+}
+
+/// Marks an IP packet "congestion experienced". Of the checksums only that of an IPv4 header covers these bits.
+pub fn mark_ce(packet: &mut [u8]) {
+    match packet {
+        [first, second, ..] if *first >> 4 == 6 => *second |= 0x30,
+        [first, _, ..] if *first >> 4 == 4 && packet.len() >= 20 => {
+            let before = u16::from_be_bytes([packet[0], packet[1]]);
+            packet[1] |= 3;
+            let after = u16::from_be_bytes([packet[0], packet[1]]);
+            checksum::update(&mut packet[10..12], before, after);
+        }
+        _ => {}
+    }
 }
 
 /// A hash of addresses, ports and protocol, the same in both directions (FNV-1a, 32 bits, the smaller end first).

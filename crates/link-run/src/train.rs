@@ -2,6 +2,7 @@
 //! Segments of one super-packet, put together again for the way to the kernel, which cuts them as they were.
 
 use crate::checksum::pseudo_header;
+use crate::log::record::MARKED;
 use crate::pool::{Pool, Slot, HEADROOM};
 use crate::segment::{put_u16, Headers, TCP_FIN_PSH};
 use crate::vnet::{Super, Transport};
@@ -20,6 +21,7 @@ pub fn continues(first: &Slot, last: &Slot, next: &Slot) -> bool {
         && next.record.index == last.record.index.wrapping_add(1)
         && last.bytes.len() == first.bytes.len()
         && next.bytes.len() <= first.bytes.len()
+        && (next.record.flags ^ first.record.flags) & MARKED == 0
 }
 
 /// What a train begins with: [`HEADROOM`] free bytes and the headers of the whole, and what is left to do on it.

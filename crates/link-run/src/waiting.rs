@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The packets of one direction that are in the link: cut up, judged by the model, and kept until they are due.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use link_core::{Bytes, Delivery, Direction, Fate, Nanos};
+use link_core::{Bytes, Delivery, Direction, Fate, Nanos, Packet, Verdict};
 
-use crate::calendar::Calendar;
+use crate::calendar::{Calendar, Entry};
 use crate::clock::monotonic_ns;
 use crate::counters::{reason_comment, reason_number, Counters};
 use crate::device::Received;
 use crate::log::pcapng::{self, Way};
-use crate::log::record::{Action, Record, NO_INDEX, OVERSIZED, REORDERED};
+use crate::log::record::{Action, Record, MARKED, NO_INDEX, OVERSIZED, REORDERED};
 use crate::log::{Counts, Logs};
 use crate::packet;
 use crate::pool::{Pool, HEADROOM};
@@ -56,6 +57,8 @@ pub struct Waiting<'a> {
     model: Direction,
     zero: &'a ModelZero,
     calendar: Calendar,
+    /// Packets in a managed queue, by their number: their slots.
+    undecided: HashMap<u32, u32>,
     bursts: u32,
     last_arrival_ns: u64,
     /// The packets themselves.
@@ -75,6 +78,7 @@ impl<'a> Waiting<'a> {
             model,
             zero,
             calendar: Calendar::default(),
+            undecided: HashMap::new(),
             bursts: 0,
             last_arrival_ns: 0,
             pool: Pool::new(passage.mtu.into()),
@@ -164,38 +168,67 @@ impl<'a> Waiting<'a> {
         self.calendar.push(arrival_ns, slot);
     }
 
-    /// Has the model judge a packet, and puts it in the calendar or drops it.
+    /// Has the model judge a packet, or wait for its verdict.
     fn judge(&mut self, slot: u32, size: u64) {
-        let arrival_ns = self.pool.get(slot).record.arrival_ns;
+        let entry = self.pool.get(slot);
+        let arrival_ns = entry.record.arrival_ns;
+        let packet = Packet {
+            size: Bytes(size),
+            flow: entry.record.flow,
+            ecn: packet::ecn(entry.packet()),
+        };
         let zero_ns = self.zero.or_set(arrival_ns);
         // The other direction may have set t = 0 with a packet that came after this one and was read before.
         let at = Nanos(arrival_ns.saturating_sub(zero_ns));
-        let verdict = self.model.offer(at, Bytes(size));
+        let verdict = self.model.offer(at, packet);
         self.counters.packets_in += 1;
         self.counters.bytes_in += size;
+        self.pool.get_mut(slot).record.index = verdict.index;
+        let comment = match verdict.fate {
+            Fate::Dropped(reason) => Some(reason_comment(reason)),
+            Fate::Delivered(_) | Fate::Waiting => None,
+        };
+        self.capture(slot, arrival_ns, Way::Outbound, comment);
+        if verdict.fate == Fate::Waiting {
+            self.undecided.insert(verdict.index, slot);
+        } else {
+            self.execute(slot, &verdict);
+        }
+    }
+
+    /// Learns what the model has decided up to `now_ns` about packets that waited.
+    pub fn decide(&mut self, now_ns: u64) {
+        let Some(zero_ns) = self.zero.get() else {
+            return;
+        };
+        while let Some(verdict) = self.model.decide(Nanos(now_ns.saturating_sub(zero_ns))) {
+            if let Some(slot) = self.undecided.remove(&verdict.index) {
+                self.execute(slot, &verdict);
+            }
+            // What is read from now on and came before this decision came too late for it.
+            let decided_ns = zero_ns.saturating_add(self.model.decided_until().0);
+            self.last_arrival_ns = self.last_arrival_ns.max(decided_ns);
+        }
+    }
+
+    /// Puts a packet in the calendar or drops it.
+    fn execute(&mut self, slot: u32, verdict: &Verdict) {
+        let zero_ns = self.zero.get().unwrap_or(0);
         let record = &mut self.pool.get_mut(slot).record;
-        record.index = verdict.index;
         record.queue_bytes = u32::try_from(verdict.found.bytes.0).unwrap_or(u32::MAX);
         record.queue_packets = u16::try_from(verdict.found.packets).unwrap_or(u16::MAX);
         record.service_ns = u32::try_from(verdict.service.0).unwrap_or(u32::MAX);
         match verdict.fate {
+            Fate::Waiting => {}
             Fate::Dropped(reason) => {
                 self.counters.drop(reason);
                 record.action = Action::Dropped;
                 record.reason = reason_number(reason);
-                let record = *record;
-                self.capture(
-                    slot,
-                    arrival_ns,
-                    Way::Outbound,
-                    Some(reason_comment(reason)),
-                );
-                self.logs.record(&record);
+                self.logs.record(record);
                 self.pool.give_back(slot);
             }
             Fate::Delivered(delivery) => {
                 record.due_ns = zero_ns.saturating_add(delivery.due.0);
-                self.capture(slot, arrival_ns, Way::Outbound, None);
                 self.schedule(slot, delivery);
             }
         }
@@ -205,8 +238,14 @@ impl<'a> Waiting<'a> {
     fn schedule(&mut self, slot: u32, delivery: Delivery) {
         self.counters.reordered += u64::from(delivery.reordered);
         self.counters.duplicated += u64::from(delivery.copy.is_some());
+        self.counters.marked += u64::from(delivery.marked);
+        let entry = self.pool.get_mut(slot);
         if delivery.reordered {
-            self.pool.get_mut(slot).record.flags |= REORDERED;
+            entry.record.flags |= REORDERED;
+        }
+        if delivery.marked {
+            entry.record.flags |= MARKED;
+            packet::mark_ce(&mut entry.bytes[HEADROOM..]);
         }
         let copy = delivery.copy.map(|copied| (self.pool.copy(slot), copied));
         let due_ns = self.pool.get(slot).record.due_ns;
@@ -222,22 +261,33 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// When the next packet is due; `None` if none ever is.
+    /// When something is next to be done: a packet is due, or the model decides on one that waits. `None`: never.
     #[must_use]
-    pub fn first_due_ns(&self) -> Option<u64> {
-        let first = self.calendar.first()?;
-        (first.due_ns != u64::MAX).then_some(first.due_ns)
+    pub fn next_ns(&self) -> Option<u64> {
+        let due_ns = self.calendar.first().map(|entry| entry.due_ns);
+        let decision_ns = self
+            .model
+            .next_decision()
+            .map(|at| self.zero.get().unwrap_or(0).saturating_add(at.0));
+        due_ns
+            .into_iter()
+            .chain(decision_ns)
+            .min()
+            .filter(|&at_ns| at_ns != u64::MAX)
     }
 
-    /// Takes the next packet out, and with it what follows it in its super-packet and is due at `now_ns` too.
+    /// Takes out the next packet that is due at `now_ns`, and with it what follows it in its super-packet and is due too.
     pub fn take_train(&mut self, now_ns: u64, longest: usize, train: &mut Vec<u32>) {
-        train.extend(self.calendar.pop().map(|entry| entry.slot));
+        let is_due = |entry: &Entry| entry.due_ns <= now_ns;
+        if self.calendar.first().as_ref().is_some_and(is_due) {
+            train.extend(self.calendar.pop().map(|entry| entry.slot));
+        }
         while let (&[first, ..], &[.., last], Some(next)) =
             (&train[..], &train[..], self.calendar.first())
         {
             let [first, last] = [first, last].map(|slot| self.pool.get(slot));
             if train.len() >= longest
-                || next.due_ns > now_ns
+                || !is_due(&next)
                 || !train::continues(first, last, self.pool.get(next.slot))
             {
                 break;
@@ -266,6 +316,13 @@ impl<'a> Waiting<'a> {
     /// Logs what is still waiting.
     #[must_use]
     pub fn finish(mut self) -> (Counters, Counts) {
+        let undecided = std::mem::take(&mut self.undecided);
+        let mut undecided: Vec<u32> = undecided.into_values().collect();
+        undecided.sort_unstable_by_key(|&slot| self.pool.get(slot).record.index);
+        for slot in undecided {
+            self.pool.get_mut(slot).record.due_ns = u64::MAX;
+            self.calendar.push(u64::MAX, slot);
+        }
         while let Some(entry) = self.calendar.pop() {
             let mut record = self.pool.get(entry.slot).record;
             if record.action == Action::Delivered {

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use link_core::{BitRate, Nanos, Service, Timeline};
+use link_core::{Aqm, BitRate, Bytes, CoDel, Fair, Nanos, Rule, Service, Timeline};
 use link_run::config::Config;
 use serde_json::{json, Value};
 
@@ -72,11 +72,45 @@ fn a_schedule_tells_null_from_absent() {
     );
 }
 
+/// A managed queue is one of three models.
+#[test]
+fn managed_queues_are_understood() {
+    let aqm = |aqm: Value| {
+        let mut config = valid();
+        config["up"]["aqm"] = aqm;
+        let config = Config::parse(&config.to_string()).expect("valid");
+        config.up.elements("up").expect("valid").aqm.expect("given")
+    };
+    let rule = Rule::CoDel(CoDel {
+        target: Nanos(5),
+        interval: Nanos(100),
+        ecn: true,
+    });
+    let fair = Fair {
+        quantum: Bytes(1514),
+        queues: 1024,
+    };
+    let written = json!({"model": "codel", "target_ns": 5, "interval_ns": 100, "ecn": true});
+    assert_eq!(aqm(written), Aqm { rule, fair: None });
+    let written = json!({
+        "model": "fq_codel", "target_ns": 5, "interval_ns": 100, "ecn": true,
+        "quantum_bytes": 1514, "flows": 1024,
+    });
+    let fair = Some(fair);
+    assert_eq!(aqm(written), Aqm { rule, fair });
+    let rule = Rule::Step {
+        threshold: Nanos(7),
+    };
+    let written = json!({"model": "step", "threshold_ns": 7});
+    assert_eq!(aqm(written), Aqm { rule, fair: None });
+}
+
 /// Every kind of fault is one line that names the field.
 #[test]
 fn faults_are_named() {
     let bernoulli = |p: f64| json!({"model": "bernoulli", "probability": p});
     let jitter = |half_life: u64| json!({"distribution": "normal", "scale_ns": 1, "mode": "reorder", "half_life_ns": half_life});
+    let fair = |quantum: u64, flows: u64| json!({"model": "fq_codel", "target_ns": 1, "interval_ns": 1, "ecn": true, "quantum_bytes": quantum, "flows": flows});
     let trace = json!({"format": "mahimahi", "path": "/nowhere/trace"});
     for (pointer, value, says) in [
         ("/version", json!(2), "version 2 is not known"),
@@ -117,6 +151,27 @@ fn faults_are_named() {
             "/up/jitter",
             jitter(5),
             "up.jitter.half_life_ns: goes with mode inorder only",
+        ),
+        ("/up/aqm", json!({"model": "red"}), "unknown variant `red`"),
+        (
+            "/up/aqm",
+            json!({"model": "codel", "target_ns": 5, "interval_ns": 0, "ecn": false}),
+            "up.aqm.interval_ns: must be above 0",
+        ),
+        (
+            "/up/aqm",
+            fair(0, 1),
+            "up.aqm.quantum_bytes: must be above 0",
+        ),
+        (
+            "/up/aqm",
+            fair(1514, 0),
+            "up.aqm.flows: 0 is not within 1 and 65536",
+        ),
+        (
+            "/up",
+            json!({"aqm": {"model": "step", "threshold_ns": 1}, "queue": {"time_ns": 5}}),
+            "up.aqm: a managed queue has no bound in time",
         ),
         (
             "/up/trace",

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Packets are told apart, kept and put in order.
 
+use link_core::Ecn;
 use link_run::calendar::Calendar;
-use link_run::checksum::{complete, PartialChecksum};
+use link_run::checksum::{complete, fill_ipv4_header, PartialChecksum};
 use link_run::histogram::Histogram;
 use link_run::log::record::{CORRUPTED, DUPLICATE};
-use link_run::packet::{flow, is_housekeeping, is_ip};
+use link_run::packet::{ecn, flow, is_housekeeping, is_ip, mark_ce};
 use link_run::pool::{Pool, HEADROOM};
 
 fn ipv4(protocol: u8, rest: &[u8]) -> Vec<u8> {
@@ -54,6 +55,50 @@ fn housekeeping_is_told_apart() {
     }
 }
 
+/// ECN bits are read where RFC 3168 and RFC 8200 put them, whatever stands beside them.
+#[test]
+fn ecn_bits_are_read() {
+    for (bits, expected) in [
+        (0, Ecn::NotEct),
+        (1, Ecn::Ect1),
+        (2, Ecn::Ect0),
+        (3, Ecn::Ce),
+    ] {
+        for beside in [0, 0b1011_1000] {
+            let mut packet = ipv4(17, &[0; 8]);
+            packet[1] = beside | bits;
+            assert_eq!(ecn(&packet), expected);
+            let mut packet = ipv6(17, &[0; 8]);
+            packet[0] |= beside >> 4;
+            packet[1] = beside << 4 | bits << 4;
+            assert_eq!(ecn(&packet), expected);
+        }
+    }
+}
+
+/// A mark turns nothing over but the ECN bits, and an IPv4 header's checksum is what summing it up gives.
+#[test]
+fn a_mark_changes_ecn_bits_and_checksum_only() {
+    for tos in 0..=255 {
+        let mut packet = ipv4(17, &[tos; 8]);
+        packet[1] = tos;
+        packet[4] = tos.wrapping_mul(7);
+        fill_ipv4_header(&mut packet);
+        let mut expected = packet.clone();
+        expected[1] |= 3;
+        fill_ipv4_header(&mut expected);
+        mark_ce(&mut packet);
+        assert_eq!(packet, expected);
+    }
+    let mut packet = ipv6(17, &[1, 2, 3]);
+    packet[0] |= 0x0b;
+    packet[1] = 0b1010_1111;
+    let mut expected = packet.clone();
+    expected[1] = 0b1011_1111;
+    mark_ce(&mut packet);
+    assert_eq!(packet, expected);
+}
+
 /// Cut at any place, a packet is no cause for a panic.
 #[test]
 fn short_packets_are_harmless() {
@@ -64,7 +109,8 @@ fn short_packets_are_harmless() {
     ] {
         for length in 0..whole.len() {
             let packet = &whole[..length];
-            let _ = (is_housekeeping(packet), flow(packet));
+            let _ = (is_housekeeping(packet), flow(packet), ecn(packet));
+            mark_ce(&mut packet.to_vec());
             assert_eq!(
                 is_ip(packet),
                 length >= if whole[0] == 0x45 { 20 } else { 40 }

@@ -2,6 +2,7 @@
 //! Super-packets are cut into what a network card would send.
 
 use link_run::checksum::{complete, PartialChecksum};
+use link_run::log::record::MARKED;
 use link_run::pool::{Pool, HEADROOM};
 use link_run::segment::Segments;
 use link_run::train;
@@ -387,6 +388,10 @@ fn a_train_has_no_gaps() {
     assert!(continues(&pool, 0, 1) && continues(&pool, 2, 3));
     assert!(!continues(&pool, 0, 2), "one is missing");
     assert!(!continues(&pool, 1, 1), "a copy");
+    pool.get_mut(slots[1]).record.flags = MARKED;
+    assert!(!continues(&pool, 0, 1), "the headers would lose the mark");
+    pool.get_mut(slots[0]).record.flags = MARKED;
+    assert!(continues(&pool, 0, 1), "marked alike");
     pool.get_mut(slots[1]).record.source_burst = 1;
     assert!(!continues(&pool, 0, 1), "of another super-packet");
     pool.get_mut(slots[2]).corrupt(5);

@@ -16,7 +16,20 @@ from quiclab.plan.duration import expected_duration, expected_total
 from quiclab.plan.power import attainable
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.link import queue_bytes, reference_rate
-from quiclab.spec.model import Bernoulli, Bursts, Direction, DropList, GilbertElliott, Loss, Path, Study, Workload
+from quiclab.spec.model import (
+    Aqm,
+    Bernoulli,
+    Bursts,
+    CoDel,
+    Direction,
+    DropList,
+    GilbertElliott,
+    Loss,
+    Path,
+    Step,
+    Study,
+    Workload,
+)
 from quiclab.units import ByteCount
 
 
@@ -103,6 +116,13 @@ def loss_text(loss: Loss | None) -> str:
             return f"{len(loss.packets)} listed packets"
 
 
+def _aqm(aqm: Aqm) -> str:
+    if isinstance(aqm, Step):
+        return f"ECT(1) marked after {aqm.threshold} in the queue"
+    name = "CoDel" if isinstance(aqm, CoDel) else "FQ-CoDel"
+    return f"queue under {name}, target {aqm.target}, interval {aqm.interval}, {'marks' if aqm.ecn else 'drops'}"
+
+
 def _extras(path: Path) -> list[str]:
     """What few paths have, as lines below the table."""
     lines = []
@@ -113,6 +133,8 @@ def _extras(path: Path) -> list[str]:
         parts = []
         if direction.loss is not None and direction.loss_at == "exit":
             parts.append("loss behind the queue")
+        if direction.aqm is not None:
+            parts.append(_aqm(direction.aqm))
         if direction.jitter is not None:
             jitter = direction.jitter
             parts.append(f"jitter {jitter.distribution} {jitter.scale} ({jitter.mode})")

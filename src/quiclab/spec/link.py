@@ -9,17 +9,21 @@ from typing import Any
 
 from quiclab.spec import traces
 from quiclab.spec.model import (
+    Aqm,
     Bernoulli,
     Bursts,
     Change,
+    CoDel,
     Direction,
     DropList,
+    FqCoDel,
     GilbertElliott,
     Jitter,
     Loss,
     Path,
     Queue,
     Reorder,
+    Step,
 )
 from quiclab.units import Bitrate, ByteCount, Duration, Share
 
@@ -91,6 +95,7 @@ def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, 
         "corrupt": _probability(direction.corrupt),
         "schedule": [_change(change, direction, base_rtt, mtu) for change in direction.schedule],
         "trace": None if trace is None else {"format": "mahimahi", "path": trace, "repeat": True},
+        **({} if direction.aqm is None else {"aqm": _aqm(direction.aqm)}),
     }
 
 
@@ -100,6 +105,21 @@ def _queue(queue: Queue, bound_bytes: int | None) -> dict[str, int | None]:
         "packets": queue.packets,
         "time_ns": None if queue.time is None else queue.time.ns,
     }
+
+
+def _aqm(aqm: Aqm) -> dict[str, Any]:
+    match aqm:
+        case Step():
+            return {"model": "step", "threshold_ns": aqm.threshold.ns}
+        case CoDel():
+            return {"model": "codel", **_codel(aqm)}
+        case FqCoDel():
+            own = {"quantum_bytes": aqm.quantum.bytes, "flows": aqm.flows}
+            return {"model": "fq_codel", **_codel(aqm), **own}
+
+
+def _codel(aqm: CoDel | FqCoDel) -> dict[str, Any]:
+    return {"target_ns": aqm.target.ns, "interval_ns": aqm.interval.ns, "ecn": aqm.ecn}
 
 
 def _jitter(jitter: Jitter | None) -> dict[str, Any] | None:

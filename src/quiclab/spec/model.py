@@ -11,17 +11,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 from quiclab.spec.network import (
+    Aqm,
     Bernoulli,
     Bursts,
     Change,
+    CoDel,
     Direction,
     DropList,
+    FqCoDel,
     GilbertElliott,
     Jitter,
     Loss,
     Path,
     Queue,
     Reorder,
+    Step,
 )
 from quiclab.spec.program import PLACEHOLDERS, Knobs, Program
 from quiclab.units import ByteCount, Duration
@@ -29,11 +33,14 @@ from quiclab.units import ByteCount, Duration
 # Parts of the model that have files of their own.
 __all__ = [
     "PLACEHOLDERS",
+    "Aqm",
     "Bernoulli",
     "Bursts",
     "Change",
+    "CoDel",
     "Direction",
     "DropList",
+    "FqCoDel",
     "GilbertElliott",
     "Jitter",
     "Knobs",
@@ -42,6 +49,7 @@ __all__ = [
     "Program",
     "Queue",
     "Reorder",
+    "Step",
 ]
 
 Protocol = Literal["h1", "h2", "h3"]

@@ -11,7 +11,7 @@ from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 @dataclass(frozen=True)
 class Queue:
-    """The queue before the bottleneck: droptail; every bound that is given holds at once."""
+    """The queue before the bottleneck, droptail without `aqm`: every bound that is given holds at once."""
 
     bdp: float | None = None
     """Multiples of the bandwidth-delay product of the base path (rate × base RTT), never below 32 full packets."""
@@ -21,6 +21,45 @@ class Queue:
     """IP packet bytes, all of the packet in service included."""
     time: Duration | None = None
     """Longest time from the arrival of a packet to the departure of its last bit."""
+
+
+@dataclass(frozen=True)
+class CoDel:
+    """Controlled delay (RFC 8289): drops, or marks, while every packet of an interval waited longer than the target."""
+
+    target: Duration = Duration(5_000_000)
+    """A standing queue of so much time is accepted."""
+    interval: Duration = Duration(100_000_000)
+    """For how long it may be longer; of the order of a round trip."""
+    ecn: bool = False
+    """Packets of senders that understand ECN are marked "congestion experienced" where others are dropped."""
+
+
+@dataclass(frozen=True)
+class FqCoDel:
+    """Flows take turns, each with a queue of its own under CoDel; a new flow goes first (RFC 8290)."""
+
+    target: Duration = CoDel.target
+    """As in `codel`."""
+    interval: Duration = CoDel.interval
+    """As in `codel`."""
+    ecn: bool = False
+    """As in `codel`."""
+    quantum: ByteCount = ByteCount(1514)
+    """What a flow may send in a turn."""
+    flows: int = 1024
+    """Number of queues: addresses, ports and protocol of a packet say by a hash which one it joins."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """As L4S wants it (RFC 9331): marks every ECT(1) packet that waited longer than a threshold; drops none of them."""
+
+    threshold: Duration = Duration(1_000_000)
+    """Longest time in the queue without a mark."""
+
+
+Aqm = CoDel | FqCoDel | Step
 
 
 @dataclass(frozen=True)
@@ -125,6 +164,8 @@ class Direction:
     """Framing added to each packet in the rate and the queue."""
     queue: Queue = field(default_factory=lambda: Queue(bdp=1.0))
     """Before the bottleneck. One BDP by default, at least 32 full packets. Without a rate there is no queue."""
+    aqm: Aqm | None = None
+    """How the queue is managed. None, droptail, by default; the queue's bounds hold besides, and none may be a time."""
     jitter: Jitter | None = None
     """Variation of the delay. None by default."""
     loss: Loss | None = None

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from quiclab.spec import kinds, traces
+from quiclab.spec.aqm import AQM
 from quiclab.spec.impairments import CHANGEABLE_KEYS, SCHEDULE
 from quiclab.spec.link import reference_rate
 from quiclab.spec.model import Direction, Path
@@ -17,6 +18,7 @@ from quiclab.units import Bitrate, ByteCount
 LEAST_IPV6_MTU = 1280
 _LEAST_EDGE = Bitrate(10**9)
 _EDGE_FACTOR = 10
+_BOUNDS_BESIDE_AQM = '"2 bdp", "1000 packets", "64 KB" or "unbounded"'
 
 
 def _read_edge(node: Node) -> Bitrate | None:
@@ -31,6 +33,7 @@ def _read_trace(node: Node) -> str:
 
 DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     **CHANGEABLE_KEYS,
+    "aqm": AQM,
     "edge": Kind(f'{kinds.RATE.wanted}, or "none"', _read_edge),
     "overhead": kinds.quantity(ByteCount, "a size", "38 B", ByteCount(0), ByteCount(1000)),
     "loss_at": kinds.choice(("entry", "exit")),
@@ -93,6 +96,8 @@ def _direction(node: Node, side: str, both: dict[str, Any], own: dict[str, Any],
     if reference is None:
         if "queue" in values:
             place("queue").report('a queue needs a "rate" or a "trace": without one no packet ever waits')
+        if direction.aqm is not None:
+            place("aqm").report('"aqm" manages a queue, which needs a "rate" or a "trace"')
         return direction
     full_packet = ByteCount(mtu + direction.overhead.bytes)
     slowest = None if direction.trace is not None else min([reference, *rates])
@@ -100,7 +105,9 @@ def _direction(node: Node, side: str, both: dict[str, Any], own: dict[str, Any],
     for key, queue in (("queue", direction.queue), *changed):
         if queue.bytes is not None and queue.bytes < full_packet:
             place(key).report(f"a queue of {queue.bytes} has no room for one packet of {full_packet}")
-        if queue.time is not None and slowest is not None and queue.time < slowest.time_for(full_packet):
+        if queue.time is not None and direction.aqm is not None:
+            place(key).report(f'a queue that "aqm" manages has no bound in time; write {_BOUNDS_BESIDE_AQM}')
+        elif queue.time is not None and slowest is not None and queue.time < slowest.time_for(full_packet):
             service = slowest.time_for(full_packet)
             place(key).report(
                 f"a queue of {queue.time} lets no packet of {full_packet} pass: it takes {service} at {slowest}"

@@ -6,10 +6,18 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from quiclab.spec.model import Bernoulli, Bursts, DropList, GilbertElliott, Study
+from quiclab.spec.model import Bernoulli, Bursts, CoDel, DropList, FqCoDel, GilbertElliott, Step, Study
 from quiclab.units import Bitrate, ByteCount, Duration, Share
 
-_MODEL_NAMES = {Bernoulli: "bernoulli", GilbertElliott: "gilbert-elliott", Bursts: "bursts", DropList: "list"}
+_MODEL_NAMES = {
+    Bernoulli: "bernoulli",
+    GilbertElliott: "gilbert-elliott",
+    Bursts: "bursts",
+    DropList: "list",
+    CoDel: "codel",
+    FqCoDel: "fq_codel",
+    Step: "step",
+}
 _SUFFIXES = {Duration: "_ns", Bitrate: "_bit_per_s", ByteCount: "_bytes", Share: "_pct"}
 
 
@@ -22,7 +30,7 @@ def resolved_json(study: Study) -> dict[str, Any]:
 
 
 def _table(value: Any) -> dict[str, Any]:
-    """A dataclass as a table; a loss model says its name first."""
+    """A dataclass as a table; a model of loss or queue management says its name first."""
     table: dict[str, Any] = {"model": _MODEL_NAMES[type(value)]} if type(value) in _MODEL_NAMES else {}
     for field in dataclasses.fields(value):
         content = getattr(value, field.name)

@@ -72,6 +72,15 @@ def test_a_bdp_is_bytes_and_never_below_32_full_packets(
     assert queue_bytes(direction, Duration(rtt_ms * 10**6), mtu) == expected
 
 
+def test_every_managed_queue_has_its_form(tmp_path: pathlib.Path) -> None:
+    """Each as the emulator reads it, with the defaults of RFC 8289 and RFC 8290 filled in."""
+    codel = {"target_ns": 5_000_000, "interval_ns": 100_000_000, "ecn": False}
+    assert down(tmp_path, 'aqm = "codel"')["aqm"] == {"model": "codel", **codel}
+    fair = {"quantum_bytes": 1514, "flows": 1024}
+    assert down(tmp_path, 'aqm = "fq_codel"')["aqm"] == {"model": "fq_codel", **codel, **fair}
+    assert down(tmp_path, 'aqm = "step"')["aqm"] == {"model": "step", "threshold_ns": 1_000_000}
+
+
 def test_every_effect_has_its_form(tmp_path: pathlib.Path) -> None:
     """Each as the emulator reads it."""
     config = down(

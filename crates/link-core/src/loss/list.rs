@@ -4,23 +4,15 @@
 #[derive(Clone, Debug)]
 pub(super) struct State {
     indices: Vec<u32>,
-    next: usize,
 }
 
 impl State {
     /// `indices` in ascending order.
     pub(super) fn new(indices: Vec<u32>) -> Self {
-        Self { indices, next: 0 }
+        Self { indices }
     }
 
-    pub(super) fn loses(&mut self, index: u32) -> bool {
-        while self
-            .indices
-            .get(self.next)
-            .is_some_and(|&listed| listed < index)
-        {
-            self.next += 1;
-        }
-        self.indices.get(self.next) == Some(&index)
+    pub(super) fn loses(&self, index: u32) -> bool {
+        self.indices.binary_search(&index).is_ok()
     }
 }

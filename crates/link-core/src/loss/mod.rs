@@ -70,7 +70,7 @@ impl LossStage {
         Self { models }
     }
 
-    /// Whether packet `index`, which is here at `t`, is lost. Neither ever goes back.
+    /// Whether packet `index`, which is here at `t`, is lost. `t` never goes back.
     pub fn judge(&mut self, t: Nanos, index: u32) -> Option<LossKind> {
         let random = match self.models.at(t) {
             Running::None => false,

@@ -41,13 +41,13 @@ pub fn drive(
 pub fn delivery(verdict: &Verdict) -> Option<Delivery> {
     match verdict.fate {
         Fate::Delivered(delivery) => Some(delivery),
-        Fate::Dropped(_) => None,
+        Fate::Dropped(_) | Fate::Waiting => None,
     }
 }
 
 pub fn dropped(verdict: &Verdict) -> Option<DropReason> {
     match verdict.fate {
-        Fate::Delivered(_) => None,
+        Fate::Delivered(_) | Fate::Waiting => None,
         Fate::Dropped(reason) => Some(reason),
     }
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use super::aqm::Aqm;
+
 /// One direction as it is written.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -17,6 +19,8 @@ pub struct Direction {
     pub(super) overhead_bytes: u64,
     #[serde(default)]
     pub(super) queue: Queue,
+    #[serde(default)]
+    pub(super) aqm: Option<Aqm>,
     #[serde(default)]
     pub(super) delay_ns: u64,
     #[serde(default)]

@@ -59,6 +59,7 @@ impl Direction {
                 |set| &set.queue,
                 |queue| Ok(queue.bound()),
             )?,
+            aqm: self.aqm()?,
             delay: self.timeline(
                 "delay_ns",
                 &self.delay_ns,
@@ -100,6 +101,18 @@ impl Direction {
                 Probability::element,
             )?,
         })
+    }
+
+    fn aqm(&self) -> Result<Option<core::Aqm>, String> {
+        let Some(aqm) = self.aqm else {
+            return Ok(None);
+        };
+        let in_time = |queue: &Queue| queue.time_ns.is_some();
+        let later = |change: &super::direction::Change| matches!(&change.set.queue, Setting::To(queue) if in_time(queue));
+        if in_time(&self.queue) || self.schedule.iter().any(later) {
+            return Err("aqm: a managed queue has no bound in time (time_ns)".to_owned());
+        }
+        aqm.element().map(Some)
     }
 
     fn service(&self) -> Result<core::Service, String> {

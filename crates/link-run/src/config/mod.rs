@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The configuration file: JSON as docs/reference/link-config.md describes it.
 
+mod aqm;
 mod direction;
 mod elements;
 

@@ -31,6 +31,8 @@ pub const DUPLICATE: u8 = 1;
 pub const CORRUPTED: u8 = 2;
 /// Held back on purpose.
 pub const REORDERED: u8 = 4;
+/// Marked "congestion experienced" by the link.
+pub const MARKED: u8 = 8;
 /// Larger than the end's MTU.
 pub const OVERSIZED: u8 = 16;
 

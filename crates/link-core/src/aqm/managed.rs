@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A managed queue and the transmitter behind it.
+
+use std::collections::VecDeque;
+
+use super::fair::Flows;
+use super::{Aqm, Leaving, Line, Queued, Rule};
+use crate::direction::DropReason;
+use crate::packet::Packet;
+use crate::queue::{Occupancy, QueueBound};
+use crate::timeline::Timeline;
+use crate::transmitter::Transmitter;
+use crate::units::{Bytes, Nanos};
+
+/// What became of a packet in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Its number in its direction.
+    pub index: u32,
+    /// What stood in the queue just before it came.
+    pub found: Occupancy,
+    /// How long it was being sent.
+    pub service: Nanos,
+    /// Why it did not leave, or how it left.
+    pub outcome: Result<Departure, DropReason>,
+}
+
+/// How a packet left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// When its last bit left.
+    pub at: Nanos,
+    /// With a mark that it did not come with.
+    pub marked: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Packets {
+    Together(Line),
+    ByFlow(Flows),
+}
+
+/// A queue whose management decides when the transmitter asks for the next packet.
+///
+/// What becomes of a packet may follow from packets that come after it, so it is not known before its turn. What
+/// happens at the same instant happens in this order: packets leave, then packets come.
+#[derive(Clone, Debug)]
+pub struct ManagedQueue {
+    rule: Rule,
+    packets: Packets,
+    there: Occupancy,
+    largest: Bytes,
+    transmitter: Transmitter,
+    in_service: Bytes,
+    bounds: Timeline<QueueBound>,
+    coming: VecDeque<(Nanos, u32, Packet)>,
+    decided: VecDeque<Decision>,
+    dropped: Vec<Queued>,
+    now: Nanos,
+}
+
+impl ManagedQueue {
+    /// Nothing is in it.
+    #[must_use]
+    pub fn new(aqm: &Aqm, bounds: Timeline<QueueBound>, transmitter: Transmitter) -> Self {
+        Self {
+            rule: aqm.rule,
+            packets: match aqm.fair {
+                None => Packets::Together(Line::default()),
+                Some(fair) => Packets::ByFlow(Flows::new(fair)),
+            },
+            there: Occupancy::default(),
+            largest: Bytes(0),
+            transmitter,
+            in_service: Bytes(0),
+            bounds,
+            coming: VecDeque::new(),
+            decided: VecDeque::new(),
+            dropped: Vec::new(),
+            now: Nanos::ZERO,
+        }
+    }
+
+    /// A packet comes at `at`, which is never before the one of the last packet, nor before [`Self::now`].
+    pub fn offer(&mut self, at: Nanos, index: u32, packet: Packet) {
+        self.coming.push_back((at, index, packet));
+    }
+
+    /// The instant of the last thing that happened.
+    #[must_use]
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// When the next decision may fall, if no packet comes before.
+    #[must_use]
+    pub fn next(&self) -> Option<Nanos> {
+        if !self.decided.is_empty() {
+            return Some(self.now);
+        }
+        let first = self.coming.front().map(|(at, ..)| *at);
+        self.serves_at()
+            .or(first.map(|at| at.max(self.transmitter.free())))
+    }
+
+    /// Decides what is to be decided up to `until`, one packet at a time. What comes later must not be before `until`.
+    pub fn decide(&mut self, until: Nanos) -> Option<Decision> {
+        loop {
+            if let Some(decision) = self.decided.pop_front() {
+                return Some(decision);
+            }
+            let serves_at = self
+                .serves_at()
+                .filter(|&at| at < Nanos::NEVER && at <= until);
+            let comes_at = self
+                .coming
+                .front()
+                .map(|(at, ..)| *at)
+                .filter(|&at| at <= until);
+            match (serves_at, comes_at) {
+                (None, None) => return None,
+                (Some(serves_at), comes_at) if comes_at.is_none_or(|at| serves_at <= at) => {
+                    self.now = serves_at;
+                    self.serve();
+                }
+                _ => self.admit(),
+            }
+        }
+    }
+
+    /// When the transmitter takes the next packet; `None` if none is here.
+    fn serves_at(&self) -> Option<Nanos> {
+        (self.there.packets > 0).then(|| self.transmitter.free().max(self.now))
+    }
+
+    /// Hands the next packet to the transmitter.
+    fn serve(&mut self) {
+        let leaving = match &mut self.packets {
+            Packets::Together(line) => {
+                line.take(&self.rule, self.largest, self.now, &mut self.dropped)
+            }
+            Packets::ByFlow(flows) => {
+                flows.take(&self.rule, self.largest, self.now, &mut self.dropped)
+            }
+        };
+        while let Some(queued) = self.dropped.pop() {
+            self.remove(&queued);
+            self.decided.push_front(refused(&queued, DropReason::Aqm));
+        }
+        let Some(Leaving { queued, marked }) = leaving else {
+            return;
+        };
+        self.remove(&queued);
+        let sending = self.transmitter.plan(self.now, queued.packet.size);
+        self.transmitter.send(sending);
+        self.in_service = queued.packet.size;
+        self.decided.push_back(Decision {
+            index: queued.index,
+            found: queued.found,
+            service: sending.service,
+            outcome: Ok(Departure {
+                at: sending.departure,
+                marked,
+            }),
+        });
+    }
+
+    /// Lets the next packet in, if there is room: a queue for all refuses it, queues by flow take room from the
+    /// longest.
+    fn admit(&mut self) {
+        let Some((at, index, packet)) = self.coming.pop_front() else {
+            return;
+        };
+        self.now = at;
+        self.largest = self.largest.max(packet.size);
+        let found = self.occupancy();
+        let queued = Queued {
+            index,
+            packet,
+            at,
+            found,
+        };
+        let bound = *self.bounds.at(at);
+        match &mut self.packets {
+            Packets::Together(_) if !bound.holds(found.with(packet.size)) => {
+                self.decided
+                    .push_back(refused(&queued, DropReason::QueueFull));
+                return;
+            }
+            Packets::Together(line) => line.push(queued),
+            Packets::ByFlow(flows) => flows.push(queued),
+        }
+        self.there = self.there.with(packet.size);
+        while !bound.holds(self.occupancy()) {
+            let Packets::ByFlow(flows) = &mut self.packets else {
+                return;
+            };
+            let Some(victim) = flows.sacrifice() else {
+                return;
+            };
+            self.remove(&victim);
+            self.decided
+                .push_back(refused(&victim, DropReason::QueueFull));
+        }
+    }
+
+    fn remove(&mut self, queued: &Queued) {
+        self.there.bytes.0 -= queued.packet.size.0;
+        self.there.packets -= 1;
+    }
+
+    /// What is here now, the packet in service included.
+    fn occupancy(&self) -> Occupancy {
+        if self.transmitter.free() > self.now {
+            self.there.with(self.in_service)
+        } else {
+            self.there
+        }
+    }
+}
+
+fn refused(queued: &Queued, reason: DropReason) -> Decision {
+    Decision {
+        index: queued.index,
+        found: queued.found,
+        service: Nanos::ZERO,
+        outcome: Err(reason),
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Active queue management: which packet leaves next, and which are dropped or marked on that occasion.
+
+mod codel;
+mod fair;
+mod managed;
+
+use std::collections::VecDeque;
+
+pub use codel::CoDel;
+pub use fair::Fair;
+pub use managed::ManagedQueue;
+
+use crate::packet::{Ecn, Packet};
+use crate::queue::Occupancy;
+use crate::units::{Bytes, Nanos};
+
+/// How a queue is managed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aqm {
+    /// What is done to a packet as it leaves the queue.
+    pub rule: Rule,
+    /// One queue for each flow; `None` is one for all.
+    pub fair: Option<Fair>,
+}
+
+/// What is done to a packet as it leaves the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Drops or marks while packets keep waiting too long (RFC 8289).
+    CoDel(CoDel),
+    /// Marks every ECT(1) packet that waited longer than the threshold, as L4S wants it (RFC 9331); drops none.
+    Step {
+        /// Longest time in the queue without a mark.
+        threshold: Nanos,
+    },
+}
+
+/// A packet in a queue.
+#[derive(Clone, Copy, Debug)]
+struct Queued {
+    index: u32,
+    packet: Packet,
+    at: Nanos,
+    found: Occupancy,
+}
+
+/// What a queue hands out.
+#[derive(Clone, Copy, Debug)]
+struct Leaving {
+    queued: Queued,
+    marked: bool,
+}
+
+/// Packets, first in, first out, and what the rule remembers of them.
+#[derive(Clone, Debug, Default)]
+struct Line {
+    packets: VecDeque<Queued>,
+    bytes: u64,
+    codel: codel::State,
+}
+
+impl Line {
+    fn push(&mut self, queued: Queued) {
+        self.bytes += queued.packet.size.0;
+        self.packets.push_back(queued);
+    }
+
+    fn pop(&mut self) -> Option<Queued> {
+        let queued = self.packets.pop_front()?;
+        self.bytes -= queued.packet.size.0;
+        Some(queued)
+    }
+
+    /// The next packet under a rule; those that it drops before are appended to `dropped`. `largest` is the size of
+    /// the largest packet so far.
+    fn take(
+        &mut self,
+        rule: &Rule,
+        largest: Bytes,
+        now: Nanos,
+        dropped: &mut Vec<Queued>,
+    ) -> Option<Leaving> {
+        match rule {
+            Rule::CoDel(settings) => codel::take(self, settings, largest, now, dropped),
+            Rule::Step { threshold } => self.pop().map(|queued| Leaving {
+                queued,
+                marked: queued.packet.ecn == Ecn::Ect1 && now - queued.at > *threshold,
+            }),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the model is told of a packet.
+
+use crate::units::Bytes;
+
+/// The two ECN bits of an IP header (RFC 3168 section 5, RFC 9331).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// The sender wants drops, not marks.
+    #[default]
+    NotEct,
+    /// ECN-capable.
+    Ect0,
+    /// ECN-capable, and to be marked as L4S.
+    Ect1,
+    /// Marked on the way already.
+    Ce,
+}
+
+impl Ecn {
+    /// Whether a mark may stand in the place of a drop.
+    #[must_use]
+    pub fn is_capable(self) -> bool {
+        self != Self::NotEct
+    }
+}
+
+/// A packet, as far as it matters to the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// Of the IP packet.
+    pub size: Bytes,
+    /// A hash of addresses, ports and protocol: fair queueing tells flows apart by it.
+    pub flow: u32,
+    /// Its ECN bits.
+    pub ecn: Ecn,
+}
+
+/// A packet of which only the size matters.
+impl From<Bytes> for Packet {
+    fn from(size: Bytes) -> Self {
+        Self {
+            size,
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`aqm`: how the queue before the bottleneck is managed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from quiclab.spec import kinds
+from quiclab.spec.model import Aqm, CoDel, FqCoDel, Step
+from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, closest, read_keys, show
+from quiclab.units import ByteCount, Duration
+
+_INTERVAL = kinds.quantity(Duration, "an interval", "100 ms", Duration(10_000), Duration(60 * 10**9))
+_CODEL_KEYS: Mapping[str, Kind[Any]] = {"target": kinds.TIME, "interval": _INTERVAL, "ecn": kinds.FLAG}
+AQM_MODELS: Mapping[str, tuple[type[Aqm], Mapping[str, Kind[Any]]]] = {
+    "codel": (CoDel, _CODEL_KEYS),
+    "fq_codel": (
+        FqCoDel,
+        {
+            **_CODEL_KEYS,
+            "quantum": kinds.quantity(ByteCount, "a quantum", "1514 B", ByteCount(64), ByteCount(10**6)),
+            "flows": kinds.whole(1, 65536),
+        },
+    ),
+    "step": (Step, {"threshold": kinds.TIME}),
+}
+
+
+def _read_aqm(node: Node) -> Aqm:
+    if isinstance(node.value, str):
+        return _model(node.value, "")[0]()
+    if not isinstance(node.value, dict):
+        raise WrongValueError(f"{show(node.value)}; write {AQM.wanted}")
+    cls, keys = _model(str(node.value.get("model", "")), 'the table needs a "model"; ')
+    before = len(node.source.problems)
+    values = read_keys(node, {"model": kinds.TITLE, **keys})
+    if len(node.source.problems) > before:
+        raise ReportedError
+    del values["model"]
+    aqm = cls(**values)
+    if not isinstance(aqm, Step) and aqm.target >= aqm.interval:
+        raise WrongValueError(f"a target of {aqm.target} is not below the interval of {aqm.interval}")
+    return aqm
+
+
+def _model(name: str, start: str) -> tuple[type[Aqm], Mapping[str, Kind[Any]]]:
+    if name not in AQM_MODELS:
+        start = start or f'"{name}" is not known here; '
+        raise WrongValueError(f"{start}{closest(name, list(AQM_MODELS), 'models')}")
+    return AQM_MODELS[name]
+
+
+AQM: Kind[Aqm] = Kind('"codel", "fq_codel", "step", or a table such as {model = "codel", ecn = true}', _read_aqm)
