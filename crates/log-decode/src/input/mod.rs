@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use unpacking::{Compression, Trouble, Unpacking};
 
 /// Who reads at least that much at a time reads from the file itself.
-const READ_BUFFER_BYTES: usize = 1 << 16;
+const READ_BUFFER_BYTES: usize = 1 << 15;
 
 /// A log, plain or compressed.
 #[derive(Clone, Debug)]

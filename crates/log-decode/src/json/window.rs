@@ -4,7 +4,7 @@
 use crate::MAX_RECORD_BYTES;
 use std::io::{self, Read};
 
-const INITIAL_BYTES: usize = 1 << 17;
+const INITIAL_BYTES: usize = 1 << 16;
 
 /// A buffer over `R` that grows only for what is longer than it, and never beyond [`MAX_RECORD_BYTES`].
 pub(crate) struct Window<R> {

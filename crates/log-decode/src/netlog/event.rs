@@ -18,7 +18,11 @@ pub(super) struct Written {
 
 impl Written {
     /// Read an event; `members` becomes where its parameters stand.
-    pub(super) fn read(reader: &mut Reader<'_>, members: &mut Members) -> Result<Self, Fault> {
+    pub(super) fn read(
+        reader: &mut Reader<'_>,
+        members: &mut Members,
+        sources: &mut Sources,
+    ) -> Result<Self, Fault> {
         members.clear();
         let (mut phase, mut source, mut time, mut kind) = (0, None, None, None);
         let mut inside = reader.enter(b'{')?;
@@ -26,7 +30,7 @@ impl Written {
             match key {
                 b"params" => read_params(reader, members)?,
                 b"phase" => phase = whole(raw(reader)?).ok_or(Fault::Syntax)?,
-                b"source" => source = source_id(reader)?,
+                b"source" => source = sources.read(reader)?,
                 b"time" => time = number(raw(reader)?),
                 b"type" => kind = whole(raw(reader)?),
                 _ => {
@@ -59,9 +63,9 @@ fn value(reader: &mut Reader<'_>) -> Result<Span, Fault> {
     let raw = span.of(reader.text());
     let known = match raw {
         // What stands in texts is checked with the whole event.
-        [b'"', ..] | b"true" | b"false" | b"null" | b"[]" | b"{}" => true,
-        [b'{' | b'[', ..] => false,
-        _ => plain(raw).is_some(),
+        [b'"', ..] => true,
+        [b'-' | b'0'..=b'9', ..] => plain(raw).is_some(),
+        _ => matches!(raw, b"true" | b"false" | b"null" | b"[]" | b"{}"),
     };
     if known || is_json(raw) {
         Ok(span)
@@ -74,10 +78,10 @@ fn value(reader: &mut Reader<'_>) -> Result<Span, Fault> {
 #[inline]
 fn check(event: &[u8]) -> Result<(), Fault> {
     // All of them, without a way out: that takes less time than to stop at the first.
-    let rare = event.iter().fold(false, |rare, byte| {
-        rare | !matches!(byte, b' '..=b'[' | b']'..=b'~')
+    let rare = event.iter().fold(0, |rare, &byte| {
+        rare | u8::from(byte < b' ') | u8::from(byte == b'\\') | u8::from(byte > b'~')
     });
-    let fine = !rare || serde_json::from_slice::<Checked<'_>>(event).is_ok();
+    let fine = rare == 0 || serde_json::from_slice::<Checked<'_>>(event).is_ok();
     fine.then_some(()).ok_or(Fault::Syntax)
 }
 
@@ -110,6 +114,35 @@ fn read_params(reader: &mut Reader<'_>, members: &mut Members) -> Result<(), Fau
         members.push((key, value(reader)?));
     }
     Ok(())
+}
+
+/// The objects `source` that were read last, and their ids: events repeat a few of them.
+#[derive(Default)]
+pub(super) struct Sources {
+    latest: [(Vec<u8>, Option<i64>); 4],
+    next: usize,
+}
+
+impl Sources {
+    const LONGEST: usize = 128;
+
+    /// The `id` of the object here.
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<Option<i64>, Fault> {
+        let rest = reader.rest();
+        let is_here = |text: &[u8]| !text.is_empty() && rest.starts_with(text);
+        if let Some((text, id)) = self.latest.iter().find(|(text, _)| is_here(text)) {
+            reader.advance(text.len());
+            return Ok(*id);
+        }
+        let start = reader.position();
+        let id = source_id(reader)?;
+        let text = rest.get(..reader.position() - start).unwrap_or_default();
+        if text.len() <= Self::LONGEST {
+            self.latest[self.next] = (text.to_vec(), id);
+            self.next = (self.next + 1) % self.latest.len();
+        }
+        Ok(id)
+    }
 }
 
 /// The `id` of the object here.

@@ -215,12 +215,13 @@ fn ranges(params: &Params<'_>) -> Vec<(u64, u64)> {
 mod tests {
     use super::{Params, QuicFrame};
     use crate::json::Reader;
-    use crate::netlog::event::Written;
+    use crate::netlog::event::{Sources, Written};
 
     fn frame(kind: &str, params: &str) -> QuicFrame {
         let text = format!(r#"{{"params":{params},"source":{{"id":1}},"time":1,"type":1}}"#);
-        let mut members = vec![];
-        assert!(Written::read(&mut Reader::new(text.as_bytes()), &mut members).is_ok());
+        let (mut members, mut sources) = (vec![], Sources::default());
+        let mut reader = Reader::new(text.as_bytes());
+        assert!(Written::read(&mut reader, &mut members, &mut sources).is_ok());
         QuicFrame::new(kind, &Params::new(text.as_bytes(), &members))
     }
 

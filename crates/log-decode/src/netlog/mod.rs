@@ -25,7 +25,7 @@ use crate::tables::Tables;
 use crate::tls::handshake::Message;
 use crate::{base64, Clock, DecodeError, Direction, Input, Options, Severity, Source};
 use constants::{Constants, Phase};
-use event::{Event, Written};
+use event::{Event, Sources, Written};
 use handshake::Handshake;
 use params::{Members, Params};
 use requests::Requests;
@@ -100,14 +100,14 @@ pub fn decode(
 
 impl Log<'_> {
     fn read<R: std::io::Read>(&mut self, walker: &mut Walker<R>) -> Result<(), DecodeError> {
-        let mut members = Members::new();
+        let (mut members, mut sources) = (Members::new(), Sources::default());
         let outcome = walker.object(|walker, key| {
             if key != b"events" || walker.peek()? != b'[' {
                 return walker.skip();
             }
             walker.items(|walker| {
                 let read = walker.item(|reader| {
-                    let written = Written::read(reader, &mut members)?;
+                    let written = Written::read(reader, &mut members, &mut sources)?;
                     let text = reader.text().get(..reader.position());
                     self.take(&written, text.unwrap_or_default(), &members);
                     Ok(())

@@ -6,23 +6,22 @@ use super::handshake;
 use super::losses::Who;
 use crate::tables::{FlowControl, Parameter, Tables};
 
-/// Events whose members go to the table `parameters`.
-const EVENTS: &[&[u8]] = &[
-    b"version_information",
-    b"alpn_information",
-    b"parameters_set",
-    b"parameters_restored",
-    b"recovery_parameters_set",
-    b"connection_started",
-    b"connection_closed",
-    b"connection_new",
-    b"connection_close",
-    b"ALPN_update",
-    b"transport_parameters_update",
-];
-
+/// Whether the members of an event go to the table `parameters`.
 pub(super) fn holds(name: &[u8]) -> bool {
-    EVENTS.contains(&name)
+    matches!(
+        name,
+        b"version_information"
+            | b"alpn_information"
+            | b"parameters_set"
+            | b"parameters_restored"
+            | b"recovery_parameters_set"
+            | b"connection_started"
+            | b"connection_closed"
+            | b"connection_new"
+            | b"connection_close"
+            | b"ALPN_update"
+            | b"transport_parameters_update"
+    )
 }
 
 /// One row for every member.
