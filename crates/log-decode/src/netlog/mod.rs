@@ -19,6 +19,7 @@ mod recovery;
 mod requests;
 mod sessions;
 mod streams;
+mod waits;
 
 use crate::json::{Fault, Span, Stop, Walker};
 use crate::tables::Tables;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Requests, and the jobs and sockets that tell what each waited for.
+//! Requests, hop by hop.
 
 use super::constants::{Constants, Phase};
 use super::sessions::Sessions;
+use super::waits::Waits;
 use super::Event;
 use crate::tables::{HttpRequest, Tables};
 use crate::{Direction, Severity};
 use std::collections::BTreeMap;
 
-/// Requests, jobs or sockets that are remembered at a time.
+/// Requests that are remembered at a time.
 const MAX_SOURCES: usize = 1 << 14;
 
 /// One hop of a request: each redirect starts another.
@@ -34,47 +35,11 @@ struct Request {
     error: Option<i64>,
 }
 
-/// What a request waits for: a job that makes a connection, or its socket.
-#[derive(Debug, Default)]
-struct Wait {
-    name: Span,
-    connect: Span,
-    secure: Span,
-    waits_for: Vec<i64>,
-    local: Option<String>,
-    remote: Option<String>,
-    /// The session and stream by which its request went.
-    stream: Option<(i64, u64)>,
-    priority: Option<String>,
-}
-
-/// Begin and end.
-#[derive(Clone, Copy, Debug, Default)]
-struct Span(Option<i64>, Option<i64>);
-
-impl Span {
-    fn add(&mut self, phase: Phase, time_ns: i64) {
-        match phase {
-            Phase::Begin => self.0.get_or_insert(time_ns),
-            Phase::End => self.1.insert(time_ns),
-            Phase::None => return,
-        };
-    }
-
-    /// Whichever of both began first.
-    fn or(self, other: Self) -> Self {
-        Self(
-            self.0.into_iter().chain(other.0).min(),
-            self.1.into_iter().chain(other.1).max(),
-        )
-    }
-}
-
 /// All that are not over yet.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     by_id: BTreeMap<i64, Request>,
-    waits: BTreeMap<i64, Wait>,
+    waits: Waits,
 }
 
 impl Requests {
@@ -86,46 +51,7 @@ impl Requests {
         sessions: &Sessions,
         tables: &mut Tables,
     ) -> bool {
-        let Event {
-            time_ns,
-            params,
-            source,
-            phase,
-            name,
-        } = event;
-        let (time_ns, source, phase) = (*time_ns, *source, *phase);
-        match *name {
-            "HOST_RESOLVER_MANAGER_REQUEST" | "HOST_RESOLVER_IMPL_REQUEST" => {
-                self.wait(source).name.add(phase, time_ns);
-            }
-            "TCP_CONNECT" => {
-                let wait = self.wait(source);
-                wait.connect.add(phase, time_ns);
-                let address = |name| params.text(name).map(std::borrow::Cow::into_owned);
-                wait.local = address("local_address")
-                    .or_else(|| address("source_address"))
-                    .or(wait.local.take());
-                wait.remote = address("remote_address").or(wait.remote.take());
-            }
-            "SSL_CONNECT" => self.wait(source).secure.add(phase, time_ns),
-            "QUIC_SESSION_POOL_JOB_CONNECT" | "QUIC_STREAM_FACTORY_JOB_CONNECT" => {
-                self.wait(source).connect.add(phase, time_ns);
-            }
-            "SOCKET_POOL_BOUND_TO_CONNECT_JOB"
-            | "SOCKET_POOL_BOUND_TO_SOCKET"
-            | "CONNECT_JOB_SET_SOCKET"
-            | "BOUND_TO_QUIC_SESSION_POOL_JOB"
-            | "QUIC_SESSION_POOL_JOB_RESULT" => {
-                if let Some(other) = params.dependency() {
-                    let wait = self.wait(source);
-                    if wait.waits_for.len() < 8 && !wait.waits_for.contains(&other) {
-                        wait.waits_for.push(other);
-                    }
-                }
-            }
-            _ => return self.request_event(event, constants, sessions, tables),
-        }
-        true
+        self.waits.event(event) || self.request_event(event, constants, sessions, tables)
     }
 
     /// The request that stands behind `source` (its job, or itself) went out on a stream.
@@ -136,26 +62,12 @@ impl Requests {
         stream: u64,
         priority: Option<String>,
     ) {
-        let wait = self.wait(source);
-        wait.stream = Some((session, stream));
-        wait.priority = priority;
+        self.waits.sent_on(source, session, stream, priority);
     }
 
     /// `client address:port-server address:port` of a socket.
     pub(super) fn connection(&self, socket: i64) -> Option<String> {
-        let wait = self.waits.get(&socket)?;
-        Some(format!(
-            "{}-{}",
-            wait.local.as_ref()?,
-            wait.remote.as_ref()?
-        ))
-    }
-
-    fn wait(&mut self, source: i64) -> &mut Wait {
-        if self.waits.len() >= MAX_SOURCES && !self.waits.contains_key(&source) {
-            self.waits.pop_first();
-        }
-        self.waits.entry(source).or_default()
+        self.waits.get(socket)?.connection()
     }
 
     fn request_event(
@@ -258,32 +170,6 @@ impl Requests {
         true
     }
 
-    /// Everything that `job` waited for, and what came of it.
-    fn waited(&self, job: i64) -> Wait {
-        let mut all = Wait::default();
-        let mut next = vec![job];
-        let mut seen = Vec::new();
-        while let Some(id) = next.pop() {
-            let Some(wait) = self
-                .waits
-                .get(&id)
-                .filter(|_| seen.len() < 64 && !seen.contains(&id))
-            else {
-                continue;
-            };
-            seen.push(id);
-            all.name = all.name.or(wait.name);
-            all.connect = all.connect.or(wait.connect);
-            all.secure = all.secure.or(wait.secure);
-            all.stream = all.stream.or(wait.stream);
-            all.local = all.local.or_else(|| wait.local.clone());
-            all.remote = all.remote.or_else(|| wait.remote.clone());
-            all.priority = all.priority.or_else(|| wait.priority.clone());
-            next.extend(&wait.waits_for);
-        }
-        all
-    }
-
     fn push(
         &self,
         source: i64,
@@ -292,24 +178,17 @@ impl Requests {
         sessions: &Sessions,
         tables: &mut Tables,
     ) {
-        let own = self.waits.get(&source).and_then(|wait| wait.stream);
-        let wait = request.job.map(|job| self.waited(job)).unwrap_or_default();
+        let own = self.waits.get(source).and_then(|wait| wait.stream);
+        let wait = (request.job.map(|job| self.waits.all_of(job))).unwrap_or_default();
         let (session, stream_id) = match (request.quic_session, own.or(wait.stream)) {
             (Some(session), _) => (Some(session), request.stream_id),
             (None, Some((session, stream))) => (Some(session), Some(stream)),
             (None, None) => (None, None),
         };
-        let of_socket = || {
-            Some(format!(
-                "{}-{}",
-                wait.local.as_ref()?,
-                wait.remote.as_ref()?
-            ))
-        };
         let connection = session
             .and_then(|session| sessions.connection(session))
             .map(str::to_owned)
-            .or_else(of_socket);
+            .or_else(|| wait.connection());
         let transport = match request.http_version {
             Some("HTTP/3") => Some("quic"),
             Some(_) => Some("tcp"),

@@ -16,6 +16,7 @@ mod dialect;
 mod document;
 mod event;
 mod events;
+mod frame;
 mod handshake;
 mod header;
 mod http;

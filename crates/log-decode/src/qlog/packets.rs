@@ -2,7 +2,8 @@
 //! Packets and their frames, and what follows from them: acknowledgments, losses, streams, limits, handshake.
 
 use super::context::{Context, State};
-use super::event::{Frame, Packet as Header};
+use super::event::Packet as Header;
+use super::frame::Frame;
 use super::names::{packet_type, packet_type_of_space, FrameType};
 use crate::json::Reader;
 use crate::tables::{Ack, FlowControl, Frame as FrameRow, Packet, Tables};

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One frame of a packet, in the words of any dialect.
+
+use super::names::FrameType;
+use crate::json::{Fault, Kind, Reader, Span};
+
+/// One frame; what a dialect calls its fields is settled here.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Frame {
+    pub kind: FrameType,
+    /// Its own name, of a type that is none of the known ones.
+    pub name: Span,
+    pub stream_id: Option<u64>,
+    pub offset: Option<u64>,
+    pub length: Option<u64>,
+    pub fin: Option<bool>,
+    /// A limit, an error code, a sequence number.
+    pub value: Option<u64>,
+    pub unidirectional: bool,
+    pub ack_delay: Option<f64>,
+    /// The counts of ECT(0), ECT(1) and CE.
+    pub ecn: [Option<u64>; 3],
+    /// Where its ranges stand in [`Event::ranges`].
+    pub ranges: (u32, u32),
+}
+
+impl Frame {
+    pub(super) fn read(
+        reader: &mut Reader<'_>,
+        ranges: &mut Vec<(u64, u64)>,
+    ) -> Result<Self, Fault> {
+        let mut frame = Self::default();
+        // The whole frame, which OpenSSL gives beside the length of its data.
+        let mut whole = None;
+        let mut error = None;
+        let mut inside = reader.enter(b'{')?;
+        while let Some(key) = reader.next_key(&mut inside)? {
+            match key {
+                b"frame_type" => {
+                    if let Some(name) = reader.optional_text()? {
+                        let text = name.of(reader.text());
+                        frame.kind = FrameType::of(text);
+                        frame.name = name;
+                        frame.unidirectional |= text.ends_with(b"uni") || text.ends_with(b"unidir");
+                    }
+                }
+                b"stream_id" | b"id" => frame.stream_id = reader.unsigned()?,
+                b"offset" => frame.offset = reader.unsigned()?,
+                b"length" | b"len" => whole = reader.unsigned()?,
+                b"payload_length" => frame.length = reader.unsigned()?,
+                b"raw" if reader.kind()? == Kind::Object => {
+                    let (whole_length, payload_length) = read_raw(reader)?;
+                    frame.length = payload_length.or(whole_length).or(frame.length);
+                }
+                b"fin" => frame.fin = reader.boolean()?,
+                b"ack_delay" => frame.ack_delay = reader.float()?,
+                b"ect0" => frame.ecn[0] = reader.unsigned()?,
+                b"ect1" => frame.ecn[1] = reader.unsigned()?,
+                b"ce" => frame.ecn[2] = reader.unsigned()?,
+                b"acked_ranges" => frame.ranges = read_ranges(reader, ranges)?,
+                b"maximum" | b"limit" | b"maximum_data" | b"max_streams" | b"data_limit"
+                | b"stream_limit" | b"sequence_number" | b"sequence" => {
+                    frame.value = reader.unsigned()?;
+                }
+                b"error_code" | b"raw_error_code" | b"error_code_value" | b"error_code_bytes" => {
+                    // A name, or a number; where both stand, the number is it.
+                    if reader.kind()? == Kind::Number {
+                        error = reader.unsigned()?;
+                    } else if let Some(name) = reader.optional_string()? {
+                        error = error.or_else(|| crate::json::number::unsigned(name));
+                    }
+                }
+                b"stream_type" => {
+                    frame.unidirectional |= reader
+                        .optional_string()?
+                        .is_some_and(|name| name.starts_with(b"uni"));
+                }
+                _ => drop(reader.skip()?),
+            }
+        }
+        frame.value = frame.value.or(error);
+        frame.length = frame.length.or(whole);
+        Ok(frame)
+    }
+}
+
+/// `length` and `payload_length` of what is there in bytes.
+pub(super) fn read_raw(reader: &mut Reader<'_>) -> Result<(Option<u64>, Option<u64>), Fault> {
+    let (mut length, mut payload_length) = (None, None);
+    let mut inside = reader.enter(b'{')?;
+    while let Some(key) = reader.next_key(&mut inside)? {
+        match key {
+            b"length" => length = reader.unsigned()?,
+            b"payload_length" => payload_length = reader.unsigned()?,
+            _ => drop(reader.skip()?),
+        }
+    }
+    Ok((length, payload_length))
+}
+
+/// `[n]`, `[first, last]` or plain `n`, any number of them; where they stand in `ranges`.
+fn read_ranges(reader: &mut Reader<'_>, ranges: &mut Vec<(u64, u64)>) -> Result<(u32, u32), Fault> {
+    let position = |ranges: &Vec<_>| u32::try_from(ranges.len()).unwrap_or(u32::MAX);
+    let start = position(ranges);
+    if reader.kind()? != Kind::Array {
+        // Some write one range as text.
+        reader.skip()?;
+        return Ok((start, start));
+    }
+    let mut inside = reader.enter(b'[')?;
+    while reader.next_item(&mut inside)? {
+        let mut bounds = [None, None];
+        if reader.kind()? == Kind::Array {
+            let mut range = reader.enter(b'[')?;
+            let mut at = 0;
+            while reader.next_item(&mut range)? {
+                let bound = reader.unsigned()?;
+                if let Some(slot) = bounds.get_mut(at) {
+                    *slot = bound;
+                }
+                at += 1;
+            }
+        } else {
+            bounds[0] = reader.unsigned()?;
+        }
+        if let Some(first) = bounds[0] {
+            let last = bounds[1].unwrap_or(first);
+            ranges.push((first.min(last), first.max(last)));
+        }
+    }
+    Ok((start, position(ranges)))
+}
