@@ -137,7 +137,7 @@ DIALECTS = {
     "neqo-firefox-client": ("neqo, 0.3, JSON-SEQ", 10),
     "ngtcp2-client-100kb": ("ngtcp2, 0.3, JSON-SEQ", 1_000_000),
     "ngtcp2-server-losses": ("ngtcp2, 0.3, JSON-SEQ", 1_000_000),
-    "openssl-client-losses": ("OpenSSL/3.5.7 (debian-amd64), 0.3, JSON-SEQ", 1_000_000),
+    "openssl-client-losses": ("OpenSSL/3.5.7 (debian-amd64), 0.3, JSON-SEQ", 134 * 1_000_000),
     "pcap2qlog-draft01-new-cid": ("pcap2qlog, draft-01, JSON", 1_000_000),
     "pcap2qlog-draft01-spin-bit": ("pcap2qlog, draft-01, JSON", 1_000_000),
     "picoquic-server-losses": ("picoquic, draft-00, JSON", 1_000),

@@ -29,10 +29,11 @@ pub(super) struct Clock {
     realtime_minus_monotonic_ns: i64,
     offset_ns: i64,
     previous_ns: i64,
+    deltas: u64,
     latest_ns: Option<i64>,
     /// Steps backwards so far.
     pub(super) backwards: u64,
-    pub(super) resolution: Resolution,
+    resolution: Resolution,
 }
 
 impl Clock {
@@ -75,6 +76,7 @@ impl Clock {
             realtime_minus_monotonic_ns,
             offset_ns: offset.and_then(scaled).unwrap_or(0),
             previous_ns: 0,
+            deltas: 0,
             latest_ns: None,
             backwards: 0,
             resolution: Resolution::default(),
@@ -100,6 +102,7 @@ impl Clock {
         if format == Format::Delta {
             ns = ns.saturating_add(self.previous_ns);
             self.previous_ns = ns;
+            self.deltas += 1;
         }
         let ns = ns
             .saturating_add(self.offset_ns)
@@ -108,6 +111,11 @@ impl Clock {
         self.backwards += u64::from(ns < latest_ns);
         self.latest_ns = Some(ns.max(latest_ns));
         Some(ns)
+    }
+
+    /// How far a time may be off: what each delta lost when it was rounded adds up.
+    pub(super) fn step_ns(&self) -> u64 {
+        self.resolution.step_ns().saturating_mul(self.deltas.max(1))
     }
 
     /// The time of an event that has none: that of the one before.
@@ -221,7 +229,7 @@ mod tests {
             times(&mut clock, &["1700000000000", "2"]),
             [1_699_999_999_999_999_995, 1_700_000_000_001_999_995]
         );
-        assert!(clock.has_epoch());
+        assert_eq!((clock.has_epoch(), clock.step_ns()), (true, 2_000_000));
     }
 
     #[test]

@@ -160,7 +160,7 @@ impl<'t> Decoder<'t> {
         ];
         let has_rows = |table: &str| has_rows.contains(&(table, false));
         trace.writer.tell_lacks(has_rows, self.tables);
-        self.resolution_ns = self.resolution_ns.max(trace.clock.resolution.step_ns());
+        self.resolution_ns = self.resolution_ns.max(trace.clock.step_ns());
         self.tables.stats.add(
             "time_backwards",
             trace.clock.backwards,
