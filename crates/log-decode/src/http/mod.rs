@@ -14,6 +14,7 @@ mod hpack;
 mod huffman;
 mod names;
 mod qpack;
+mod qpack_feedback;
 mod static_tables;
 #[cfg(test)]
 mod testing;

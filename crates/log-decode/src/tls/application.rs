@@ -124,7 +124,15 @@ impl Application {
             self.recognise(direction, bytes, tables);
         }
         match &mut self.protocol {
-            Protocol::Http1(http) => http.data(direction, time_ns, bytes, tables),
+            Protocol::Http1(http) => {
+                let unread = http.data(direction, time_ns, bytes, tables);
+                if http.is_upgraded() {
+                    http.finish(tables);
+                    self.protocol = self.http2();
+                    let rest = bytes.get(bytes.len() - unread..).unwrap_or_default();
+                    self.data(direction, time_ns, rest, tables);
+                }
+            }
             Protocol::Http2(http) => http.data(direction, time_ns, bytes, tables),
             Protocol::Unknown | Protocol::Other => {}
         }
@@ -156,5 +164,49 @@ impl Application {
             Protocol::Http2(mut http) => http.finish(tables),
             Protocol::Unknown | Protocol::Other => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Application;
+    use crate::tables::Tables;
+    use crate::Direction::{Down, Up};
+
+    /// After an upgrade both ends go on in HTTP/2, the server within the segment of its 101; its answer is stream 1's.
+    #[test]
+    fn an_upgrade_to_http2_is_followed() {
+        let mut tables = Tables::default();
+        let mut application = Application::new("c".into(), None, "http");
+        let asked = b"GET /a HTTP/1.1\r\nHost: h\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: \r\n\r\n";
+        application.data(Up, 1, asked, &mut tables);
+        let mut answer =
+            b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
+                .to_vec();
+        answer.extend([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+        answer.extend([0, 0, 1, 1, 5, 0, 0, 0, 1, 0x88]);
+        application.data(Down, 2, &answer, &mut tables);
+        application.data(Up, 3, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &mut tables);
+        application.data(Up, 3, &[0, 0, 0, 4, 0, 0, 0, 0, 0], &mut tables);
+        application.finish(&mut tables);
+        let finished = tables.finish();
+        let frames = finished.table("http_frames").unwrap();
+        assert_eq!(
+            frames.lines(&[
+                "time_ns",
+                "direction",
+                "frame_type",
+                "stream_id",
+                "end_stream"
+            ])[..2],
+            ["2|down|settings||", "2|down|headers|1|true"]
+        );
+        assert_eq!(frames.rows(), 3);
+        let requests = finished.table("http_requests").unwrap();
+        assert_eq!(
+            requests.lines(&["http_version", "stream_id", "url", "status"]),
+            ["HTTP/1.1||http://h/a|", "HTTP/2|1||200"]
+        );
+        assert_eq!(finished.stats.iter().count(), 0);
     }
 }

@@ -31,6 +31,8 @@ pub struct Connection {
     context: Context,
     scheme: &'static str,
     pending: VecDeque<Pending>,
+    /// Both ends go on in HTTP/2 (RFC 7540 section 3.2).
+    is_upgraded: bool,
 }
 
 impl Connection {
@@ -47,7 +49,14 @@ impl Connection {
             },
             scheme,
             pending: VecDeque::new(),
+            is_upgraded: false,
         }
+    }
+
+    /// Whether both ends go on in HTTP/2.
+    #[must_use]
+    pub fn is_upgraded(&self) -> bool {
+        self.is_upgraded
     }
 
     /// Whether a client's first bytes may be a request.
@@ -63,8 +72,14 @@ impl Connection {
             && (method.len() == bytes.len() || method != b"PRI")
     }
 
-    /// The next bytes one way, and when they could be read.
-    pub fn data(&mut self, direction: Direction, time_ns: i64, bytes: &[u8], tables: &mut Tables) {
+    /// The next bytes one way, and when they could be read; how many belong to what comes after HTTP/1.1.
+    pub fn data(
+        &mut self,
+        direction: Direction,
+        time_ns: i64,
+        bytes: &[u8],
+        tables: &mut Tables,
+    ) -> usize {
         let mut rest = bytes;
         let mut reader = std::mem::take(self.readers.of_mut(direction));
         while let Some(event) = reader.next(&mut rest, time_ns) {
@@ -99,6 +114,7 @@ impl Connection {
             }
         }
         *self.readers.of_mut(direction) = reader;
+        rest.len()
     }
 
     /// The sender has closed its direction: a response without a length ends here.
@@ -162,6 +178,7 @@ impl Connection {
         let is_tunnel =
             status == 101 || pending.method == "CONNECT" && (200..300).contains(&status);
         if is_tunnel {
+            self.is_upgraded = status == 101 && fields.get("upgrade") == Some("h2c");
             self.readers.up.body(Framing::Opaque);
             return Some(Framing::Opaque);
         }

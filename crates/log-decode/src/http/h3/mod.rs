@@ -95,12 +95,17 @@ impl Connection {
                     side.start_frame(&self.state.context, tables);
                 }
                 Event::Data(bytes) => stream.exchange.body(direction, time_ns, bytes as u64),
-                Event::Raw(bytes) => {
-                    if stream.kind == Kind::QpackEncoder {
+                Event::Raw(bytes) => match stream.kind {
+                    Kind::QpackEncoder => {
                         inserts = true;
                         self.state.encoder_stream(direction, bytes, tables);
                     }
-                }
+                    Kind::QpackDecoder => {
+                        let feedback = self.state.feedback.of_mut(direction);
+                        feedback.read(bytes, tables);
+                    }
+                    _ => {}
+                },
                 Event::Frame {
                     header,
                     first_ns,

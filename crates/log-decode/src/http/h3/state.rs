@@ -5,10 +5,12 @@ use super::frames::{self, HEADERS, PRIORITY_UPDATE, PUSH_PROMISE, SETTINGS};
 use super::reader::{FrameHeader, DATA};
 use super::sections::{Outcome, Sections, Waiting};
 use super::stream::{Kind, Row, Stream};
+use crate::http::both::Both;
 use crate::http::cursor::Cursor;
 use crate::http::detail::Detail;
 use crate::http::exchange::{Context, Exchange, Span};
 use crate::http::names;
+use crate::http::qpack_feedback::Feedback;
 use crate::tables::{Parameter, Tables};
 use crate::{Direction, Severity};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,6 +47,8 @@ impl Frame<'_> {
 pub(super) struct State {
     pub context: Context,
     pub sections: Sections,
+    /// What the decoding end of each direction says of QPACK.
+    pub feedback: Both<Feedback>,
     /// Priorities that were updated, by the request's stream, and not handed to it yet.
     priorities: BTreeMap<u64, String>,
     /// Requests that the server announced, by push id.
@@ -56,6 +60,7 @@ impl State {
         Self {
             context,
             sections: Sections::default(),
+            feedback: Both::default(),
             priorities: BTreeMap::new(),
             promises: BTreeMap::new(),
         }
