@@ -16,7 +16,7 @@ from typing import Any
 
 import reference_pages
 
-from quiclab.spec import aqm, arms, impairments, model, paths, read
+from quiclab.spec import aqm, arms, impairments, model, paths, policing, read
 from quiclab.spec.knobs import KNOB_KEYS
 from quiclab.spec.nodes import Kind
 
@@ -55,6 +55,8 @@ def page() -> str:
         ),
         _queue(),
         *(_section(f'aqm = {{model = "{name}"}}', cls, keys) for name, (cls, keys) in aqm.AQM_MODELS.items()),
+        _section("block", model.Block, policing.BLOCK_KEYS),
+        _section("police", model.Police, policing.POLICE_KEYS),
         _section("jitter", model.Jitter, impairments.JITTER_KEYS),
         *(_section(f'loss = {{model = "{name}"}}', cls, keys) for name, (cls, keys) in impairments.LOSS_MODELS.items()),
         _section("reorder", model.Reorder, impairments.REORDER_KEYS),

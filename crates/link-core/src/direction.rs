@@ -7,6 +7,7 @@ use crate::chance_stage::ChanceStage;
 use crate::delay::{DelayStage, Jitter};
 use crate::loss::{Loss, LossKind, LossStage};
 use crate::packet::Packet;
+use crate::police::{Block, Police, PoliceStage};
 use crate::queue::{Occupancy, QueueBound};
 use crate::random::{Chance, Stream, StreamKey};
 use crate::timeline::Timeline;
@@ -40,6 +41,10 @@ pub struct Reorder {
 pub struct DirectionConfig {
     /// The sender's own interface, before anything else; `None` takes no time.
     pub edge_rate: Option<BitRate>,
+    /// A transport that is not let in.
+    pub block: Option<Block>,
+    /// A transport whose rate is policed.
+    pub police: Option<Police>,
     /// The bottleneck.
     pub service: Service,
     /// Framing that takes time to send besides the IP packet, per packet.
@@ -69,6 +74,8 @@ impl Default for DirectionConfig {
     fn default() -> Self {
         Self {
             edge_rate: None,
+            block: None,
+            police: None,
             service: Service::Rate(Timeline::constant(None)),
             overhead: Bytes(0),
             queue: Timeline::constant(QueueBound::default()),
@@ -97,6 +104,10 @@ pub enum DropReason {
     Listed,
     /// By active queue management.
     Aqm,
+    /// Faster than its transport is allowed to be.
+    Policed,
+    /// Of a transport that is not let in.
+    Blocked,
 }
 
 /// What becomes of a packet.
@@ -146,7 +157,7 @@ pub struct Verdict {
     pub service: Nanos,
 }
 
-/// The stages of one direction, in this order: edge → loss (entry) → queue and rate → loss (exit) → delay and jitter →
+/// The stages of one direction, in this order: edge → block and police → loss (entry) → queue and rate → loss (exit) → delay and jitter →
 /// reorder → duplicate → corrupt.
 ///
 /// The edge is the sender's own interface, so it comes before anything that the network does; what the network loses
@@ -158,6 +169,7 @@ pub struct Verdict {
 pub struct Direction {
     next_index: u32,
     edge: Option<Bottleneck>,
+    police: PoliceStage,
     loss: LossStage,
     loss_at: LossAt,
     bottleneck: Middle,
@@ -198,6 +210,7 @@ impl Direction {
         Self {
             next_index: 0,
             edge,
+            police: PoliceStage::new(config.block, config.police),
             loss: LossStage::new(&config.loss, key),
             loss_at: config.loss_at,
             bottleneck: Middle::new(config),
@@ -233,6 +246,10 @@ impl Direction {
                 Some(departure) => departure,
             },
         };
+        if let Some(reason) = self.police.judge(at_queue, &packet) {
+            verdict.fate = Fate::Dropped(reason);
+            return verdict;
+        }
         if self.loss_at == LossAt::Entry {
             if let Some(kind) = self.loss.judge(at_queue, index) {
                 verdict.fate = Fate::Dropped(kind.reason(LossAt::Entry));

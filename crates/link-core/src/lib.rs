@@ -13,6 +13,7 @@ mod direction;
 mod distribution;
 mod loss;
 mod packet;
+mod police;
 mod queue;
 mod random;
 mod rate;
@@ -29,7 +30,8 @@ pub use direction::{
 };
 pub use distribution::Distribution;
 pub use loss::{GilbertElliott, GilbertElliottTime, Loss, LossKind, LossStage};
-pub use packet::{Ecn, Packet};
+pub use packet::{Ecn, Packet, Protocol};
+pub use police::{Block, Police, PoliceStage};
 pub use queue::{Occupancy, QueueBound};
 pub use random::{unit_interval, Chance, Stream, StreamKey};
 pub use rate::RateClock;

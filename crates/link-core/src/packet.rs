@@ -25,6 +25,18 @@ impl Ecn {
     }
 }
 
+/// The transport that a packet belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// TCP.
+    Tcp,
+    /// UDP, and so QUIC.
+    Udp,
+    /// Anything else.
+    #[default]
+    Other,
+}
+
 /// A packet, as far as it matters to the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
@@ -34,6 +46,8 @@ pub struct Packet {
     pub flow: u32,
     /// Its ECN bits.
     pub ecn: Ecn,
+    /// Its transport.
+    pub protocol: Protocol,
 }
 
 /// A packet of which only the size matters.

@@ -6,7 +6,7 @@ mod common;
 use common::{delivery, dropped, key, SEED};
 use link_core::{
     Aqm, BitRate, Bytes, CoDel, Direction, DirectionConfig, DropReason, Ecn, Fair, Fate, Nanos,
-    Packet, QueueBound, Rule, Service, Timeline, Verdict,
+    Packet, Protocol, QueueBound, Rule, Service, Timeline, Verdict,
 };
 
 const MS: u64 = 1_000_000;
@@ -39,6 +39,7 @@ fn packet(size: u64, flow: u32, ecn: Ecn) -> Packet {
         size: Bytes(size),
         flow,
         ecn,
+        protocol: Protocol::Udp,
     }
 }
 

@@ -93,6 +93,8 @@ impl Dice {
                 self.over_time(|dice| dice.maybe(|dice| BitRate(dice.below(50_000_000)))),
             ),
             overhead: Bytes(self.below(40)),
+            block: None,
+            police: None,
             aqm: None,
             queue: self.over_time(Self::bound),
             delay: self.over_time(|dice| Nanos(dice.below(50_000_000))),

@@ -5,7 +5,16 @@ use link_core::DropReason;
 use serde_json::{json, Map, Value};
 
 /// The reasons in the order of their numbers in the packet log, which start at 1.
-const REASONS: [&str; 5] = ["loss", "queue", "loss_exit", "listed", "aqm"];
+const REASONS: [&str; 8] = [
+    "loss",
+    "queue",
+    "loss_exit",
+    "listed",
+    "aqm",
+    "outage",
+    "policed",
+    "blocked",
+];
 
 /// The number of a reason in the packet log.
 #[must_use]
@@ -16,6 +25,8 @@ pub fn reason_number(reason: DropReason) -> u8 {
         DropReason::LossAtExit => 3,
         DropReason::Listed => 4,
         DropReason::Aqm => 5,
+        DropReason::Policed => 7,
+        DropReason::Blocked => 8,
     }
 }
 
@@ -28,6 +39,8 @@ pub fn reason_comment(reason: DropReason) -> &'static str {
         DropReason::LossAtExit => "dropped: loss at exit",
         DropReason::Listed => "dropped: listed",
         DropReason::Aqm => "dropped: active queue management",
+        DropReason::Policed => "dropped: policed",
+        DropReason::Blocked => "dropped: blocked",
     }
 }
 

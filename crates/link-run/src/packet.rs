@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the forwarder has to know of an IP packet: whose it is, and whether it belongs to the workload.
 
-use link_core::Ecn;
+use link_core::{Ecn, Protocol};
 
 use crate::checksum;
 
@@ -61,6 +61,16 @@ pub fn is_housekeeping(packet: &[u8]) -> bool {
     };
     // RFC 2710 and 3810: 130 to 132, 143; RFC 4861: 133 to 137.
     icmp_type.is_some_and(|icmp_type| matches!(icmp_type, 130..=137 | 143))
+}
+
+/// The transport of a packet.
+#[must_use]
+pub fn protocol(packet: &[u8]) -> Protocol {
+    match headers(packet).map(|headers| headers.protocol) {
+        Some(TCP) => Protocol::Tcp,
+        Some(UDP) => Protocol::Udp,
+        _ => Protocol::Other,
+    }
 }
 
 /// The ECN bits of an IP packet (RFC 3168 sections 5 and 23, RFC 8200 section 7).

@@ -176,6 +176,7 @@ impl<'a> Waiting<'a> {
             size: Bytes(size),
             flow: entry.record.flow,
             ecn: packet::ecn(entry.packet()),
+            protocol: packet::protocol(entry.packet()),
         };
         let zero_ns = self.zero.or_set(arrival_ns);
         // The other direction may have set t = 0 with a packet that came after this one and was read before.

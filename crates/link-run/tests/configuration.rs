@@ -3,7 +3,9 @@
 
 use std::process::Command;
 
-use link_core::{Aqm, BitRate, Bytes, CoDel, Fair, Nanos, Rule, Service, Timeline};
+use link_core::{
+    Aqm, BitRate, Block, Bytes, CoDel, Fair, Nanos, Police, Protocol, Rule, Service, Timeline,
+};
 use link_run::config::Config;
 use serde_json::{json, Value};
 
@@ -70,6 +72,28 @@ fn a_schedule_tells_null_from_absent() {
         up.delay,
         Timeline::constant(Nanos(5)).then(Nanos(20), Nanos(7))
     );
+}
+
+/// A transport may be blocked or policed, from the start or later.
+#[test]
+fn blocking_and_policing_are_understood() {
+    let mut config = valid();
+    config["up"]["block"] = json!({"protocol": "udp"});
+    config["up"]["police"] =
+        json!({"protocol": "tcp", "rate_bit_per_s": 5, "burst_bytes": 6, "after_ns": 7});
+    let config = Config::parse(&config.to_string()).expect("valid");
+    let up = config.up.elements("up").expect("valid");
+    let block = Block {
+        protocol: Protocol::Udp,
+        from: Nanos::ZERO,
+    };
+    let police = Police {
+        protocol: Protocol::Tcp,
+        rate: BitRate(5),
+        burst: Bytes(6),
+        from: Nanos(7),
+    };
+    assert_eq!((up.block, up.police), (Some(block), Some(police)));
 }
 
 /// A managed queue is one of three models.
@@ -151,6 +175,16 @@ fn faults_are_named() {
             "/up/jitter",
             jitter(5),
             "up.jitter.half_life_ns: goes with mode inorder only",
+        ),
+        (
+            "/up/block",
+            json!({"protocol": "quic"}),
+            "unknown variant `quic`",
+        ),
+        (
+            "/up/police",
+            json!({"protocol": "udp", "rate_bit_per_s": 1}),
+            "missing field `burst_bytes`",
         ),
         ("/up/aqm", json!({"model": "red"}), "unknown variant `red`"),
         (

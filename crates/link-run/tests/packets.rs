@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Packets are told apart, kept and put in order.
 
-use link_core::Ecn;
+use link_core::{Ecn, Protocol};
 use link_run::calendar::Calendar;
 use link_run::checksum::{complete, fill_ipv4_header, PartialChecksum};
 use link_run::histogram::Histogram;
 use link_run::log::record::{CORRUPTED, DUPLICATE};
-use link_run::packet::{ecn, flow, is_housekeeping, is_ip, mark_ce};
+use link_run::packet::{ecn, flow, is_housekeeping, is_ip, mark_ce, protocol as protocol_of};
 use link_run::pool::{Pool, HEADROOM};
 
 fn ipv4(protocol: u8, rest: &[u8]) -> Vec<u8> {
@@ -74,6 +74,20 @@ fn ecn_bits_are_read() {
             assert_eq!(ecn(&packet), expected);
         }
     }
+}
+
+/// TCP and UDP are told apart in both versions of IP, and from anything else.
+#[test]
+fn transports_are_told_apart() {
+    for (number, protocol) in [
+        (6, Protocol::Tcp),
+        (17, Protocol::Udp),
+        (1, Protocol::Other),
+    ] {
+        assert_eq!(protocol_of(&ipv4(number, &[0; 20])), protocol);
+        assert_eq!(protocol_of(&ipv6(number, &[0; 20])), protocol);
+    }
+    assert_eq!(protocol_of(&[]), Protocol::Other);
 }
 
 /// A mark turns nothing over but the ECN bits, and an IPv4 header's checksum is what summing it up gives.

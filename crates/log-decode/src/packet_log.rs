@@ -76,6 +76,8 @@ fn push(record: &[u8; RECORD_BYTES], rows: &mut LinkPackets, stats: &mut Stats) 
         4 => Some("listed"),
         5 => Some("aqm"),
         6 => Some("outage"),
+        7 => Some("policed"),
+        8 => Some("blocked"),
         _ => return unknown_code(stats),
     };
     let left = action == "delivered" || action == "outside_model";
@@ -178,6 +180,19 @@ mod tests {
         let (_, tables) = decoded(&log).unwrap();
         assert_eq!(tables.rows("link_packets"), 1);
         assert_eq!(tables.stats.get("truncated_record"), 1);
+    }
+
+    #[test]
+    fn every_reason_of_version_1_is_known() {
+        let mut log = header();
+        for reason in 1..=8 {
+            let mut record = [0; RECORD_BYTES];
+            (record[41], record[42]) = (1, reason);
+            log.extend(record);
+        }
+        let (_, tables) = decoded(&log).unwrap();
+        assert_eq!(tables.rows("link_packets"), 8);
+        assert_eq!(tables.stats.get("unknown_code"), 0);
     }
 
     #[test]

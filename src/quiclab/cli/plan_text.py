@@ -30,7 +30,7 @@ from quiclab.spec.model import (
     Study,
     Workload,
 )
-from quiclab.units import ByteCount
+from quiclab.units import ByteCount, Duration
 
 
 def print_plan(
@@ -116,6 +116,10 @@ def loss_text(loss: Loss | None) -> str:
             return f"{len(loss.packets)} listed packets"
 
 
+def _after(start: Duration) -> str:
+    return f"after {start}" if start.ns else "from the start"
+
+
 def _aqm(aqm: Aqm) -> str:
     if isinstance(aqm, Step):
         return f"ECT(1) marked after {aqm.threshold} in the queue"
@@ -133,6 +137,12 @@ def _extras(path: Path) -> list[str]:
         parts = []
         if direction.loss is not None and direction.loss_at == "exit":
             parts.append("loss behind the queue")
+        if direction.block is not None:
+            parts.append(f"{direction.block.protocol} blocked {_after(direction.block.after)}")
+        if direction.police is not None:
+            police = direction.police
+            bucket = f"{police.rate} with bursts of {police.burst}"
+            parts.append(f"{police.protocol} policed to {bucket} {_after(police.after)}")
         if direction.aqm is not None:
             parts.append(_aqm(direction.aqm))
         if direction.jitter is not None:

@@ -11,6 +11,7 @@ from quiclab.spec import traces
 from quiclab.spec.model import (
     Aqm,
     Bernoulli,
+    Block,
     Bursts,
     Change,
     CoDel,
@@ -21,6 +22,7 @@ from quiclab.spec.model import (
     Jitter,
     Loss,
     Path,
+    Police,
     Queue,
     Reorder,
     Step,
@@ -96,6 +98,8 @@ def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, 
         "schedule": [_change(change, direction, base_rtt, mtu) for change in direction.schedule],
         "trace": None if trace is None else {"format": "mahimahi", "path": trace, "repeat": True},
         **({} if direction.aqm is None else {"aqm": _aqm(direction.aqm)}),
+        **({} if direction.block is None else {"block": _block(direction.block)}),
+        **({} if direction.police is None else {"police": _police(direction.police)}),
     }
 
 
@@ -120,6 +124,15 @@ def _aqm(aqm: Aqm) -> dict[str, Any]:
 
 def _codel(aqm: CoDel | FqCoDel) -> dict[str, Any]:
     return {"target_ns": aqm.target.ns, "interval_ns": aqm.interval.ns, "ecn": aqm.ecn}
+
+
+def _block(block: Block) -> dict[str, Any]:
+    return {"protocol": block.protocol, "after_ns": block.after.ns}
+
+
+def _police(police: Police) -> dict[str, Any]:
+    bucket = {"rate_bit_per_s": police.rate.bit_per_s, "burst_bytes": police.burst.bytes}
+    return {"protocol": police.protocol, **bucket, "after_ns": police.after.ns}
 
 
 def _jitter(jitter: Jitter | None) -> dict[str, Any] | None:

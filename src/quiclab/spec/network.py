@@ -63,6 +63,30 @@ Aqm = CoDel | FqCoDel | Step
 
 
 @dataclass(frozen=True)
+class Block:
+    """A transport that is not let in: every packet of it is dropped, before loss and queue."""
+
+    protocol: Literal["udp", "tcp"]
+    """UDP carries QUIC."""
+    after: Duration = Duration(0)
+    """From when on, counted from the first packet that reached the link; from the start by default."""
+
+
+@dataclass(frozen=True)
+class Police:
+    """A transport whose rate is policed: a packet that finds too few tokens in a bucket is dropped, and none waits."""
+
+    protocol: Literal["udp", "tcp"]
+    """UDP carries QUIC."""
+    rate: Bitrate
+    """How fast the bucket fills, over IP packet bytes."""
+    burst: ByteCount
+    """What the bucket holds: as much may pass at once. It is full at first, and holds at least one full packet."""
+    after: Duration = Duration(0)
+    """From when on, counted from the first packet that reached the link; from the start by default."""
+
+
+@dataclass(frozen=True)
 class Jitter:
     """Variation of the delay."""
 
@@ -166,6 +190,10 @@ class Direction:
     """Before the bottleneck. One BDP by default, at least 32 full packets. Without a rate there is no queue."""
     aqm: Aqm | None = None
     """How the queue is managed. None, droptail, by default; the queue's bounds hold besides, and none may be a time."""
+    block: Block | None = None
+    """A transport that is not let in, as some operators do with UDP. None by default."""
+    police: Police | None = None
+    """A transport whose rate is policed. None by default."""
     jitter: Jitter | None = None
     """Variation of the delay. None by default."""
     loss: Loss | None = None

@@ -13,6 +13,7 @@ from quiclab.spec.impairments import CHANGEABLE_KEYS, SCHEDULE
 from quiclab.spec.link import reference_rate
 from quiclab.spec.model import Direction, Path
 from quiclab.spec.nodes import Kind, Node, ReportedError, read_keys
+from quiclab.spec.policing import BLOCK, POLICE
 from quiclab.units import Bitrate, ByteCount
 
 LEAST_IPV6_MTU = 1280
@@ -34,6 +35,8 @@ def _read_trace(node: Node) -> str:
 DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     **CHANGEABLE_KEYS,
     "aqm": AQM,
+    "block": BLOCK,
+    "police": POLICE,
     "edge": Kind(f'{kinds.RATE.wanted}, or "none"', _read_edge),
     "overhead": kinds.quantity(ByteCount, "a size", "38 B", ByteCount(0), ByteCount(1000)),
     "loss_at": kinds.choice(("entry", "exit")),
@@ -91,6 +94,8 @@ def _direction(node: Node, side: str, both: dict[str, Any], own: dict[str, Any],
 
     rates = [change.rate for change in direction.schedule if change.rate is not None]
     reference = reference_rate(direction)
+    if direction.police is not None and direction.police.burst.bytes < mtu:
+        place("police").report(f"a burst of {direction.police.burst} has no room for one packet of {ByteCount(mtu)}")
     if direction.trace is not None and rates:
         place("schedule").report('"rate" cannot change where a "trace" gives it')
     if reference is None:

@@ -29,7 +29,7 @@ LINK_PACKETS = of_logs(
         ),
         Column(
             "reason", pl.String, "", "not dropped",
-            "`loss_entry`, `queue_full`, `loss_exit`, `listed`, `aqm` or `outage`.",
+            "`loss_entry`, `queue_full`, `loss_exit`, `listed`, `aqm`, `outage`, `policed` or `blocked`.",
         ),
         Column("duplicate", pl.Boolean, "", NEVER, "A copy that the link made."),
         Column("corrupted", pl.Boolean, "", NEVER, "The link flipped bits of it."),

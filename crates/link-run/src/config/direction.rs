@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::aqm::Aqm;
+use super::police::{Block, Police};
 
 /// One direction as it is written.
 #[derive(Clone, Debug, Deserialize)]
@@ -17,6 +18,10 @@ pub struct Direction {
     pub(super) edge_rate_bit_per_s: Option<u64>,
     #[serde(default)]
     pub(super) overhead_bytes: u64,
+    #[serde(default)]
+    pub(super) block: Option<Block>,
+    #[serde(default)]
+    pub(super) police: Option<Police>,
     #[serde(default)]
     pub(super) queue: Queue,
     #[serde(default)]

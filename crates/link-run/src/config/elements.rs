@@ -8,6 +8,7 @@ use super::direction::{
     Direction, Distribution, Jitter, JitterMode, Loss, LossAt, Probability, Queue, Reorder,
     Setting, Settings, TraceFormat,
 };
+use super::police::{Block, Police};
 use crate::error::Error;
 
 impl Direction {
@@ -51,6 +52,8 @@ impl Direction {
         }
         Ok(core::DirectionConfig {
             edge_rate: self.edge_rate_bit_per_s.map(BitRate),
+            block: self.block.map(Block::element),
+            police: self.police.map(Police::element),
             service: self.service()?,
             overhead: Bytes(self.overhead_bytes),
             queue: self.timeline(

@@ -4,6 +4,7 @@
 mod aqm;
 mod direction;
 mod elements;
+mod police;
 
 use std::path::{Path, PathBuf};
 
