@@ -24,3 +24,6 @@ pub(crate) use table::{table, CHUNK_ROWS};
 pub use table::{Chunk, Field, Outlet, Table};
 pub use text::{Text, Utf8};
 pub use validity::Bitmap;
+
+#[cfg(test)]
+mod tests;

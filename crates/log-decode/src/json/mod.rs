@@ -11,3 +11,6 @@ pub(crate) use reader::{Fault, Kind, Reader, Span};
 pub(crate) use scanner::{members, Broken, Scanner};
 pub(crate) use walker::{Stop, Walker};
 pub(crate) use window::Window;
+
+#[cfg(test)]
+mod tests;
