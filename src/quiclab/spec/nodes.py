@@ -98,7 +98,7 @@ class Node:
 def show(value: Any) -> str:
     """A value as people know it from TOML, with its type where that matters."""
     if isinstance(value, bool):
-        return f"{str(value).lower()} is true or false"
+        return f"{str(value).lower()} stands here"
     if isinstance(value, str):
         return f'"{value}" is a string'
     if isinstance(value, int):
