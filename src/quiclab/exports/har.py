@@ -47,18 +47,19 @@ class Har:
         written = Written()
         requests = _requests(tables, choice)
         sources = requests.group_by("source").agg(first_ns=pl.min_horizontal(pl.col(*_STARTS).min()))
+        epoch_ns = _epoch_ns(tables)
         pages = {
             row["source"]: row["first_ns"] for row in sources.sort("first_ns", "source").collect().iter_rows(named=True)
         }
         with out.open("w", encoding="utf-8") as file:
-            file.write(json.dumps(_log(pages, tables), ensure_ascii=False)[: -len("]}}")])
+            file.write(json.dumps(_log(pages, tables, epoch_ns), ensure_ascii=False)[: -len("]}}")])
             count = 0
             for request in in_order(requests):
                 if request["url"] is None:
                     written.left_out["requests without a URL"] += 1
                     continue
                 file.write(",\n" if count else "\n")
-                file.write(json.dumps(_entry(request), separators=(",", ":"), ensure_ascii=False))
+                file.write(json.dumps(_entry(request, epoch_ns or 0), separators=(",", ":"), ensure_ascii=False))
                 count += 1
             file.write("\n]}}\n")
         if not count:
@@ -84,20 +85,30 @@ def _requests(tables: Tables, choice: Choice) -> pl.LazyFrame:
     return chosen(requests, choice).join(sections, on=key, how="left", maintain_order="left")
 
 
-def _log(pages: dict[str, int], tables: Tables) -> Json:
+def _epoch_ns(tables: Tables) -> int | None:
+    """What makes a date of an instant; None where none is known, or more than one trial says."""
+    clocks = tables["sources"].select("clock", "placed_by").collect()
+    if clocks.filter(pl.col("placed_by").is_null() | (pl.col("placed_by") == "reference")).height:
+        return 0 if (clocks["clock"] == "realtime").all() else None
+    known = tables["trials"].select(pl.col("realtime_minus_monotonic_ns").drop_nulls().unique()).collect()
+    return int(known.item()) if known.height == 1 else None
+
+
+def _log(pages: dict[str, int], tables: Tables, epoch_ns: int | None) -> Json:
     """The whole document, without entries; they come last."""
+    dates = "" if epoch_ns is not None else "no log knows the date: startedDateTime counts from 1970"
     return {
         "log": {
             "version": "1.2",
             "creator": {"name": "quiclab", "version": __version__},
-            "comment": "startedDateTime counts from 1970 where no log knows the date",
-            "pages": [_page(source, first_ns, tables) for source, first_ns in pages.items()],
+            **({"comment": dates} if dates else {}),
+            "pages": [_page(source, first_ns, tables, epoch_ns or 0) for source, first_ns in pages.items()],
             "entries": [],
         }
     }
 
 
-def _page(source: str, first_ns: int, tables: Tables) -> Json:
+def _page(source: str, first_ns: int, tables: Tables, epoch_ns: int) -> Json:
     """What one source told of, with a browser's instants: its own, or those of the only source that has some."""
     events = tables["page_events"]
     tellers = events.select(pl.col("source").unique()).collect()["source"].to_list()
@@ -106,7 +117,7 @@ def _page(source: str, first_ns: int, tables: Tables) -> Json:
     timings = {
         name: _since(first_ns, told.filter(pl.col("name").is_in(names))) for name, names in _PAGE_TIMINGS.items()
     }
-    return {"startedDateTime": _date(first_ns), "id": source, "title": source, "pageTimings": timings}
+    return {"startedDateTime": _date(first_ns + epoch_ns), "id": source, "title": source, "pageTimings": timings}
 
 
 def _since(first_ns: int, events: pl.LazyFrame) -> float:
@@ -121,7 +132,7 @@ def _date(time_ns: int) -> str:
     return f"{date:%Y-%m-%dT%H:%M:%S}.{ns:09d}Z"
 
 
-def _entry(row: Row) -> Json:
+def _entry(row: Row, epoch_ns: int) -> Json:
     start_ns = min(row[name] for name in _STARTS if row[name] is not None)
     timings = _timings(row, start_ns)
     whole_ns = sum(length for length in timings.values() if length is not None)
@@ -129,7 +140,7 @@ def _entry(row: Row) -> Json:
     timings["ssl"] = _length(row["secure_start_ns"], row["connect_end_ns"])
     entry: Json = {
         "pageref": row["source"],
-        "startedDateTime": _date(start_ns),
+        "startedDateTime": _date(start_ns + epoch_ns),
         "time": whole_ns / _NS_PER_MS,
         "request": _request(row),
         "response": _response(row),

@@ -57,6 +57,25 @@ def test_requests_of_decrypted_captures(name: str, tmp_path: Path) -> None:
     assert entry["connection"] == told["connection"]
 
 
+def test_a_trial_that_tells_the_offset_between_clocks_gives_dates(tmp_path: Path) -> None:
+    """The study's clock counts from no date; with the trial's offset entries and pages have theirs, else 1970's."""
+    (logs := tmp_path / "logs").mkdir()
+    (tables := tmp_path / "tables").mkdir()
+    decode_to(tables, unpack("h2", logs))
+    dates = []
+    for name, offset_ns in (("without", None), ("with", 1_795_000_000 * 10**9)):
+        trial = {"time_ns": [0], "realtime_minus_monotonic_ns": [offset_ns]}
+        schema = TABLES["trials"].schema()
+        told = pl.DataFrame({**{column: [None] for column in schema}, **trial}, schema=schema)
+        told.write_parquet(tables / "trials.parquet")
+        out = tmp_path / f"{name}.har"
+        Har().write(open_tables(tables), Choice(), out)
+        log = load(out)
+        assert ("comment" in log) == (offset_ns is None)
+        dates.append([log[kind][0]["startedDateTime"][:4] for kind in ("entries", "pages")])
+    assert dates == [["1970", "1970"], ["2026", "2026"]]
+
+
 def test_decoded_again_it_is_the_same_request(tmp_path: Path) -> None:
     """The HAR decoder reads what was written: names, sizes and lengths of time."""
     (logs := tmp_path / "logs").mkdir()
