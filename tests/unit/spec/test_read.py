@@ -71,7 +71,7 @@ OFFENDERS = [
     ("seed = 7", "sead = 7", 3, ["study.sead", 'did you mean "seed"?']),
     ("seed = 7", "", 1, ["study", '"seed" is missing']),
     ("blocks = 4", "blocks = 0", 4, ["study.blocks", "from 1 to"]),
-    ("blocks = 4", "blocks = true", 4, ["study.blocks", "true or false", "whole number"]),
+    ("blocks = 4", "blocks = true", 4, ["study.blocks", "true stands here", "whole number"]),
     ("blocks = 4", "blocks = 4.5", 4, ["study.blocks", "4.5 is a number", "whole number"]),
     ("blocks = 4", "blocks = 4\nalpha = 1", 5, ["study.alpha", "above 0 and below 1"]),
     ("blocks = 4", "blocks = 4\nalpha = nan", 5, ["study.alpha", "above 0 and below 1"]),
