@@ -14,9 +14,12 @@ use crate::log::Counts;
 use crate::train;
 use crate::waiting::Waiting;
 
-/// Packets written before the devices are looked at again: more than a read brings, so that what is due never piles up
+/// Packets after which a turn reads no more. The far end may answer each packet of a super-packet by itself: if a turn
+/// read one thing only, answers would pile up in the device until it drops them.
+const READS: usize = train::LONGEST;
+/// Packets written before the devices are looked at again: as many as a turn may read, so that what is due never piles up
 /// (a pile makes packets late, and cools their memory down).
-const WRITES: usize = 64;
+const WRITES: usize = 2 * READS;
 
 /// What went wrong outside the model in one direction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -87,19 +90,23 @@ impl<'a> Lane<'a> {
     /// # Errors
     /// If a device is lost.
     pub fn turn(&mut self) -> io::Result<bool> {
-        let mut read = self.receive()?;
-        while read && self.source.is_crowded() {
-            read = self.receive()?;
+        let mut packets = 0;
+        let mut read = false;
+        while (packets < READS || self.source.is_crowded()) && self.receive(&mut packets)? {
+            read = true;
         }
         Ok(self.write_due() || read)
     }
 
-    /// Reads once. False: nothing was there.
-    fn receive(&mut self) -> io::Result<bool> {
+    /// Reads once, and adds the packets of what was read. False: nothing was there.
+    fn receive(&mut self, packets: &mut usize) -> io::Result<bool> {
         let (waiting, errors) = (&mut self.waiting, &mut self.errors);
-        let received = self.source.receive(&mut |received| {
-            errors.read += u64::from(!waiting.accept(&received));
-        })?;
+        let received = self
+            .source
+            .receive(&mut |received| match waiting.accept(&received) {
+                Some(accepted) => *packets += accepted,
+                None => errors.read += 1,
+            })?;
         if received && self.lost_before.is_none() && self.waiting.model_has_begun() {
             // What was lost while addresses and routes were being set up is no part of the run.
             self.lost_before = Some(self.source.lost()?);

@@ -105,16 +105,13 @@ impl<'a> Waiting<'a> {
         self.zero.get().is_some()
     }
 
-    /// Takes in all packets of one read. False: it is not to be understood.
-    pub fn accept(&mut self, received: &Received<'_>) -> bool {
+    /// Takes in all packets of one read: how many. `None`: it is not to be understood.
+    pub fn accept(&mut self, received: &Received<'_>) -> Option<usize> {
         let packet = received.packet;
         let segments = received
             .offload
             .filter(|_| packet::is_ip(packet))
-            .and_then(|offload| Segments::new(packet, offload));
-        let Some(segments) = segments else {
-            return false;
-        };
+            .and_then(|offload| Segments::new(packet, offload))?;
         // What two processors saw at once may come in either order.
         let arrival_ns = received
             .arrival_ns
@@ -153,7 +150,7 @@ impl<'a> Waiting<'a> {
                 self.judge(slot, size as u64);
             }
         }
-        true
+        Some(segments.count())
     }
 
     /// Passes a packet on at once, outside the model.
