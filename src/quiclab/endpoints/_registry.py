@@ -30,7 +30,7 @@ from quiclab.endpoints.servers.quic_go import QuicGoServer
 from quiclab.endpoints.servers.quiche import QuicheServer
 from quiclab.endpoints.servers.quinn import QuinnFaultyInitialPto, QuinnFaultyThreshold, QuinnServer, QuinnTimeThreshold
 from quiclab.errors import SpecError
-from quiclab.spec.model import OCTETS, Arm
+from quiclab.spec.model import OCTETS, Arm, Workload
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     Caddy(),
@@ -81,14 +81,16 @@ def names_by_role() -> dict[str, list[str]]:
     return {role: [endpoint.name for endpoint in ENDPOINTS if endpoint.role == role] for role in roles}
 
 
-def objections(arm: Arm, content_types: Collection[str] = ()) -> list[str]:
-    """Why an arm cannot run, each as a clause: protocols, knobs and values that its programs do not have.
-
-    `content_types` are those of the objects that it is to serve.
-    """
+def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
+    """Why an arm cannot run these workloads, each as a clause: what its programs do not have or cannot do."""
     found = []
-    server = find("server", arm.server.name)
-    if set(content_types) - {OCTETS} and "content_type" not in server.abilities:
+    server, client = find("server", arm.server.name), find("client", arm.client.name)
+    several = next((workload for workload in workloads if len(workload.object_sizes) > 1), None)
+    if several is not None and "objects" not in client.abilities:
+        able = [e.name for e in ENDPOINTS if "objects" in e.abilities and arm.protocol in e.protocols]
+        told = f"the client {client.name} cannot fetch the {len(several.object_sizes)} objects of {several.name}"
+        found.append(f"{told} on one connection: unsupported; {', '.join(able)} can")
+    if {workload.content_type for workload in workloads} - {OCTETS} and "content_type" not in server.abilities:
         found.append(f"the server {server.name} cannot be told the content type of an object: unsupported")
     for role, program, protocol in arm.programs():
         endpoint = find(role, program.name)
