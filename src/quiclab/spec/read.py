@@ -175,7 +175,7 @@ def _read_workload(node: Node) -> Workload:
     objects = len(workload.object_sizes)
     for key in ("size", "count"):
         if workload.sizes is not None and key in node.value:
-            node.child(key).report(f'it cannot stand beside "sizes", which says all of them; write one or the other')
+            node.child(key).report('it cannot stand beside "sizes", which says all of them; write one or the other')
     if not objects:
         node.report(f'"size" is missing; write {kinds.SIZE.wanted}, or "sizes" for objects that differ')
     elif workload.at_once > objects:

@@ -41,6 +41,7 @@ class Transfer:
         self._chunks: list[bytes] = []
         self._first_byte_ns: int | None = None
         self.curl = curl = Curl()
+        self.handle = curl._curl  # noqa: SLF001 - the binding has no multi interface without asyncio
         curl.setopt(CurlOpt.URL, url.encode())
         curl.setopt(CurlOpt.HTTP_VERSION, _VERSIONS[protocol])
         curl.setopt(CurlOpt.RESOLVE, [job["resolve"]])
@@ -58,6 +59,10 @@ class Transfer:
             self._first_byte_ns = time.monotonic_ns()
         self._chunks.append(data)
         return len(data)
+
+    def error(self, code: int) -> str:
+        """What libcurl's number means, with what it left in the buffer for that."""
+        return str(self.curl._get_error(code, "perform"))  # noqa: SLF001
 
     def begin(self) -> None:
         """Note when it was asked for."""
@@ -110,16 +115,16 @@ def download_all(job: dict[str, Any], urls: list[str], protocol: str) -> list[di
             # All but the first wait for its connection instead of opening their own.
             transfer.curl.setopt(CurlOpt.PIPEWAIT, 1)
             transfer.begin()
-            lib.curl_multi_add_handle(multi, transfer.curl._curl)
-            under_way[transfer.curl._curl] = transfer
+            lib.curl_multi_add_handle(multi, transfer.handle)
+            under_way[transfer.handle] = transfer
         if not under_way:
             break
         lib.curl_multi_perform(multi, left)
         ended = False
         while (message := lib.curl_multi_info_read(multi, left)) != ffi.NULL:
             code, transfer = message.data.result, under_way.pop(message.easy_handle)
-            transfer.end(None if code == 0 else str(transfer.curl._get_error(code, "perform")))
-            lib.curl_multi_remove_handle(multi, transfer.curl._curl)
+            transfer.end(None if code == 0 else transfer.error(code))
+            lib.curl_multi_remove_handle(multi, transfer.handle)
             ended = True
         if not ended:
             lib.curl_multi_poll(multi, ffi.NULL, 0, _POLL_MS, left)
