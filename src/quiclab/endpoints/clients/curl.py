@@ -15,7 +15,7 @@ _VERSIONS = {"h1": "--http1.1", "h2": "--http2", "h3": "--http3-only"}
 
 
 class Curl:
-    """One transfer per process; the body goes through a pipe."""
+    """One process per trial; a single body goes through a pipe, several go to files in memory."""
 
     name = "curl"
     role: Role = "client"
@@ -25,7 +25,7 @@ class Curl:
         "h2": frozenset({"groups", "tls_version", "verify", "compression"}),
         "h3": frozenset({"groups", "verify", "compression"}),
     }
-    abilities: frozenset[Ability] = frozenset({"keylog", "qlog"})
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "objects"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Many builds lack HTTP/3, and of those that have it only the ones with ngtcp2 will do."""
@@ -55,5 +55,19 @@ class Curl:
             options += ["--curves", ":".join(OPENSSL_GROUPS[group] for group in knobs.groups)]
         if knobs.tls_version is not None:
             options += [f"--tlsv{knobs.tls_version}", "--tls-max", knobs.tls_version]
+        if context.other_objects:
+            return self._several(context, options)
         options += ["--output", "-", "--write-out", "%{stderr}%{json}\\n", context.url]
         return cli_command(context, "curl", options, env=log_environment(context), writes_json=True)
+
+    def _several(self, context: Context, options: list[str]) -> Command:
+        """All but the first wait for its connection to say that it can be shared (CURLOPT_PIPEWAIT, which `--parallel`
+        sets unless `--parallel-immediate` stands beside it)."""
+        folder = context.work_dir / f"{context.output.stem}-bodies"
+        bodies = [folder / str(number) for number in range(len(context.urls))]
+        options += ["--parallel", "--parallel-max", str(context.concurrency), "--no-progress-meter"]
+        options += ["--write-out", "%time{%s.%f} %{json}\\n"]
+        for url, body in zip(context.urls, bodies, strict=True):
+            options += ["--output", str(body), url]
+        files = {folder / ".made": ""}
+        return cli_command(context, "curl", options, env=log_environment(context), files=files, bodies=bodies)
