@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
-from quiclab.spec.model import OCTETS, Knobs, Program, Role, Tcp
+from quiclab.spec.model import OCTETS, Knobs, Program, Role, Tcp, Workload
 from quiclab.spec.model import Protocol as HttpProtocol
 
 __all__ = ["Knobs", "Role"]  # so that an endpoint's file needs one import
@@ -194,6 +194,15 @@ class Endpoint(Protocol):
 
     def command(self, context: Context) -> Command:
         """The command for one trial; pure."""
+        ...
+
+
+@runtime_checkable
+class LimitedObjects(Endpoint, Protocol):
+    """A client that fetches several objects, but not in every way."""
+
+    def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
+        """Why it cannot fetch the objects of this workload as asked, or None; that there are several is known."""
         ...
 
 

@@ -22,7 +22,7 @@ class AioquicClient:
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h3"})
     knobs = KNOBS
-    abilities = ABILITIES
+    abilities = ABILITIES | {"objects"}
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Import it."""
@@ -41,6 +41,8 @@ class AioquicClient:
         job = context.work_dir / f"{context.output.stem}-job.json"
         settings = {
             "url": context.url,
+            "other_urls": context.urls[1:],
+            "concurrency": context.concurrency,
             "address": context.address,
             "ca": str(context.ca),
             "library": library_settings(context.knobs),

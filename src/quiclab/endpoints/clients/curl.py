@@ -9,9 +9,11 @@ from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Cont
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import OPENSSL_GROUPS
 from quiclab.endpoints.clients._cli import cli_command, log_environment, probe_cli
-from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.spec.model import Program, Protocol, Tcp, Workload
 
 _VERSIONS = {"h1": "--http1.1", "h2": "--http2", "h3": "--http3-only"}
+
+_MOST_STREAMS = 100
 
 
 class Curl:
@@ -34,6 +36,13 @@ class Curl:
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
         """Every value of its knobs can be had."""
         return None
+
+    def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
+        """libcurl's own bound on the streams of a connection, which the command cannot move."""
+        if workload.at_once <= _MOST_STREAMS:
+            return None
+        told = f"curl has at most {_MOST_STREAMS} objects at once on a connection, and opens another for more"
+        return f"{told}: give {workload.name} a concurrency of at most {_MOST_STREAMS}"
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """As SETTINGS and transport parameters of curl 8.21 say."""
