@@ -2,8 +2,8 @@
 """quic-go as an HTTP/3 client, and Go's net/http as an HTTP/2 one, in a small program of ours.
 
 Over HTTP/2 the body reaches the program by whole DATA frames, which most servers make 16 KiB large: its first byte is
-told when the last of the first frame is there. Of several objects that are asked for at once Go's scheduler decides which
-goes first.
+told when the last of the first frame is there. Of several objects that are asked for at once Go's scheduler decides
+which goes first.
 """
 
 from __future__ import annotations
