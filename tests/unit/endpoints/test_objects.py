@@ -48,7 +48,7 @@ def test_what_goes_with_one_object_only(knobs: Knobs) -> None:
     assert str(knobs.session or knobs.migration) in told
 
 
-@pytest.mark.parametrize("client", ["curl-cffi", "aioquic", "quic-go"])
+@pytest.mark.parametrize("client", ["curl-cffi", "aioquic", "quic-go", "quinn", "quiche"])
 def test_programs_of_ours_get_all_urls_in_order(client: str) -> None:
     """With the number of those that may be under way; of a single object there are no others."""
 
