@@ -124,7 +124,7 @@ impl Visit {
         };
         let protocol = answer.alpn.clone();
         let mut request = self
-            .account(url, start_ns, close_ns, answer, outcome.err())
+            .account(url, start_ns, close_ns, &answer, outcome.err())
             .over(protocol);
         request.migrated = migrated;
         request
@@ -135,7 +135,7 @@ impl Visit {
         url: String,
         start_ns: i64,
         close_ns: i64,
-        answer: Answer,
+        answer: &Answer,
         error: Option<String>,
     ) -> Request {
         let mut hash = Sha256::new();

@@ -50,7 +50,7 @@ impl Visit {
                 let whole = object.answer.last_byte_ns.is_some();
                 let error = object.error.or_else(|| failure.clone().filter(|_| !whole));
                 let start_ns = object.start_ns.unwrap_or(close_ns);
-                self.account(object.url, start_ns, close_ns, object.answer, error)
+                self.account(object.url, start_ns, close_ns, &object.answer, error)
                     .over(protocol.clone())
             })
             .collect()

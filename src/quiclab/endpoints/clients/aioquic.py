@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from quiclab.endpoints._aioquic import ABILITIES, KNOBS, library_settings, probe_aioquic, unsupported_by_aioquic
-from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import python_argv
 from quiclab.spec.model import Program, Protocol, Tcp
 
@@ -22,7 +22,7 @@ class AioquicClient:
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h3"})
     knobs = KNOBS
-    abilities = ABILITIES | {"objects"}
+    abilities: frozenset[Ability] = ABILITIES | {"objects"}
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Import it."""
