@@ -34,8 +34,8 @@ class Download:
         self.facts: dict[str, Any] = {"start_ns": start_ns, "first_byte_ns": None, "status": None}
         self.done = False
 
-    def take(self, event: H3Event) -> None:
-        """Note instants."""
+    def take(self, event: H3Event) -> bool:
+        """Note instants; whether it is complete now."""
         if isinstance(event, HeadersReceived):
             self.facts["status"] = int(dict(event.headers).get(b":status", b"0"))
         elif isinstance(event, DataReceived):
@@ -45,6 +45,7 @@ class Download:
         if getattr(event, "stream_ended", False):
             self.facts["last_byte_ns"] = time.monotonic_ns()
             self.done = True
+        return self.done
 
 
 class Visit(QuicConnectionProtocol):
@@ -89,8 +90,7 @@ class Visit(QuicConnectionProtocol):
         download = self._streams.get(getattr(event, "stream_id", -1))
         if download is None or download.done:
             return
-        download.take(event)
-        if not download.done:
+        if not download.take(event):
             return
         if self._waiting:
             following = self._waiting.pop(0)
