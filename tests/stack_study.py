@@ -27,7 +27,7 @@ trial = "30 s"
 
 [[workload]]
 name = "object"
-size = "{size}"
+{size}
 {workload}
 
 [[path]]
@@ -56,9 +56,12 @@ def need(*programs: tuple[Role, str]) -> None:
             pytest.skip(f"{role} {name}: {found.reason}; {found.install}")
 
 
-def spec_text(arms: Mapping[str, str], size: str, path: str = "", delay: str = "10 ms", workload: str = "") -> str:
-    """A spec of one block over one path."""
-    return _HEAD.format(size=size, path=path, delay=delay, workload=workload) + "".join(
+def spec_text(
+    arms: Mapping[str, str], size: str | None, path: str = "", delay: str = "10 ms", workload: str = ""
+) -> str:
+    """A spec of one block over one path. Without `size`, `workload` says what its objects are."""
+    line = "" if size is None else f'size = "{size}"'
+    return _HEAD.format(size=line, path=path, delay=delay, workload=workload) + "".join(
         _arm(name, text) for name, text in arms.items()
     )
 
@@ -66,7 +69,7 @@ def spec_text(arms: Mapping[str, str], size: str, path: str = "", delay: str = "
 def run_arms(
     folder: Path,
     arms: Mapping[str, str],
-    size: str = "100 KB",
+    size: str | None = "100 KB",
     path: str = "",
     delay: str = "10 ms",
     workload: str = "",

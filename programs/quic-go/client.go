@@ -23,10 +23,12 @@ const (
 	maxFirstBuffer = 64 << 20
 )
 
-// visit is one connection with one request.
+// visit is one connection with one request, or with several.
 type visit interface {
 	// get returns when the response's header has arrived.
 	get(ctx context.Context, request *http.Request) (*http.Response, error)
+	// connect returns a connection for any number of requests at once; it is called instead of `get`.
+	connect(ctx context.Context) (http.RoundTripper, error)
 	// progress is told how much of the body has arrived.
 	progress(total int64)
 	// note adds what the connection knows of itself.
@@ -42,9 +44,9 @@ func runClient(file string) error {
 	if err := job.applyToProcess(); err != nil {
 		return err
 	}
-	get, err := http.NewRequest(http.MethodGet, job.URL, nil)
+	gets, err := job.requests()
 	if err != nil {
-		return badJob{err.Error()}
+		return err
 	}
 	current, lost := job.openSession()
 	config, err := job.clientTLS(current)
@@ -56,13 +58,18 @@ func runClient(file string) error {
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
 		return errors.New("stdin was closed before the word to begin")
 	}
-	r := &request{URL: job.URL, Protocol: job.Protocol, StartNs: monotonicNs()}
-	failure := lost
-	if lost == nil {
-		failure = visitOnce(job, config, current, logs, get, r)
+	failure, told := lost, job.begin(monotonicNs())
+	switch {
+	case lost != nil:
+	case len(gets) == 1:
+		failure = visitOnce(job, config, current, logs, gets[0], told[0])
+	default:
+		failure = visitForAll(job, job.visit(config, current, logs), gets, told)
 	}
-	r.end(failure)
-	if err := r.write(job.Output); err != nil {
+	for _, r := range told {
+		r.end(failure)
+	}
+	if err := writeReport(job.Output, told); err != nil {
 		return err
 	}
 	logs.wait(closeLimit)
@@ -72,12 +79,7 @@ func runClient(file string) error {
 func visitOnce(
 	job *clientJob, config *tls.Config, current *session, logs *qlogs, get *http.Request, r *request,
 ) error {
-	var connection visit
-	if job.Protocol == "h2" {
-		connection = newH2Visit(job, config)
-	} else {
-		connection = newH3Visit(job, config, current, logs)
-	}
+	connection := job.visit(config, current, logs)
 	body, failure := fetch(connection, get, r)
 	if failure != nil {
 		r.LastByteNs = monotonicNs()
@@ -90,6 +92,40 @@ func visitOnce(
 	r.CloseNs = monotonicNs()
 	r.noteBody(body)
 	return failure
+}
+
+func (job *clientJob) visit(config *tls.Config, current *session, logs *qlogs) visit {
+	if job.Protocol == "h2" {
+		return newH2Visit(job, config)
+	}
+	return newH3Visit(job, config, current, logs)
+}
+
+func (job *clientJob) requests() ([]*http.Request, error) {
+	var gets []*http.Request
+	for _, url := range job.urls() {
+		get, err := http.NewRequest(http.MethodGet, url, nil)
+		if err != nil {
+			return nil, badJob{err.Error()}
+		}
+		gets = append(gets, get)
+	}
+	return gets, nil
+}
+
+func (job *clientJob) urls() []string { return append([]string{job.URL}, job.OtherURLs...) }
+
+// begin has an account for each request; those that need not wait for others begin now.
+func (job *clientJob) begin(nowNs int64) []*request {
+	var told []*request
+	for place, url := range job.urls() {
+		r := &request{URL: url, Protocol: job.Protocol}
+		if place < max(job.Concurrency, 1) {
+			r.StartNs = nowNs
+		}
+		told = append(told, r)
+	}
+	return told
 }
 
 // fetch keeps the body in memory; what is known before a failure stays in `r`.

@@ -55,6 +55,13 @@ func (v *h3Visit) get(ctx context.Context, request *http.Request) (*http.Respons
 	return v.http.NewClientConn(v.conn).RoundTrip(request.WithContext(ctx))
 }
 
+func (v *h3Visit) connect(ctx context.Context) (http.RoundTripper, error) {
+	if err := v.dial(ctx); err != nil {
+		return nil, err
+	}
+	return v.http.NewClientConn(v.conn), nil
+}
+
 // getEarly sends the request in 0-RTT data. Without an error and without a response the server left them: all that was
 // sent is lost, and the same connection begins anew (RFC 9001 section 4.6.2).
 //

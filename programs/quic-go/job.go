@@ -12,21 +12,24 @@ import (
 
 // clientJob says what a client is to fetch, from where, how, and where it writes its account.
 type clientJob struct {
-	URL         string `json:"url"`
-	Address     string `json:"address"`
-	Port        int    `json:"port"`
-	Host        string `json:"host"`
-	Protocol    string `json:"protocol"`
-	CA          string `json:"ca"`
-	Verify      bool   `json:"verify"`
-	QlogDir     string `json:"qlog_dir"`
-	Keylog      string `json:"keylog"`
-	Output      string `json:"output"`
-	Session     string `json:"session"`
-	SessionFile string `json:"session_file"`
-	Priming     bool   `json:"priming"`
-	Migration   string `json:"migration"`
-	MigrateAt   int64  `json:"migrate_at_bytes"`
+	URL string `json:"url"`
+	// What is fetched beside it on the same connection, at most Concurrency at once.
+	OtherURLs   []string `json:"other_urls"`
+	Concurrency int      `json:"concurrency"`
+	Address     string   `json:"address"`
+	Port        int      `json:"port"`
+	Host        string   `json:"host"`
+	Protocol    string   `json:"protocol"`
+	CA          string   `json:"ca"`
+	Verify      bool     `json:"verify"`
+	QlogDir     string   `json:"qlog_dir"`
+	Keylog      string   `json:"keylog"`
+	Output      string   `json:"output"`
+	Session     string   `json:"session"`
+	SessionFile string   `json:"session_file"`
+	Priming     bool     `json:"priming"`
+	Migration   string   `json:"migration"`
+	MigrateAt   int64    `json:"migrate_at_bytes"`
 	knobs
 }
 
@@ -64,6 +67,10 @@ func readClientJob(file string) (*clientJob, error) {
 		return nil, badJob{"Go's TLS has no early data over TCP"}
 	case job.Protocol == "h2" && job.Migration != "":
 		return nil, badJob{"a TCP connection cannot migrate"}
+	case len(job.OtherURLs) > 0 && (job.Concurrency < 1 || job.Priming):
+		return nil, badJob{"several objects need a concurrency, and a first visit fetches one"}
+	case len(job.OtherURLs) > 0 && (job.Session == "early_data" || job.Migration != ""):
+		return nil, badJob{"several objects go without early data and without migration"}
 	case job.SessionFile == "" && (job.Priming || job.Session != "fresh"):
 		return nil, badJob{"a session needs a session_file"}
 	}

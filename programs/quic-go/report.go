@@ -41,6 +41,8 @@ type request struct {
 	Migrated          *bool   `json:"migrated,omitempty"`
 	MigrationFailure  string  `json:"migration_failure,omitempty"`
 	Error             string  `json:"error,omitempty"`
+
+	whole bool // the others of its connection cannot spoil it
 }
 
 // noteTLS takes over what the handshake agreed on.
@@ -71,13 +73,17 @@ func (r *request) end(failure error) {
 	if r.SHA256 == "" {
 		r.noteBody(nil)
 	}
-	if failure != nil {
+	if r.StartNs == 0 {
+		r.StartNs = r.LastByteNs
+	}
+	if failure != nil && r.Error == "" && !r.whole {
 		r.Error = oneLine(failure)
 	}
 }
 
-func (r *request) write(path string) error {
-	account := report{Version: 1, Versions: versions(), Requests: []*request{r}, CloseNs: r.CloseNs}
+func writeReport(path string, requests []*request) error {
+	last := requests[len(requests)-1]
+	account := report{Version: 1, Versions: versions(), Requests: requests, CloseNs: last.CloseNs}
 	text, err := json.MarshalIndent(account, "", " ")
 	if err != nil {
 		return err

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The answer to the client's request, as it comes in.
+//! The answer to one of the client's requests, as it comes in.
 
 use quiche::h3::{self, Header, NameValue};
 
@@ -15,32 +15,26 @@ pub struct Answer {
     pub last_byte_ns: Option<u64>,
     /// Why it is not whole.
     pub error: Option<String>,
-    piece: Vec<u8>,
 }
 
 impl Answer {
-    /// Take what the library has.
-    pub fn read(&mut self, quic: &mut quiche::Connection, http: &mut h3::Connection) {
-        self.piece.resize(65_536, 0);
-        while let Ok((stream, event)) = http.poll(quic) {
-            match event {
-                h3::Event::Headers { list, .. } => {
-                    // Trailers have none.
-                    self.status = status(&list).or(self.status);
-                }
-                h3::Event::Data => {
-                    while let Ok(length) = http.recv_body(quic, stream, &mut self.piece) {
-                        self.first_byte_ns.get_or_insert_with(monotonic_ns);
-                        self.body.extend_from_slice(&self.piece[..length]);
-                    }
-                }
-                h3::Event::Finished => self.last_byte_ns = Some(monotonic_ns()),
-                h3::Event::Reset(code) => {
-                    self.error = Some(format!("the server reset the stream with error {code:#x}"));
-                    self.last_byte_ns = Some(monotonic_ns());
-                }
-                h3::Event::PriorityUpdate | h3::Event::GoAway => {}
+    /// More of its body.
+    pub fn add(&mut self, piece: &[u8]) {
+        self.first_byte_ns.get_or_insert_with(monotonic_ns);
+        self.body.extend_from_slice(piece);
+    }
+
+    /// Whatever else happens on its stream.
+    pub fn note(&mut self, event: &h3::Event) {
+        match event {
+            // Trailers have no status.
+            h3::Event::Headers { list, .. } => self.status = status(list).or(self.status),
+            h3::Event::Finished => self.last_byte_ns = Some(monotonic_ns()),
+            h3::Event::Reset(code) => {
+                self.error = Some(format!("the server reset the stream with error {code:#x}"));
+                self.last_byte_ns = Some(monotonic_ns());
             }
+            h3::Event::Data | h3::Event::PriorityUpdate | h3::Event::GoAway => {}
         }
     }
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Downloads one URL over HTTP/3 and writes down when.
+//! Downloads one URL, or several on one connection, over HTTP/3 and writes down when.
 
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-use quiche::h3::{self, Header};
+use quiche::h3;
 
-use crate::answer::Answer;
 use crate::config::{self, registered_group};
 use crate::ending::reason_of_end;
 use crate::failure::Failure;
@@ -16,6 +15,7 @@ use crate::logs::Logs;
 use crate::migration::Paths;
 use crate::outbox::{earliest, Outbox};
 use crate::report::{self, EarlyData, Request};
+use crate::requests::Requests;
 use crate::server::{new_connection_id, reset_token};
 use crate::sys::{self, monotonic_ns, Signals};
 
@@ -33,16 +33,19 @@ pub fn run(job: &ClientJob) -> Result<(), Failure> {
         config::client(job, logs.wants_keys()).and_then(|quic| Ok((quic, load_session(job)?)));
     std::io::stdin().read_line(&mut String::new())?;
     sys::wake_precisely();
-    let mut request = Request::begin(&job.url);
+    let mut told: Vec<Request> = job.urls().map(Request::begin).collect();
     let outcome = prepared
         .and_then(|(quic, session)| Download::start(job, quic, session.as_deref(), &logs))
         .and_then(|mut download| {
-            let outcome = download.finish(job, &mut request);
-            download.close(&mut request);
+            let outcome = download.finish(job, &mut told);
+            download.close(&mut told);
             outcome
         });
-    request.error = outcome.as_ref().err().map(ToString::to_string);
-    report::write(&job.output, &request)?;
+    let failure = outcome.as_ref().err().map(ToString::to_string);
+    for request in told.iter_mut().filter(|request| !request.spared) {
+        request.error = request.error.take().or_else(|| failure.clone());
+    }
+    report::write(&job.output, &told)?;
     outcome
 }
 
@@ -65,10 +68,9 @@ struct Download {
     http: Option<h3::Connection>,
     paths: Paths,
     outbox: Outbox,
-    headers: Vec<Header>,
+    requests: Requests,
     wants_early_data: bool,
     offered_early_data: bool,
-    answer: Answer,
     migrates: bool,
     held_acks: Option<HeldAcks>,
     /// A client that is stopped still closes its logs and tells what it knows.
@@ -82,7 +84,7 @@ impl Download {
         session: Option<&[u8]>,
         logs: &Logs,
     ) -> Result<Self, Failure> {
-        let (authority, path) = job.path().map_err(Failure::Usage)?;
+        let paths_of_urls = job.paths().map_err(Failure::Usage)?;
         // A first visit only fetches a ticket.
         let wanted = job.migration.filter(|_| !job.priming);
         let migration = wanted.map(|kind| (kind, job.migrate_at_bytes.unwrap_or(0)));
@@ -103,23 +105,14 @@ impl Download {
                 Failure::Run("the session file holds no session of quiche".to_owned())
             })?;
         }
-        let headers = [
-            (":method", "GET"),
-            (":scheme", "https"),
-            (":authority", authority),
-            (":path", path),
-        ];
         Ok(Self {
             quic,
             http: None,
             paths,
             outbox: Outbox::new(false),
-            headers: headers
-                .map(|(name, value)| Header::new(name.as_bytes(), value.as_bytes()))
-                .to_vec(),
+            requests: Requests::new(&paths_of_urls, job.concurrency.unwrap_or(1)),
             wants_early_data: session.is_some() && job.session == Session::EarlyData,
             offered_early_data: false,
-            answer: Answer::default(),
             migrates: migration.is_some(),
             held_acks: job.held_acks(),
             signals: Signals::catch()?,
@@ -127,17 +120,25 @@ impl Download {
     }
 
     /// Run until the answer is complete, and describe it whatever happens.
-    fn finish(&mut self, job: &ClientJob, request: &mut Request) -> Result<(), Failure> {
+    fn finish(&mut self, job: &ClientJob, told: &mut [Request]) -> Result<(), Failure> {
         let outcome = self.transfer();
-        request.last_byte_ns = self.answer.last_byte_ns.unwrap_or_else(monotonic_ns);
-        request.first_byte_ns = self.answer.first_byte_ns;
-        request.status = self.answer.status;
+        let several = told.len() > 1;
+        for (request, (start_ns, answer)) in told.iter_mut().zip(self.requests.answers()) {
+            request.start_ns = start_ns.unwrap_or(request.start_ns);
+            request.last_byte_ns = answer.last_byte_ns.unwrap_or_else(monotonic_ns);
+            request.first_byte_ns = answer.first_byte_ns;
+            request.status = answer.status;
+            request.error = answer.error.clone().filter(|_| several);
+            request.spared = several && answer.last_byte_ns.is_some() && answer.error.is_none();
+        }
         let chosen = job
             .knobs
             .congestion_control
             .unwrap_or(CongestionControl::Cubic);
-        request.congestion_control = Some(chosen.name());
-        self.describe_handshake(request);
+        for request in told {
+            request.congestion_control = Some(chosen.name());
+            self.describe_handshake(request);
+        }
         outcome?;
         if job.priming {
             self.keep_session(job)
@@ -168,11 +169,11 @@ impl Download {
     fn transfer(&mut self) -> Result<(), Failure> {
         // Makes the Initial packet, after which the library knows whether 0-RTT can be sent.
         self.outbox.fill(&mut self.quic);
-        while self.answer.last_byte_ns.is_none() {
+        while !self.requests.are_answered() {
             self.step(None)?;
         }
-        match self.answer.error.take() {
-            Some(reason) => Err(Failure::Run(reason)),
+        match self.requests.error() {
+            Some(reason) => Err(Failure::Run(reason.to_owned())),
             None => Ok(()),
         }
     }
@@ -182,17 +183,17 @@ impl Download {
         self.offered_early_data |= self.quic.is_in_early_data();
         self.request()?;
         if let Some(http) = &mut self.http {
-            self.answer.read(&mut self.quic, http);
+            self.requests.read(&mut self.quic, http);
+            self.requests.send(&mut self.quic, http)?;
         }
-        self.paths
-            .advance(&mut self.quic, self.answer.body.len() as u64);
+        self.paths.advance(&mut self.quic, self.requests.received());
         self.renew_ids();
         if !self.holds_back() {
             self.outbox.fill(&mut self.quic);
         }
         let Self { outbox, paths, .. } = self;
         outbox.send(|batch| paths.transmit(batch));
-        if self.answer.last_byte_ns.is_some() && deadline.is_none() {
+        if self.requests.are_answered() && deadline.is_none() {
             return Ok(());
         }
         if self.quic.is_closed() || self.quic.is_draining() {
@@ -232,14 +233,14 @@ impl Download {
         };
         let (received, now) = (self.quic.stats().recv, Instant::now());
         held.count(received, now);
-        let holds = self.answer.first_byte_ns.is_some() && !held.due(received, now);
+        let holds = self.requests.have_begun() && !held.due(received, now);
         if !holds {
             held.answer(received);
         }
         holds
     }
 
-    /// Send the request as soon as the connection takes it.
+    /// Send the first request, or the first ones, as soon as the connection takes them.
     fn request(&mut self) -> Result<(), Failure> {
         let early = self.wants_early_data && self.quic.is_in_early_data();
         if self.http.is_some() || !(self.quic.is_established() || early) {
@@ -248,8 +249,7 @@ impl Download {
         let failed = |error: h3::Error| Failure::cannot("send the request", error);
         let config = h3::Config::new().map_err(failed)?;
         let mut http = h3::Connection::with_transport(&mut self.quic, &config).map_err(failed)?;
-        http.send_request(&mut self.quic, &self.headers, true)
-            .map_err(failed)?;
+        self.requests.send(&mut self.quic, &mut http)?;
         self.http = Some(http);
         Ok(())
     }
@@ -288,17 +288,20 @@ impl Download {
     }
 
     /// Say goodbye without waiting for anything, then hash what came.
-    fn close(mut self, request: &mut Request) {
+    fn close(mut self, told: &mut [Request]) {
         let _ = self.quic.close(true, NO_ERROR, b"");
         self.outbox.fill(&mut self.quic);
         let Self { outbox, paths, .. } = &mut self;
         outbox.send_all(|batch| paths.transmit(batch));
-        request.close_ns = monotonic_ns();
-        request.describe(&self.answer.body);
-        if self.migrates {
-            let (migrated, failure) = self.paths.outcome();
-            request.migrated = Some(migrated);
-            request.migration_failure = failure;
+        let close_ns = monotonic_ns();
+        let moved = self.migrates.then(|| self.paths.outcome());
+        for (request, (_, answer)) in told.iter_mut().zip(self.requests.answers()) {
+            request.close_ns = close_ns;
+            request.describe(&answer.body);
+            if let Some((migrated, failure)) = &moved {
+                request.migrated = Some(*migrated);
+                request.migration_failure.clone_from(failure);
+            }
         }
     }
 }

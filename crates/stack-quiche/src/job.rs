@@ -23,6 +23,10 @@ const MAX_ACK_DELAY_NS: u64 = 16_383_000_000;
 #[derive(Debug, Deserialize)]
 pub struct ClientJob {
     pub url: String,
+    /// What is fetched beside it on the same connection.
+    pub other_urls: Option<Vec<String>>,
+    /// How many may be under way at once.
+    pub concurrency: Option<usize>,
     pub address: IpAddr,
     pub port: u16,
     pub host: String,
@@ -172,20 +176,31 @@ impl Job for ClientJob {
         if self.session_file.is_none() && (self.priming || self.session != Session::Fresh) {
             return Err("a session needs session_file".to_owned());
         }
-        self.path().map(|_| ())
+        if self.other_urls.is_some()
+            && (self.concurrency.is_none_or(|at_once| at_once == 0)
+                || self.priming
+                || self.migration.is_some()
+                || self.session == Session::EarlyData)
+        {
+            return Err(
+                "several objects take a concurrency, and neither early data nor migration"
+                    .to_owned(),
+            );
+        }
+        self.paths().map(|_| ())
     }
 }
 
 impl ClientJob {
-    /// Authority and path of the URL.
-    pub fn path(&self) -> Result<(&str, &str), String> {
-        let rest = self
-            .url
-            .strip_prefix("https://")
-            .ok_or_else(|| format!("{} is not an https URL", self.url))?;
-        Ok(rest
-            .find('/')
-            .map_or((rest, "/"), |slash| rest.split_at(slash)))
+    /// All of them, in the order in which they are asked for.
+    pub fn urls(&self) -> impl Iterator<Item = &str> {
+        let others = self.other_urls.iter().flatten();
+        std::iter::once(&self.url).chain(others).map(String::as_str)
+    }
+
+    /// Authority and path of each URL.
+    pub fn paths(&self) -> Result<Vec<(&str, &str)>, String> {
+        self.urls().map(authority_and_path).collect()
     }
 
     /// The acknowledgements that it is to hold back.
@@ -200,6 +215,15 @@ impl ClientJob {
     pub fn server(&self) -> SocketAddr {
         SocketAddr::new(self.address, self.port)
     }
+}
+
+fn authority_and_path(url: &str) -> Result<(&str, &str), String> {
+    let rest = url
+        .strip_prefix("https://")
+        .ok_or_else(|| format!("{url} is not an https URL"))?;
+    Ok(rest
+        .find('/')
+        .map_or((rest, "/"), |slash| rest.split_at(slash)))
 }
 
 impl Job for ServerJob {

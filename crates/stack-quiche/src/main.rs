@@ -15,6 +15,7 @@ mod logs;
 mod migration;
 mod outbox;
 mod report;
+mod requests;
 mod responses;
 mod server;
 mod sys;

@@ -53,6 +53,9 @@ pub struct Request {
     pub migration_failure: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// It was whole before others of its connection failed.
+    #[serde(skip)]
+    pub spared: bool,
 }
 
 impl Request {
@@ -79,6 +82,7 @@ impl Request {
             migrated: None,
             migration_failure: None,
             error: None,
+            spared: false,
         }
     }
 
@@ -95,18 +99,18 @@ impl Request {
 struct Report<'a> {
     version: u32,
     versions: BTreeMap<&'static str, &'static str>,
-    requests: [&'a Request; 1],
+    requests: &'a [Request],
     close_ns: u64,
 }
 
-/// Write the account of a client's only request.
-pub fn write(output: &Path, request: &Request) -> Result<(), Failure> {
+/// Write the account of a client's requests.
+pub fn write(output: &Path, requests: &[Request]) -> Result<(), Failure> {
     let versions = BTreeMap::from([("quiche", QUICHE_VERSION)]);
     let report = Report {
         version: 1,
         versions,
-        requests: [request],
-        close_ns: request.close_ns,
+        requests,
+        close_ns: requests.last().map_or(0, |request| request.close_ns),
     };
     let text = serde_json::to_string_pretty(&report)
         .map_err(|error| Failure::cannot("write the report", error))?;

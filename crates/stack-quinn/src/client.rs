@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One download over one new connection, started by a line on stdin.
+//! One download over one new connection, or several at once, started by a line on stdin.
+
+mod several;
 
 use std::io;
 use std::net::SocketAddr;
@@ -36,10 +38,19 @@ pub fn run(job: ClientJob) -> Result<(), Error> {
         .build()?;
     let visit = runtime.block_on(async { Visit::prepare(&job) })?;
     io::stdin().read_line(&mut String::new())?;
-    let request = runtime.block_on(visit.download(job.url));
+    let requests = runtime.block_on(async {
+        match job.other_urls {
+            None => vec![visit.download(job.url).await],
+            Some(others) => {
+                let urls = std::iter::once(job.url).chain(others).collect();
+                let concurrency = job.concurrency.unwrap_or(1);
+                visit.download_all(urls, concurrency).await
+            }
+        }
+    });
     drop(runtime);
-    let error = request.error.clone();
-    report::write(&job.output, request)?;
+    let error = requests.iter().find_map(|request| request.error.clone());
+    report::write(&job.output, requests)?;
     error.map_or(Ok(()), |reason| Err(Error::Transfer(reason)))
 }
 
@@ -111,6 +122,22 @@ impl Visit {
             Ok(connection) => (self.migrated(connection, &answer), close(connection).await),
             Err(_) => (self.migration.map(|_| false), monotonic_ns()),
         };
+        let protocol = answer.alpn.clone();
+        let mut request = self
+            .account(url, start_ns, close_ns, &answer, outcome.err())
+            .over(protocol);
+        request.migrated = migrated;
+        request
+    }
+
+    fn account(
+        &self,
+        url: String,
+        start_ns: i64,
+        close_ns: i64,
+        answer: &Answer,
+        error: Option<String>,
+    ) -> Request {
         let mut hash = Sha256::new();
         answer.body.iter().for_each(|part| hash.update(part));
         Request {
@@ -129,25 +156,29 @@ impl Visit {
             body_bytes: answer.body.iter().map(Bytes::len).sum(),
             sha256: tls::hex(&hash.finalize()),
             congestion_control: self.algorithm.name(),
-            alpn: answer.alpn,
+            alpn: None,
             resumed: false,
             early_data: "not_offered",
-            migrated,
-            error: outcome.err(),
+            migrated: None,
+            error,
         }
     }
 
     async fn connect_and_get(&self, answer: &mut Answer) -> Result<Connection, String> {
-        let connecting = self
-            .endpoint
-            .connect_with(self.config.clone(), self.peer, &self.host)
-            .map_err(text)?;
-        let connection = connecting.await.map_err(text)?;
+        let connection = self.connect().await?;
         answer.alpn = alpn(&connection);
         let got = self.get(&connection, answer).await;
         // HTTP/3 knows that the connection is gone, QUIC knows why.
         got.map_err(|error| connection.close_reason().map_or(error, text))?;
         Ok(connection)
+    }
+
+    async fn connect(&self) -> Result<Connection, String> {
+        let connecting = self
+            .endpoint
+            .connect_with(self.config.clone(), self.peer, &self.host)
+            .map_err(text)?;
+        connecting.await.map_err(text)
     }
 
     async fn get(&self, connection: &Connection, answer: &mut Answer) -> Result<(), String> {

@@ -15,6 +15,10 @@ use crate::knobs::Knobs;
 #[derive(Debug, Deserialize)]
 pub struct ClientJob {
     pub url: String,
+    /// What is fetched beside it on the same connection.
+    pub other_urls: Option<Vec<String>>,
+    /// How many of them may be under way at once.
+    pub concurrency: Option<usize>,
     pub address: IpAddr,
     pub port: u16,
     /// Name in SNI and in the certificate.
@@ -109,6 +113,13 @@ impl Job for ClientJob {
         if self.priming {
             return Err(Error::Asked(
                 "quinn cannot keep a session: rustls has no file format for one".into(),
+            ));
+        }
+        if self.other_urls.is_some()
+            && (self.concurrency.is_none_or(|at_once| at_once == 0) || self.migration.is_some())
+        {
+            return Err(Error::Asked(
+                "several objects take a concurrency, and no migration".into(),
             ));
         }
         if self.migration.is_some() != self.migrate_at_bytes.is_some() {

@@ -13,7 +13,7 @@ use crate::error::Error;
 pub struct Report {
     version: u32,
     versions: BTreeMap<&'static str, &'static str>,
-    requests: [Request; 1],
+    requests: Vec<Request>,
     close_ns: i64,
 }
 
@@ -40,8 +40,16 @@ pub struct Request {
     pub error: Option<String>,
 }
 
-/// Writes the account of one request.
-pub fn write(path: &Path, request: Request) -> Result<(), Error> {
+impl Request {
+    /// On a connection that speaks this protocol.
+    pub fn over(mut self, alpn: Option<String>) -> Self {
+        self.alpn = alpn;
+        self
+    }
+}
+
+/// Writes the account of a visit's requests.
+pub fn write(path: &Path, requests: Vec<Request>) -> Result<(), Error> {
     let report = Report {
         version: 1,
         versions: [
@@ -51,8 +59,8 @@ pub fn write(path: &Path, request: Request) -> Result<(), Error> {
             ("rustls", env!("RUSTLS_VERSION")),
         ]
         .into(),
-        close_ns: request.close_ns,
-        requests: [request],
+        close_ns: requests.last().map_or(0, |request| request.close_ns),
+        requests,
     };
     let text = serde_json::to_vec_pretty(&report).map_err(std::io::Error::from);
     text.and_then(|text| fs::write(path, text))

@@ -83,9 +83,8 @@ def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:
     power = attainable(study)
     if power.together is None or power.together > max(1, power.comparisons // 2):
         found.append(power.sentence)
-    types = {workload.content_type for workload in study.workloads}
     for arm in study.arms:
-        found += [f"Arm {arm.name} cannot run: {reason}." for reason in objections(arm, types)]
+        found += [f"Arm {arm.name} cannot run: {reason}." for reason in objections(arm, study.workloads)]
     found += [f"Not on this machine: {reason}." for reason in look_for(study.arms, bounded_run).missing]
     limited = {row.cell_id for row in rows if expected_duration(row, study) > study.limits.trial}
     if limited:

@@ -167,11 +167,13 @@ def _extras(path: Path) -> list[str]:
 
 def _size(study: Study, rows: Sequence[PlanRow]) -> list[str]:
     main = sum(row.kind == "main" for row in rows)
-    sizes = ", ".join(_object(workload) for workload in study.workloads)
+    sizes = ", ".join(_objects(workload) for workload in study.workloads)
+    several = any(len(workload.object_sizes) > 1 for workload in study.workloads)
     aa, control = study.aa, len(rows) - main
+    counted = _count(study.workloads, "workload" if several else "object")
     return [
         f"Objects: {sizes}.",
-        f"{_count(study.workloads, 'object')} × {_count(study.paths, 'path')} × {_count(study.arms, 'arm')} × "
+        f"{counted} × {_count(study.paths, 'path')} × {_count(study.arms, 'arm')} × "
         f"{study.blocks} block{'s' * (study.blocks != 1)} = "
         f"{main} trials,",
         f"and {control} trials of A/A control ({aa.workload}/{aa.path}, {aa.blocks} blocks, each arm against itself).",
@@ -179,9 +181,16 @@ def _size(study: Study, rows: Sequence[PlanRow]) -> list[str]:
     ]
 
 
-def _object(workload: Workload) -> str:
-    size = str(workload.size)
-    return size if workload.name == size.replace(" ", "") else f"{workload.name} ({size})"
+def _objects(workload: Workload) -> str:
+    """A single one by its size; of several all that decides how they come."""
+    if len(workload.object_sizes) == 1:
+        size = str(workload.object_sizes[0])
+        return size if workload.name == size.replace(" ", "") else f"{workload.name} ({size})"
+    sizes = workload.object_sizes
+    alike = f"{len(sizes)} × {sizes[0]}"
+    told = alike if len(set(sizes)) == 1 else f"{len(sizes)} of {min(sizes)} to {max(sizes)}, {workload.total} together"
+    at_once = "all at once" if workload.at_once == len(sizes) else f"{workload.at_once} at once"
+    return f"{workload.name} ({told}, on one connection, {at_once})"
 
 
 def _minutes(seconds: float) -> str:

@@ -11,15 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
-from quiclab.spec.model import OCTETS, Knobs, Program, Role, Tcp
+from quiclab.spec.model import OCTETS, Knobs, Program, Role, Tcp, Workload
 from quiclab.spec.model import Protocol as HttpProtocol
 
 __all__ = ["Knobs", "Role"]  # so that an endpoint's file needs one import
 
-Ability = Literal["keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency", "content_type"]
+Ability = Literal["keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency", "content_type", "objects"]
 """What an endpoint can do beside its knobs, for docs/reference/endpoints.md and the conformance page. `ack_frequency`:
 it does what its peer asks for by ACK_FREQUENCY frames (draft-ietf-quic-ack-frequency); `content_type`: it serves an
-object under the type that the spec gives it."""
+object under the type that the spec gives it; `objects`: it downloads several objects on one connection, as many at once
+as it is told, and tells of each."""
 
 BoundedRun = Callable[[Sequence[str]], str | None]
 """Runs a short command and returns what it printed, or None when it failed or took too long."""
@@ -70,7 +71,7 @@ class Context:
     host: str
     """The server's name, which the certificate carries and every client resolves from this context."""
     object_name: str
-    """Path of the object below `/` on the server."""
+    """Path of the object below `/` on the server, or of the first of several."""
     work_dir: Path
     """The trial's directory: HOME, TMPDIR and every file of this endpoint live below it."""
     root: Path
@@ -87,6 +88,10 @@ class Context:
     """Clients: where the session ticket of the first visit is kept for the measured one."""
     content_type: str = OCTETS
     """Servers: what the objects are said to be."""
+    other_objects: tuple[str, ...] = ()
+    """Clients: what is asked for after it on the same connection, in this order."""
+    concurrency: int = 1
+    """Clients: how many objects may be under way at once."""
     priming: bool = False
     """Clients: this is the first visit, which only fetches the ticket."""
     origin: Origin | None = None
@@ -104,9 +109,17 @@ class Context:
 
     @property
     def url(self) -> str:
-        """The URL of the object; the port is left out where it is 443."""
+        """The URL of the (first) object; the port is left out where it is 443."""
+        return self._url(self.object_name)
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """Of all objects, in the order in which they are asked for."""
+        return self.url, *(self._url(name) for name in self.other_objects)
+
+    def _url(self, name: str) -> str:
         port = "" if self.port == 443 else f":{self.port}"
-        return f"https://{self.host}{port}/{self.object_name}"
+        return f"https://{self.host}{port}/{name}"
 
     @property
     def authority(self) -> str:
@@ -181,6 +194,15 @@ class Endpoint(Protocol):
 
     def command(self, context: Context) -> Command:
         """The command for one trial; pure."""
+        ...
+
+
+@runtime_checkable
+class LimitedObjects(Endpoint, Protocol):
+    """A client that fetches several objects, but not in every way."""
+
+    def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
+        """Why it cannot fetch the objects of this workload as asked, or None; that there are several is known."""
         ...
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
 from quiclab.endpoints._stacks import find_program
-from quiclab.spec.model import Knobs
+from quiclab.spec.model import Knobs, Program
 from quiclab.units import ByteCount, Duration
 
 
@@ -21,6 +21,8 @@ def client_job(context: Context) -> dict[str, object]:
     knobs = context.program.knobs
     return {
         "url": context.url,
+        "other_urls": context.urls[1:] or None,
+        "concurrency": context.concurrency if context.other_objects else None,
         "address": context.address,
         "port": context.port,
         "host": context.host,
@@ -61,6 +63,15 @@ def probe_program(run: BoundedRun, program: str, library: str, prefix: str | Non
     if started is None or text is None:
         return Unsupported(f"{program} is missing or does not run", "make stacks")
     return Available(text.strip().removeprefix(f"{library} "), started.path)
+
+
+def unsupported_objects(program: Program) -> str | None:
+    """What the programs around a library do for one object only."""
+    knobs = program.knobs
+    if knobs.session == "early_data" or knobs.migration is not None:
+        asked = 'session = "early_data"' if knobs.session == "early_data" else f'migration = "{knobs.migration}"'
+        return f"the client {program.name} fetches several objects without early data and without migration: {asked}"
+    return None
 
 
 def discovery_conflict(knobs: Knobs) -> str | None:

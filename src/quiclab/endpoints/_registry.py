@@ -6,7 +6,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection
 
-from quiclab.endpoints._api import Endpoint, Proxy, Role
+from quiclab.endpoints._api import Endpoint, LimitedObjects, Proxy, Role
 from quiclab.endpoints.clients.aioquic import AioquicClient
 from quiclab.endpoints.clients.chromium import Chromium
 from quiclab.endpoints.clients.curl import Curl
@@ -30,7 +30,7 @@ from quiclab.endpoints.servers.quic_go import QuicGoServer
 from quiclab.endpoints.servers.quiche import QuicheServer
 from quiclab.endpoints.servers.quinn import QuinnFaultyInitialPto, QuinnFaultyThreshold, QuinnServer, QuinnTimeThreshold
 from quiclab.errors import SpecError
-from quiclab.spec.model import OCTETS, Arm
+from quiclab.spec.model import OCTETS, Arm, Workload
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     Caddy(),
@@ -81,14 +81,13 @@ def names_by_role() -> dict[str, list[str]]:
     return {role: [endpoint.name for endpoint in ENDPOINTS if endpoint.role == role] for role in roles}
 
 
-def objections(arm: Arm, content_types: Collection[str] = ()) -> list[str]:
-    """Why an arm cannot run, each as a clause: protocols, knobs and values that its programs do not have.
-
-    `content_types` are those of the objects that it is to serve.
-    """
+def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
+    """Why an arm cannot run these workloads, each as a clause: what its programs do not have or cannot do."""
     found = []
-    server = find("server", arm.server.name)
-    if set(content_types) - {OCTETS} and "content_type" not in server.abilities:
+    server, client = find("server", arm.server.name), find("client", arm.client.name)
+    several = [workload for workload in workloads if len(workload.object_sizes) > 1]
+    found += [why for workload in several if (why := _unfetched(arm, client, workload)) is not None]
+    if {workload.content_type for workload in workloads} - {OCTETS} and "content_type" not in server.abilities:
         found.append(f"the server {server.name} cannot be told the content type of an object: unsupported")
     for role, program, protocol in arm.programs():
         endpoint = find(role, program.name)
@@ -108,6 +107,15 @@ def objections(arm: Arm, content_types: Collection[str] = ()) -> list[str]:
         if not set(program.knobs.asked()) - known and (why := endpoint.unsupported(program, protocol)) is not None:
             found.append(why)
     return found + _unheard(arm) + _uncompressed(arm)
+
+
+def _unfetched(arm: Arm, client: Endpoint, workload: Workload) -> str | None:
+    """Why the client cannot fetch several objects."""
+    if "objects" not in client.abilities:
+        able = [each.name for each in ENDPOINTS if "objects" in each.abilities and arm.protocol in each.protocols]
+        told = f"the client {client.name} cannot fetch the {len(workload.object_sizes)} objects of {workload.name}"
+        return f"{told} on one connection: unsupported; {', '.join(able)} can"
+    return client.unsupported_objects(arm.client, workload) if isinstance(client, LimitedObjects) else None
 
 
 def _unheard(arm: Arm) -> list[str]:

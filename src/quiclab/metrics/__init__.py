@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.metrics._api import Metric, MetricRow
+from quiclab.metrics._api import Metric, MetricRow, Noted
 from quiclab.metrics._registry import METRICS
 from quiclab.metrics.bytes_acknowledged import bytes_acknowledged
 from quiclab.metrics.evidence import Evidence, Unknown
@@ -28,9 +28,10 @@ def compute_trial(trial_dir: Path, tables: Mapping[str, pl.DataFrame], trial: Ma
 
 
 def _row(trial_id: str, metric: Metric, evidence: Evidence) -> MetricRow:
-    value, note = None, None
+    value: float | None = None
     try:
-        value = float(metric.compute(evidence))
+        found = metric.compute(evidence)
+        value, note = (found.value, found.note) if isinstance(found, Noted) else (found, None)
     except Unknown as unknown:
         note = str(unknown)
-    return MetricRow(trial_id, metric.name, value, metric.unit, metric.better, note)
+    return MetricRow(trial_id, metric.name, None if value is None else float(value), metric.unit, metric.better, note)

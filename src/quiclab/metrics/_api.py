@@ -13,6 +13,14 @@ Better = Literal["lower", "higher", "none"]
 
 
 @dataclass(frozen=True)
+class Noted:
+    """A value that rests on less than others of its name, and why."""
+
+    value: float
+    note: str
+
+
+@dataclass(frozen=True)
 class Metric:
     """One metric and how it is computed."""
 
@@ -21,7 +29,7 @@ class Metric:
     better: Better
     """Which way is good; `none` where the number only describes."""
     doc: str
-    compute: Callable[[Evidence], float]
+    compute: Callable[[Evidence], float | Noted]
     """Raises Unknown where the trial's tables cannot tell."""
 
 
@@ -36,4 +44,4 @@ class MetricRow:
     unit: str
     better: Better
     note: str | None
-    """Why the value is unknown."""
+    """Why the value is unknown, or what it rests on where that is not the rule."""

@@ -27,7 +27,9 @@ def setup_ms(evidence: Evidence) -> float:
 
 def ttfb_ms(evidence: Evidence) -> float:
     """Arrival of the packet that let the client program have the first byte of a body."""
-    first_byte_ns = min(evidence.client_instant("first_byte_ns"))
+    # Of several objects one may be empty.
+    told = [each["first_byte_ns"] for each in evidence.requests if each.get("first_byte_ns") is not None]
+    first_byte_ns = min(told or evidence.client_instant("first_byte_ns"))
     if not evidence.quic:
         return evidence.since_zero_ms(_last_in_order(evidence, first_byte_ns))
     before = [time_ns for time_ns, _ in quic.in_order(evidence) if time_ns <= first_byte_ns]

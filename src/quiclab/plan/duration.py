@@ -22,11 +22,16 @@ HANDSHAKE_RTTS = {"h2": 2, "h3": 1}
 
 
 def expected_duration(row: PlanRow, study: Study) -> Duration:
-    """Estimate of one trial: handshakes, request, slow start, all bytes at the rate that loss allows, overhead."""
+    """Estimate of one trial: handshakes, request, slow start, all bytes at the rate that loss allows, overhead.
+
+    Objects that wait for others are asked for a round trip later, in rounds.
+    """
     arm = next(arm for arm in study.arms if arm.name == row.arm_name)
     path = next(path for path in study.paths if path.name == row.path)
     workload = next(workload for workload in study.workloads if workload.name == row.workload)
-    return min(_transfer(arm, path, workload.size), study.limits.trial) + OVERHEAD
+    rounds = -(-len(workload.object_sizes) // workload.at_once)
+    between = Duration((rounds - 1) * path.base_rtt.ns)
+    return min(_transfer(arm, path, workload.total) + between, study.limits.trial) + OVERHEAD
 
 
 def expected_total(rows: Iterable[PlanRow], study: Study) -> Duration:

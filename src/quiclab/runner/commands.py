@@ -43,6 +43,8 @@ def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -
     address = SERVER_ADDRESSES[path.ip_version]
     behind = part == "server" and arm.proxy is not None
     logged = part not in ("warm-up", "first-visit")
+    workload = workload_of(laboratory.study, row)
+    names = workload.object_names
     certificates = laboratory.certificates[arm.certificate]
     return find(role, program.name).command(
         Context(
@@ -52,7 +54,7 @@ def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -
             address=address,
             port=ORIGIN_PORT if behind else PORT,
             host=HOST,
-            object_name=row.workload if logged else WARM_UP_OBJECT,
+            object_name=names[0] if logged else WARM_UP_OBJECT,
             work_dir=raw.parent / "home",
             root=laboratory.root,
             certificate=certificates.certificate,
@@ -62,7 +64,9 @@ def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -
             keylog=raw / "keys.log" if part == "client" else None,
             output=raw / f"{part}.json",
             session_file=raw.parent / "home" / "session",
-            content_type=next(each.content_type for each in laboratory.study.workloads if each.name == row.workload),
+            content_type=workload.content_type,
+            other_objects=names[1:] if logged else (),
+            concurrency=workload.at_once if logged else 1,
             priming=part == "first-visit",
             origin=Origin(address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
         )
@@ -102,6 +106,11 @@ def _spoken(arm: model.Arm) -> tuple[model.Protocol, ...]:
 def arm_of(study: model.Study, row: PlanRow) -> model.Arm:
     """The arm of the spec that a row runs."""
     return next(arm for arm in study.arms if arm.name == row.arm_name)
+
+
+def workload_of(study: model.Study, row: PlanRow) -> model.Workload:
+    """The workload of the spec that a row transfers."""
+    return next(workload for workload in study.workloads if workload.name == row.workload)
 
 
 def path_of(study: model.Study, row: PlanRow) -> model.Path:

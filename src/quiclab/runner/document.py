@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.plan.rows import PlanRow
-from quiclab.runner.commands import PORT, arm_of, path_of
+from quiclab.runner.commands import PORT, arm_of, path_of, workload_of
 from quiclab.runner.laboratory import Laboratory
 from quiclab.spec import model
 from quiclab.testbed.clock import Instant
@@ -21,7 +21,6 @@ def trial_document(
     laboratory: Laboratory, row: PlanRow, attempt: int, clocks: tuple[Instant, Instant], facts: dict[str, Any]
 ) -> dict[str, Any]:
     """What was asked for, where and when, and what should have arrived; `clocks` at start and end."""
-    size, digest = laboratory.expected[row.workload]
     arm, ip_version = arm_of(laboratory.study, row), path_of(laboratory.study, row).ip_version
     started, ended = clocks
     return {
@@ -35,7 +34,7 @@ def trial_document(
             "realtime_minus_monotonic_start_ns": started.realtime_minus_monotonic_ns,
             "realtime_minus_monotonic_end_ns": ended.realtime_minus_monotonic_ns,
         },
-        "expected": {"body_bytes": size, "sha256": digest},
+        "expected": _expected(laboratory, row),
         "protocol": arm.protocol,
         "tcp_congestion_control_asked": arm.tcp.congestion_control,
         "asked": _asked(arm),
@@ -45,6 +44,19 @@ def trial_document(
         "server_port": PORT,
         **facts,
     }
+
+
+def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
+    """What should arrive: of a single object its bytes and hash, of several all bytes and a list."""
+    workload = workload_of(laboratory.study, row)
+    objects = [
+        {"name": name, "body_bytes": size, "sha256": digest}
+        for name in workload.object_names
+        for size, digest in (laboratory.expected[name],)
+    ]
+    if len(objects) == 1:
+        return {key: objects[0][key] for key in ("body_bytes", "sha256")}
+    return {"body_bytes": workload.total.bytes, "concurrency": workload.at_once, "objects": objects}
 
 
 def _asked(arm: model.Arm) -> dict[str, Any]:

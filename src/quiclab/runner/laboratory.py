@@ -87,8 +87,9 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
 
 def check_supported(study: Study) -> None:
     """Ask every endpoint about every arm, before anything runs. Raises SpecError with all objections."""
-    types = {workload.content_type for workload in study.workloads}
-    found = tuple(f"arm {arm.name!r}: {objection}" for arm in study.arms for objection in objections(arm, types))
+    found = tuple(
+        f"arm {arm.name!r}: {objection}" for arm in study.arms for objection in objections(arm, study.workloads)
+    )
     if found:
         raise SpecError("an arm asks for what its programs cannot do", "`quiclab doctor` lists what each can", found)
 

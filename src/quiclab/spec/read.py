@@ -29,6 +29,9 @@ LEAST_QUIC_MTU = 1228
 MOST_WHOLE_CAPTURES = ByteCount(2 * 10**9)
 """Up to here captures keep whole packets where the spec does not say."""
 
+MOST_OBJECTS = 200
+"""On one connection."""
+
 AA_KEYS: Mapping[str, Kind[Any]] = {"workload": kinds.NAME, "path": kinds.NAME, "blocks": kinds.whole(1, 100_000)}
 _AA: Kind[dict[str, Any]] = Kind(
     'a table such as {workload = "1MB", path = "plain", blocks = 9}', lambda node: read_keys(node, AA_KEYS)
@@ -56,10 +59,15 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     "kind": kinds.choice(("object",)),
     "content_type": kinds.MEDIA_TYPE,
     "content": kinds.choice(("random", "text")),
+    "count": kinds.whole(1, MOST_OBJECTS),
+    "sizes": kinds.several(
+        kinds.SIZE, f'an array of 1 to {MOST_OBJECTS} sizes, such as ["10 KB", "1 MB"]', 1, MOST_OBJECTS
+    ),
+    "concurrency": kinds.whole(1, MOST_OBJECTS),
 }
 _STUDY: Kind[dict[str, Any]] = Kind("a table", lambda node: read_keys(node, STUDY_KEYS, ("name", "seed", "blocks")))
 _LIMITS: Kind[Limits] = Kind("a table", lambda node: build(Limits, node, LIMITS_KEYS))
-_WORKLOAD: Kind[Workload] = Kind("a table", lambda node: build(Workload, node, WORKLOAD_KEYS))
+_WORKLOAD: Kind[Workload] = Kind("a table", lambda node: _read_workload(node))
 _TABLES = ("study", "limits")
 _ARRAYS = ("workload", "path", "arm")
 
@@ -125,7 +133,7 @@ def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
         limits = read_or_report(top.child("limits"), _LIMITS)
     if top.source.problems:
         return None
-    smallest = min(workloads, key=lambda workload: workload.size)
+    smallest = min(workloads, key=lambda workload: workload.total)
     aa = {"workload": smallest.name, "path": paths[0].name, "blocks": own["blocks"], **own.get("aa", {})}
     first_h2 = next((arm for arm in arms if arm.protocol == "h2"), arms[0])
     resolved = {"baseline": first_h2.name, "captures": _captures(workloads, paths, arms, own), **own}
@@ -135,7 +143,7 @@ def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
 
 def _captures(workloads: Sequence[Workload], paths: Sequence[Path], arms: Sequence[Arm], own: Mapping[str, Any]) -> str:
     """Whole packets while the captures of both ends stay small."""
-    one_of_each = sum(workload.size.bytes for workload in workloads) * len(paths) * len(arms)
+    one_of_each = sum(workload.total.bytes for workload in workloads) * len(paths) * len(arms)
     return "whole" if 2 * one_of_each * own["blocks"] <= MOST_WHOLE_CAPTURES.bytes else "headers"
 
 
@@ -159,6 +167,21 @@ def _array(top: Node, name: str) -> list[Node]:
     elements = list(node.elements())
     _report_duplicates(elements)
     return elements
+
+
+def _read_workload(node: Node) -> Workload:
+    """What its keys say together is checked once each can be read."""
+    workload = build(Workload, node, WORKLOAD_KEYS)
+    objects = len(workload.object_sizes)
+    for key in ("size", "count"):
+        if workload.sizes is not None and key in node.value:
+            node.child(key).report('it cannot stand beside "sizes", which says all of them; write one or the other')
+    if not objects:
+        node.report(f'"size" is missing; write {kinds.SIZE.wanted}, or "sizes" for objects that differ')
+    elif workload.at_once > objects:
+        things = f"there {'is 1 object' if objects == 1 else f'are {objects} objects'} here"
+        node.child("concurrency").report(f"{workload.concurrency} at once, but {things}; write at most {objects}")
+    return workload
 
 
 def _all(nodes: Sequence[Node], kind: Kind[Any]) -> list[Any]:

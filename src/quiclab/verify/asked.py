@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from quiclab.verify.proof import UNPROVEN
@@ -35,6 +36,30 @@ def shortfall(document: Mapping[str, Any]) -> str | None:
         _migration(asked, proof, request) if document["protocol"] == "h3" else None,
     )
     return next((problem for problem in problems if problem), None)
+
+
+def objects_apart(document: Mapping[str, Any]) -> str | None:
+    """Several objects that did not come over one connection, or more of them at once than was asked for."""
+    expected, proof = document["expected"], document["proof"]
+    objects = expected.get("objects")
+    if objects is None:
+        return None
+    connections, by = proof["connections"], "by decryption"
+    # Every path of a connection that migrates is a socket of its own; only decryption tells these from connections.
+    if connections == UNPROVEN and not (document.get("asked") or {}).get("migration"):
+        connections, by = len(proof["client_sockets"]) if proof["client_sockets"] != UNPROVEN else UNPROVEN, "by socket"
+    if connections not in (1, UNPROVEN):
+        return f"asked for {len(objects)} objects on one connection, but the client had {connections} ({by})"
+    at_once = most_at_once((document["client"] or {}).get("requests") or [])
+    if at_once > expected["concurrency"]:
+        return f"asked for {expected['concurrency']} objects at once, but {at_once} were under way"
+    return None
+
+
+def most_at_once(requests: Sequence[Mapping[str, Any]]) -> int:
+    """Most requests that were under way at the same time, by the client's account."""
+    changes = [(request["start_ns"], 1) for request in requests] + [(each["last_byte_ns"], -1) for each in requests]
+    return max(accumulate(change for _, change in sorted(changes)), default=0)
 
 
 def _tls(asked: Mapping[str, Any], proof: Mapping[str, Any]) -> str | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One object, downloaded once on a new connection."""
+"""One object or several, each downloaded once, on one new connection."""
 
 from __future__ import annotations
 
@@ -19,11 +19,18 @@ class Object:
     kind = "object"
 
     def build(self, workload: Workload, seed: int) -> Site:
-        """One file that carries the workload's name."""
-        source = random.Random(f"{seed}/{workload.name}")  # noqa: S311
-        size = workload.size.bytes
-        content = source.randbytes(size) if workload.content == "random" else _text(source, size)
-        return Site(files={workload.name: content}, requests=(workload.name,))
+        """A file for each, with content of its own, so that one cannot be taken for another."""
+        names = workload.object_names
+        files = {
+            name: _content(workload, f"{seed}/{name}", size.bytes)
+            for name, size in zip(names, workload.object_sizes, strict=True)
+        }
+        return Site(files=files, requests=names)
+
+
+def _content(workload: Workload, seed: str, size: int) -> bytes:
+    source = random.Random(seed)  # noqa: S311
+    return source.randbytes(size) if workload.content == "random" else _text(source, size)
 
 
 def _text(source: random.Random, size: int) -> bytes:

@@ -89,3 +89,18 @@ def test_the_total_is_the_sum(tmp_path: pathlib.Path) -> None:
 def test_the_mean_of_a_loss_model(loss: Loss | None, share: float) -> None:
     """Time in the bad state times its loss, plus the rest."""
     assert mean_loss(loss) == pytest.approx(share)
+
+
+def test_all_bytes_of_several_objects_count(tmp_path: pathlib.Path) -> None:
+    """Fifty at once take as long as one of their size together."""
+    several = study_of(tmp_path, changed(('size = "100 KB"', 'size = "100 KB"\ncount = 50')))
+    one = study_of(tmp_path, changed(('"100 KB"', '"5 MB"')))
+    assert seconds(several) == pytest.approx(seconds(one))
+
+
+def test_objects_that_wait_for_others_cost_round_trips(tmp_path: pathlib.Path) -> None:
+    """Five by two are three rounds: two waits of a round trip (20 ms)."""
+    lines = 'size = "100 KB"\ncount = 5'
+    at_once = study_of(tmp_path, changed(('size = "100 KB"', lines)))
+    by_two = study_of(tmp_path, changed(('size = "100 KB"', lines + "\nconcurrency = 2")))
+    assert seconds(by_two) - seconds(at_once) == pytest.approx(0.04)

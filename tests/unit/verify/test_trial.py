@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from quiclab.verify.asked import objects_apart
 from quiclab.verify.trial import judge
 
 GOOD: dict[str, Any] = {
@@ -91,3 +92,72 @@ def test_what_cannot_be_proven_says_so(tmp_path: Path) -> None:
     assert {proof[name] for name in ("transport", "http_version", "tls_group", "tcp_congestion_control")} == {
         "unproven"
     }
+
+
+def _several(**changes: dict[str, Any]) -> dict[str, Any]:
+    """Two objects at most at once, three in all; `changes` to the account of each by its name."""
+    objects = [{"name": f"o~{n}", "body_bytes": n, "sha256": f"hash {n}"} for n in (1, 2, 3)]
+    accounts = {
+        each["name"]: {
+            "url": f"https://server.test/{each['name']}",
+            "http_version": "HTTP/2",
+            "status": 200,
+            "start_ns": 100 if number == 2 else 0,
+            "last_byte_ns": 200 if number == 2 else 100,
+            **each,
+        }
+        for number, each in enumerate(objects)
+    }
+    for name, change in changes.items():
+        accounts[name.replace("_", "~")] |= change
+    expected = {"body_bytes": 6, "concurrency": 2, "objects": objects}
+    return {"expected": expected, "client": {"requests": list(accounts.values())}}
+
+
+def test_several_good_objects_count(tmp_path: Path) -> None:
+    """In whatever order the client tells of them; one that begins as another ends is not beside it."""
+    change = _several()
+    change["client"]["requests"].reverse()
+    assert _judge(tmp_path, change) == ("verified", "")
+
+
+@pytest.mark.parametrize(
+    ("object_", "change", "reason"),
+    [
+        ("o_2", {"sha256": "hash 1"}, "the object o~2: the body has the right length and the wrong content"),
+        ("o_3", {"body_bytes": 2}, "the object o~3: the body has 2 bytes instead of 3"),
+        ("o_1", {"status": 404}, "the object o~1: the server answered with status 404"),
+        ("o_3", {"error": "reset"}, "the object o~3: the client: reset"),
+        ("o_2", {"url": "https://server.test/other"}, "the object o~2 is missing from the client's account"),
+        ("o_3", {"start_ns": 50}, "asked for 2 objects at once, but 3 were under way"),
+    ],
+)
+def test_one_bad_object_fails_the_trial_by_its_name(
+    tmp_path: Path, object_: str, change: dict[str, Any], reason: str
+) -> None:
+    """However well the others came."""
+    status, why = _judge(tmp_path, _several(**{object_: change}))
+    assert status == "failed"
+    assert reason in why
+
+
+@pytest.mark.parametrize(
+    ("proof", "asked", "reason"),
+    [
+        ({"connections": 1, "client_sockets": ["a"]}, {}, None),
+        ({"connections": "unproven", "client_sockets": ["a"]}, {}, None),
+        ({"connections": "unproven", "client_sockets": "unproven"}, {}, None),
+        ({"connections": "unproven", "client_sockets": ["a", "b"]}, {}, "but the client had 2 (by socket)"),
+        ({"connections": 3, "client_sockets": ["a"]}, {}, "but the client had 3 (by decryption)"),
+        ({"connections": 1, "client_sockets": ["a", "b"]}, {"migration": "active"}, None),
+        ({"connections": "unproven", "client_sockets": ["a", "b"]}, {"migration": "active"}, None),
+    ],
+)
+def test_several_objects_come_over_one_connection(
+    proof: dict[str, Any], asked: dict[str, Any], reason: str | None
+) -> None:
+    """Two sockets are two connections, unless the client has moved from one to the other."""
+    told = objects_apart(GOOD | _several() | {"proof": proof, "asked": asked})
+    assert (told is None) == (reason is None)
+    assert (reason or "") in (told or "")
+    assert objects_apart(GOOD | {"proof": proof, "asked": asked}) is None, "a single object may come over any number"

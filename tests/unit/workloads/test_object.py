@@ -37,3 +37,22 @@ def test_words_compress() -> None:
 def test_an_empty_object() -> None:
     """0 KB measures the set-up alone."""
     assert build_site(Workload("x", ByteCount(0)), 1).files == {"x": b""}
+
+
+def test_objects_differ_in_content_though_not_in_size() -> None:
+    """One that is delivered in another's place is found out."""
+    site = build_site(Workload("x", ByteCount(1000), count=3), 1)
+    assert site.requests == tuple(site.files) == ("x~1", "x~2", "x~3")
+    assert {len(content) for content in site.files.values()} == {1000}
+    assert len(set(site.files.values())) == 3
+
+
+def test_mixed_objects_have_their_sizes_in_order() -> None:
+    """As the spec lists them."""
+    site = build_site(Workload("x", sizes=(ByteCount(7), ByteCount(0), ByteCount(70))), 1)
+    assert [len(site.files[name]) for name in site.requests] == [7, 0, 70]
+
+
+def test_a_single_object_is_the_same_however_it_is_counted() -> None:
+    """Name and content."""
+    assert build_site(Workload("x", ByteCount(9), count=1), 1) == build_site(Workload("x", ByteCount(9)), 1)

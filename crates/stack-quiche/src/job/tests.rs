@@ -27,7 +27,7 @@ fn refusal(changes: &Value) -> String {
 fn null_is_the_librarys_own() {
     let job = client(&json!({})).expect("a job");
     assert_eq!(job.knobs.congestion_control, None);
-    assert_eq!(job.path(), Ok(("quiclab.test:8443", "/object?x=1")));
+    assert_eq!(job.paths(), Ok(vec![("quiclab.test:8443", "/object?x=1")]));
     assert_eq!(job.server().to_string(), "10.0.0.2:8443");
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Downloads one URL over HTTP/3 with aioquic and writes down when. Started as: `python -I THIS job.json`.
+"""Downloads over one HTTP/3 connection with aioquic and writes down when. Started as: `python -I THIS job.json`.
 
 It waits for a line on stdin before it begins. All instants are CLOCK_MONOTONIC in nanoseconds.
 """
@@ -25,51 +25,84 @@ from aioquic.quic.events import ConnectionTerminated, ProtocolNegotiated, QuicEv
 from aioquic.quic.logger import QuicFileLogger
 
 
-class Download(QuicConnectionProtocol):
-    """One GET on a new connection."""
+class Download:
+    """One request and what comes of it."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._http = H3Connection(self._quic)
-        self.done = asyncio.get_running_loop().create_future()
+    def __init__(self, url: str, start_ns: int) -> None:
+        self.url = url
         self.body: list[bytes] = []
-        self.facts: dict[str, Any] = {"first_byte_ns": None, "alpn": None, "status": None}
+        self.facts: dict[str, Any] = {"start_ns": start_ns, "first_byte_ns": None, "status": None}
+        self.done = False
 
-    def get(self, authority: str, path: str) -> None:
-        """Send the request."""
-        stream = self._quic.get_next_available_stream_id()
-        headers = [
-            (b":method", b"GET"),
-            (b":scheme", b"https"),
-            (b":authority", authority.encode()),
-            (b":path", path.encode()),
-        ]
-        self._http.send_headers(stream, headers, end_stream=True)
-        self.transmit()
-
-    def quic_event_received(self, event: QuicEvent) -> None:
-        """Feed HTTP/3 and note instants."""
-        if isinstance(event, ProtocolNegotiated):
-            self.facts["alpn"] = event.alpn_protocol
-        if isinstance(event, ConnectionTerminated) and not self.done.done():
-            self.done.set_exception(ConnectionError(event.reason_phrase or f"closed with error {event.error_code}"))
-        for http_event in self._http.handle_event(event):
-            self._http_event(http_event)
-
-    def _http_event(self, event: H3Event) -> None:
+    def take(self, event: H3Event) -> bool:
+        """Note instants; whether it is complete now."""
         if isinstance(event, HeadersReceived):
             self.facts["status"] = int(dict(event.headers).get(b":status", b"0"))
         elif isinstance(event, DataReceived):
             if self.facts["first_byte_ns"] is None and event.data:
                 self.facts["first_byte_ns"] = time.monotonic_ns()
             self.body.append(event.data)
-        if getattr(event, "stream_ended", False) and not self.done.done():
+        if getattr(event, "stream_ended", False):
             self.facts["last_byte_ns"] = time.monotonic_ns()
+            self.done = True
+        return self.done
+
+
+class Visit(QuicConnectionProtocol):
+    """One connection."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._http = H3Connection(self._quic)
+        self._streams: dict[int, Download] = {}
+        self._waiting: list[Download] = []
+        self.done = asyncio.get_running_loop().create_future()
+        self.alpn: str | None = None
+
+    def get(self, downloads: list[Download], concurrency: int) -> None:
+        """Ask for all, in their order; the next is asked for when one is complete."""
+        self._waiting = downloads[concurrency:]
+        for download in downloads[:concurrency]:
+            self._ask(download)
+        self.transmit()
+
+    def _ask(self, download: Download) -> None:
+        url, stream = urlsplit(download.url), self._quic.get_next_available_stream_id()
+        self._streams[stream] = download
+        headers = [
+            (b":method", b"GET"),
+            (b":scheme", b"https"),
+            (b":authority", url.netloc.encode()),
+            (b":path", url.path.encode()),
+        ]
+        self._http.send_headers(stream, headers, end_stream=True)
+
+    def quic_event_received(self, event: QuicEvent) -> None:
+        """Feed HTTP/3."""
+        if isinstance(event, ProtocolNegotiated):
+            self.alpn = event.alpn_protocol
+        if isinstance(event, ConnectionTerminated) and not self.done.done():
+            self.done.set_exception(ConnectionError(event.reason_phrase or f"closed with error {event.error_code}"))
+        for http_event in self._http.handle_event(event):
+            self._http_event(http_event)
+
+    def _http_event(self, event: H3Event) -> None:
+        download = self._streams.get(getattr(event, "stream_id", -1))
+        if download is None or download.done:
+            return
+        if not download.take(event):
+            return
+        if self._waiting:
+            following = self._waiting.pop(0)
+            following.facts["start_ns"] = time.monotonic_ns()
+            self._ask(following)
+            self.transmit()
+        elif all(each.done for each in self._streams.values()) and not self.done.done():
             self.done.set_result(None)
 
 
-async def run(job: dict[str, Any]) -> dict[str, Any]:
-    """The whole transfer; an account of it with an `error` if it did not end well."""
+async def run(job: dict[str, Any]) -> list[dict[str, Any]]:
+    """All requests; an account of each, with an `error` if it did not end well."""
     url = urlsplit(job["url"])
     configuration = QuicConfiguration(
         is_client=True,
@@ -82,47 +115,56 @@ async def run(job: dict[str, Any]) -> dict[str, Any]:
         **job["library"],
     )
     configuration.load_verify_locations(job["ca"])
-    result: dict[str, Any] = {"url": job["url"], "protocol": "h3", "start_ns": time.monotonic_ns()}
-    body = b""
+    start_ns = time.monotonic_ns()
+    downloads = [Download(each, start_ns) for each in (job["url"], *job["other_urls"])]
+    alpn, error = None, None
     try:
         # aioquic connects to an address and checks the certificate against server_name.
         async with connect(
-            job["address"], url.port or 443, configuration=configuration, create_protocol=Download
+            job["address"], url.port or 443, configuration=configuration, create_protocol=Visit
         ) as client:
-            download = cast("Download", client)
-            download.get(url.netloc, url.path)
+            visit = cast("Visit", client)
+            visit.get(downloads, job["concurrency"])
             try:
-                await download.done
+                await visit.done
             finally:
-                result |= download.facts
-                body = b"".join(download.body)
-    except (ConnectionError, OSError, TimeoutError) as error:
-        result["error"] = str(error) or type(error).__name__
-    result.setdefault("last_byte_ns", time.monotonic_ns())
-    result["close_ns"] = time.monotonic_ns()
-    result["http_version"] = "HTTP/3" if result.get("alpn") == "h3" else "unknown"
-    result["congestion_control"] = job["library"]["congestion_control_algorithm"]
-    result["body_bytes"] = len(body)
-    result["sha256"] = hashlib.sha256(body).hexdigest()
-    return result
+                alpn = visit.alpn
+    except (ConnectionError, OSError, TimeoutError) as failure:
+        error = str(failure) or type(failure).__name__
+    close_ns = time.monotonic_ns()
+    common = {
+        "close_ns": close_ns,
+        "alpn": alpn,
+        "http_version": "HTTP/3" if alpn == "h3" else "unknown",
+        "congestion_control": job["library"]["congestion_control_algorithm"],
+    }
+    return [_account(download, common, error) for download in downloads]
+
+
+def _account(download: Download, common: dict[str, Any], error: str | None) -> dict[str, Any]:
+    body = b"".join(download.body)
+    told = {"url": download.url, "protocol": "h3", "last_byte_ns": common["close_ns"], **download.facts, **common}
+    if error is not None and not download.done:
+        told["error"] = error
+    return told | {"body_bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
 
 
 def main() -> int:
-    """Exit code 0 when the request got an answer."""
+    """Exit code 0 when every request got an answer."""
     job = json.loads(Path(sys.argv[1]).read_text())
     sys.stdin.readline()
-    request = asyncio.run(run(job))
+    requests = asyncio.run(run(job))
     report = {
         "version": 1,
         "versions": {"aioquic": aioquic.__version__},
-        "requests": [request],
-        "close_ns": request["close_ns"],
+        "requests": requests,
+        "close_ns": requests[-1]["close_ns"],
     }
     Path(job["output"]).write_text(json.dumps(report, indent=1))
-    if "error" in request:
-        print(request["error"])
-        return 1
-    return 0
+    errors = [request["error"] for request in requests if "error" in request]
+    for error in errors:
+        print(error)
+    return 1 if errors else 0
 
 
 if __name__ == "__main__":

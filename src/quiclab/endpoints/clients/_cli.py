@@ -41,6 +41,7 @@ def cli_command(
     env: Mapping[str, str] = {},
     files: Mapping[Path, str] = {},
     body: Path | None = None,
+    bodies: Sequence[Path] = (),
     http_version: str | None = None,
     writes_json: bool = False,
     exit_codes: Mapping[int, str] = {},
@@ -49,13 +50,15 @@ def cli_command(
 
     `body`: the file in which it leaves the body, where it cannot write to stdout. `http_version`: the only one that it
     speaks. `writes_json`: it ends with curl's account of itself on stderr. `exit_codes`: what those mean that it leaves
-    unexplained.
+    unexplained. `bodies`: the file in which curl leaves each of several objects; its accounts of them are on stdout.
     """
     started = find_program(name, context.program.prefix)
     job = context.work_dir / f"{context.output.stem}-job.json"
     settings = {
         "argv": [*(started.argv if started else (name,)), *arguments],
         "url": context.url,
+        "urls": context.urls,
+        "bodies": [str(each) for each in bodies],
         "protocol": context.protocol,
         "body": str(body) if body else None,
         "http_version": http_version,

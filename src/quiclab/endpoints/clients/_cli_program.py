@@ -3,7 +3,8 @@
 
 It waits for a line on stdin, starts the command, takes the body from the command's stdout (or from a file that it
 leaves), and hashes it after the end. All instants are CLOCK_MONOTONIC in nanoseconds; the first one is before the
-command is loaded, which the packets tell apart.
+command is loaded, which the packets tell apart. Of several objects, each in a file of its own, curl tells when it had
+each.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 
 _PIPE_BYTES = 1 << 20
 _F_SETPIPE_SZ = 1031
+_HTTP_VERSIONS = {"1.1": "HTTP/1.1", "2": "HTTP/2", "3": "HTTP/3"}
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
@@ -52,6 +54,54 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     return request
 
 
+def run_several(job: dict[str, Any]) -> list[dict[str, Any]]:
+    """All objects of one command, in the order in which they were asked for."""
+    to_realtime_ns = time.time_ns() - time.monotonic_ns()
+    with Path(job["messages"]).open("wb") as messages:
+        # Accounts on stdout, which curl buffers: unbuffered, each would cost it milliseconds between two packets.
+        process = subprocess.run(
+            job["argv"], stdout=subprocess.PIPE, stderr=messages, stdin=subprocess.DEVNULL, check=False
+        )
+    close_ns = time.monotonic_ns()
+    complaints = Path(job["messages"]).read_text(errors="replace").strip().splitlines()
+    told: dict[str, dict[str, Any]] = {}
+    for line in process.stdout.decode(errors="replace").splitlines():
+        time_s, _, account = line.partition(" ")
+        try:
+            seconds, _, fraction = time_s.partition(".")
+            end_ns = int(seconds) * 10**9 + int(fraction.ljust(9, "0")) - to_realtime_ns
+            found = json.loads(account)
+        except ValueError:
+            complaints.append(line)
+        else:
+            told[found["url"]] = _of_several(found, end_ns)
+    last = complaints[-1] if complaints else ""
+    untold = {"status": None, "start_ns": close_ns, "first_byte_ns": None, "last_byte_ns": close_ns}
+    requests = []
+    for url, file in zip(job["urls"], job["bodies"], strict=True):
+        body = Path(file).read_bytes() if Path(file).exists() else b""
+        request = {"url": url, "protocol": job["protocol"], **told.get(url, untold), "close_ns": close_ns}
+        if url not in told:
+            request["error"] = f"exit code {process.returncode}" + (f": {last}" if last else "")
+        requests.append(request | {"body_bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()})
+    return requests
+
+
+def _of_several(account: dict[str, Any], end_ns: int) -> dict[str, Any]:
+    """curl's account of one of them, by the instant at which it gave it: as soon as it had the last byte."""
+    start_ns = end_ns - round(account["time_total"] * 1e9)
+    first_ns = start_ns + round(account["time_starttransfer"] * 1e9)
+    found = {
+        "start_ns": start_ns,
+        "first_byte_ns": first_ns if account["size_download"] else None,
+        "last_byte_ns": end_ns,
+        "content_type": account["content_type"],
+        "status": account["http_code"],
+        "http_version": _HTTP_VERSIONS.get(str(account["http_version"]), "unknown"),
+    }
+    return found | ({"error": account["errormsg"]} if account["errormsg"] else {})
+
+
 def _curl_account(said: str) -> dict[str, Any]:
     """curl's `--write-out %{json}` is the last line on its stderr; what stands before are its complaints."""
     complaints, _, line = said.rpartition("\n")
@@ -59,11 +109,10 @@ def _curl_account(said: str) -> dict[str, Any]:
         account = json.loads(line)
     except json.JSONDecodeError:
         return {"error": said} if said else {}
-    names = {"1.1": "HTTP/1.1", "2": "HTTP/2", "3": "HTTP/3"}
     found: dict[str, Any] = {
         "content_type": account["content_type"],
         "status": account["http_code"],
-        "http_version": names.get(str(account["http_version"]), "unknown"),
+        "http_version": _HTTP_VERSIONS.get(str(account["http_version"]), "unknown"),
     }
     return found | ({"error": complaints.splitlines()[-1]} if complaints else {})
 
@@ -72,13 +121,13 @@ def main() -> int:
     """Exit code 0 when the command ended well."""
     job = json.loads(Path(sys.argv[1]).read_text())
     sys.stdin.readline()
-    request = run(job)
-    report = {"version": 1, "versions": {}, "requests": [request], "close_ns": request["close_ns"]}
+    requests = run_several(job) if job["bodies"] else [run(job)]
+    report = {"version": 1, "versions": {}, "requests": requests, "close_ns": requests[-1]["close_ns"]}
     Path(job["output"]).write_text(json.dumps(report, indent=1))
-    if "error" in request:
-        print(request["error"])
-        return 1
-    return 0
+    errors = [request["error"] for request in requests if "error" in request]
+    for error in errors:
+        print(error)
+    return 1 if errors else 0
 
 
 if __name__ == "__main__":

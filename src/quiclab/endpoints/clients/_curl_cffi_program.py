@@ -2,8 +2,8 @@
 """Downloads with libcurl and writes down when. Started as a program of its own: `python -I THIS job.json`.
 
 It loads libcurl, waits for a line on stdin, downloads the URL once with each protocol asked for, each on a new
-connection, keeps bodies in memory, and hashes them after the last byte. All instants are
-CLOCK_MONOTONIC in nanoseconds.
+connection, keeps bodies in memory, and hashes them after the last byte. Several URLs share one connection (libcurl's
+multi interface). All instants are CLOCK_MONOTONIC in nanoseconds.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import socket
 import sys
 import time
 import types
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
@@ -23,51 +24,115 @@ _package = types.ModuleType("curl_cffi")
 _package.__path__ = list(getattr(find_spec("curl_cffi"), "submodule_search_locations", None) or [])
 sys.modules["curl_cffi"] = _package
 
-from curl_cffi.const import CurlHttpVersion, CurlInfo, CurlOpt  # noqa: E402
+from curl_cffi._wrapper import ffi, lib  # noqa: E402
+from curl_cffi.const import CurlHttpVersion, CurlInfo, CurlMOpt, CurlOpt  # noqa: E402
 from curl_cffi.curl import Curl, CurlError  # noqa: E402
 
 _VERSIONS = {"h2": CurlHttpVersion.V2TLS, "h3": CurlHttpVersion.V3ONLY}
+_POLL_MS = 1000
+"""Longest sleep between two looks at libcurl; it wakes up by itself when there is something to do."""
 _NAMES = {1: "HTTP/1.0", 2: "HTTP/1.1", 3: "HTTP/2", 30: "HTTP/3"}
+
+
+class Transfer:
+    """One request and what comes of it."""
+
+    def __init__(self, job: dict[str, Any], url: str, protocol: str) -> None:
+        self._chunks: list[bytes] = []
+        self._first_byte_ns: int | None = None
+        self.curl = curl = Curl()
+        self.handle = curl._curl  # noqa: SLF001 - the binding has no multi interface without asyncio
+        curl.setopt(CurlOpt.URL, url.encode())
+        curl.setopt(CurlOpt.HTTP_VERSION, _VERSIONS[protocol])
+        curl.setopt(CurlOpt.RESOLVE, [job["resolve"]])
+        curl.setopt(CurlOpt.CAINFO, job["ca"].encode())
+        curl.setopt(CurlOpt.PROXY, b"")
+        curl.setopt(CurlOpt.WRITEFUNCTION, self._on_data)
+        curl.setopt(CurlOpt.HTTP2_SETTINGS, job["h2_settings"].encode())
+        curl.setopt(CurlOpt.HTTP2_WINDOW_UPDATE, job["h2_window_update"])
+        if job["compression"]:
+            curl.setopt(CurlOpt.ACCEPT_ENCODING, b"gzip")
+        self.result: dict[str, Any] = {"url": url, "protocol": protocol}
+
+    def _on_data(self, data: bytes) -> int:
+        if self._first_byte_ns is None:
+            self._first_byte_ns = time.monotonic_ns()
+        self._chunks.append(data)
+        return len(data)
+
+    def error(self, code: int) -> str:
+        """What libcurl's number means, with what it left in the buffer for that."""
+        return str(self.curl._get_error(code, "perform"))  # noqa: SLF001
+
+    def begin(self) -> None:
+        """Note when it was asked for."""
+        self.result["start_ns"] = time.monotonic_ns()
+
+    def end(self, error: str | None = None) -> None:
+        """Note when it ended, and how; the connection is still open."""
+        result, curl = self.result, self.curl
+        if error is not None:
+            result["error"] = error
+        result["last_byte_ns"] = time.monotonic_ns()
+        result["first_byte_ns"] = self._first_byte_ns
+        result["status"] = curl.getinfo(CurlInfo.RESPONSE_CODE)
+        result["http_version"] = _NAMES.get(cast("int", curl.getinfo(CurlInfo.HTTP_VERSION)), "unknown")
+        result["congestion_control"] = _congestion_control(curl)
+
+    def account(self, close_ns: int) -> dict[str, Any]:
+        """All of it; the body is hashed only now."""
+        body = b"".join(self._chunks)
+        digest = hashlib.sha256(body).hexdigest()
+        return self.result | {"close_ns": close_ns, "body_bytes": len(body), "sha256": digest}
 
 
 def download(job: dict[str, Any], url: str, protocol: str) -> dict[str, Any]:
     """One request on a new connection; the connection is closed before the result is returned."""
-    chunks: list[bytes] = []
-    instants: list[int] = []
-
-    def on_data(data: bytes) -> int:
-        if not instants:
-            instants.append(time.monotonic_ns())
-        chunks.append(data)
-        return len(data)
-
-    curl = Curl()
-    curl.setopt(CurlOpt.URL, url.encode())
-    curl.setopt(CurlOpt.HTTP_VERSION, _VERSIONS[protocol])
-    curl.setopt(CurlOpt.RESOLVE, [job["resolve"]])
-    curl.setopt(CurlOpt.CAINFO, job["ca"].encode())
-    curl.setopt(CurlOpt.PROXY, b"")
-    curl.setopt(CurlOpt.WRITEFUNCTION, on_data)
-    curl.setopt(CurlOpt.HTTP2_SETTINGS, job["h2_settings"].encode())
-    curl.setopt(CurlOpt.HTTP2_WINDOW_UPDATE, job["h2_window_update"])
-    if job["compression"]:
-        curl.setopt(CurlOpt.ACCEPT_ENCODING, b"gzip")
-    result: dict[str, Any] = {"url": url, "protocol": protocol, "start_ns": time.monotonic_ns()}
+    transfer = Transfer(job, url, protocol)
+    transfer.begin()
     try:
-        curl.perform()
+        transfer.curl.perform()
+        transfer.end()
     except CurlError as error:
-        result["error"] = str(error)
-    result["last_byte_ns"] = time.monotonic_ns()
-    result["first_byte_ns"] = instants[0] if instants else None
-    result["status"] = curl.getinfo(CurlInfo.RESPONSE_CODE)
-    result["http_version"] = _NAMES.get(cast("int", curl.getinfo(CurlInfo.HTTP_VERSION)), "unknown")
-    result["congestion_control"] = _congestion_control(curl)
-    curl.close()
-    result["close_ns"] = time.monotonic_ns()
-    body = b"".join(chunks)
-    result["body_bytes"] = len(body)
-    result["sha256"] = hashlib.sha256(body).hexdigest()
-    return result
+        transfer.end(str(error))
+    transfer.curl.close()
+    return transfer.account(time.monotonic_ns())
+
+
+def download_all(job: dict[str, Any], urls: list[str], protocol: str) -> list[dict[str, Any]]:
+    """Requests in their order on one new connection, at most `concurrency` of them under way at once."""
+    transfers = [Transfer(job, url, protocol) for url in urls]
+    multi = lib.curl_multi_init()
+    # Of its own accord libcurl has at most 100 streams on a connection, and opens another for the rest. The binding
+    # hands the value on as it is, where libcurl takes a long.
+    for option, number in ((CurlMOpt.MAX_CONCURRENT_STREAMS, len(urls)), (CurlMOpt.MAX_HOST_CONNECTIONS, 1)):
+        lib.curl_multi_setopt(multi, option, ffi.cast("void *", number))
+    waiting: Iterator[Transfer] = iter(transfers)
+    under_way: dict[Any, Transfer] = {}
+    left = ffi.new("int *")
+    while True:
+        while len(under_way) < job["concurrency"] and (transfer := next(waiting, None)) is not None:
+            # All but the first wait for its connection instead of opening their own.
+            transfer.curl.setopt(CurlOpt.PIPEWAIT, 1)
+            transfer.begin()
+            lib.curl_multi_add_handle(multi, transfer.handle)
+            under_way[transfer.handle] = transfer
+        if not under_way:
+            break
+        lib.curl_multi_perform(multi, left)
+        ended = False
+        while (message := lib.curl_multi_info_read(multi, left)) != ffi.NULL:
+            code, transfer = message.data.result, under_way.pop(message.easy_handle)
+            transfer.end(None if code == 0 else transfer.error(code))
+            lib.curl_multi_remove_handle(multi, transfer.handle)
+            ended = True
+        if not ended:
+            lib.curl_multi_poll(multi, ffi.NULL, 0, _POLL_MS, left)
+    for transfer in transfers:
+        transfer.curl.close()
+    lib.curl_multi_cleanup(multi)
+    close_ns = time.monotonic_ns()
+    return [transfer.account(close_ns) for transfer in transfers]
 
 
 def _congestion_control(curl: Curl) -> str | None:
@@ -87,7 +152,10 @@ def main() -> int:
     job = json.loads(Path(sys.argv[1]).read_text())
     versions = {"libcurl": Curl().version().decode()}
     sys.stdin.readline()
-    requests = [download(job, job["url"], protocol) for protocol in job["protocols"]]
+    if job["other_urls"]:
+        requests = download_all(job, [job["url"], *job["other_urls"]], job["protocols"][0])
+    else:
+        requests = [download(job, job["url"], protocol) for protocol in job["protocols"]]
     report = {"version": 1, "versions": versions, "requests": requests, "close_ns": requests[-1]["close_ns"]}
     Path(job["output"]).write_text(json.dumps(report, indent=1))
     errors = [request["error"] for request in requests if "error" in request]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from quiclab.endpoints._aioquic import ABILITIES, KNOBS, library_settings, probe_aioquic, unsupported_by_aioquic
-from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import python_argv
 from quiclab.spec.model import Program, Protocol, Tcp
 
@@ -22,7 +22,7 @@ class AioquicClient:
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h3"})
     knobs = KNOBS
-    abilities = ABILITIES
+    abilities: frozenset[Ability] = ABILITIES | {"objects"}
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Import it."""
@@ -41,6 +41,8 @@ class AioquicClient:
         job = context.work_dir / f"{context.output.stem}-job.json"
         settings = {
             "url": context.url,
+            "other_urls": context.urls[1:],
+            "concurrency": context.concurrency,
             "address": context.address,
             "ca": str(context.ca),
             "library": library_settings(context.knobs),

@@ -9,13 +9,15 @@ from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Cont
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import OPENSSL_GROUPS
 from quiclab.endpoints.clients._cli import cli_command, log_environment, probe_cli
-from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.spec.model import Program, Protocol, Tcp, Workload
 
 _VERSIONS = {"h1": "--http1.1", "h2": "--http2", "h3": "--http3-only"}
 
+_MOST_STREAMS = 100
+
 
 class Curl:
-    """One transfer per process; the body goes through a pipe."""
+    """One process per trial; a single body goes through a pipe, several go to files in memory."""
 
     name = "curl"
     role: Role = "client"
@@ -25,7 +27,7 @@ class Curl:
         "h2": frozenset({"groups", "tls_version", "verify", "compression"}),
         "h3": frozenset({"groups", "verify", "compression"}),
     }
-    abilities: frozenset[Ability] = frozenset({"keylog", "qlog"})
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "objects"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Many builds lack HTTP/3, and of those that have it only the ones with ngtcp2 will do."""
@@ -34,6 +36,13 @@ class Curl:
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
         """Every value of its knobs can be had."""
         return None
+
+    def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
+        """libcurl's own bound on the streams of a connection, which the command cannot move."""
+        if workload.at_once <= _MOST_STREAMS:
+            return None
+        told = f"curl has at most {_MOST_STREAMS} objects at once on a connection, and opens another for more"
+        return f"{told}: give {workload.name} a concurrency of at most {_MOST_STREAMS}"
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """As SETTINGS and transport parameters of curl 8.21 say."""
@@ -55,5 +64,19 @@ class Curl:
             options += ["--curves", ":".join(OPENSSL_GROUPS[group] for group in knobs.groups)]
         if knobs.tls_version is not None:
             options += [f"--tlsv{knobs.tls_version}", "--tls-max", knobs.tls_version]
+        if context.other_objects:
+            return self._several(context, options)
         options += ["--output", "-", "--write-out", "%{stderr}%{json}\\n", context.url]
         return cli_command(context, "curl", options, env=log_environment(context), writes_json=True)
+
+    def _several(self, context: Context, options: list[str]) -> Command:
+        """All but the first wait for its connection to say that it can be shared (CURLOPT_PIPEWAIT, which `--parallel`
+        sets unless `--parallel-immediate` stands beside it)."""
+        folder = context.work_dir / f"{context.output.stem}-bodies"
+        bodies = [folder / str(number) for number in range(len(context.urls))]
+        options += ["--parallel", "--parallel-max", str(context.concurrency), "--no-progress-meter"]
+        options += ["--write-out", "%time{%s.%f} %{json}\\n"]
+        for url, body in zip(context.urls, bodies, strict=True):
+            options += ["--output", str(body), url]
+        files = {folder / ".made": ""}
+        return cli_command(context, "curl", options, env=log_environment(context), files=files, bodies=bodies)

@@ -23,13 +23,13 @@ H2_WINDOW_UPDATE = 15663105
 
 
 class CurlCffi:
-    """A small program of ours around libcurl's easy interface."""
+    """A small program of ours around libcurl: its easy interface, and for several objects its multi interface."""
 
     name = "curl-cffi"
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
     knobs: Mapping[Protocol, frozenset[str]] = dict.fromkeys(("h2", "h3"), frozenset({"compression"}))
-    abilities: frozenset[Ability] = frozenset({"keylog", "qlog"})
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "objects"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Import it and ask libcurl for its version."""
@@ -56,6 +56,8 @@ class CurlCffi:
         job = context.work_dir / f"{context.output.stem}-job.json"
         settings = {
             "url": context.url,
+            "other_urls": context.urls[1:],
+            "concurrency": context.concurrency,
             "protocols": list(context.protocols),
             "resolve": f"{context.host}:{context.port}:{context.address}",
             "ca": str(context.ca),

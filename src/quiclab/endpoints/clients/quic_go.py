@@ -2,7 +2,8 @@
 """quic-go as an HTTP/3 client, and Go's net/http as an HTTP/2 one, in a small program of ours.
 
 Over HTTP/2 the body reaches the program by whole DATA frames, which most servers make 16 KiB large: its first byte is
-told when the last of the first frame is there.
+told when the last of the first frame is there. Of several objects that are asked for at once Go's scheduler decides
+which goes first.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._job import unsupported_objects
 from quiclab.endpoints._quic_go import (
     least_connection_window,
     probe_quic_go,
@@ -17,13 +19,13 @@ from quiclab.endpoints._quic_go import (
     unsupported_by_quic_go,
     wrong_window,
 )
-from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.spec.model import Program, Protocol, Tcp, Workload
 
 _BOTH = frozenset({"connection_window", "stream_window", "groups", "session", "verify"})
 
 
 class QuicGoClient:
-    """One GET on a new connection."""
+    """One GET on a new connection, or several at once."""
 
     name = "quic-go"
     role: Role = "client"
@@ -34,7 +36,7 @@ class QuicGoClient:
         | {"congestion_control", "ecn", "gso", "max_payload", "path_mtu_discovery"}
         | {"migration", "migrate_at"},
     }
-    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration", "objects"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask it for its version."""
@@ -46,6 +48,10 @@ class QuicGoClient:
             return 'Go\'s TLS has no early data over TCP: session = "early_data" cannot be had over h2'
         least = least_connection_window("client") if protocol == "h2" else 1
         return unsupported_by_quic_go(program) or wrong_window("connection_window", program.knobs, least)
+
+    def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
+        """Early data and migration are for one object."""
+        return unsupported_objects(program)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows as read in quic-go 0.65 and Go 1.26; one that is set neither grows nor shrinks."""

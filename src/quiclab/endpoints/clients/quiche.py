@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._job import unsupported_objects
 from quiclab.endpoints._quiche import COMMON_KNOBS, probe_quiche, quiche_command, unsupported_by_quiche
-from quiclab.spec.model import Knobs, Program, Protocol, Tcp
+from quiclab.spec.model import Knobs, Program, Protocol, Tcp, Workload
 
 
 class QuicheClient:
@@ -23,7 +24,7 @@ class QuicheClient:
     knobs: Mapping[Protocol, frozenset[str]] = {
         "h3": COMMON_KNOBS | {"ack_delay", "ack_frequency", "session", "verify", "migration", "migrate_at"},
     }
-    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration", "objects"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask it for its version."""
@@ -32,6 +33,10 @@ class QuicheClient:
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
         """reno, cubic or bbr2, and what goes with each."""
         return unsupported_by_quiche(program)
+
+    def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
+        """Early data and migration are for one object."""
+        return unsupported_objects(program)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """A window that is set stays; the others grow."""

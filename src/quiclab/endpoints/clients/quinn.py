@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._job import unsupported_objects
 from quiclab.endpoints._quinn import COMMON_KNOBS, probe_quinn, quinn_command, unsupported_by_quinn
-from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.spec.model import Program, Protocol, Tcp, Workload
 
 
 class QuinnClient:
@@ -28,7 +29,7 @@ class QuinnClient:
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h3"})
     knobs: Mapping[Protocol, frozenset[str]] = {"h3": COMMON_KNOBS | {"verify", "migration", "migrate_at"}}
-    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "migration", "ack_frequency"})
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "migration", "ack_frequency", "objects"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask it for its version."""
@@ -39,6 +40,10 @@ class QuinnClient:
         if (program.knobs.migration is None) != (program.knobs.migrate_at is None):
             return "quinn's migration and migrate_at (the bytes of body after which it happens) need each other"
         return unsupported_by_quinn(program)
+
+    def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
+        """Migration is for one object."""
+        return unsupported_objects(program)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Its windows do not grow."""

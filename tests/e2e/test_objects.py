@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several objects on one connection, with real programs over the emulated link."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from small_study import quiclab, trials, write_spec
+from stack_study import need, run_arms
+
+pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+
+_OTHER = 'protocol = "h2"\nclient = "curl-cffi"\nserver = "caddy"'
+"""A study compares: this arm only stands beside the one that is looked at."""
+
+
+def _most_at_once(trial: dict[str, Any]) -> int:
+    requests = trial["client"]["requests"]
+    return max(sum(a["start_ns"] <= b["start_ns"] < a["last_byte_ns"] for a in requests) for b in requests)
+
+
+def test_twenty_objects_of_libcurl(tmp_path: Path) -> None:
+    """On one connection of either protocol, all at once; the metrics come from the packets."""
+    spec = write_spec(tmp_path, size='50 KB"\ncount = "twenty')  # an offender first: nothing runs
+    assert quiclab("run", spec, "--out", tmp_path / "none").returncode == 2
+    spec.write_text(spec.read_text().replace('"twenty"', "20"))
+    study = tmp_path / "study"
+    done = quiclab("run", spec, "--out", study)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for trial in trials(study):
+        if trial["status"] != "verified":
+            continue
+        assert len(trial["proof"]["client_sockets"]) == 1
+        assert len({request["sha256"] for request in trial["client"]["requests"]}) == 20
+        assert _most_at_once(trial) == 20
+        assert trial["expected"]["body_bytes"] == 1_000_000
+    metrics = pl.read_parquet(study / "metrics.parquet").filter(pl.col("name").str.contains("object"))
+    assert metrics["note"].null_count() == metrics.height, metrics["note"].to_list()
+    at_once = metrics.filter(pl.col("name") == "objects_at_once")["value"]
+    # Over QUIC the first request may leave a flight before the others, and be answered before the last of them.
+    assert at_once.is_between(10, 20).all(), at_once.to_list()
+
+
+@pytest.mark.parametrize(
+    ("client", "protocol"),
+    [
+        *((client, protocol) for client in ("curl-cffi", "curl", "quic-go") for protocol in ("h2", "h3")),
+        ("quinn", "h3"),
+        ("quiche", "h3"),
+        ("aioquic", "h3"),
+    ],
+)
+def test_mixed_objects_two_at_once(tmp_path: Path, client: str, protocol: str) -> None:
+    """Each arrives whole, an empty one too, in the order of the spec as places become free."""
+    need(("client", client))
+    workload = 'sizes = ["10 KB", "300 KB", "0 B", "50 KB"]\nconcurrency = 2'
+    asked = f'protocol = "{protocol}"\nclient = "{client}"\nserver = "caddy"'
+    trial = run_arms(tmp_path, {"asked": asked, "other": _OTHER}, size=None, workload=workload)["asked"]
+    assert trial["status"] == "verified", trial["reason"]
+    requests = trial["client"]["requests"]
+    assert [request["body_bytes"] for request in requests] == [10_000, 300_000, 0, 50_000]
+    assert requests[2]["start_ns"] >= min(request["last_byte_ns"] for request in requests[:2])
+    assert _most_at_once(trial) == 2
+
+
+def test_a_client_that_cannot_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    """With those that can."""
+    spec = write_spec(tmp_path, size='50 KB"\ncount = 20\ncontent = "random', client='"wget2"')
+    done = quiclab("run", spec, "--out", tmp_path / "study")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "arm 'h2': the client wget2 cannot fetch the 20 objects of object on one connection" in done.stderr
+    assert trials(tmp_path / "study") == []
