@@ -29,7 +29,7 @@ def name_of(path: pathlib.Path) -> str:
 
 def study_of(spec: pathlib.Path, folder: pathlib.Path) -> Study:
     """The study as it is read where `make stacks` was run: folders of other releases are beside the experiments."""
-    for release in ("trixie", "sid"):
+    for release in ("trixie", "trixie-backports", "sid"):
         (folder / ".stacks" / release).mkdir(parents=True)
     shutil.copytree(spec.parent, folder / "experiments" / spec.parent.name)
     return read_study(folder / "experiments" / spec.parent.name / spec.name, names_by_role())
