@@ -77,7 +77,7 @@ def read_study(path: pathlib.Path, programs: Mapping[str, Collection[str]] = {})
 
     Raises SpecError; `problems` has one line for each offender, in the order of the file.
     """
-    source = _load(path)
+    source = load_toml(path)
     study = _study(Node(source.document, (), source), programs)
     if study is None or source.problems:
         count = len(source.problems)
@@ -89,7 +89,8 @@ def read_study(path: pathlib.Path, programs: Mapping[str, Collection[str]] = {})
     return study
 
 
-def _load(path: pathlib.Path) -> Source:
+def load_toml(path: pathlib.Path) -> Source:
+    """A document with the lines of its keys, not judged yet. Raises SpecError where it is no TOML."""
     hint = "Mend this line first; whatever else is wrong is told once the file can be read as TOML."
     try:
         text = path.read_bytes().decode("utf-8-sig")

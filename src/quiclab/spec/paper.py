@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`paper.toml` → `Paper`: what a paper says, claim by claim, in words that a study can be held against.
+
+Read as strictly as a spec: one `SpecError` names every offender. The form is told in docs/reference/paper.md.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from quiclab.errors import SpecError
+from quiclab.spec import kinds
+from quiclab.spec.model import Study
+from quiclab.spec.nodes import FAILED, Kind, Node, ReportedError, WrongValueError, build, closest, read_or_report, show
+from quiclab.spec.read import load_toml
+from quiclab.units import Bitrate, ByteCount, Duration
+
+Direction = Literal["lower", "higher", "same"]
+"""Of the second arm's metric, beside the first arm's."""
+
+_YEARS = (1969, 2100)
+_PER_CENT = re.compile(r"([+-]?\d+(?:\.\d+)?) ?%")
+_UNITS: Mapping[str, type[Duration] | type[Bitrate] | type[ByteCount]] = {
+    "ms": Duration,
+    "us": Duration,
+    "bit/s": Bitrate,
+    "bytes": ByteCount,
+}
+"""What an expected number is, by the unit of its metric."""
+
+
+@dataclass(frozen=True)
+class PerCent:
+    """A share or a difference; a difference may be below zero, and beyond a hundred."""
+
+    value: float
+
+
+Expected = Direction | Duration | Bitrate | ByteCount | PerCent
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence of a paper."""
+
+    id: str
+    """Name in tables."""
+    section: str
+    """Where the paper says it: section, figure, table."""
+    text: str
+    """What it says, in a sentence."""
+    kind: Literal["direction", "number"]
+    """Which is better, or by how much."""
+    testable: bool
+    """Whether this study can be held against it."""
+    why: str = ""
+    """Why not, where it cannot; else what keeps ours from being quite the same."""
+    metric: str = ""
+    """Name of a metric."""
+    statistic: Literal["median", "mean"] = "median"
+    """What the paper made of its runs."""
+    arms: tuple[str, ...] = ()
+    """One arm, or two: then the second is said to differ from the first."""
+    workloads: tuple[str, ...] = ()
+    """The claim is made for each of them, …"""
+    paths: tuple[str, ...] = ()
+    """… over each of these."""
+    expected: Expected | None = None
+    """A direction; with one arm a quantity; with two, the second's advantage: (first - second) / first, in per cent."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper, and what of it a study is about."""
+
+    authors: str
+    title: str
+    venue: str
+    year: int
+    claims: tuple[Claim, ...] = ()
+
+
+PAPER_KEYS: Mapping[str, Kind[Any]] = {
+    "authors": kinds.TITLE,
+    "title": kinds.TITLE,
+    "venue": kinds.TITLE,
+    "year": kinds.whole(*_YEARS),
+}
+_NAMES = kinds.several(kinds.NAME, 'an array of names such as ["h2", "h3"]', least=1)
+_ARMS = kinds.several(kinds.NAME, 'an array of one or two arms such as ["h2", "h3"]', least=1, most=2)
+CLAIM_KEYS: Mapping[str, Kind[Any]] = {
+    "id": kinds.NAME,
+    "section": kinds.TITLE,
+    "text": kinds.TITLE,
+    "kind": kinds.choice(("direction", "number")),
+    "testable": kinds.FLAG,
+    "why": kinds.TITLE,
+    "metric": kinds.NAME,
+    "statistic": kinds.choice(("median", "mean")),
+    "arms": _ARMS,
+    "workloads": _NAMES,
+    "paths": _NAMES,
+    "expected": kinds.text('"lower", "higher" or "same", or a quantity such as "15 s" or "90 %"'),
+}
+_PAPER: Kind[Paper] = Kind("a table", lambda node: build(Paper, node, PAPER_KEYS))
+_NEEDED_TO_TEST = ("metric", "arms", "workloads", "paths", "expected")
+
+
+def read_paper(path: pathlib.Path, metrics: Mapping[str, str], study: Study) -> Paper:
+    """Read what a paper says about the questions of `study`. `metrics` has the unit of each metric that there is.
+
+    Raises SpecError; `problems` has one line for each offender, in the order of the file.
+    """
+    source = load_toml(path)
+    top = Node(source.document, (), source)
+    for key in top.value:
+        if key not in ("paper", "claim"):
+            top.child(key).report(f"there is no such table; {closest(key, ('paper', 'claim'), 'tables')}")
+    paper = _paper(top)
+    claims = _claims(top, metrics, study)
+    if source.problems:
+        count = len(source.problems)
+        raise SpecError(
+            f"{path} has {count} {'problem' if count == 1 else 'problems'}.",
+            "Mend these lines; docs/reference/paper.md describes every key.",
+            source.problems,
+        )
+    return replace(paper, claims=claims)
+
+
+def _paper(top: Node) -> Paper:
+    if "paper" not in top.value:
+        top.report("the table [paper] is missing; write [paper] with authors, title, venue and year")
+        return FAILED  # type: ignore[no-any-return]
+    return read_or_report(top.child("paper"), _PAPER)
+
+
+def _claims(top: Node, metrics: Mapping[str, str], study: Study) -> tuple[Claim, ...]:
+    if not isinstance(top.value.get("claim"), list):
+        top.report("[[claim]] is missing; write one for each thing that the paper says")
+        return ()
+    kind: Kind[Claim] = Kind("a table", lambda node: _read_claim(node, metrics, study))
+    claims = [read_or_report(node, kind) for node in top.child("claim").elements()]
+    seen: set[str] = set()
+    for node in top.child("claim").elements():
+        name = node.value.get("id") if isinstance(node.value, dict) else None
+        if isinstance(name, str) and name in seen:
+            node.child("id").report(f'"{name}" is the id of an earlier claim; ids are unique')
+        seen.add(str(name))
+    return tuple(claims)
+
+
+def _read_claim(node: Node, metrics: Mapping[str, str], study: Study) -> Claim:
+    before = len(node.source.problems)
+    claim = build(Claim, node, CLAIM_KEYS)
+    if not claim.testable and not claim.why:
+        node.report('"why" is missing; write why this study cannot be held against the claim')
+    if claim.testable:
+        for key in _NEEDED_TO_TEST:
+            if key not in node.value:
+                node.report(f'"{key}" is missing; a claim that can be tested needs {", ".join(_NEEDED_TO_TEST)}')
+    _check_names(node, "metric", (claim.metric,), tuple(metrics))
+    _check_names(node, "arms", claim.arms, tuple(arm.name for arm in study.arms))
+    _check_names(node, "workloads", claim.workloads, tuple(workload.name for workload in study.workloads))
+    _check_names(node, "paths", claim.paths, tuple(path.name for path in study.paths))
+    if claim.kind == "direction" and len(claim.arms) == 1:
+        node.child("arms").report("a direction is that of a second arm beside the first; name two")
+    if len(node.source.problems) > before:
+        raise ReportedError
+    if "expected" not in node.value:
+        return claim
+    wanted: Kind[Expected] = Kind("", lambda expected: _expected(expected, claim, metrics))
+    expected = read_or_report(node.child("expected"), wanted)
+    if expected is FAILED:
+        raise ReportedError
+    return replace(claim, expected=expected)
+
+
+def _check_names(node: Node, key: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:
+    for name in names if key in node.value else ():
+        if name not in known:
+            what = "metrics" if key == "metric" else key
+            node.child(key).report(f'"{name}" is not one of the {what}; {closest(name, known, what)}')
+
+
+def _expected(node: Node, claim: Claim, metrics: Mapping[str, str]) -> Expected:
+    text = node.value
+    if claim.kind == "direction":
+        direction: Direction = kinds.choice(get_args(Direction)).read(node)
+        return direction
+    unit = metrics.get(claim.metric, "%")
+    if len(claim.arms) == 1 and unit in _UNITS:
+        return _UNITS[unit].parse(text)
+    match = _PER_CENT.fullmatch(text)
+    if match is None:
+        why = "the second arm's advantage over the first" if len(claim.arms) == 2 else f"{claim.metric} in per cent"
+        raise WrongValueError(f'{show(text)}; write {why}, such as "90 %"')
+    return PerCent(float(match[1]))

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The studies that come with the project: each can be planned, its arms can run, its paper can be held against it."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+
+import pytest
+
+from quiclab.endpoints import names_by_role, objections
+from quiclab.metrics import METRICS
+from quiclab.plan.duration import expected_total
+from quiclab.plan.make import make_plan
+from quiclab.spec.model import Study
+from quiclab.spec.paper import read_paper
+from quiclab.spec.read import read_study
+
+EXPERIMENTS = pathlib.Path(__file__).resolve().parents[3] / "experiments"
+SPECS = sorted(path for name in ("spec", "small") for path in EXPERIMENTS.glob(f"*/{name}.toml"))
+PAPERS = sorted(EXPERIMENTS.glob("*/paper.toml"))
+SMALL_MINUTES = 20
+
+
+def name_of(path: pathlib.Path) -> str:
+    """`kak-size/small`."""
+    return f"{path.parent.name}/{path.stem}"
+
+
+def study_of(spec: pathlib.Path, folder: pathlib.Path) -> Study:
+    """The study as it is read where `make stacks` was run: folders of other releases are beside the experiments."""
+    for release in ("trixie", "trixie-backports", "sid"):
+        (folder / ".stacks" / release).mkdir(parents=True)
+    shutil.copytree(spec.parent, folder / "experiments" / spec.parent.name)
+    return read_study(folder / "experiments" / spec.parent.name / spec.name, names_by_role())
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=name_of)
+def test_every_study_can_be_planned_and_run(spec: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """No arm asks a program for what it does not have; a small variant is named so, and takes minutes."""
+    study = study_of(spec, tmp_path)
+    types = [workload.content_type for workload in study.workloads]
+    assert [f"{arm.name}: {why}" for arm in study.arms for why in objections(arm, types)] == []
+    rows = make_plan(study)
+    assert len(rows) >= len(study.workloads) * len(study.paths) * len(study.arms) * study.blocks
+    assert study.name == spec.parent.name + ("-small" if spec.stem == "small" else "")
+    if spec.stem == "small":
+        assert expected_total(rows, study).s < 60 * SMALL_MINUTES
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=name_of)
+def test_every_paper_can_be_held_against_its_study(paper: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Each claim that is testable names a metric, arms and cells that there are."""
+    study = study_of(paper.parent / "spec.toml", tmp_path)
+    assert read_paper(paper, {metric.name: metric.unit for metric in METRICS}, study).claims
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=name_of)
+def test_a_study_of_a_paper_is_whole(paper: pathlib.Path) -> None:
+    """Beside the paper stand the spec, its small variant and the README that names both."""
+    assert {"spec.toml", "small.toml", "README.md"} <= {path.name for path in paper.parent.iterdir()}
+    readme = (paper.parent / "README.md").read_text(encoding="utf-8")
+    assert f"experiments/{paper.parent.name}/spec.toml" in readme
+    assert f"experiments/{paper.parent.name}/small.toml" in readme

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a paper says, claim by claim: read strictly, every offender at once, held against the study's own names."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+from specs import SMALL, written
+
+from quiclab.errors import SpecError
+from quiclab.spec.paper import Paper, PerCent, read_paper
+from quiclab.spec.read import read_study
+from quiclab.units import Bitrate, ByteCount, Duration
+
+METRICS = {"ttlb_ms": "ms", "goodput_bit_per_s": "bit/s", "wire_bytes_down": "bytes", "path_loss_up_pct": "%"}
+PAPER = """\
+[paper]
+authors = "A. Writer"
+title = "On Protocols"
+venue = "A workshop"
+year = 2024
+
+"""
+CLAIM = """\
+[[claim]]
+id = "faster"
+section = "4.1, Figure 4"
+text = "H3 is faster."
+kind = "direction"
+metric = "ttlb_ms"
+arms = ["h2", "h3"]
+workloads = ["100KB"]
+paths = ["plain"]
+expected = "lower"
+testable = true
+"""
+NUMBER = CLAIM.replace('"direction"', '"number"')
+ONE_ARM = NUMBER.replace('["h2", "h3"]', '["h2"]')
+
+
+def read(folder: pathlib.Path, text: str) -> Paper:
+    """This text beside the small spec."""
+    file = folder / "paper.toml"
+    file.write_text(text, encoding="utf-8")
+    return read_paper(file, METRICS, read_study(written(folder, SMALL)))
+
+
+def problems(folder: pathlib.Path, text: str) -> tuple[str, ...]:
+    """What is wrong with this text."""
+    with pytest.raises(SpecError) as caught:
+        read(folder, text)
+    return caught.value.problems
+
+
+def test_a_claim_is_read_whole(tmp_path: pathlib.Path) -> None:
+    """Where it stands, what it says, and of which cells."""
+    paper = read(tmp_path, PAPER + CLAIM)
+    assert (paper.authors, paper.title, paper.venue, paper.year) == ("A. Writer", "On Protocols", "A workshop", 2024)
+    (claim,) = paper.claims
+    assert (claim.id, claim.section, claim.kind, claim.metric) == ("faster", "4.1, Figure 4", "direction", "ttlb_ms")
+    assert (claim.arms, claim.workloads, claim.paths) == (("h2", "h3"), ("100KB",), ("plain",))
+    assert (claim.expected, claim.statistic, claim.testable, claim.why) == ("lower", "median", True, "")
+
+
+@pytest.mark.parametrize(
+    ("metric", "text", "value"),
+    [
+        ("ttlb_ms", "15 s", Duration.from_s(15)),
+        ("goodput_bit_per_s", "79 Mbit/s", Bitrate(79 * 10**6)),
+        ("wire_bytes_down", "2077 KB", ByteCount(2_077_000)),
+        ("path_loss_up_pct", "0.05 %", PerCent(0.05)),
+    ],
+)
+def test_a_number_of_one_arm_has_the_units_of_its_metric(
+    tmp_path: pathlib.Path, metric: str, text: str, value: object
+) -> None:
+    """Times for times, rates for rates, per cent for shares."""
+    claim = read(tmp_path, PAPER + ONE_ARM.replace("ttlb_ms", metric).replace('"lower"', f'"{text}"')).claims[0]
+    assert claim.expected == value
+
+
+def test_a_number_of_two_arms_is_a_difference(tmp_path: pathlib.Path) -> None:
+    """It may be below zero, and it is in per cent whatever the metric's unit is."""
+    assert read(tmp_path, PAPER + NUMBER.replace('"lower"', '"-13.9 %"')).claims[0].expected == PerCent(-13.9)
+    (problem,) = problems(tmp_path, PAPER + NUMBER.replace('"lower"', '"15 s"'))
+    assert problem.startswith("line 16: claim[#1].expected:")
+    assert "the second arm's advantage over the first" in problem
+
+
+def test_a_claim_that_cannot_be_tested_says_why(tmp_path: pathlib.Path) -> None:
+    """It needs neither arms nor a value then."""
+    bare = "".join(line for line in CLAIM.splitlines(True) if line.split()[0] not in ("metric", "arms", "workloads"))
+    untestable = bare.replace("testable = true", "testable = false")
+    assert '"why" is missing' in problems(tmp_path, PAPER + untestable)[0]
+    claim = read(tmp_path, PAPER + untestable + 'why = "there is no such server"\n').claims[0]
+    assert (claim.testable, claim.arms, claim.metric) == (False, (), "")
+
+
+def test_every_offender_is_told_at_once(tmp_path: pathlib.Path) -> None:
+    """Names that the study does not have, a metric that there is not, missing keys, and twice the same id."""
+    second = CLAIM.replace("ttlb_ms", "ttlb").replace('"h3"', '"h4"').replace('paths = ["plain"]\n', "")
+    found = problems(tmp_path, "[papers]\n" + CLAIM + second)
+    assert [problem.split(": ", 1)[1] for problem in found] == [
+        'papers: there is no such table; did you mean "paper"?',
+        "the table [paper] is missing; write [paper] with authors, title, venue and year",
+        'claim[#2]: "paths" is missing; a claim that can be tested needs metric, arms, workloads, paths, expected',
+        'claim[#2].id: "faster" is the id of an earlier claim; ids are unique',
+        'claim[#2].metric: "ttlb" is not one of the metrics; did you mean "ttlb_ms"?',
+        'claim[#2].arms: "h4" is not one of the arms; valid arms: h2, h3',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"lower"', '"faster"', '"faster" is not known here'),
+        ('["h2", "h3"]', '["h2"]', "a direction is that of a second arm beside the first"),
+        ('["h2", "h3"]', '["h2", "h3", "h2"]', "the array has 3 elements"),
+        ('["100KB"]', '["1MB"]', '"1MB" is not one of the workloads'),
+        ("testable = true", 'testable = "yes"', "write true or false"),
+        ('"H3 is faster."', "3", "write a text"),
+    ],
+)
+def test_a_wrong_value_is_told_with_its_line(tmp_path: pathlib.Path, old: str, new: str, said: str) -> None:
+    """One sentence each, with what may stand there."""
+    (problem,) = problems(tmp_path, PAPER + CLAIM.replace(old, new))
+    assert problem.startswith("line 1")
+    assert said in problem
+
+
+def test_a_paper_without_claims_is_refused(tmp_path: pathlib.Path) -> None:
+    """There would be nothing to hold a study against."""
+    assert "[[claim]] is missing" in problems(tmp_path, PAPER)[0]
