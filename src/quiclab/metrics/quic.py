@@ -51,9 +51,16 @@ def told(evidence: Evidence, vantage: End, event: str, table: str = "packets") -
 
 @lru_cache(maxsize=4)
 def _sources(evidence: Evidence, vantage: End) -> list[str]:
-    """The files that tell of an end's packets."""
+    """The files that tell of all of an end's packets."""
     packets = evidence.table("packets").filter(pl.col("transport") == "quic", pl.col("vantage") == vantage)
-    captured = packets.filter(pl.col("ip_packet").is_not_null(), pl.col("packet_type").is_in(["0RTT", "1RTT"]))
+    findings = evidence.table("decode_stats")
+    cut = findings.filter(pl.col("name") == "cut_packet")["source"].to_list()
+    captured = packets.filter(
+        pl.col("ip_packet").is_not_null(),
+        pl.col("packet_type").is_in(["0RTT", "1RTT"]),
+        # A capture of headers holds the first packets whole: what it shows of the rest is not what was sent.
+        ~pl.col("source").is_in(cut),
+    )
     # A program may leave no secret of its 0-RTT: a capture without it would miss the request.
     opened = captured.group_by("connection", "packet_type").agg(pl.col("packet_number").is_not_null().any())
     if opened.height and opened["packet_number"].all():
@@ -62,6 +69,7 @@ def _sources(evidence: Evidence, vantage: End) -> list[str]:
     logged = packets.join(formats.select("source"), on="source", how="semi")
     if logged.is_empty():
         closed = " and its capture could not be decrypted, or not all of it" if opened.height else ""
+        closed = " and its capture holds headers only" if cut else closed
         raise Unknown(f"the {vantage} left no log of its packets{closed}")
     if logged["connection"].n_unique() > 1:
         raise Unknown(f"the {vantage}'s logs show several connections, and its capture could not be decrypted")
