@@ -10,6 +10,9 @@ import polars as pl
 from quiclab.decoders.alignment import LoggedPacket, align
 from quiclab.decoders.joins import KEY
 
+_PROTECTED = ("0RTT", "1RTT")
+_FIRST_AT_RECEIVER = 2
+"""Ranks below are of the end that sent; see `sightings`."""
 _MOST_PACKETS = 500_000
 """Aligning holds a whole log's packets in memory; beyond this only packet numbers join."""
 
@@ -18,7 +21,8 @@ def aligned(seen: pl.DataFrame, packets: pl.LazyFrame, ip_packets: pl.LazyFrame,
     """Sightings of the logs' QUIC packets in captures that cannot number them, in the form of `seen`.
 
     Where no 1-RTT packet of a capture was opened, a log is aligned with the datagrams that the capture at the same end
-    shows in the same direction; else 0-RTT packets, for which programs may leave no secret, with those left closed.
+    shows in the same direction. Else what it lacks is aligned with what stayed closed: packets of which only headers
+    were captured, and 0-RTT packets, for which programs may leave no secret.
     """
     logs = seen.filter(
         ~pl.col("source").is_in(captures), pl.col("transport") == "quic", pl.col("vantage").is_not_null()
@@ -32,10 +36,16 @@ def aligned(seen: pl.DataFrame, packets: pl.LazyFrame, ip_packets: pl.LazyFrame,
         "source", "vantage", "direction", "time_ns", "number", "payload_bytes"
     )
     closed = packets.filter(
-        pl.col("source").is_in(opened), pl.col("packet_number").is_null(), pl.col("packet_type") == "0RTT"
+        pl.col("source").is_in(opened),
+        pl.col("transport") == "quic",
+        pl.col("packet_number").is_null(),
+        pl.col("packet_type").is_in(_PROTECTED),
     ).select("source", "vantage", "direction", "time_ns", number="ip_packet", payload_bytes="length_bytes")
-    early = logs.filter(pl.col("packet_type") == "0RTT")
-    return pl.concat([seen.clear(), *_found(logs, datagrams.collect()), *_found(early, closed.collect())])
+    place = (*KEY, "vantage", "sent")
+    logs, of_captures = (each.with_columns(sent=pl.col("rank") < _FIRST_AT_RECEIVER) for each in (logs, of_captures))
+    lacking = logs.filter(pl.col("packet_type").is_in(_PROTECTED)).join(of_captures, on=place, how="anti").drop("sent")
+    logs = logs.drop("sent")
+    return pl.concat([seen.clear(), *_found(logs, datagrams.collect()), *_found(lacking, closed.collect())])
 
 
 def _found(logs: pl.DataFrame, datagrams: pl.DataFrame) -> Iterator[pl.DataFrame]:

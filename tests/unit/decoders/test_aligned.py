@@ -42,3 +42,18 @@ def test_one_rtt_packets_are_found_beside_initials_that_could_be_opened() -> Non
     )  # fmt: skip
     found = aligned(seen, both, wire.lazy(), ["client.pcapng"]).filter(pl.col("packet_type") == "1RTT")
     assert found.select("packet_number", "time_ns", "ip_packet").rows() == [(1, 1001, 1), (2, 1002, 2)]
+
+
+def test_packets_of_which_only_headers_were_captured_are_found_behind_whole_ones() -> None:
+    """The first two are opened by their keys; what the log tells beside them fits what stayed closed."""
+    told = packets("netlog", "initial", "1RTT", "1RTT", "1RTT")
+    shown = packets("client.pcapng", "initial", "1RTT", "1RTT", "1RTT").with_columns(
+        ip_packet=10 + pl.col("packet_number"),
+        time_ns=1000 + pl.col("time_ns"),
+        packet_number=pl.when(pl.col("packet_number") < 2).then("packet_number"),
+    )
+    both = pl.concat([told, shown.select(told.columns).cast(told.schema)]).lazy()  # type: ignore[arg-type]
+    seen = sightings(both, ["client.pcapng"])
+    nothing = TABLES["ip_packets"].empty().lazy()
+    found = aligned(seen, both, nothing, ["client.pcapng"])
+    assert found.select("packet_number", "time_ns", "ip_packet").rows() == [(2, 1002, 12), (3, 1003, 13)]
