@@ -116,8 +116,7 @@ class Link:
             self._configure_ends()
         self.ready = self._message("ready")
         self._real_time = self.ready.get("real_time", False) or ask_for_real_time(self._process.pid, deadline=True)
-        # On TUN, ends that are always awake outrun the link where nothing limits the rate, and its device drops.
-        self._awake = settings.backend == "veth" and ask_for_awake_processors(self._process.pid)
+        self._awake = ask_for_awake_processors(self._process.pid)
         if settings.backend == "tun":
             self._configure_ends()
 
