@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn open(config: &Config, end: &End) -> Result<Port, Error> {
     match config.backend {
         Backend::Tun => tun::open(end),
-        Backend::Veth => veth::open(end, false),
+        Backend::Veth => veth::open(end),
     }
 }
 

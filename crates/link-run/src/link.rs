@@ -115,13 +115,13 @@ fn directions<'a>(
 }
 
 fn open_ports(config: &Config) -> Result<[Port; 2], Error> {
-    let open = |end, counts_backlog| match config.backend {
+    let open = |end| match config.backend {
         Backend::Tun => tun::open(end),
-        Backend::Veth => veth::open(end, counts_backlog),
+        Backend::Veth => veth::open(end),
     };
     thread::scope(|scope| {
-        let client = scope.spawn(|| open(&config.ends.client, true));
-        let server = open(&config.ends.server, false)?;
+        let client = scope.spawn(|| open(&config.ends.client));
+        let server = open(&config.ends.server)?;
         let crashed = |_| Err(Error::config("opening a device crashed"));
         Ok([client.join().unwrap_or_else(crashed)?, server])
     })

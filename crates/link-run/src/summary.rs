@@ -82,7 +82,6 @@ pub fn of(config: &Config, start: &Start, outcome: Outcome) -> Value {
             "write_errors": outside.write_errors,
             "device_drops": outside.lost.device,
             "unread": outside.lost.unread,
-            "backlog_drops": outside.lost.backlog,
         },
         "log": {
             "records": counts.records,
@@ -129,10 +128,6 @@ fn loss_fault(outside: &OutsideDrops) -> Option<String> {
         (outside.write_errors, "refused by a device"),
         (outside.lost.device, "dropped by a device"),
         (outside.lost.unread, "not read in time"),
-        (
-            outside.lost.backlog,
-            "found a processor's backlog full (anywhere on this machine)",
-        ),
     ];
     let told: Vec<String> = places
         .iter()

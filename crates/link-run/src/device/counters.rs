@@ -84,21 +84,6 @@ impl DeviceCounters {
     }
 }
 
-/// Packets that found the backlog of a CPU full (`/proc/net/softnet_stat`, second column): where a veth loses them. The
-/// count is of the whole machine.
-///
-/// # Errors
-/// If the kernel does not say.
-pub fn backlog_drops() -> io::Result<u64> {
-    let table = std::fs::read_to_string("/proc/net/softnet_stat")?;
-    let drops = table
-        .lines()
-        .filter_map(|line| line.split_whitespace().nth(1));
-    Ok(drops
-        .filter_map(|column| u64::from_str_radix(column, 16).ok())
-        .sum())
-}
-
 /// The number of a device in this thread's namespace.
 ///
 /// # Errors

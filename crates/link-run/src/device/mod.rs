@@ -31,12 +31,10 @@ pub struct Received<'a> {
 /// Packets that an end's devices have lost outside the model, by the place where it happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// The device had no room, or was down.
+    /// The device had no room, or (veth) the processor's backlog to the far side had none.
     pub device: u64,
     /// Our own buffer was full before we read.
     pub unread: u64,
-    /// The backlog of a processor was full. The kernel counts this for the whole machine.
-    pub backlog: u64,
 }
 
 impl Lost {
@@ -46,7 +44,6 @@ impl Lost {
         Self {
             device: self.device.saturating_sub(before.device),
             unread: self.unread.saturating_sub(before.unread),
-            backlog: self.backlog.saturating_sub(before.backlog),
         }
     }
 }
@@ -58,7 +55,6 @@ impl Add for Lost {
         Self {
             device: self.device + other.device,
             unread: self.unread + other.unread,
-            backlog: self.backlog + other.backlog,
         }
     }
 }

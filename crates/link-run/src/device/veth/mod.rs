@@ -26,11 +26,11 @@ const ETHERNET: u16 = 14;
 const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];
 
-/// Opens both devices of the pair to one end. One of two ends counts what the machine lost between them.
+/// Opens both devices of the pair to one end.
 ///
 /// # Errors
 /// If namespace, device or addresses are not there.
-pub fn open(end: &End, counts_backlog: bool) -> Result<Port, Error> {
+pub fn open(end: &End) -> Result<Port, Error> {
     let mut addresses = [0; 12];
     addresses[..6].copy_from_slice(&ethernet_address("peer_mac", end.peer_mac.as_deref())?);
     addresses[6..].copy_from_slice(&ethernet_address("mac", end.mac.as_deref())?);
@@ -49,7 +49,7 @@ pub fn open(end: &End, counts_backlog: bool) -> Result<Port, Error> {
         ))
     })?;
     Ok(Port {
-        source: Box::new(VethSource::new(rings, counters, counts_backlog)),
+        source: Box::new(VethSource::new(rings, counters)),
         sink: Box::new(sink),
     })
 }

@@ -8,7 +8,7 @@ use std::thread;
 use super::ring::{Frame, Ring, Shape, BEFORE_FRAME};
 use super::{ETHERNET, IPV4, IPV6};
 use crate::clock::{monotonic_ns, StampClock};
-use crate::device::counters::{backlog_drops, DeviceCounters};
+use crate::device::counters::DeviceCounters;
 use crate::device::{Lost, Received, Source, FRAME};
 use crate::vnet::Offload;
 
@@ -67,20 +67,17 @@ impl Rings {
 pub struct VethSource {
     rings: Rings,
     clock: StampClock,
-    /// Of the near device of the pair.
+    /// Of the near device of the pair, which also counts what a processor's backlog had no room for.
     counters: DeviceCounters,
-    /// What the machine lost is counted at one end only.
-    counts_backlog: bool,
 }
 
 impl VethSource {
     /// From rings on the end's device.
-    pub fn new(rings: Rings, counters: DeviceCounters, counts_backlog: bool) -> Self {
+    pub fn new(rings: Rings, counters: DeviceCounters) -> Self {
         Self {
             rings,
             clock: StampClock::default(),
             counters,
-            counts_backlog,
         }
     }
 }
@@ -128,11 +125,6 @@ impl Source for VethSource {
         Ok(Lost {
             device: self.counters.transmit_drops()?,
             unread,
-            backlog: if self.counts_backlog {
-                backlog_drops()?
-            } else {
-                0
-            },
         })
     }
 
