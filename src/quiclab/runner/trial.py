@@ -35,24 +35,20 @@ from quiclab.runner.cpu import SlowCpu
 from quiclab.runner.document import kept_body, read_json, trial_document
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
+from quiclab.runner.topology import Topology
 from quiclab.spec import model
-from quiclab.spec.link import lateness_bound, link_config
 from quiclab.testbed import clock
-from quiclab.testbed.link import Link, LinkSettings
-from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
+from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process import Process, collect, kill_everything_else
 from quiclab.testbed.sampler import tcp_congestion_control
 from quiclab.testbed.syscall_count import counting
 from quiclab.testbed.tcp_pacing import pace_connections
-from quiclab.testbed.tcp_settings import sysctls
 
 _GRACE_S = 1.0
 _COUNTED_GRACE_S = 15.0
 """A program whose every call stops it twice takes its time to end, and its counts come last."""
 _CLIENT_PATIENCE_S = 60
 """For a client that takes long to start, as browsers do."""
-HEADER_BYTES = 200
-"""IP, TCP with all its options and the start of the payload: what every table and metric needs."""
 
 
 @dataclass
@@ -120,12 +116,13 @@ def _transfer(
 ) -> dict[str, Any]:
     """Everything with resources; returns the link's summary."""
     arm, path = arm_of(laboratory.study, row), path_of(laboratory.study, row)
-    namespaces = {end: stack.enter_context(NetworkNamespace()) for end in ("client", "server")}
-    record.host["sysctls"] = {end: namespace.write_sysctls(sysctls(arm.tcp)) for end, namespace in namespaces.items()}
+    topology = stack.enter_context(Topology(laboratory, row, raw))
+    namespaces = topology.namespaces
+    record.host["sysctls"] = topology.sysctls
     record.phase("namespaces")
     if arm.name in laboratory.cannot_run:
         record.failure = laboratory.cannot_run[arm.name]
-        return stack.enter_context(_link(laboratory, row, raw, namespaces)).stop()
+        return stack.enter_context(topology.link()).stop()
     commands = {part: trial_command(laboratory, row, raw, part) for part in parts_of(arm)}
     for command in commands.values():
         for file, content in command.files.items():
@@ -169,7 +166,7 @@ def _transfer(
     # A client that resumes a session reads its ticket when it starts: it starts after the first visit.
     early = commands["client"].waits_for_go and not resumes(arm)
     client = start("client", "client") if early else None
-    link = stack.enter_context(_link(laboratory, row, raw, namespaces))
+    link = stack.enter_context(topology.link())
     record.phase("link")
     origin = start("server", "server") if arm.proxy else None
     front_name: Part = "proxy" if arm.proxy else "server"
@@ -266,18 +263,3 @@ def _watch(
             if name is not None:
                 record.host["server_tcp_congestion_control"] = name
                 proven = True
-
-
-def _link(laboratory: Laboratory, row: PlanRow, raw: Path, namespaces: dict[str, NetworkNamespace]) -> Link:
-    study, arm, path = laboratory.study, arm_of(laboratory.study, row), path_of(laboratory.study, row)
-    settings = LinkSettings(
-        backend=laboratory.backend,
-        mtu=path.mtu,
-        model=link_config(path, row.seed),
-        route=RouteMetrics(arm.tcp.congestion_control, arm.tcp.initial_window, arm.tcp.max_window),
-        work_dir=raw,
-        snaplen_bytes=None if study.captures == "whole" else HEADER_BYTES,
-        lateness_p99_ns=lateness_bound(path, study.limits.lateness_p99).ns,
-        spin_ns=laboratory.spin_ns,
-    )
-    return Link(settings, namespaces["client"], namespaces["server"])

@@ -21,6 +21,7 @@ from quiclab.spec.lines import line_index
 from quiclab.spec.model import AaControl, Arm, Limits, Path, Study, Workload
 from quiclab.spec.nodes import FAILED, Kind, Node, Source, build, closest, read_keys, read_or_report, show
 from quiclab.spec.paths import PATH
+from quiclab.spec.workloads import WORKLOAD
 from quiclab.units import ByteCount
 
 LEAST_QUIC_MTU = 1228
@@ -28,9 +29,6 @@ LEAST_QUIC_MTU = 1228
 
 MOST_WHOLE_CAPTURES = ByteCount(2 * 10**9)
 """Up to here captures keep whole packets where the spec does not say."""
-
-MOST_OBJECTS = 200
-"""On one connection."""
 
 AA_KEYS: Mapping[str, Kind[Any]] = {"workload": kinds.NAME, "path": kinds.NAME, "blocks": kinds.whole(1, 100_000)}
 _AA: Kind[dict[str, Any]] = Kind(
@@ -53,21 +51,8 @@ LIMITS_KEYS: Mapping[str, Kind[Any]] = {
     "lateness_p99": kinds.TIME,
     "attempts": kinds.whole(1, 1000),
 }
-WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
-    "name": kinds.NAME,
-    "size": kinds.SIZE,
-    "kind": kinds.choice(("object",)),
-    "content_type": kinds.MEDIA_TYPE,
-    "content": kinds.choice(("random", "text")),
-    "count": kinds.whole(1, MOST_OBJECTS),
-    "sizes": kinds.several(
-        kinds.SIZE, f'an array of 1 to {MOST_OBJECTS} sizes, such as ["10 KB", "1 MB"]', 1, MOST_OBJECTS
-    ),
-    "concurrency": kinds.whole(1, MOST_OBJECTS),
-}
 _STUDY: Kind[dict[str, Any]] = Kind("a table", lambda node: read_keys(node, STUDY_KEYS, ("name", "seed", "blocks")))
 _LIMITS: Kind[Limits] = Kind("a table", lambda node: build(Limits, node, LIMITS_KEYS))
-_WORKLOAD: Kind[Workload] = Kind("a table", lambda node: _read_workload(node))
 _TABLES = ("study", "limits")
 _ARRAYS = ("workload", "path", "arm")
 
@@ -117,7 +102,7 @@ def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
             top.child(key).report(f"there is no such table; {closest(key, (*_TABLES, *_ARRAYS), 'tables')}")
     own = _own_keys(top)
     nodes = {name: _array(top, name) for name in _ARRAYS}
-    workloads = _all(nodes["workload"], _WORKLOAD)
+    workloads = _all(nodes["workload"], WORKLOAD)
     paths = _all(nodes["path"], PATH)
     baseline = own.get("baseline")
     arms = read_arms(nodes["arm"], arm_keys(programs), baseline)
@@ -168,21 +153,6 @@ def _array(top: Node, name: str) -> list[Node]:
     elements = list(node.elements())
     _report_duplicates(elements)
     return elements
-
-
-def _read_workload(node: Node) -> Workload:
-    """What its keys say together is checked once each can be read."""
-    workload = build(Workload, node, WORKLOAD_KEYS)
-    objects = len(workload.object_sizes)
-    for key in ("size", "count"):
-        if workload.sizes is not None and key in node.value:
-            node.child(key).report('it cannot stand beside "sizes", which says all of them; write one or the other')
-    if not objects:
-        node.report(f'"size" is missing; write {kinds.SIZE.wanted}, or "sizes" for objects that differ')
-    elif workload.at_once > objects:
-        things = f"there {'is 1 object' if objects == 1 else f'are {objects} objects'} here"
-        node.child("concurrency").report(f"{workload.concurrency} at once, but {things}; write at most {objects}")
-    return workload
 
 
 def _all(nodes: Sequence[Node], kind: Kind[Any]) -> list[Any]:

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading `[[workload]]`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from quiclab.spec import kinds
+from quiclab.spec.nodes import Kind, Node, build
+from quiclab.spec.workload import Workload
+
+MOST_OBJECTS = 200
+"""On one connection."""
+
+WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
+    "name": kinds.NAME,
+    "size": kinds.SIZE,
+    "kind": kinds.choice(("object",)),
+    "content_type": kinds.MEDIA_TYPE,
+    "content": kinds.choice(("random", "text")),
+    "count": kinds.whole(1, MOST_OBJECTS),
+    "sizes": kinds.several(
+        kinds.SIZE, f'an array of 1 to {MOST_OBJECTS} sizes, such as ["10 KB", "1 MB"]', 1, MOST_OBJECTS
+    ),
+    "concurrency": kinds.whole(1, MOST_OBJECTS),
+}
+
+
+def _read_workload(node: Node) -> Workload:
+    """What its keys say together is checked once each can be read."""
+    workload = build(Workload, node, WORKLOAD_KEYS)
+    objects = len(workload.object_sizes)
+    for key in ("size", "count"):
+        if workload.sizes is not None and key in node.value:
+            node.child(key).report('it cannot stand beside "sizes", which says all of them; write one or the other')
+    if not objects:
+        node.report(f'"size" is missing; write {kinds.SIZE.wanted}, or "sizes" for objects that differ')
+    elif workload.at_once > objects:
+        things = f"there {'is 1 object' if objects == 1 else f'are {objects} objects'} here"
+        node.child("concurrency").report(f"{workload.concurrency} at once, but {things}; write at most {objects}")
+    return workload
+
+
+WORKLOAD: Kind[Workload] = Kind("a table", _read_workload)
