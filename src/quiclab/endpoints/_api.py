@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
+from quiclab.spec.address_change import AddressChange
 from quiclab.spec.model import OCTETS, Knobs, Program, Role, Tcp, Workload
 from quiclab.spec.model import Protocol as HttpProtocol
 
@@ -92,10 +93,18 @@ class Context:
     """Clients: what is asked for after it on the same connection, in this order."""
     concurrency: int = 1
     """Clients: how many objects may be under way at once."""
+    address_change: AddressChange | None = None
+    """Clients: what becomes of their address in this trial."""
     priming: bool = False
     """Clients: this is the first visit, which only fetches the ticket."""
     origin: Origin | None = None
     """Proxies: who stands behind."""
+
+    @property
+    def reached(self) -> Path:
+        """Clients whose address is to change: the pipe into which they write a line, with a number, when so many bytes
+        of the body have come. That the address has changed they read as a line on stdin."""
+        return self.work_dir / "reached"
 
     @property
     def protocol(self) -> HttpProtocol:

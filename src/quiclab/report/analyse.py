@@ -25,6 +25,7 @@ TITLES = {
     "setup_ms": "set-up time",
     "goodput_bit_per_s": "goodput",
     "retransmitted_bytes": "bytes retransmitted",
+    "address_change_gap_ms": "gap around the change of address",
 }
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from quiclab.errors import TrialError
 from quiclab.plan.rows import PlanRow
+from quiclab.runner.address_change import ChangingAddress
 from quiclab.runner.commands import (
     ORIGIN_PORT,
     PORT,
@@ -30,6 +31,7 @@ from quiclab.runner.commands import (
     resumes,
     shown_name,
     trial_command,
+    workload_of,
 )
 from quiclab.runner.cpu import SlowCpu
 from quiclab.runner.document import kept_body, read_json, trial_document
@@ -59,6 +61,7 @@ class _Record:
     host: dict[str, Any] = field(default_factory=dict)
     failure: str | None = None
     client_exit_code: int | None = None
+    address_change: dict[str, Any] | None = None
     mark: int = field(default_factory=time.monotonic_ns)
 
     def phase(self, name: str) -> None:
@@ -72,6 +75,7 @@ class _Record:
         return {
             "failure": self.failure,
             "client_exit_code": self.client_exit_code,
+            "address_change": self.address_change,
             "host": self.host,
             "time_ns": self.phases,
         }
@@ -167,6 +171,9 @@ def _transfer(
     early = commands["client"].waits_for_go and not resumes(arm)
     client = start("client", "client") if early else None
     link = stack.enter_context(topology.link())
+    change = workload_of(laboratory.study, row).address_change
+    moving = ChangingAddress(change, namespaces["client"], path, link, raw.parent / "home" / "reached")
+    stack.enter_context(moving)
     record.phase("link")
     origin = start("server", "server") if arm.proxy else None
     front_name: Part = "proxy" if arm.proxy else "server"
@@ -196,10 +203,12 @@ def _transfer(
         client = client or start("client", "client")
         if waits:
             client.go()
+        moving.begin(client)
         _watch(laboratory.study, arm, path, client, front, namespaces, record)
     except TrialError as error:
         record.failure = error.message
     observation.end()
+    record.address_change = moving.end()
     record.phase("transfer")
     summary = link.stop()
     record.phase("link_stop")

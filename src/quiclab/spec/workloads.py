@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from quiclab.spec import kinds
+from quiclab.spec.address_change import ADDRESS_CHANGE
 from quiclab.spec.nodes import Kind, Node, build
 from quiclab.spec.workload import Workload
 
@@ -24,6 +25,7 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
         kinds.SIZE, f'an array of 1 to {MOST_OBJECTS} sizes, such as ["10 KB", "1 MB"]', 1, MOST_OBJECTS
     ),
     "concurrency": kinds.whole(1, MOST_OBJECTS),
+    "address_change": ADDRESS_CHANGE,
 }
 
 
@@ -39,6 +41,8 @@ def _read_workload(node: Node) -> Workload:
     elif workload.at_once > objects:
         things = f"there {'is 1 object' if objects == 1 else f'are {objects} objects'} here"
         node.child("concurrency").report(f"{workload.concurrency} at once, but {things}; write at most {objects}")
+    if workload.address_change is not None and objects > 1:
+        node.child("address_change").report("the address changes under one object; write one size")
     return workload
 
 

@@ -15,7 +15,7 @@ from quiclab.verify._ip import UDP
 from quiclab.verify._tshark import tshark_version
 from quiclab.verify.decrypted import Decrypted, UnopenedError, read_decrypted
 from quiclab.verify.handshake import read_handshake
-from quiclab.verify.wire import Wire, read_wire, socket_name
+from quiclab.verify.wire import Wire, payload_by_address, read_wire, socket_name
 
 UNPROVEN = "unproven"
 _NEEDS_KEYS = (
@@ -37,6 +37,7 @@ _NEEDS_KEYS = (
     "new_connection_id",
     "migrated",
     "new_path",
+    "answers",
 )
 NOT_YET = "not decrypted yet"
 """Why `decrypted_by` is unproven until the packets are looked at a second time."""
@@ -134,6 +135,7 @@ def _facts(decrypted: Decrypted) -> dict[str, Any]:
         "path_validated_by": list(migration.validated_by),
         "new_connection_id": bool(migration.new_connection_id),
         "new_path": migration.new_path or "none",
+        "answers": decrypted.answers,
     }
 
 
@@ -146,12 +148,15 @@ def _because(transport: str) -> dict[str, str]:
 
 def _on_the_wire(capture: Path, server_port: int) -> dict[str, Any]:
     if not capture.exists():
-        return dict.fromkeys(("ecn_client", "ecn_server", "client_sockets", "alt_svc_use"), UNPROVEN)
+        return dict.fromkeys(
+            ("ecn_client", "ecn_server", "client_sockets", "client_addresses", "alt_svc_use"), UNPROVEN
+        )
     wire = read_wire(capture, server_port)
     return {
         "ecn_client": wire.ecn_seen("client"),
         "ecn_server": wire.ecn_seen("server"),
         "client_sockets": [socket_name(socket) for socket in wire.sockets],
+        "client_addresses": payload_by_address(wire),
         "alt_svc_use": _alt_svc_use(wire),
     }
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.store.layout import Status, write_atomically
+from quiclab.verify.address_change import change_problem, changed_in_vain
 from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, rests_on_decryption, shortfall
 from quiclab.verify.proof import UNPROVEN, prove, prove_decrypted
@@ -51,9 +52,12 @@ def _verdict(document: dict[str, Any]) -> Verdict:
         return Verdict("void", "the link left no account of itself")
     if not link["sound"]:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
+    if (trouble := changed_in_vain(document)) is not None:
+        return Verdict("void", f"the client's address could not be changed: {trouble}")
     if document["failure"] is not None:
         return Verdict("failed", document["failure"])
-    problem = _transport_problem(document) or body_problem(document) or objects_apart(document) or shortfall(document)
+    checks = (_transport_problem, body_problem, objects_apart, change_problem, shortfall)
+    problem = next((why for check in checks if (why := check(document)) is not None), None)
     return Verdict("failed", problem) if problem else Verdict("verified", "")
 
 
