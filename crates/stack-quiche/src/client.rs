@@ -231,7 +231,11 @@ impl Download {
                 "nothing listens on the server's UDP port (ICMP port unreachable)".to_owned(),
             ));
         }
-        if let Some(notice) = self.notice.as_mut().filter(|_| self.paths.received() > before) {
+        if let Some(notice) = self
+            .notice
+            .as_mut()
+            .filter(|_| self.paths.received() > before)
+        {
             notice.packet();
         }
         if self

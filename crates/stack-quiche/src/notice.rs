@@ -118,3 +118,46 @@ fn readable(file: RawFd) -> bool {
     // SAFETY: one valid pollfd, no waiting.
     unsafe { libc::poll(&raw mut polled, 1, 0) > 0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(notice: Kind, timeout_ns: Option<u64>) -> AddressChange {
+        AddressChange {
+            after_bytes: Some(10),
+            notice,
+            timeout_ns,
+            reached: std::env::temp_dir().join(format!("reached-{}", std::process::id())),
+        }
+    }
+
+    /// Once, with the number of bytes, and not before they are there.
+    #[test]
+    fn it_says_how_far_the_body_is() {
+        let change = change(Kind::Reset, None);
+        std::fs::write(&change.reached, "").expect("a file");
+        let mut notice = Notice::new(change.clone());
+        for received in [9, 12, 13] {
+            notice.say(received).expect("said");
+        }
+        assert_eq!(
+            std::fs::read_to_string(&change.reached).expect("a file"),
+            "12\n"
+        );
+        std::fs::remove_file(&change.reached).expect("removed");
+    }
+
+    /// It learns once, and only in the way that was meant.
+    #[test]
+    fn it_learns_in_one_way() {
+        let mut by_reset = Notice::new(change(Kind::Reset, None));
+        assert!(!by_reset.comes(false, 5));
+        assert!(by_reset.comes(true, 5));
+        assert!(!by_reset.comes(true, 5));
+        let mut by_silence = Notice::new(change(Kind::Timeout, Some(0)));
+        assert!(!by_silence.comes(true, 0), "no body has begun");
+        assert!(by_silence.comes(false, 1));
+        assert_eq!(by_silence.deadline(1), None);
+    }
+}
