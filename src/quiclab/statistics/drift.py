@@ -27,7 +27,7 @@ class Drift:
 
 
 def drift(values: FloatArray) -> Drift | None:
-    """Trend of values in order of time; NaN and ±inf keep their place and count for nothing. None of fewer than five."""
+    """Trend of values in order of time; NaN and ±inf keep their place and count for nothing. None of under five."""
     steps = np.flatnonzero(np.isfinite(values))
     if steps.size < LEAST_VALUES or np.unique(values[steps]).size == 1:
         return None

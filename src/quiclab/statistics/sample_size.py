@@ -32,7 +32,8 @@ def pairs_to_see(differences: npt.NDArray[np.float64], effect: float, alpha: flo
     if right <= 0.5:
         return None
     z = float(norm.isf(alpha / 2) + norm.isf(1 - power))
-    pairs = math.ceil(z * z / (3 * (right - 0.5) ** 2))
+    # His formula is for many pairs; where the noise never hides the effect, the test itself sets the limit.
+    pairs = 1 if right == 1 else math.ceil(z * z / (3 * (right - 0.5) ** 2))
     while smallest_p(pairs) > alpha:
         pairs += 1
     return pairs

@@ -34,7 +34,7 @@ def test_without_noise_the_tests_own_limit_stays() -> None:
     """Identical differences: as few pairs as can reach alpha at all."""
     pairs = pairs_to_see(np.full(6, 3.0), 1.0, 0.05)
     assert pairs is not None
-    assert smallest_p(pairs) <= 0.05
+    assert smallest_p(pairs) <= 0.05 < smallest_p(pairs - 1)
 
 
 def test_unknown_noise_has_no_answer() -> None:
