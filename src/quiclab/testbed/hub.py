@@ -5,7 +5,7 @@
     client 1 ─┤ hub ═══════ the link ═══════ hub ├─ server 1
     client 2 ─┘                                └─ server 2
 
-A hub is a namespace that holds the link's device and forwards (RFC 1812): a pair of devices to each member, a host route
+A hub is a namespace that holds the link's device and forwards: a pair of devices to each member, a host route
 for each address, no queue of its own. So members share nothing but the link: every one has its own TCP settings, route
 and ports. The hub takes one off the time to live, and nothing else.
 """
@@ -39,7 +39,7 @@ _RTNH_F_ONLINK = 4
 
 @dataclass(frozen=True)
 class Pair:
-    """A client and its server: number 0 is the pair that is measured, and has the addresses that it has without hubs."""
+    """A client and its server: number 0 is the measured one, with the addresses that it has without hubs."""
 
     number: int
 
