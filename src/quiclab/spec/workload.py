@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.spec.competition import Competition
 from quiclab.units import ByteCount
 
 OCTETS = "application/octet-stream"
@@ -34,6 +35,8 @@ class Workload:
     concurrency: int | None = None
     """How many are under way at once: the next is asked for when one is complete. None is all of them, as far as the
     server lets a client have so many streams."""
+    competition: Competition | None = None
+    """Who else uses the link meanwhile, and when all is over. None: nobody, and the client ends by itself."""
 
     @property
     def object_sizes(self) -> tuple[ByteCount, ...]:

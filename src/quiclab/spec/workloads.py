@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from quiclab.spec import kinds
+from quiclab.spec.competition import COMPETITION
 from quiclab.spec.nodes import Kind, Node, build
 from quiclab.spec.workload import Workload
 
@@ -24,6 +25,7 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
         kinds.SIZE, f'an array of 1 to {MOST_OBJECTS} sizes, such as ["10 KB", "1 MB"]', 1, MOST_OBJECTS
     ),
     "concurrency": kinds.whole(1, MOST_OBJECTS),
+    "competition": COMPETITION,
 }
 
 
