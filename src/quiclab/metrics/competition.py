@@ -97,9 +97,8 @@ def converge_ms(evidence: Evidence) -> float:
     first = next((at for at in range(len(even) - _HOLDS) if all(even[at : at + _HOLDS + 1])), None)
     if first is None:
         raise Unknown(f"the shares never stayed even: Jain's index over 1 s at or above {_EVEN} for 2 s")
-    times = steps.filter(pl.col("flow") == labels[0])["time_ms"].to_list()
-    even_from_ms: float = times[first + _WINDOW - 1]
-    return even_from_ms - (common.start_ns - began_ns) / 1e6
+    times = steps.filter(pl.col("flow") == labels[0])["time_ms"]
+    return float(times[first + _WINDOW - 1] - (common.start_ns - began_ns) / 1e6)
 
 
 def _queue(evidence: Evidence, over: Callable[[pl.Series], float]) -> float:

@@ -17,6 +17,8 @@ from quiclab.metrics.retransmission import retransmitted_bytes
 from quiclab.tables import TABLES
 
 STEP_NS = 100_000_000
+_LEAST_SAMPLES = 10
+"""Of the round-trip time: those of a handshake alone are no mean."""
 Flow = Mapping[str, Any]
 
 
@@ -149,8 +151,8 @@ def _losses(own: Evidence) -> dict[str, float | None]:
 
 def _rtt_mean_ms(own: Evidence, common: Common) -> float | None:
     samples = own.table("transport_metrics").filter(pl.col("vantage") == "server", common.holds())
-    mean = samples["latest_rtt_ms"].mean()
-    return None if mean is None else float(mean)  # type: ignore[arg-type]
+    rtt_ms = samples["latest_rtt_ms"].drop_nulls()
+    return float(rtt_ms.mean()) if rtt_ms.len() >= _LEAST_SAMPLES else None  # type: ignore[arg-type]
 
 
 def _known(metric: Any, own: Evidence) -> float | None:

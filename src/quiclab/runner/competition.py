@@ -133,7 +133,7 @@ class Contest:
         else:
             assert flow.arm is not None
             assert flow.workload is not None
-            seat = Seat(raw, home, self._ip_version, address, flow.port, keys=False)
+            seat = Seat(raw, home, self._ip_version, address, flow.port, qlogs=False)
             parts: tuple[Part, ...] = ("server", "proxy") if flow.arm.proxy else ("server",)
             commands = {
                 part: part_command(self._laboratory, flow.arm, flow.workload, seat, part)

@@ -20,7 +20,7 @@ _HEADER_BYTES = {4: 28, 6: 48}
 """IP and UDP."""
 _ASK_AGAIN_S = 0.2
 _SIZE_BYTES = 8
-_MOST_BEHIND_NS = 20_000_000
+_MOST_BEHIND_NS = 100_000_000
 """A source that the machine kept from running does not send all that it missed at once."""
 
 
