@@ -63,11 +63,16 @@ def _send(job: dict[str, Any]) -> None:
         due_ns += gap_ns
 
 
+def _wait_for_go(job: dict[str, Any]) -> None:
+    Path(job["ready_file"]).touch()
+    sys.stdin.readline()
+
+
 def _receive(job: dict[str, Any]) -> None:
     """Ask until something comes, then take what comes."""
     sink = _udp(job)
     sink.settimeout(_ASK_AGAIN_S)
-    sys.stdin.readline()
+    _wait_for_go(job)
     while True:
         sink.sendto(b"begin", (job["address"], job["port"]))
         try:
@@ -98,7 +103,7 @@ async def _serve(job: dict[str, Any]) -> None:
 
 async def _fetch(job: dict[str, Any]) -> None:
     """Connections that begin at random, as many as the rate asks for in the long run."""
-    await asyncio.to_thread(sys.stdin.readline)
+    _wait_for_go(job)
     source = random.Random(job["seed"])  # noqa: S311
     per_s = job["bit_per_s"] / (8 * job["flow_bytes"])
     due_s = time.monotonic()
