@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from quiclab.metrics._api import Metric
 from quiclab.metrics.address_change import ADDRESS_CHANGE
+from quiclab.metrics.competition import COMPETITION
 from quiclab.metrics.objects import OBJECTS
 from quiclab.metrics.path import PATH
 from quiclab.metrics.retransmission import RETRANSMISSION
 from quiclab.metrics.times import TIMES
 
-METRICS: tuple[Metric, ...] = (*TIMES, *OBJECTS, *ADDRESS_CHANGE, *RETRANSMISSION, *PATH)
+METRICS: tuple[Metric, ...] = (*TIMES, *OBJECTS, *ADDRESS_CHANGE, *RETRANSMISSION, *PATH, *COMPETITION)

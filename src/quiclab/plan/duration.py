@@ -29,6 +29,8 @@ def expected_duration(row: PlanRow, study: Study) -> Duration:
     arm = next(arm for arm in study.arms if arm.name == row.arm_name)
     path = next(path for path in study.paths if path.name == row.path)
     workload = next(workload for workload in study.workloads if workload.name == row.workload)
+    if workload.competition is not None and workload.competition.duration is not None:
+        return workload.competition.duration + OVERHEAD
     rounds = -(-len(workload.object_sizes) // workload.at_once)
     between = Duration((rounds - 1) * path.base_rtt.ns)
     return min(_transfer(arm, path, workload.total) + between, study.limits.trial) + OVERHEAD

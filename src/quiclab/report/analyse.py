@@ -14,6 +14,7 @@ from quiclab import statistics
 from quiclab.report import wording
 from quiclab.report.compare import arm_result, compare, decide
 from quiclab.report.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
+from quiclab.report.probe_notes import probe_notes
 from quiclab.report.study import Study, read_study
 from quiclab.store.layout import BLOCK_VOID
 
@@ -26,20 +27,28 @@ TITLES = {
     "goodput_bit_per_s": "goodput",
     "retransmitted_bytes": "bytes retransmitted",
     "address_change_gap_ms": "gap around the change of address",
+    "shared_throughput_bit_per_s": "throughput beside others",
 }
 
 
-def analyse_study(study_dir: Path, metric: str = "ttlb_ms") -> StudyAnalysis:
-    """Compare every cell of the study in `study_dir` by `metric`. Missing files become notes, never errors.
+def analyse_study(study_dir: Path, metric: str | None = None) -> StudyAnalysis:
+    """Compare every cell of the study in `study_dir` by `metric`, or by `usual_metric`.
 
-    Raises DecodeError if `study_dir` is no directory.
+    Missing files become notes, never errors. Raises DecodeError if `study_dir` is no directory.
     """
     return analyse(read_study(study_dir), metric)
 
 
-def analyse(study: Study, metric_name: str = "ttlb_ms") -> StudyAnalysis:
+def usual_metric(study: Study) -> str:
+    """The time to the last byte; where all competitions end by the clock, what the measured flow got until then."""
+    competitions = [workload.get("competition") for workload in study.items("workloads")]
+    by_the_clock = competitions and all(each and each.get("duration_ns") for each in competitions)
+    return "shared_throughput_bit_per_s" if by_the_clock else "ttlb_ms"
+
+
+def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
     """The same for a study that has been read."""
-    metric = _metric(study, metric_name)
+    metric = _metric(study, metric_name or usual_metric(study))
     alpha = _alpha(study)
     compared = _compare_cells(study, metric, alpha)
     main = [comparison for comparison in compared if comparison.kind == "main"]
@@ -63,7 +72,7 @@ def analyse(study: Study, metric_name: str = "ttlb_ms") -> StudyAnalysis:
         workload_titles={name: study.titles("workloads").get(name, name) for name in workloads},
         comparisons=tuple(main),
         controls=tuple(controls),
-        notes=(*study.missing, *_limits(main, controls, metric, alpha)),
+        notes=(*study.missing, *probe_notes(study), *_limits(main, controls, metric, alpha)),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from quiclab.spec.address_change import AddressChange
+from quiclab.spec.competition import Competition
 from quiclab.units import ByteCount
 
 OCTETS = "application/octet-stream"
@@ -37,6 +38,8 @@ class Workload:
     server lets a client have so many streams."""
     address_change: AddressChange | None = None
     """The client's address changes meanwhile; for one object. None is a stable address."""
+    competition: Competition | None = None
+    """Who else uses the link meanwhile, and when all is over. None: nobody, and the client ends by itself."""
 
     @property
     def object_sizes(self) -> tuple[ByteCount, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from quiclab.spec import kinds
 from quiclab.spec.address_change import ADDRESS_CHANGE
+from quiclab.spec.competition import COMPETITION
 from quiclab.spec.nodes import Kind, Node, build
 from quiclab.spec.workload import Workload
 
@@ -26,6 +27,7 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     ),
     "concurrency": kinds.whole(1, MOST_OBJECTS),
     "address_change": ADDRESS_CHANGE,
+    "competition": COMPETITION,
 }
 
 
@@ -43,6 +45,8 @@ def _read_workload(node: Node) -> Workload:
         node.child("concurrency").report(f"{workload.concurrency} at once, but {things}; write at most {objects}")
     if workload.address_change is not None and objects > 1:
         node.child("address_change").report("the address changes under one object; write one size")
+    if workload.address_change is not None and workload.competition is not None:
+        node.child("address_change").report('it cannot stand beside "competition": who shares a link stays there')
     return workload
 
 

@@ -20,13 +20,15 @@ from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
 from quiclab.testbed.real_time import ask_for_awake_processors, ask_for_real_time
 
 Backend = Literal["tun", "veth"]
+End = Literal["client", "server"]
 
 CLIENT_ADDRESSES = {4: "10.77.0.1", 6: "fd77::1"}
 NEXT_CLIENT_ADDRESSES = {4: "10.77.0.3", 6: "fd77::3"}
 """Of a client that changes its network."""
 SERVER_ADDRESSES = {4: "10.77.0.2", 6: "fd77::2"}
-_PREFIXES = {4: 24, 6: 64}
-_DEVICE = "link0"
+PREFIXES = {4: 24, 6: 64}
+DEVICE = "link0"
+"""What programs at either end see of it."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Link:
     def _start(self) -> None:
         settings = self._settings
         ends: dict[str, dict[str, Any]] = {
-            end: {"netns": f"/proc/self/fd/{namespace.fd}", "device": _DEVICE, "mtu": settings.mtu}
+            end: {"netns": f"/proc/self/fd/{namespace.fd}", "device": DEVICE, "mtu": settings.mtu}
             for end, namespace in self._ends.items()
         }
         namespaces = list(self._ends.values())
@@ -84,7 +86,7 @@ class Link:
             namespaces.append(middle)
             middle.write_sysctls({"net.ipv6.conf.default.disable_ipv6": "1"})
             for end, namespace in self._ends.items():
-                add_veth(namespace, _DEVICE, middle, f"to-{end}", (_mac(end, "end"), _mac(end, "near")))
+                add_veth(namespace, DEVICE, middle, f"to-{end}", (_mac(end, "end"), _mac(end, "near")))
                 middle.configure(f"to-{end}", mtu=settings.mtu, addresses={}, route=None)
                 ends[end] |= {"near_netns": f"/proc/self/fd/{middle.fd}", "near_device": f"to-{end}"}
                 ends[end] |= {"mac": _mac(end, "link"), "peer_mac": _mac(end, "end")}
@@ -127,23 +129,23 @@ class Link:
         for end, namespace in self._ends.items():
             own, far = (CLIENT_ADDRESSES, SERVER_ADDRESSES) if end == "client" else (SERVER_ADDRESSES, CLIENT_ADDRESSES)
             namespace.configure(
-                _DEVICE,
+                DEVICE,
                 mtu=settings.mtu,
-                addresses={own[version]: _PREFIXES[version] for version in _usable_versions(settings.mtu)},
+                addresses={own[version]: PREFIXES[version] for version in usable_versions(settings.mtu)},
                 route=settings.route,
             )
             if settings.backend == "veth":
-                for version in _usable_versions(settings.mtu):
-                    namespace.neighbour(_DEVICE, far[version], _mac(end, "link"))
+                for version in usable_versions(settings.mtu):
+                    namespace.neighbour(DEVICE, far[version], _mac(end, "link"))
 
     def replace_client_address(self, version: int, when: Callable[[], bool]) -> int | None:
         """The client is in another network from the instant that is returned, over the same link."""
         assert self._settings.route is not None
         old, new = CLIENT_ADDRESSES[version], NEXT_CLIENT_ADDRESSES[version]
         if self._settings.backend == "veth":
-            self._ends["server"].neighbour(_DEVICE, new, _mac("server", "link"))
-        client, prefix = self._ends["client"], _PREFIXES[version]
-        return client.replace_address(_DEVICE, old, new, prefix, self._settings.route, when)
+            self._ends["server"].neighbour(DEVICE, new, _mac("server", "link"))
+        client, prefix = self._ends["client"], PREFIXES[version]
+        return client.replace_address(DEVICE, old, new, prefix, self._settings.route, when)
 
     def _log_files(self) -> dict[str, str | None]:
         folder, settings = self._settings.work_dir, self._settings
@@ -222,7 +224,7 @@ def link_binary() -> str:
     return found
 
 
-def _usable_versions(mtu: int) -> tuple[int, ...]:
+def usable_versions(mtu: int) -> tuple[int, ...]:
     """IP versions that a link of this MTU carries and this kernel speaks (RFC 8200 section 5: IPv6 needs 1280)."""
     has_ipv6 = mtu >= 1280 and Path("/proc/sys/net/ipv6").exists()
     return (4, 6) if has_ipv6 else (4,)

@@ -16,6 +16,7 @@ from quiclab.store.layout import Status, write_atomically
 from quiclab.verify.address_change import change_problem, changed_in_vain
 from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, rests_on_decryption, shortfall
+from quiclab.verify.competition import broken_wire, competition_problem
 from quiclab.verify.proof import UNPROVEN, prove, prove_decrypted
 
 HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
@@ -46,6 +47,12 @@ def judge(folder: Path, decrypt: bool = False) -> Verdict:
     return verdict
 
 
+def problem_of(document: dict[str, Any]) -> str | None:
+    """What was wrong with a judged trial, whatever its link says."""
+    failure: str | None = document["failure"]
+    return failure or _transport_problem(document) or body_problem(document)
+
+
 def _verdict(document: dict[str, Any]) -> Verdict:
     link = document["link"]
     if not link:
@@ -54,10 +61,12 @@ def _verdict(document: dict[str, Any]) -> Verdict:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
     if (trouble := changed_in_vain(document)) is not None:
         return Verdict("void", f"the client's address could not be changed: {trouble}")
+    if (lost := broken_wire(document)) is not None:
+        return Verdict("void", lost)
     if document["failure"] is not None:
         return Verdict("failed", document["failure"])
-    checks = (_transport_problem, body_problem, objects_apart, change_problem, shortfall)
-    problem = next((why for check in checks if (why := check(document)) is not None), None)
+    found = (check(document) for check in _CHECKS)
+    problem = next((problem for problem in found if problem), None)
     return Verdict("failed", problem) if problem else Verdict("verified", "")
 
 
@@ -111,8 +120,14 @@ def _request_problem(request: dict[str, Any], expected: dict[str, Any]) -> str |
 
 
 def _content_problem(got: dict[str, Any], expected: dict[str, Any]) -> str | None:
+    if expected["body_bytes"] is None:  # of a server that is not ours: what it has may change
+        return None if got["body_bytes"] else "the body is empty"
     if got["body_bytes"] != expected["body_bytes"]:
         return f"the body has {got['body_bytes']} bytes instead of {expected['body_bytes']}"
     if got["sha256"] != expected["sha256"]:
         return "the body has the right length and the wrong content (SHA-256 differs)"
     return None
+
+
+_CHECKS = (_transport_problem, competition_problem, body_problem, objects_apart, change_problem, shortfall)
+"""Of a trial that ran to its end, in this order."""

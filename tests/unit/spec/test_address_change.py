@@ -50,6 +50,12 @@ def test_what_does_not_go_together(lines: str, words: str, tmp_path: pathlib.Pat
     assert words in only_problem(tmp_path, changed((SIZE, _lines(lines))))
 
 
+def test_who_shares_a_link_stays_there(tmp_path: pathlib.Path) -> None:
+    """A competition counts flows by their addresses."""
+    lines = _lines('after = "1 KB"') + '\ncompetition = { background = [{ kind = "udp", rate = "1 Mbit/s" }] }'
+    assert "who shares a link stays there" in only_problem(tmp_path, changed((SIZE, lines)))
+
+
 def test_several_objects_stay_where_they_are(tmp_path: pathlib.Path) -> None:
     """It is for one object."""
     lines = _lines('after = "1 KB"') + "\ncount = 2"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 from quiclab.endpoints._address_change import address_change_job, only_reconnects
@@ -72,6 +73,7 @@ class CurlCffi:
             "on_address_change": context.knobs.on_address_change,
             "reconnect_session": context.knobs.reconnect_session,
             "output": str(context.output),
+            "foreign": asdict(context.foreign) if context.foreign else None,
         }
         env = {"HOME": str(context.work_dir), "TMPDIR": str(context.work_dir), "PYTHONDONTWRITEBYTECODE": "1"}
         if context.qlog_dir is not None and "h3" in context.protocols:
