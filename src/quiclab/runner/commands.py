@@ -67,6 +67,7 @@ def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -
             content_type=workload.content_type,
             other_objects=names[1:] if logged else (),
             concurrency=workload.at_once if logged else 1,
+            video=workload.video if logged else None,
             priming=part == "first-visit",
             origin=Origin(address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
         )
