@@ -61,6 +61,17 @@ class Origin:
 
 
 @dataclass(frozen=True)
+class Foreign:
+    """What a client does where the server is not the laboratory's."""
+
+    most_bytes: int
+    """Of the body: it gives up when there are more."""
+    user_agent: str
+    insecure: bool = False
+    """Take any certificate."""
+
+
+@dataclass(frozen=True)
 class Context:
     """Everything that a command may be made of. Paths are absolute."""
 
@@ -101,6 +112,8 @@ class Context:
     """Clients: this is the first visit, which only fetches the ticket."""
     origin: Origin | None = None
     """Proxies: who stands behind."""
+    foreign: Foreign | None = None
+    """Clients: the server is a stranger's."""
 
     @property
     def protocol(self) -> HttpProtocol:

@@ -34,6 +34,8 @@ def expected_duration(row: PlanRow, study: Study) -> Duration:
     if workload.video is not None:
         watched = min(workload.video.watch, workload.video.length)
         return min(watched, study.limits.trial) + BROWSER + OVERHEAD
+    if workload.competition is not None and workload.competition.duration is not None:
+        return workload.competition.duration + OVERHEAD
     rounds = -(-len(workload.object_sizes) // workload.at_once)
     between = Duration((rounds - 1) * path.base_rtt.ns)
     return min(_transfer(arm, path, workload.total) + between, study.limits.trial) + OVERHEAD

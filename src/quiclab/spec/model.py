@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.spec.competition import Background, Competition, Competitor
 from quiclab.spec.network import (
     Aqm,
     Bernoulli,
@@ -39,11 +40,14 @@ __all__ = [
     "OCTETS",
     "PLACEHOLDERS",
     "Aqm",
+    "Background",
     "Bernoulli",
     "Block",
     "Bursts",
     "Change",
     "CoDel",
+    "Competition",
+    "Competitor",
     "Direction",
     "DropList",
     "FqCoDel",

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.spec.competition import Competition
 from quiclab.spec.video import Video
 from quiclab.units import ByteCount
 
@@ -38,6 +39,8 @@ class Workload:
     server lets a client have so many streams."""
     video: Video | None = None
     """Required for a video, and only there."""
+    competition: Competition | None = None
+    """Who else uses the link meanwhile, and when all is over. None: nobody, and the client ends by itself."""
 
     @property
     def object_sizes(self) -> tuple[ByteCount, ...]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from quiclab.spec import kinds
+from quiclab.spec.competition import COMPETITION
 from quiclab.spec.nodes import Kind, Node, ReportedError, build
 from quiclab.spec.video import MEDIA_TYPE, VIDEO
 from quiclab.spec.workload import Workload
@@ -27,6 +28,7 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     ),
     "concurrency": kinds.whole(1, MOST_OBJECTS),
     "video": VIDEO,
+    "competition": COMPETITION,
 }
 _OF_OBJECTS = ("size", "content", "count", "sizes", "concurrency")
 

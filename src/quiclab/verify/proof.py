@@ -73,7 +73,7 @@ def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
         "versions": (document["client"] or {}).get("versions", {}),
         **dict.fromkeys(_NEEDS_KEYS, UNPROVEN),
         "decrypted_by": UNPROVEN,
-        "unproven_because": _because(transport),
+        "unproven_because": _because(transport, document.get("probe")),
     }
 
 
@@ -137,8 +137,10 @@ def _facts(decrypted: Decrypted) -> dict[str, Any]:
     }
 
 
-def _because(transport: str) -> dict[str, str]:
+def _because(transport: str, probe: dict[str, Any] | None) -> dict[str, str]:
     reasons = {"decrypted_by": NOT_YET}
+    if probe:
+        reasons["tcp_congestion_control"] = str(probe.get("server", ""))
     if transport == "quic":
         reasons["quic_congestion_control"] = "no server names it in its log; its window over time shows it"
     return reasons
