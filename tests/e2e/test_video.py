@@ -11,6 +11,8 @@ import pytest
 from small_study import quiclab, trials
 from stack_study import need
 
+from quiclab.endpoints._stacks import stacks_folder
+from quiclab.endpoints.clients._player import DASH_JS
 from quiclab.runner.films import find_ffmpeg
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
@@ -46,6 +48,11 @@ name = "undecoded"
 kind = "video"
 video = { qualities = ["360p"], bitrates = ["4 Mbit/s"], length = "20 s", watch = "5 s", loop = "2 s", decode = false }
 
+[[workload]]
+name = "adapts"
+kind = "video"
+video = {delivery = "dash", qualities = ["234p", "360p"], length = "6 s", watch = "9 s", loop = "2 s", segment = "2 s"}
+
 [[path]]
 name = "slow"
 rate = "2 Mbit/s"
@@ -70,8 +77,8 @@ server = "nginx"
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All of it, run once; its files are made in a cache of its own."""
     need(("client", "chromium"), ("server", "nginx"))
-    if find_ffmpeg() is None:
-        pytest.skip("there is no ffmpeg: make stacks")
+    if find_ffmpeg() is None or not (stacks_folder() / "players" / DASH_JS).is_file():
+        pytest.skip("there is no ffmpeg, or no dash.js: make stacks")
     folder = tmp_path_factory.mktemp("video")
     (folder / "spec.toml").write_text(_SPEC)
     with pytest.MonkeyPatch.context() as patch:
@@ -121,3 +128,15 @@ def test_without_decoder(study: Path, arm: str) -> None:
     assert values["stalls"]
     assert values["decoder_stalls"] == 0
     assert values["frames_dropped_pct"] is None
+
+
+@pytest.mark.parametrize("arm", ["h2", "h3"])
+def test_adaptive(study: Path, arm: str) -> None:
+    """dash.js plays all segments, in the two qualities that the manifest has."""
+    trial = _trials(study, "adapts")[arm]
+    assert trial["status"] == "verified", trial["reason"]
+    assert trial["client"]["versions"]["dash.js"]
+    values = _metrics(study, trial)
+    assert values["played_s"] == pytest.approx(6, abs=0.3)
+    assert 145_000 <= (values["mean_quality_bit_per_s"] or 0) <= 365_000
+    assert values["fraction_loaded_pct"] == pytest.approx(100, abs=2)

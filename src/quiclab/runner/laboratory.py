@@ -64,6 +64,7 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     """
     check_supported(study)
     present = check_present(study)
+    films.check_players(study.workloads)
     _small_tcp_tables()
     work_dir = study_dir / ".work"
     work_dir.mkdir(exist_ok=True)

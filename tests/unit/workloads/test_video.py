@@ -68,6 +68,14 @@ def test_what_ffmpeg_refuses(ffmpeg: None, tmp_path: Path) -> None:
     assert list(films.cache_folder().iterdir()) == []
 
 
+def test_no_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DASH takes its script, one file does not."""
+    monkeypatch.setenv("QUICLAB_STACKS", str(tmp_path))
+    films.check_players([Workload("v", kind="video", video=SHORT)])
+    with pytest.raises(HostError, match=r"there is no dash\.js"):
+        films.check_players([Workload("v", kind="video", video=Video(("234p",), delivery="dash"))])
+
+
 def test_no_ffmpeg(monkeypatch: pytest.MonkeyPatch) -> None:
     """What to do."""
     monkeypatch.setattr(films, "find_ffmpeg", lambda: None)
