@@ -9,5 +9,6 @@ from quiclab.metrics.objects import OBJECTS
 from quiclab.metrics.path import PATH
 from quiclab.metrics.retransmission import RETRANSMISSION
 from quiclab.metrics.times import TIMES
+from quiclab.metrics.video import VIDEO
 
-METRICS: tuple[Metric, ...] = (*TIMES, *OBJECTS, *RETRANSMISSION, *PATH, *COMPETITION)
+METRICS: tuple[Metric, ...] = (*TIMES, *OBJECTS, *RETRANSMISSION, *PATH, *COMPETITION, *VIDEO)

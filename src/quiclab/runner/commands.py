@@ -89,6 +89,7 @@ def part_command(laboratory: Laboratory, arm: model.Arm, workload: model.Workloa
             content_type=workload.content_type,
             other_objects=names[1:] if logged else (),
             concurrency=workload.at_once if logged else 1,
+            video=workload.video if logged else None,
             priming=part == "first-visit",
             origin=Origin(seat.address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
         )

@@ -31,6 +31,7 @@ from quiclab.spec.network import (
     Step,
 )
 from quiclab.spec.program import PLACEHOLDERS, Knobs, Program
+from quiclab.spec.video import Video
 from quiclab.spec.workload import OCTETS, Workload
 from quiclab.units import ByteCount, Duration
 
@@ -60,6 +61,7 @@ __all__ = [
     "Queue",
     "Reorder",
     "Step",
+    "Video",
     "Workload",
 ]
 

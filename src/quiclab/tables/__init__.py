@@ -25,6 +25,7 @@ from quiclab.tables.transport import (
     TRANSPORT_METRICS,
 )
 from quiclab.tables.trials import PROCESS_USAGE, TRIALS
+from quiclab.tables.video import PLAYER_EVENTS, PLAYER_SAMPLES, PLAYER_STALLS
 
 TABLES: dict[str, Table] = {
     table.name: table
@@ -47,6 +48,9 @@ TABLES: dict[str, Table] = {
         HTTP_REQUESTS,
         HTTP_FRAMES,
         PAGE_EVENTS,
+        PLAYER_SAMPLES,
+        PLAYER_EVENTS,
+        PLAYER_STALLS,
         TCP_INFO,
         PROCESS_USAGE,
         SOURCES,

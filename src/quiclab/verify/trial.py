@@ -86,6 +86,8 @@ def body_problem(document: dict[str, Any]) -> str | None:
     """What is wrong with the response, by the client's account or by the body that it kept."""
     expected = document["expected"]
     requests = (document["client"] or {}).get("requests", [])
+    if "video" in expected:  # loaded as far as it was watched, and played: the player would have said otherwise
+        return next((f"the client: {request['error']}" for request in requests if "error" in request), None)
     if "objects" in expected:
         return _objects_problem(requests, expected["objects"])
     for request in requests:
