@@ -16,7 +16,7 @@ from typing import Any
 
 import reference_pages
 
-from quiclab.spec import aqm, arms, impairments, model, paths, policing, read, workloads
+from quiclab.spec import aqm, arms, impairments, model, paths, policing, random_rate, read, workloads
 from quiclab.spec.knobs import KNOB_KEYS
 from quiclab.spec.nodes import Kind
 
@@ -53,6 +53,7 @@ def page() -> str:
             model.Direction,
             paths.DIRECTION_KEYS,
         ),
+        _section("rate = {least, most, every}", model.RandomRate, random_rate.RANDOM_RATE_KEYS),
         _queue(),
         *(_section(f'aqm = {{model = "{name}"}}', cls, keys) for name, (cls, keys) in aqm.AQM_MODELS.items()),
         _section("block", model.Block, policing.BLOCK_KEYS),

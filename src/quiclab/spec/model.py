@@ -26,6 +26,7 @@ from quiclab.spec.network import (
     Path,
     Police,
     Queue,
+    RandomRate,
     Reorder,
     Step,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "Police",
     "Program",
     "Queue",
+    "RandomRate",
     "Reorder",
     "Step",
     "Workload",
