@@ -129,7 +129,7 @@ def _default(cls: type[Any], key: str, field: dataclasses.Field[Any]) -> str:
 _RESOLVED: dict[tuple[type[Any], str], str] = {
     (model.Study, "baseline"): "first h2 arm, else the first",
     (model.Study, "aa"): "smallest workload, first path",
-    (model.Path, "title"): "the name",
+    (model.Path, "title"): "the profile's title, or the name",
     (model.Path, "up"): "as for both",
     (model.Path, "down"): "as for both",
     (model.Direction, "edge"): "max(1 Gbit/s, 10 × rate)",
@@ -152,6 +152,7 @@ def main() -> int:
         "metrics.md": reference_pages.metrics_page(),
         "endpoints.md": reference_pages.endpoints_page(),
         "figures.md": reference_pages.figures_page(),
+        "paths.md": reference_pages.paths_page(),
     }
     code = 0
     for name, text in pages.items():

@@ -257,7 +257,9 @@ class Path:
     ip_version: Literal[4, 6] = 4
     """IPv4 or IPv6; IPv6 needs an MTU of at least 1280."""
     title: str = ""
-    """What tables and figures call it; the name by default."""
+    """What tables and figures call it; the profile's title or the name by default."""
+    profile: str = ""
+    """The named path that it begins with: `quiclab paths` lists them with their sources. Every other key overrides."""
 
     @property
     def base_rtt(self) -> Duration:

@@ -14,6 +14,7 @@ from quiclab.spec.link import reference_rate
 from quiclab.spec.model import Direction, FqCoDel, Path, Police, RandomRate
 from quiclab.spec.nodes import Kind, Node, ReportedError, read_keys
 from quiclab.spec.policing import BLOCK, POLICE
+from quiclab.spec.profiles import profiles, with_profile
 from quiclab.spec.random_rate import RATE_OR_RANDOM
 from quiclab.units import Bitrate, ByteCount
 
@@ -52,6 +53,7 @@ _OVERRIDES: Kind[dict[str, Any]] = Kind(
 PATH_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
     "title": kinds.TITLE,
+    "profile": kinds.choice(tuple(profiles()), 'the name of a profile such as "lte"'),
     "mtu": kinds.whole(576, 65535),
     "ip_version": kinds.choice((4, 6)),
     "up": _OVERRIDES,
@@ -63,6 +65,8 @@ PATH_KEYS: Mapping[str, Kind[Any]] = {
 def read_path(node: Node) -> Path:
     """Read one `[[path]]` with its defaults filled in."""
     before = len(node.source.problems)
+    if isinstance(node.value, dict) and node.value.get("profile") in profiles():
+        node = replace(node, value=with_profile(node.value, DIRECTION_KEYS))
     values = _without_rate_and_trace(node, read_keys(node, PATH_KEYS, required=("name",)))
     both = {key: value for key, value in values.items() if key in DIRECTION_KEYS}
     mtu = values.get("mtu", Path.mtu)
