@@ -11,6 +11,7 @@ from typing import Self
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import arm_of, path_of
 from quiclab.runner.laboratory import Laboratory
+from quiclab.spec.ecn import tcp_on
 from quiclab.spec.link import lateness_bound, link_config
 from quiclab.testbed.link import Link, LinkSettings
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
@@ -39,7 +40,7 @@ class Topology:
         with ExitStack() as stack:
             for place in ("client", "server"):
                 self.namespaces[place] = namespace = stack.enter_context(NetworkNamespace())
-                self.sysctls[place] = namespace.write_sysctls(sysctls(self._arm.tcp))
+                self.sysctls[place] = namespace.write_sysctls(sysctls(tcp_on(self._path, self._arm.tcp)))
             self._stack = stack.pop_all()
         return self
 

@@ -82,8 +82,8 @@ class Tcp:
     """Selective acknowledgements (RFC 2018)."""
     timestamps: bool = True
     """RFC 7323."""
-    ecn: bool = False
-    """Negotiate ECN (RFC 3168)."""
+    ecn: bool | None = None
+    """Negotiate ECN (RFC 3168). Where the spec does not say: over paths that mark, and over no others."""
     slow_start_after_idle: bool = False
     """Forget the window after an idle time (RFC 2861)."""
     dsack: bool = True
