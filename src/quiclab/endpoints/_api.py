@@ -16,11 +16,13 @@ from quiclab.spec.model import Protocol as HttpProtocol
 
 __all__ = ["Knobs", "Role"]  # so that an endpoint's file needs one import
 
-Ability = Literal["keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency", "content_type", "objects"]
+Ability = Literal[
+    "keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency", "content_type", "objects", "upload"
+]
 """What an endpoint can do beside its knobs, for docs/reference/endpoints.md and the conformance page. `ack_frequency`:
 it does what its peer asks for by ACK_FREQUENCY frames (draft-ietf-quic-ack-frequency); `content_type`: it serves an
 object under the type that the spec gives it; `objects`: it downloads several objects on one connection, as many at once
-as it is told, and tells of each."""
+as it is told, and tells of each; `upload`: it sends what it is given by PUT, or keeps what is sent to it."""
 
 BoundedRun = Callable[[Sequence[str]], str | None]
 """Runs a short command and returns what it printed, or None when it failed or took too long."""
@@ -92,6 +94,10 @@ class Context:
     """Clients: what is asked for after it on the same connection, in this order."""
     concurrency: int = 1
     """Clients: how many objects may be under way at once."""
+    uploads: Path | None = None
+    """Clients: the folder with what is to be sent, each under its name; None: everything is downloaded."""
+    received: Path | None = None
+    """Servers: the folder where uploads are to be kept, each under its name; None: there are none."""
     priming: bool = False
     """Clients: this is the first visit, which only fetches the ticket."""
     origin: Origin | None = None

@@ -23,6 +23,7 @@ def client_job(context: Context) -> dict[str, object]:
         "url": context.url,
         "other_urls": context.urls[1:] or None,
         "concurrency": context.concurrency if context.other_objects else None,
+        "upload_dir": _path(context.uploads),
         "address": context.address,
         "port": context.port,
         "host": context.host,
@@ -46,6 +47,7 @@ def server_job(context: Context) -> dict[str, object]:
         "listen": context.authority,
         "protocols": list(context.protocols),
         "root": str(context.root),
+        "store_dir": _path(context.received),
         "certificate": str(context.certificate),
         "key": str(context.key),
         "qlog_dir": _path(context.qlog_dir),
@@ -71,6 +73,15 @@ def unsupported_objects(program: Program) -> str | None:
     if knobs.session == "early_data" or knobs.migration is not None:
         asked = 'session = "early_data"' if knobs.session == "early_data" else f'migration = "{knobs.migration}"'
         return f"the client {program.name} fetches several objects without early data and without migration: {asked}"
+    return None
+
+
+def unsupported_upload(program: Program) -> str | None:
+    """What the programs around a library do for downloads only."""
+    knobs = program.knobs
+    if knobs.session == "early_data" or knobs.migration is not None:
+        asked = 'session = "early_data"' if knobs.session == "early_data" else f'migration = "{knobs.migration}"'
+        return f"the client {program.name} uploads without early data and without migration: {asked}"
     return None
 
 

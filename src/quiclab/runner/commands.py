@@ -67,10 +67,17 @@ def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -
             content_type=workload.content_type,
             other_objects=names[1:] if logged else (),
             concurrency=workload.at_once if logged else 1,
+            uploads=laboratory.uploads if logged and workload.upload else None,
+            received=received_folder(raw) if workload.upload else None,
             priming=part == "first-visit",
             origin=Origin(address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
         )
     )
+
+
+def received_folder(raw: Path) -> Path:
+    """Where the server keeps what is uploaded in a trial."""
+    return raw.parent / "home" / "received"
 
 
 def shown_name(arm: model.Arm, part: Part) -> str:

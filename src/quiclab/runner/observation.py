@@ -38,10 +38,15 @@ class _TcpLeg:
     role: model.Role
     """Whose sockets they are."""
     local_port: int
+    """0: whatever port the program has."""
+    end: Literal["client", "server"] = "server"
+    """In whose namespace."""
 
 
-def _tcp_legs(arm: model.Arm) -> tuple[_TcpLeg, ...]:
+def _tcp_legs(arm: model.Arm, upload: bool) -> tuple[_TcpLeg, ...]:
     legs = []
+    if upload and arm.protocol != "h3":
+        legs.append(_TcpLeg("client.tcpinfo", "client", "client", 0, "client"))
     if arm.protocol != "h3":
         legs.append(_TcpLeg("server.tcpinfo", "client", "proxy" if arm.proxy else "server", PORT))
     if arm.proxy is not None and arm.origin_protocol != "h3":
@@ -52,14 +57,16 @@ def _tcp_legs(arm: model.Arm) -> tuple[_TcpLeg, ...]:
 class Observation:
     """Context manager around the programs of one trial; samples go to files under `raw`."""
 
-    def __init__(self, raw: Path, arm: model.Arm, path: model.Path, namespaces: dict[str, NetworkNamespace]) -> None:
+    def __init__(
+        self, raw: Path, arm: model.Arm, path: model.Path, namespaces: dict[str, NetworkNamespace], upload: bool
+    ) -> None:
         self._namespaces = namespaces
         self._costs = ProcessCosts(raw / "process-cost.jsonl")
         self._drops = {end: UdpDrops(namespace) for end, namespace in namespaces.items()}
-        self._legs = _tcp_legs(arm)
+        self._legs = _tcp_legs(arm, upload)
         self._samplers = {
             leg.file: TcpInfoSampler(
-                namespaces["server"], path.ip_version, leg.local_port, sampling_interval(path), raw / leg.file
+                namespaces[leg.end], path.ip_version, leg.local_port, sampling_interval(path), raw / leg.file
             )
             for leg in self._legs
         }

@@ -61,12 +61,13 @@ ABSENT = Table(
 
 BYTES_ACKNOWLEDGED = Table(
     "bytes_acknowledged",
-    "One acknowledgment that the client sends, as in Figure 7 of Yu and Benson 2021.",
+    "One acknowledgment that the receiver of the bodies sends (the client; of an upload the server), as in Figure 7 of "
+    "Yu and Benson 2021.",
     (
         Column("x_ms", pl.Float64, "ms", NEVER, "Since the client's first packet."),
         Column(
             "bytes", pl.UInt64, "bytes", NEVER,
-            "Distinct payload bytes of the server acknowledged so far. TCP: cumulative and SACK, TLS records and "
+            "Distinct payload bytes of the sender acknowledged so far. TCP: cumulative and SACK, TLS records and "
             "HTTP/2 frames included. QUIC: STREAM data of the request streams in acknowledged packets, each "
             "offset once.",
         ),
