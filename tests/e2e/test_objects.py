@@ -40,6 +40,10 @@ def test_twenty_objects_of_libcurl(tmp_path: Path) -> None:
     metrics = pl.read_parquet(study / "metrics.parquet").filter(pl.col("name").str.contains("object"))
     assert metrics["note"].null_count() == metrics.height, metrics["note"].to_list()
     at_once = metrics.filter(pl.col("name") == "objects_at_once")["value"]
+    interleaved = pl.read_parquet(study / "metrics.parquet").filter(pl.col("name") == "interleaved_pct")["value"]
+    assert interleaved.is_between(1, 100).all(), interleaved.to_list()
+    runs = pl.read_parquet(study / "tables" / "object_runs" / "*.parquet")
+    assert runs["object"].n_unique() == 20
     # Over QUIC the first request may leave a flight before the others, and be answered before the last of them.
     assert at_once.is_between(10, 20).all(), at_once.to_list()
 
