@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from quiclab.metrics._api import Metric
+from quiclab.metrics.cost import COST
 from quiclab.metrics.objects import OBJECTS
 from quiclab.metrics.order import ORDER
 from quiclab.metrics.path import PATH
 from quiclab.metrics.retransmission import RETRANSMISSION
 from quiclab.metrics.times import TIMES
 
-METRICS: tuple[Metric, ...] = (*TIMES, *OBJECTS, *ORDER, *RETRANSMISSION, *PATH)
+METRICS: tuple[Metric, ...] = (*TIMES, *OBJECTS, *ORDER, *RETRANSMISSION, *PATH, *COST)
