@@ -73,8 +73,8 @@ func readClientJob(file string) (*clientJob, error) {
 		return nil, badJob{"a TCP connection cannot migrate"}
 	case len(job.OtherURLs) > 0 && (job.Concurrency < 1 || job.Priming):
 		return nil, badJob{"several objects need a concurrency, and a first visit fetches one"}
-	case len(job.OtherURLs) > 0 && (job.Session == "early_data" || job.Migration != ""):
-		return nil, badJob{"several objects go without early data and without migration"}
+	case len(job.OtherURLs) > 0 && job.Migration != "":
+		return nil, badJob{"several objects go without migration"}
 	case job.UploadDir != "" && (job.Session == "early_data" || job.Migration != "" || job.Priming):
 		return nil, badJob{"uploads go without early data and without migration, and are no first visit"}
 	case job.SessionFile == "" && (job.Priming || job.Session != "fresh"):

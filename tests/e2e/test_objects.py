@@ -70,6 +70,22 @@ def test_mixed_objects_two_at_once(tmp_path: Path, client: str, protocol: str) -
     assert _most_at_once(trial) == 2
 
 
+def test_several_objects_in_0rtt(tmp_path: Path) -> None:
+    """All that are asked for at once go in 0-RTT data; where the server leaves these, all are asked for again."""
+    need(("client", "quic-go"), ("server", "quic-go"))
+    told = 'protocol = "h3"\nclient = {{ name = "quic-go", session = "early_data" }}\n'
+    told += 'server = {{ name = "quic-go", early_data = {} }}'
+    arms = {answer: told.format(value) for answer, value in (("accepted", "true"), ("rejected", "false"))}
+    kept = run_arms(tmp_path, arms, size="20 KB", workload="count = 5\nconcurrency = 4")
+    for answer, trial in kept.items():
+        assert trial["status"] == "verified", trial["reason"]
+        assert trial["proof"]["early_data"] == answer
+        requests = trial["client"]["requests"]
+        assert {request["early_data"] for request in requests} == {answer}
+        assert len({request["sha256"] for request in requests}) == 5
+        assert trial["proof"]["early_data_bytes"] > 4 * 10, "four requests, not one"
+
+
 def test_a_client_that_cannot_is_refused_before_anything_runs(tmp_path: Path) -> None:
     """With those that can."""
     spec = write_spec(tmp_path, size='50 KB"\ncount = 20\ncontent = "random', client='"wget2"')

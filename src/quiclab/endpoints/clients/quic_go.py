@@ -55,8 +55,8 @@ class QuicGoClient:
         return unsupported_by_quic_go(program) or wrong_window("connection_window", program.knobs, least)
 
     def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
-        """Early data and migration are for one object."""
-        return unsupported_objects(program)
+        """Migration is for one object."""
+        return unsupported_objects(program, early_data=True)
 
     def unsupported_upload(self, program: Program) -> str | None:
         """Early data and migration are for downloads."""
