@@ -31,6 +31,14 @@ def test_who_cannot_is_refused_with_who_can(client: str) -> None:
     assert "aioquic" not in told, "it speaks no h2"
 
 
+def test_ngtcp2_asks_for_all_at_once() -> None:
+    """Another concurrency it cannot be told."""
+    arm = replace(ARM, client=Program("ngtcp2"))
+    assert objections(arm, [SEVERAL]) == []
+    (told,) = objections(arm, [replace(SEVERAL, concurrency=2)])
+    assert "concurrency = 2 cannot be had" in told
+
+
 def test_curl_has_a_bound_of_its_own() -> None:
     """More than 100 at once it would fetch on a second connection."""
     arm = replace(ARM, client=Program("curl"))
