@@ -58,7 +58,8 @@ def object_runs(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) ->
 
 @lru_cache(maxsize=1)
 def _runs(evidence: Evidence) -> list[Run]:
-    if len((evidence.trial.get("expected") or {}).get("objects") or []) <= 1:
+    expected = evidence.trial.get("expected") or {}
+    if len(expected.get("objects") or []) <= 1:
         raise Unknown("the trial fetched one object")
     runs: list[Run] = []
     for stream, time_ns, offset, size in _quic(evidence) if evidence.quic else _http2(evidence):
@@ -67,8 +68,11 @@ def _runs(evidence: Evidence) -> list[Run]:
             last.last_ns, last.size = time_ns, last.size + size
         else:
             runs.append(Run(stream, time_ns, time_ns, offset, size))
-    if not runs:
-        raise Unknown(f"nothing at the {evidence.receiver}'s end shows in which order the objects came")
+    seen, wanted = sum(run.size for run in runs), int(expected.get("body_bytes") or 0)
+    if not runs or seen < wanted:
+        raise Unknown(
+            f"what was recorded at the {evidence.receiver}'s end shows {seen} of {wanted} bytes of the objects"
+        )
     return runs
 
 
