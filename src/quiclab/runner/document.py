@@ -48,8 +48,8 @@ def trial_document(
 
 
 def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
-    """What should arrive: of a single object its bytes and hash, of several all bytes and a list; of a video what
-    it is."""
+    """What should arrive, and at which end: of a single object its bytes and hash, of several all bytes and a list; of
+    a video what it is."""
     workload = workload_of(laboratory.study, row)
     if workload.video is not None:
         return {"video": _video(laboratory, workload.video, workload.object_names[0])}
@@ -60,8 +60,13 @@ def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
         for size, digest in (laboratory.expected.get(name, (None, None)),)
     ]
     if len(objects) == 1:
-        return {key: objects[0][key] for key in ("body_bytes", "sha256")}
-    return {"body_bytes": workload.total.bytes, "concurrency": workload.at_once, "objects": objects}
+        return {"direction": workload.direction, **objects[0]}
+    return {
+        "direction": workload.direction,
+        "body_bytes": workload.total.bytes,
+        "concurrency": workload.at_once,
+        "objects": objects,
+    }
 
 
 def _video(laboratory: Laboratory, video: model.Video, name: str) -> dict[str, Any]:
@@ -90,6 +95,17 @@ def kept_body(file: Path) -> dict[str, Any] | None:
     """What a program of the user's own kept of the response; it writes no account of its own."""
     if not file.is_file():
         return None
+    return _content(file)
+
+
+def received_bodies(folder: Path) -> dict[str, dict[str, Any]] | None:
+    """What the server kept of an upload, by name; None where there is none."""
+    if not folder.is_dir():
+        return None
+    return {file.name: _content(file) for file in sorted(folder.iterdir()) if not file.name.startswith(".")}
+
+
+def _content(file: Path) -> dict[str, Any]:
     content = file.read_bytes()
     return {"body_bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 

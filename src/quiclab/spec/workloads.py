@@ -20,6 +20,7 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
     "size": kinds.SIZE,
     "kind": kinds.choice(("object", "video")),
+    "direction": kinds.choice(("download", "upload")),
     "content_type": kinds.MEDIA_TYPE,
     "content": kinds.choice(("random", "text")),
     "count": kinds.whole(1, MOST_OBJECTS),

@@ -70,7 +70,7 @@ def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
         "handshake_problems": list(handshake.problems) if handshake else [],
         **_on_the_wire(capture, document),
         "tcp_congestion_control_asked": document["tcp_congestion_control_asked"],
-        "tcp_congestion_control": host.get("server_tcp_congestion_control", UNPROVEN),
+        "tcp_congestion_control": _tcp_sender(host),
         "quic_congestion_control_asked": (document.get("asked") or {}).get("congestion_control") or UNPROVEN,
         "quic_congestion_control": UNPROVEN,
         "versions": (document["client"] or {}).get("versions", {}),
@@ -144,6 +144,12 @@ def _facts(decrypted: Decrypted) -> dict[str, Any]:
         "new_connection_id": bool(migration.new_connection_id),
         "new_path": migration.new_path or "none",
     }
+
+
+def _tcp_sender(host: dict[str, Any]) -> str:
+    """Of the end that sends the bodies, whose socket was looked at."""
+    looked_at = ("client_tcp_congestion_control", "server_tcp_congestion_control")
+    return next((str(host[name]) for name in looked_at if name in host), UNPROVEN)
 
 
 def _because(transport: str, probe: dict[str, Any] | None) -> dict[str, str]:
