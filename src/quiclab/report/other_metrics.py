@@ -32,6 +32,11 @@ COLUMNS = {
     "lost_packets_up": ("lost up", "packets"),
     "lost_packets_down": ("lost down", "packets"),
     "queue_max_bytes": ("longest queue", "bytes"),
+    "share_pct": ("share", "%"),
+    "jain_index": ("Jain's index", ""),
+    "converge_ms": ("even after", "ms"),
+    "queue_down_mean_bytes": ("mean queue", "bytes"),
+    "queue_down_p95_bytes": ("queue, p95", "bytes"),
 }
 """Metric: its heading and unit."""
 

@@ -39,7 +39,7 @@ def resumes(arm: model.Arm) -> bool:
 def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -> Command:
     """The command of one part of the trial."""
     ip_version = path_of(laboratory.study, row).ip_version
-    seat = Seat(raw, raw.parent / "home", ip_version, SERVER_ADDRESSES[ip_version], PORT, keys=True)
+    seat = Seat(raw, raw.parent / "home", ip_version, SERVER_ADDRESSES[ip_version], PORT, qlogs=True)
     return part_command(laboratory, arm_of(laboratory.study, row), workload_of(laboratory.study, row), seat, part)
 
 
@@ -56,8 +56,8 @@ class Seat:
     """The server's."""
     port: int
     """Of whoever answers the client."""
-    keys: bool
-    """Whether the client and the servers leave keys and logs of their packets."""
+    qlogs: bool
+    """Whether client and servers leave logs of their packets."""
 
 
 def part_command(laboratory: Laboratory, arm: model.Arm, workload: model.Workload, seat: Seat, part: Part) -> Command:
@@ -82,8 +82,8 @@ def part_command(laboratory: Laboratory, arm: model.Arm, workload: model.Workloa
             certificate=certificates.certificate,
             key=certificates.key,
             ca=certificates.ca,
-            qlog_dir=seat.raw / f"{part}-qlog" if logged and seat.keys else None,
-            keylog=seat.raw / "keys.log" if part == "client" and seat.keys else None,
+            qlog_dir=seat.raw / f"{part}-qlog" if logged and seat.qlogs else None,
+            keylog=seat.raw / "keys.log" if part == "client" else None,
             output=seat.raw / f"{part}.json",
             session_file=seat.home / "session",
             content_type=workload.content_type,

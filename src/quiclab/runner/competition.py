@@ -92,6 +92,8 @@ class Contest:
         for each, commands in plans:
             for part in ("server", "proxy", "warm-up"):
                 self._start(each, part, commands)
+            if commands["client"].waits_for_go:
+                self._start(each, "client", commands)
         for each, commands in plans:
             flow, namespaces = each.flow, self._topology.others[each.flow.pair]
             with _told_of(flow):
@@ -109,10 +111,8 @@ class Contest:
                 if (warm_up := each.processes.get("warm-up")) is not None and warm_up.wait(patience_s) != 0:
                     words = warm_up.last_words() or "no answer in time"
                     raise TrialError(f"its server did not answer the warm-up request: {words}")
-                if not commands["client"].waits_for_go:
-                    continue
-                self._start(each, "client", commands)
-                if (ready := commands["client"].ready_file) is not None:
+                ready = commands["client"].ready_file
+                if ready is not None and commands["client"].waits_for_go:
                     each.processes["client"].wait_for_file(ready, _CLIENT_PATIENCE_S)
         for each in self._running:
             if each.flow.arm is not None and each.flow.arm.protocol != "h3":
@@ -133,7 +133,7 @@ class Contest:
         else:
             assert flow.arm is not None
             assert flow.workload is not None
-            seat = Seat(raw, home, self._ip_version, address, flow.port, keys=False)
+            seat = Seat(raw, home, self._ip_version, address, flow.port, qlogs=False)
             parts: tuple[Part, ...] = ("server", "proxy") if flow.arm.proxy else ("server",)
             commands = {
                 part: part_command(self._laboratory, flow.arm, flow.workload, seat, part)
@@ -209,7 +209,8 @@ class Contest:
 
     def end(self) -> None:
         """The measured transfer is over: note how all stand, while the link still runs."""
-        self._ended_ns = time.monotonic_ns()
+        now_ns = time.monotonic_ns()
+        self._ended_ns = self._began_ns + self.lasts.ns if self.lasts and self.is_over else now_ns
         self._over.set()
         for each in self._running:
             if each.started_ns is not None:

@@ -38,15 +38,15 @@ def check_competitions(
         for number, competitor in enumerate(competition.competitors):
             place = here.child("competitors").child(number)
             if competitor.arm not in by_arm:
-                told = f'"{competitor.arm}" is not one of the arms; {closest(competitor.arm, by_arm)}'
+                told = f'"{competitor.arm}" is not one of the arms; {closest(competitor.arm, by_arm, "arms")}'
                 place.child("arm").report(told)
             elif (why := _cannot_compete(by_arm[competitor.arm])) is not None:
                 place.child("arm").report(
                     f'"{competitor.arm}" {why}, which is for measured flows only; name another arm'
                 )
             if competitor.workload is not None and competitor.workload not in by_name:
-                told = f'"{competitor.workload}" is not one of the workloads; {closest(competitor.workload, by_name)}'
-                place.child("workload").report(told)
+                close = closest(competitor.workload, by_name, "workloads")
+                place.child("workload").report(f'"{competitor.workload}" is not one of the workloads; {close}')
             elif competitor.workload is not None:
                 downloads[competitor.workload] = by_name[competitor.workload]
         if competition.duration is not None:

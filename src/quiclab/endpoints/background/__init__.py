@@ -32,11 +32,13 @@ class Place:
 
 def background_commands(background: Background, place: Place) -> dict[Literal["server", "client"], Command]:
     """The source, which is the server, and the sink, which waits for "go" and then asks for the traffic."""
+    ready = place.home / "ready"
     job = {
         "kind": background.kind,
         "ip_version": place.ip_version,
         "address": place.address,
         "port": place.port,
+        "ready_file": str(ready),
         "seed": place.seed,
         "bit_per_s": background.rate.bit_per_s,
         "packet_bytes": background.packet.bytes,
@@ -50,5 +52,5 @@ def background_commands(background: Background, place: Place) -> dict[Literal["s
     files = {file: json.dumps(job)}
     return {
         "server": Command((*argv, "source", str(file)), env, files, sockets=(_SOCKETS[background.kind],)),
-        "client": Command((*argv, "sink", str(file)), env, waits_for_go=True),
+        "client": Command((*argv, "sink", str(file)), env, waits_for_go=True, ready_file=ready),
     }

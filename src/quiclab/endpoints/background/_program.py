@@ -20,7 +20,7 @@ _HEADER_BYTES = {4: 28, 6: 48}
 """IP and UDP."""
 _ASK_AGAIN_S = 0.2
 _SIZE_BYTES = 8
-_MOST_BEHIND_NS = 20_000_000
+_MOST_BEHIND_NS = 100_000_000
 """A source that the machine kept from running does not send all that it missed at once."""
 
 
@@ -63,11 +63,16 @@ def _send(job: dict[str, Any]) -> None:
         due_ns += gap_ns
 
 
+def _wait_for_go(job: dict[str, Any]) -> None:
+    Path(job["ready_file"]).touch()
+    sys.stdin.readline()
+
+
 def _receive(job: dict[str, Any]) -> None:
     """Ask until something comes, then take what comes."""
     sink = _udp(job)
     sink.settimeout(_ASK_AGAIN_S)
-    sys.stdin.readline()
+    _wait_for_go(job)
     while True:
         sink.sendto(b"begin", (job["address"], job["port"]))
         try:
@@ -98,7 +103,7 @@ async def _serve(job: dict[str, Any]) -> None:
 
 async def _fetch(job: dict[str, Any]) -> None:
     """Connections that begin at random, as many as the rate asks for in the long run."""
-    await asyncio.to_thread(sys.stdin.readline)
+    _wait_for_go(job)
     source = random.Random(job["seed"])  # noqa: S311
     per_s = job["bit_per_s"] / (8 * job["flow_bytes"])
     due_s = time.monotonic()
