@@ -77,9 +77,9 @@ _LIFE = {"life": {"cpu_ns": 5}}
 TRIAL = {"trial_id": "a", "attempt": 1, "row": {"seed": 5}, "host": {"cost": {"client": _LIFE}}, "reason": "x" * 9000}
 
 PLAYER = {
-    "quiclab_player": 1, "player": "element", "player_version": None, "start_ns": 1000, "end_ns": 90_000,
+    "quiclab_player": 1, "player": "element", "player_version": "v" * 9000, "start_ns": 1000, "end_ns": 90_000,
     "clock_uncertainty_ns": 6, "ended": "watched",
-    "samples": [[1000 * place, place / 2, 0.5, 0.5, 720, 3, 0] for place in range(2, 60)],
+    "samples": [[1000 * place, place / 2, 0.5, 0.5, 720, 3, 0] for place in range(2, 9)],
     "events": [[2500, "playing", 0, 0.5, None], [7000, "waiting", 1.5, 0.3, None], [8000, "playing", 1.5, 1.3, None]],
 }  # fmt: skip
 SAMPLES = {
