@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
+from quiclab.spec.address_change import AddressChange
 from quiclab.spec.model import OCTETS, Knobs, Program, Role, Tcp, Video, Workload
 from quiclab.spec.model import Protocol as HttpProtocol
 
@@ -113,12 +114,20 @@ class Context:
     """Clients: the folder with what is to be sent, each under its name; None: everything is downloaded."""
     received: Path | None = None
     """Servers: the folder where uploads are to be kept, each under its name; None: there are none."""
+    address_change: AddressChange | None = None
+    """Clients: what becomes of their address in this trial."""
     priming: bool = False
     """Clients: this is the first visit, which only fetches the ticket."""
     origin: Origin | None = None
     """Proxies: who stands behind."""
     foreign: Foreign | None = None
     """Clients: the server is a stranger's."""
+
+    @property
+    def reached(self) -> Path:
+        """Clients whose address is to change: the pipe into which they write a line, with a number, when so many bytes
+        of the body have come. That the address has changed they read as a line on stdin."""
+        return self.work_dir / "reached"
 
     @property
     def protocol(self) -> HttpProtocol:

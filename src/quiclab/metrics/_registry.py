@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from quiclab.metrics._api import Metric
+from quiclab.metrics.address_change import ADDRESS_CHANGE
 from quiclab.metrics.competition import COMPETITION
 from quiclab.metrics.cost import COST
 from quiclab.metrics.ecn import ECN
@@ -15,5 +16,5 @@ from quiclab.metrics.times import TIMES
 from quiclab.metrics.video import VIDEO
 
 METRICS: tuple[Metric, ...] = (
-    *TIMES, *OBJECTS, *ORDER, *RETRANSMISSION, *PATH, *ECN, *COST, *COMPETITION, *VIDEO,
+    *TIMES, *OBJECTS, *ORDER, *ADDRESS_CHANGE, *RETRANSMISSION, *PATH, *ECN, *COST, *COMPETITION, *VIDEO,
 )  # fmt: skip

@@ -92,6 +92,7 @@ def part_command(laboratory: Laboratory, arm: model.Arm, workload: model.Workloa
             video=workload.video if logged else None,
             uploads=laboratory.uploads if logged and workload.upload else None,
             received=received_folder(seat.raw) if workload.upload else None,
+            address_change=workload.address_change if part == "client" else None,
             priming=part == "first-visit",
             origin=Origin(seat.address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
         )

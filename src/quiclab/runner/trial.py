@@ -20,6 +20,7 @@ from typing import Any
 
 from quiclab.errors import TrialError
 from quiclab.plan.rows import PlanRow
+from quiclab.runner.address_change import ChangingAddress
 from quiclab.runner.commands import (
     ORIGIN_PORT,
     PORT,
@@ -62,6 +63,7 @@ class _Record:
     host: dict[str, Any] = field(default_factory=dict)
     failure: str | None = None
     client_exit_code: int | None = None
+    address_change: dict[str, Any] | None = None
     competition: dict[str, Any] = field(default_factory=dict)
     mark: int = field(default_factory=time.monotonic_ns)
 
@@ -76,6 +78,7 @@ class _Record:
         return {
             "failure": self.failure,
             "client_exit_code": self.client_exit_code,
+            "address_change": self.address_change,
             "host": self.host,
             "time_ns": self.phases,
         }
@@ -177,6 +180,9 @@ def _transfer(
     early = commands["client"].waits_for_go and not resumes(arm)
     client = start("client", "client") if early else None
     link = stack.enter_context(topology.link())
+    change = workload_of(laboratory.study, row).address_change
+    moving = ChangingAddress(change, namespaces["client"], path, link, raw.parent / "home" / "reached")
+    stack.enter_context(moving)
     topology.join()
     record.phase("link")
     origin = start("server", "server") if arm.proxy else None
@@ -209,12 +215,14 @@ def _transfer(
         client = client or start("client", "client")
         if waits:
             client.go()
+        moving.begin(client)
         sender = "client" if upload else "server"
         _watch(laboratory.study, arm, path, client, front, (sender, namespaces[sender]), record, contest)
     except TrialError as error:
         record.failure = error.message
     contest.end()
     observation.end()
+    record.address_change = moving.end()
     record.phase("transfer")
     topology.count_losses()
     summary = link.stop()

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.spec.address_change import AddressChange
 from quiclab.spec.competition import Competition
 from quiclab.spec.video import Video
 from quiclab.units import ByteCount
@@ -42,6 +43,8 @@ class Workload:
     server lets a client have so many streams."""
     video: Video | None = None
     """Required for a video, and only there."""
+    address_change: AddressChange | None = None
+    """The client's address changes meanwhile; for one object. None is a stable address."""
     competition: Competition | None = None
     """Who else uses the link meanwhile, and when all is over. None: nobody, and the client ends by itself."""
 
