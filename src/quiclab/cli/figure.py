@@ -39,7 +39,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument("study", nargs="?", type=Path, metavar="STUDY", help="study directory")
     parser.add_argument("--list", action="store_true", help="every figure and the question that it answers")
     parser.add_argument("-o", "--out", type=Path, metavar="FILE", help="what to write (default: NAME.html)")
-    parser.add_argument("--metric", default="ttlb_ms", help="metric that is compared (default: ttlb_ms)")
+    parser.add_argument("--metric", help="metric that is compared (default: the one that the report compares)")
     parser.add_argument("--cell", metavar="CELL", help="WORKLOAD/PATH (default: where the arms differ most)")
     parser.add_argument(
         "--block", type=int, metavar="N", help="trials of this block (default: each arm's median trial)"

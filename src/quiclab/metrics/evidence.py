@@ -14,6 +14,8 @@ from quiclab.tables import TABLES
 
 End = Literal["client", "server"]
 Direction = Literal["up", "down"]
+CAPTURES = ("pcap", "pcapng")
+"""Formats of captures among the sources."""
 
 
 class Unknown(Exception):  # noqa: N818 - a result that metrics report, not an error
@@ -48,6 +50,26 @@ class Evidence:
     def quic(self) -> bool:
         """Whether the workload ran over QUIC; else over TCP."""
         return bool(self.trial.get("protocol") == "h3")
+
+    @property
+    def upload(self) -> bool:
+        """Whether the client is who sends the bodies."""
+        return bool((self.trial.get("expected") or {}).get("direction") == "upload")
+
+    @property
+    def way(self) -> Direction:
+        """Of the bodies."""
+        return "up" if self.upload else "down"
+
+    @property
+    def sender(self) -> End:
+        """Of the bodies."""
+        return "client" if self.upload else "server"
+
+    @property
+    def receiver(self) -> End:
+        """Of the bodies."""
+        return "server" if self.upload else "client"
 
     @property
     def requests(self) -> list[Mapping[str, Any]]:

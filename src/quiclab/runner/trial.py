@@ -28,6 +28,7 @@ from quiclab.runner.commands import (
     arm_of,
     parts_of,
     path_of,
+    received_folder,
     resumes,
     shown_name,
     trial_command,
@@ -35,7 +36,7 @@ from quiclab.runner.commands import (
 )
 from quiclab.runner.competition import Contest
 from quiclab.runner.cpu import SlowCpu
-from quiclab.runner.document import kept_body, read_json, trial_document
+from quiclab.runner.document import kept_body, read_json, received_bodies, trial_document
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
 from quiclab.runner.pacing import pace
@@ -103,11 +104,13 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int, *, counted: bo
             summary = _transfer(laboratory, row, raw, record, stack, counted)
     finally:
         kill_everything_else()
-    body = kept_body(home / "body")
+    body, received = kept_body(home / "body"), received_bodies(received_folder(raw))
     shutil.rmtree(home, ignore_errors=True)  # what programs left beside their logs
     record.phase("teardown")
     document = trial_document(laboratory, row, attempt, (started, clock.read()), record.facts())
     document |= {"link": summary, "client": read_json(raw / "client.json"), "client_body": body, **record.competition}
+    if received is not None:
+        document["received"] = received
     (folder / "trial.json").write_text(json.dumps(document, indent=1))
     return folder
 
@@ -134,9 +137,12 @@ def _transfer(
         for file, content in command.files.items():
             file.parent.mkdir(exist_ok=True)
             file.write_text(content)
+    upload = workload_of(laboratory.study, row).upload
+    if upload:
+        received_folder(raw).mkdir(parents=True, exist_ok=True)
     for folder in ("server-qlog", "proxy-qlog", "client-qlog"):
         (raw / folder).mkdir()
-    observation = Observation(raw, arm, path, namespaces)
+    observation = Observation(raw, arm, path, namespaces, upload=upload)
     stack.callback(
         lambda: record.host.update(observation.findings())
     )  # once it has ended, in namespaces that are there
@@ -210,7 +216,8 @@ def _transfer(
         if waits:
             client.go()
         moving.begin(client)
-        _watch(laboratory.study, arm, path, client, front, namespaces, record, contest)
+        sender = "client" if upload else "server"
+        _watch(laboratory.study, arm, path, client, front, (sender, namespaces[sender]), record, contest)
     except TrialError as error:
         record.failure = error.message
     contest.end()
@@ -245,11 +252,11 @@ def _watch(
     path: model.Path,
     client: Process,
     server: Process,
-    namespaces: dict[str, NetworkNamespace],
+    sender: tuple[str, NetworkNamespace],
     record: _Record,
     contest: Contest,
 ) -> None:
-    """Wait for the client's end; meanwhile ask the kernel which congestion control the server's socket really has."""
+    """Wait for the client's end; meanwhile ask the kernel which congestion control the sender's socket really has."""
     deadline = time.monotonic() + study.limits.trial.s
     first_look = time.monotonic() + 2 * path.base_rtt.s
     proven = arm.protocol != "h2"
@@ -275,7 +282,7 @@ def _watch(
         if time.monotonic() >= deadline:
             raise TrialError(f"the client did not end within {study.limits.trial} (limits.trial)")
         if not proven and time.monotonic() >= first_look:
-            name = tcp_congestion_control(namespaces["server"], path.ip_version, PORT)
+            name = tcp_congestion_control(sender[1], path.ip_version, PORT)
             if name is not None:
-                record.host["server_tcp_congestion_control"] = name
+                record.host[f"{sender[0]}_tcp_congestion_control"] = name
                 proven = True

@@ -11,6 +11,7 @@ from pathlib import Path
 from quiclab.endpoints._address_change import address_change_job, only_reconnects
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import find_python, python_argv
+from quiclab.endpoints.clients._libcurl import LibcurlUpload
 from quiclab.spec.model import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_curl_cffi_program.py")
@@ -25,7 +26,7 @@ H2_WINDOW_UPDATE = 15663105
 """First WINDOW_UPDATE of the connection: with the initial 65,535 bytes a window of 15 MiB."""
 
 
-class CurlCffi:
+class CurlCffi(LibcurlUpload):
     """A small program of ours around libcurl: its easy interface, and for several objects its multi interface."""
 
     name = "curl-cffi"
@@ -34,7 +35,7 @@ class CurlCffi:
     knobs: Mapping[Protocol, frozenset[str]] = dict.fromkeys(
         ("h2", "h3"), frozenset({"compression", "on_address_change", "reconnect_session"})
     )
-    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "objects"})
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "objects", "upload"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Import it and ask libcurl for its version."""
@@ -63,6 +64,7 @@ class CurlCffi:
             "url": context.url,
             "other_urls": context.urls[1:],
             "concurrency": context.concurrency,
+            "uploads": str(context.uploads) if context.uploads else None,
             "protocols": list(context.protocols),
             "resolve": f"{context.host}:{context.port}:{context.address}",
             "ca": str(context.ca),
