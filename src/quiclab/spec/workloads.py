@@ -33,7 +33,7 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     "address_change": ADDRESS_CHANGE,
     "competition": COMPETITION,
 }
-_OF_OBJECTS = ("size", "content", "count", "sizes", "concurrency")
+_OF_OBJECTS = ("size", "content", "count", "sizes", "concurrency", "address_change")
 
 
 def _read_workload(node: Node) -> Workload:
@@ -53,7 +53,7 @@ def _read_workload(node: Node) -> Workload:
     elif workload.at_once > objects:
         things = f"there {'is 1 object' if objects == 1 else f'are {objects} objects'} here"
         node.child("concurrency").report(f"{workload.concurrency} at once, but {things}; write at most {objects}")
-    if workload.address_change is not None and (objects > 1 or workload.kind != "object"):
+    if workload.address_change is not None and objects > 1:
         node.child("address_change").report("the address changes under one object; write one size")
     if workload.address_change is not None and workload.competition is not None:
         node.child("address_change").report('it cannot stand beside "competition": who shares a link stays there')
