@@ -13,6 +13,8 @@ from quiclab.units import Bitrate, ByteCount, Duration
 
 OVERHEAD = Duration(300_000_000)
 """Namespaces, processes, readiness and warm-up of one trial: what is not the transfer."""
+PAGE_OVERHEAD = Duration(2_500_000_000)
+"""The same of a page: a browser starts and ends, and one waits until the page asks for nothing more."""
 HEADER_BYTES = 60
 """IP, transport and framing in a full packet, about the same for both protocols."""
 UNLIMITED = Bitrate(10**9)
@@ -29,9 +31,10 @@ def expected_duration(row: PlanRow, study: Study) -> Duration:
     arm = next(arm for arm in study.arms if arm.name == row.arm_name)
     path = next(path for path in study.paths if path.name == row.path)
     workload = next(workload for workload in study.workloads if workload.name == row.workload)
-    rounds = -(-len(workload.object_sizes) // workload.at_once)
+    rounds = -(-len(workload.object_sizes) // workload.at_once) if workload.object_sizes else 1
     between = Duration((rounds - 1) * path.base_rtt.ns)
-    return min(_transfer(arm, path, workload.total) + between, study.limits.trial) + OVERHEAD
+    own = OVERHEAD if workload.page is None else PAGE_OVERHEAD
+    return min(_transfer(arm, path, workload.total) + between, study.limits.trial) + own
 
 
 def expected_total(rows: Iterable[PlanRow], study: Study) -> Duration:

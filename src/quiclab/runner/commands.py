@@ -37,14 +37,16 @@ def resumes(arm: model.Arm) -> bool:
 
 def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -> Command:
     """The command of one part of the trial."""
-    arm, path = arm_of(laboratory.study, row), path_of(laboratory.study, row)
+    study = laboratory.study
+    arm, path = arm_of(study, row), path_of(study, row)
     role = _role(part)
     program = _program(arm, part)
     address = SERVER_ADDRESSES[path.ip_version]
     behind = part == "server" and arm.proxy is not None
     logged = part not in ("warm-up", "first-visit")
-    workload = workload_of(laboratory.study, row)
-    names = workload.object_names
+    workload = workload_of(study, row)
+    page = laboratory.pages.get(workload.name)
+    names = (page.document,) if page else workload.object_names
     certificates = laboratory.certificates[arm.certificate]
     return find(role, program.name).command(
         Context(
@@ -56,7 +58,7 @@ def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -
             host=HOST,
             object_name=names[0] if logged else WARM_UP_OBJECT,
             work_dir=raw.parent / "home",
-            root=laboratory.root,
+            root=page.root if page else laboratory.root,
             certificate=certificates.certificate,
             key=certificates.key,
             ca=certificates.ca,
@@ -66,8 +68,9 @@ def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -
             session_file=raw.parent / "home" / "session",
             content_type=workload.content_type,
             other_objects=names[1:] if logged else (),
-            concurrency=workload.at_once if logged else 1,
+            concurrency=workload.at_once if logged and not page else 1,
             priming=part == "first-visit",
+            page=page.context(arm.certificate, path.ip_version, study.limits.trial.s) if page else None,
             origin=Origin(address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
         )
     )

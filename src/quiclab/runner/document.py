@@ -49,6 +49,9 @@ def trial_document(
 def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
     """What should arrive: of a single object its bytes and hash, of several all bytes and a list."""
     workload = workload_of(laboratory.study, row)
+    page = laboratory.pages.get(workload.name)
+    if page is not None:
+        return {"body_bytes": workload.total.bytes, "page": {"document": page.document, **page.site.manifest}}
     objects = [
         {"name": name, "body_bytes": size, "sha256": digest}
         for name in workload.object_names

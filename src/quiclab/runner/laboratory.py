@@ -14,6 +14,7 @@ from pathlib import Path
 from quiclab.endpoints import Presence, look_for, objections
 from quiclab.errors import HostError, SpecError
 from quiclab.runner.cpu import Calibrations, calibrate
+from quiclab.runner.pages import ServedPage, place_page
 from quiclab.spec.model import Certificate, Study
 from quiclab.testbed import _libc
 from quiclab.testbed.certificates import HOST, Certificates, make_certificates
@@ -39,6 +40,8 @@ class Laboratory:
     root: Path
     expected: dict[str, tuple[int, str]]
     """Object → bytes and SHA-256."""
+    pages: Mapping[str, ServedPage] = field(default_factory=dict)
+    """Workload → its page."""
     programs: Mapping[str, str] = field(default_factory=dict)
     """Every program of the arms → its version."""
     cannot_run: Mapping[str, str] = field(default_factory=dict)
@@ -74,14 +77,31 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     _libc.mount(str(hosts), "/etc/hosts", None, _libc.MS_BIND)
     root = work_dir / "www"
     root.mkdir()
-    (root / WARM_UP_OBJECT).write_bytes(os.urandom(1024))
+    warm_up = os.urandom(1024)
+    (root / WARM_UP_OBJECT).write_bytes(warm_up)
     expected = {}
+    pages = {}
     for workload in study.workloads:
-        for name, content in build_site(workload, study.seed).files.items():
+        site = build_site(workload, study.seed)
+        if workload.page is not None:
+            pages[workload.name] = place_page(
+                work_dir, study_dir / "tls", kinds, workload, site, (WARM_UP_OBJECT, warm_up)
+            )
+            continue
+        for name, content in site.files.items():
             (root / name).write_bytes(content)
             expected[name] = (len(content), hashlib.sha256(content).hexdigest())
     return Laboratory(
-        study, backend, work_dir, certificates, root, expected, present.versions, present.cannot_run, calibrate(study)
+        study,
+        backend,
+        work_dir,
+        certificates,
+        root,
+        expected,
+        pages,
+        present.versions,
+        present.cannot_run,
+        calibrate(study),
     )
 
 

@@ -196,7 +196,7 @@ def _transfer(
         client = client or start("client", "client")
         if waits:
             client.go()
-        _watch(laboratory.study, arm, path, client, front, namespaces, record)
+        _watch(laboratory.study, arm, path, client, front, namespaces, record, commands["client"].finishing_s)
     except TrialError as error:
         record.failure = error.message
     observation.end()
@@ -238,9 +238,10 @@ def _watch(
     server: Process,
     namespaces: dict[str, NetworkNamespace],
     record: _Record,
+    finishing_s: float,
 ) -> None:
     """Wait for the client's end; meanwhile ask the kernel which congestion control the server's socket really has."""
-    deadline = time.monotonic() + study.limits.trial.s
+    deadline = time.monotonic() + study.limits.trial.s + finishing_s
     first_look = time.monotonic() + 2 * path.base_rtt.s
     proven = arm.protocol != "h2"
     while True:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.spec.page import Page
 from quiclab.units import ByteCount
 
 OCTETS = "application/octet-stream"
@@ -14,14 +15,15 @@ OCTETS = "application/octet-stream"
 
 @dataclass(frozen=True)
 class Workload:
-    """What one trial transfers: one object or several, each downloaded once, all on one new connection."""
+    """What one trial transfers: one object or several, each downloaded once, all on one new connection; or a page."""
 
     name: str
     """Name in cells, files and commands."""
     size: ByteCount | None = None
-    """Bytes of the object, or of each of `count`; 0 is an empty body. Required unless `sizes` stands here."""
-    kind: Literal["object"] = "object"
-    """Objects over one new connection."""
+    """Bytes of the object, or of each of `count`; 0 is an empty body. Required of objects, unless
+    `sizes` stands here."""
+    kind: Literal["object", "page"] = "object"
+    """Objects over one new connection, or a page that a browser loads in a fresh profile."""
     content_type: str = OCTETS
     """What the server says the object is (RFC 9110 section 8.3): browsers and proxies may treat types differently."""
     content: Literal["random", "text"] = "random"
@@ -35,6 +37,9 @@ class Workload:
     """How many are under way at once: the next is asked for when one is complete. None is all of them, as far as the
     server lets a client have so many streams."""
 
+    page: Page | None = None
+    """Of a page: what it is made of. Required there."""
+
     @property
     def object_sizes(self) -> tuple[ByteCount, ...]:
         """Of all objects, in the order in which they are asked for."""
@@ -44,7 +49,9 @@ class Workload:
 
     @property
     def total(self) -> ByteCount:
-        """Bytes of all objects."""
+        """Bytes of all objects, or of the whole page."""
+        if self.page is not None:
+            return self.page.size
         return ByteCount(sum(size.bytes for size in self.object_sizes))
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 
 from quiclab.spec import kinds
 from quiclab.spec.nodes import Kind, Node, build
+from quiclab.spec.page import PAGE
 from quiclab.spec.workload import Workload
 
 MOST_OBJECTS = 200
@@ -16,7 +17,7 @@ MOST_OBJECTS = 200
 WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
     "size": kinds.SIZE,
-    "kind": kinds.choice(("object",)),
+    "kind": kinds.choice(("object", "page")),
     "content_type": kinds.MEDIA_TYPE,
     "content": kinds.choice(("random", "text")),
     "count": kinds.whole(1, MOST_OBJECTS),
@@ -24,12 +25,18 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
         kinds.SIZE, f'an array of 1 to {MOST_OBJECTS} sizes, such as ["10 KB", "1 MB"]', 1, MOST_OBJECTS
     ),
     "concurrency": kinds.whole(1, MOST_OBJECTS),
+    "page": PAGE,
 }
+_OF_OBJECTS = ("size", "content_type", "content", "count", "sizes", "concurrency")
 
 
 def _read_workload(node: Node) -> Workload:
     """What its keys say together is checked once each can be read."""
     workload = build(Workload, node, WORKLOAD_KEYS)
+    if workload.kind != "object":
+        return _of_a_page(node, workload)
+    if workload.page is not None:
+        node.child("page").report('it belongs to workloads of kind = "page"')
     objects = len(workload.object_sizes)
     for key in ("size", "count"):
         if workload.sizes is not None and key in node.value:
@@ -39,6 +46,15 @@ def _read_workload(node: Node) -> Workload:
     elif workload.at_once > objects:
         things = f"there {'is 1 object' if objects == 1 else f'are {objects} objects'} here"
         node.child("concurrency").report(f"{workload.concurrency} at once, but {things}; write at most {objects}")
+    return workload
+
+
+def _of_a_page(node: Node, workload: Workload) -> Workload:
+    if workload.page is None:
+        node.report(f'"page" is missing; write {PAGE.wanted}')
+    for key in _OF_OBJECTS:
+        if key in node.value:
+            node.child(key).report('it belongs to objects; what a page is made of stands in "page"')
     return workload
 
 

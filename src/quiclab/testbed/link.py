@@ -24,7 +24,13 @@ Backend = Literal["tun", "veth"]
 CLIENT_ADDRESSES = {4: "10.77.0.1", 6: "fd77::1"}
 SERVER_ADDRESSES = {4: "10.77.0.2", 6: "fd77::2"}
 _PREFIXES = {4: 24, 6: 64}
+_FIRST_HOST = 10
 _DEVICE = "link0"
+
+
+def host_address(number: int, ip_version: int) -> str:
+    """The address of a further host at the server's end; numbers begin at 1."""
+    return f"10.77.0.{_FIRST_HOST + number}" if ip_version == 4 else f"fd77::{_FIRST_HOST + number:x}"
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,8 @@ class LinkSettings:
     route: RouteMetrics | None
     work_dir: Path | None
     """Where configuration, packet log, captures and summary are written; None keeps nothing."""
+    more_server_addresses: Sequence[str] = ()
+    """Beside the server's own, in the same networks."""
     packet_log: bool = True
     captures: bool = True
     snaplen_bytes: int | None = None
@@ -130,9 +138,13 @@ class Link:
                 addresses={own[version]: _PREFIXES[version] for version in _usable_versions(settings.mtu)},
                 route=settings.route,
             )
+            more = settings.more_server_addresses
+            if end == "server" and more:
+                namespace.add_addresses(_DEVICE, more)
             if settings.backend == "veth":
-                for version in _usable_versions(settings.mtu):
-                    namespace.neighbour(_DEVICE, far[version], _mac(end, "link"))
+                seen = [far[version] for version in _usable_versions(settings.mtu)]
+                for address in (*seen, *(more if end == "client" else ())):
+                    namespace.neighbour(_DEVICE, address, _mac(end, "link"))
 
     def _log_files(self) -> dict[str, str | None]:
         folder, settings = self._settings.work_dir, self._settings

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -89,6 +89,18 @@ class NetworkNamespace:
                         prefsrc=address,
                         metrics=route.netlink(),
                     )
+
+        self.run(work)
+
+    def add_addresses(self, device: str, addresses: Collection[str]) -> None:
+        """Further addresses of a device that is configured already: they share its routes."""
+
+        def work() -> None:
+            with _netlink() as ip:
+                index = ip.link_lookup(ifname=device)[0]
+                for address in addresses:
+                    bits = 128 if ":" in address else 32
+                    ip.addr("add", index=index, address=address, prefixlen=bits, flags=_IFA_F_NODAD)
 
         self.run(work)
 

@@ -15,6 +15,7 @@ from typing import Any
 from quiclab.store.layout import Status, write_atomically
 from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, rests_on_decryption, shortfall
+from quiclab.verify.page import page_problem
 from quiclab.verify.proof import UNPROVEN, prove, prove_decrypted
 
 HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
@@ -76,6 +77,8 @@ def body_problem(document: dict[str, Any]) -> str | None:
     """What is wrong with the response, by the client's account or by the body that it kept."""
     expected = document["expected"]
     requests = (document["client"] or {}).get("requests", [])
+    if "page" in expected:
+        return page_problem(requests, expected["page"])
     if "objects" in expected:
         return _objects_problem(requests, expected["objects"])
     for request in requests:
