@@ -19,6 +19,7 @@ import reference_pages
 from quiclab.spec import aqm, arms, impairments, model, paths, policing, read, workloads
 from quiclab.spec.knobs import KNOB_KEYS
 from quiclab.spec.nodes import Kind
+from quiclab.spec.page import PAGE_KEYS, RESOURCES_KEYS, Page, Resources
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
@@ -47,6 +48,8 @@ def page() -> str:
         _section("aa (in [study])", model.AaControl, read.AA_KEYS, optional=True),
         _section("[limits]", model.Limits, read.LIMITS_KEYS),
         _section("[[workload]]", model.Workload, workloads.WORKLOAD_KEYS),
+        _section("page (in [[workload]])", Page, PAGE_KEYS, optional=True),
+        _section("resources (of a page)", Resources, RESOURCES_KEYS),
         _section("[[path]]", model.Path, {k: v for k, v in paths.PATH_KEYS.items() if k not in paths.DIRECTION_KEYS}),
         _section(
             "Keys of a direction (in [[path]] for both, in [path.up] or [path.down] for one)",

@@ -13,8 +13,9 @@ from quiclab.metrics._api import Metric, MetricRow, Noted
 from quiclab.metrics._registry import METRICS
 from quiclab.metrics.bytes_acknowledged import bytes_acknowledged
 from quiclab.metrics.evidence import Evidence, Unknown
+from quiclab.metrics.page import page_progress
 
-__all__ = ["METRICS", "Metric", "MetricRow", "bytes_acknowledged", "compute_trial"]
+__all__ = ["METRICS", "Metric", "MetricRow", "bytes_acknowledged", "compute_trial", "page_progress"]
 
 
 def compute_trial(trial_dir: Path, tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> list[MetricRow]:

@@ -7,7 +7,7 @@ Zero is navigation start. Moments and requests are those of the browser's own tr
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -17,6 +17,7 @@ from quiclab.metrics._api import Metric, Noted
 from quiclab.metrics._critical_path import critical_path
 from quiclab.metrics._visual import Seen, last_change, speed_index, visual_progress
 from quiclab.metrics.evidence import Evidence, Unknown
+from quiclab.tables import TABLES
 
 TYPES = {"html": "Document", "css": "Stylesheet", "js": "Script", "image": "Image"}
 """Types of Yu and Benson's Table 3 → the browser's words."""
@@ -127,6 +128,15 @@ def progress(evidence: Evidence) -> list[Seen]:
     if not seen:
         raise Unknown("the trace holds no screenshot")
     return seen
+
+
+def page_progress(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> pl.DataFrame:
+    """One row per screenshot of the load, in order; without rows where the trial's tables cannot tell."""
+    try:
+        rows = [(each.since_ms, each.progress) for each in progress(Evidence(tables, trial))]
+    except Unknown:
+        rows = []
+    return pl.DataFrame(rows, schema=TABLES["page_progress"].schema(), orient="row")
 
 
 def _main_image(evidence: Evidence) -> dict[str, Any]:

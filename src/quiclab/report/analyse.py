@@ -25,20 +25,24 @@ TITLES = {
     "setup_ms": "set-up time",
     "goodput_bit_per_s": "goodput",
     "retransmitted_bytes": "bytes retransmitted",
+    "plt_ms": "page load time",
+    "speed_index_ms": "Speed Index",
 }
 
 
-def analyse_study(study_dir: Path, metric: str = "ttlb_ms") -> StudyAnalysis:
-    """Compare every cell of the study in `study_dir` by `metric`. Missing files become notes, never errors.
+def analyse_study(study_dir: Path, metric: str | None = None) -> StudyAnalysis:
+    """Compare every cell of the study in `study_dir` by `metric`, else by that of its workloads' kind.
+
+    Missing files become notes, never errors.
 
     Raises DecodeError if `study_dir` is no directory.
     """
     return analyse(read_study(study_dir), metric)
 
 
-def analyse(study: Study, metric_name: str = "ttlb_ms") -> StudyAnalysis:
+def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
     """The same for a study that has been read."""
-    metric = _metric(study, metric_name)
+    metric = _metric(study, metric_name or _metric_of_its_kind(study))
     alpha = _alpha(study)
     compared = _compare_cells(study, metric, alpha)
     main = [comparison for comparison in compared if comparison.kind == "main"]
@@ -105,6 +109,12 @@ def _arm(arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
     ]
     own_voids = attempts.filter((pl.col("status") == "void") & (pl.col("reason").fill_null("") != BLOCK_VOID)).height
     return arm_result(arm, trials, attempts.height, own_voids, metric)
+
+
+def _metric_of_its_kind(study: Study) -> str:
+    """What studies of one kind of workload compare."""
+    kinds = {workload.get("kind") for workload in study.items("workloads")}
+    return "plt_ms" if kinds == {"page"} else "ttlb_ms"
 
 
 def _metric(study: Study, name: str) -> Metric:

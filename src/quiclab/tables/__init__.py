@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from quiclab.tables._api import CAPTURED, MADE_LATER, NEVER, Column, Table
 from quiclab.tables._common import CONNECTION
-from quiclab.tables.derived import ABSENT, BYTES_ACKNOWLEDGED, DECODE_STATS, SOURCES
+from quiclab.tables.derived import ABSENT, BYTES_ACKNOWLEDGED, DECODE_STATS, PAGE_PROGRESS, SOURCES
 from quiclab.tables.http import HTTP_FRAMES, HTTP_REQUESTS, PAGE_EVENTS, STREAMS
 from quiclab.tables.ip_packets import IP_PACKETS
 from quiclab.tables.link_events import LINK_EVENTS
@@ -52,6 +52,7 @@ TABLES: dict[str, Table] = {
         DECODE_STATS,
         ABSENT,
         BYTES_ACKNOWLEDGED,
+        PAGE_PROGRESS,
     )
 }
 """All tables of a trial, by name."""

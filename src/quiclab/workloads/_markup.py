@@ -21,9 +21,10 @@ _TAIL = "</body></html>\n"
 _FETCH = "<script>for(const u of [%s])fetch(u,{cache:'no-store'}).then(r=>r.arrayBuffer())</script>\n"
 
 
-def document(parts: Sequence[Part], size: int) -> bytes:
+def document(parts: Sequence[Part], size: int | None) -> bytes:
     """Stylesheets, fonts and the first third of the scripts stand in the head; then the images, the main one first;
-    then the other scripts, which wait for nothing; then what asks for data. Raises SpecError if `size` is too small."""
+    then the other scripts, which wait for nothing; then what asks for data. Raises SpecError if `size` is too small;
+    None is the least that will do."""
     by_type = {kind: [part for part in parts if part.type == kind] for kind in ("style", "script", "image", "font")}
     early = by_type["script"][: len(by_type["script"]) // 3]
     late = by_type["script"][len(early) :]
@@ -40,6 +41,8 @@ def document(parts: Sequence[Part], size: int) -> bytes:
         _FETCH % data if data else "",
     ]
     text = "".join(lines)
+    least = len(text) + len(_TAIL) + len("<!---->")
+    size = least if size is None else size
     room = size - len(text) - len(_TAIL) - len("<!---->")
     if room < 0:
         raise SpecError(f"a document of {size} bytes cannot name {len(parts)} resources: write html = {size - room} B")

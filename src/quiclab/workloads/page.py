@@ -14,10 +14,12 @@ from quiclab.spec.model import Workload
 from quiclab.spec.page import Page, Resources, ResourceType
 from quiclab.testbed.certificates import HOST
 from quiclab.workloads._api import PageHost, Site
+from quiclab.workloads._har import read_har
 from quiclab.workloads._images import make_image
 from quiclab.workloads._markup import document, filled
 from quiclab.workloads._mixes import drawn, spread_over_hosts
 
+Highest = Literal["h3", "h2", "h1"]
 _EXTENSIONS: Mapping[ResourceType, str] = {"style": "css", "script": "js", "font": "woff2", "data": "json"}
 
 
@@ -50,7 +52,12 @@ class PageLoad:
         seeded = f"{seed}/{workload.name}"
         if page.folder is not None:
             return _mirrored(pathlib.Path(page.folder), page.document)
-        return _made(page, _parts(page, seeded), seeded)
+        if page.har is not None:
+            return _recorded(page, seeded)
+        highest: Highest = "h3" if page.others_protocol == "same" else page.others_protocol
+        parts = _parts(page, seeded)
+        others = dict.fromkeys(part.host for part in parts if part.host != HOST)
+        return _made(parts, (PageHost(HOST), *(PageHost(name, highest) for name in others)), page.html.bytes, seeded)
 
 
 def _parts(page: Page, seed: str) -> list[Part]:
@@ -67,7 +74,7 @@ def _parts(page: Page, seed: str) -> list[Part]:
     for group in groups:
         for first in (True, *(False,) * (group.count - 1)):
             number = numbers[group.type] = numbers.get(group.type, 0) + 1
-            extension = _EXTENSIONS.get(group.type) or {"jpeg": "jpg"}.get(group.format, group.format)
+            extension = _EXTENSIONS.get(group.type) or _ending(group.format)
             host = thirds[len(parts)]
             parts.append(
                 Part(
@@ -82,17 +89,39 @@ def _parts(page: Page, seed: str) -> list[Part]:
     return parts
 
 
-def _made(page: Page, parts: Sequence[Part], seed: str) -> Site:
+def _recorded(page: Page, seed: str) -> Site:
+    """The load of a HAR: its hosts, types and sizes; the document names everything in the order of the requests."""
+    recorded = read_har(pathlib.Path(str(page.har)))
+    own = recorded.document.host
+    parts = [
+        Part(f"{each.type}-{number}.{_EXTENSIONS.get(each.type) or _ending(each.format)}", *each.part())
+        for number, each in enumerate(recorded.resources, 1)
+    ]
+    others = dict.fromkeys(part.host for part in parts if part.host != own)
+    hosts = (PageHost(own), *(PageHost(name, _lower(recorded.highest[name], page.others_protocol)) for name in others))
+    # The document that names them may need more bytes than it had.
+    size = max(recorded.document.size, len(document(parts, None)))
+    return _made(parts, hosts, size, seed)
+
+
+def _lower(one: Highest, other: Literal["same", "h2", "h1"]) -> Highest:
+    return one if other == "same" else min(one, other)
+
+
+def _ending(image: str) -> str:
+    return {"jpeg": "jpg"}.get(image, image)
+
+
+def _made(parts: Sequence[Part], hosts: tuple[PageHost, ...], html_bytes: int, seed: str) -> Site:
     files = {part.name: _content(part, seed) for part in parts}
-    files["index.html"] = document(parts, page.html.bytes)
-    highest: Literal["h3", "h2", "h1"] = "h3" if page.others_protocol == "same" else page.others_protocol
-    others = dict.fromkeys(part.host for part in parts if part.host != HOST)
-    own = {"url": f"https://{HOST}/index.html", "host": HOST, "type": "document", "bytes": page.html.bytes}
+    files["index.html"] = document(parts, html_bytes)
+    host = hosts[0].name
+    own = {"url": f"https://{host}/index.html", "host": host, "type": "document", "bytes": html_bytes}
     resources = [{"url": each.url, "host": each.host, "type": each.type, "bytes": each.size} for each in parts]
     return Site(
         files=files,
         requests=("index.html",),
-        hosts=(PageHost(HOST), *(PageHost(name, highest) for name in others)),
+        hosts=hosts,
         manifest={"main_image": next((each.url for each in parts if each.main), None), "resources": [own, *resources]},
     )
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,42 @@ def test_a_mirrored_folder_is_served_as_it_is(tmp_path: Path) -> None:
     assert site.files == {"img/a.png": b"x", "start.html": b"<img src=/img/a.png>"}
     assert site.requests == ("start.html",)
     assert [resource["url"] for resource in site.manifest["resources"]] == ["https://server.test/start.html"]
+
+
+def _entry(url: str, media_type: str, size: int, version: str, status: int = 200) -> dict[str, object]:
+    content = {"mimeType": media_type, "size": size}
+    response = {"status": status, "httpVersion": version, "content": content, "bodySize": -1}
+    return {"pageref": "p", "request": {"url": url}, "response": response}
+
+
+def test_a_recorded_load_without_bodies(tmp_path: Path) -> None:
+    """Hosts, types and sizes are those of the HAR; what got no answer is left out; versions are the hosts' own."""
+    entries = [
+        _entry("https://www.example/", "text/html", 9_000, "h3"),
+        _entry("https://www.example/", "text/html", 9_000, "h3"),
+        _entry("https://cdn.example/a.jpg?x=1", "image/jpeg", 30_000, "h2"),
+        _entry("https://cdn.example/a.js", "text/javascript", 7_000, "h2"),
+        _entry("https://old.example/i", "image/gif", 35, "http/1.1"),
+        _entry("https://gone.example/", "text/css", 500, "h2", 404),
+        _entry("data:image/png;base64,xx", "image/png", 10, ""),
+    ]
+    (tmp_path / "x.har").write_text(json.dumps({"log": {"pages": [{"id": "p"}], "entries": entries}}))
+    site = _site(Page(har=str(tmp_path / "x.har")))
+    assert [(host.name, host.highest) for host in site.hosts] == [
+        ("www.example", "h3"),
+        ("cdn.example", "h2"),
+        ("old.example", "h1"),
+    ]
+    assert [(each["type"], each["bytes"]) for each in site.manifest["resources"]] == [
+        ("document", 9_000),
+        ("image", 30_000),
+        ("script", 7_000),
+        ("image", 128),
+    ]
+
+
+def test_what_is_no_har(tmp_path: Path) -> None:
+    """One sentence, and what to do."""
+    (tmp_path / "x.har").write_text("[]")
+    with pytest.raises(SpecError, match="is no HAR"):
+        _site(Page(har=str(tmp_path / "x.har")))
