@@ -78,7 +78,7 @@ def test_a_mirrored_page_that_lacks_files_and_reaches_out(tmp_path: Path) -> Non
         metrics = pl.read_parquet(study / "tables" / "metrics" / f"{trial['trial_id']}.parquet")
         assert metrics.filter(pl.col("name") == "page_failed_requests")["value"][0] >= 2
         packets = pl.read_parquet(study / "tables" / "ip_packets" / f"{trial['trial_id']}.parquet")
-        assert set(packets["destination"].drop_nulls()) <= {"10.77.0.1", "10.77.0.2"}
+        assert set(packets["dst"].drop_nulls()) <= {"10.77.0.1", "10.77.0.2"}
 
 
 def test_a_page_that_never_fires_load_ends_by_its_limit(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was to be seen of a page, and when: visual progress by colour histograms, and the Speed Index over it.
 
-As speedline, which Lighthouse uses, defines them: a frame's progress is the part of the change from the first frame's
-histogram to the last one's that it has done; white pixels count for nothing. Speed Index is the area above progress.
+As speedline, which Lighthouse uses, defines them: a frame's progress is the part of the change from a white page to the
+last frame's histogram that it has done. Speed Index is the area above progress. docs/decisions/0008-speed-index.md
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _WHITE = 249
-"""A pixel is white if all its channels are above it."""
+"""A pixel is white if all its channels have this value or more."""
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ class Seen:
 
 
 def visual_progress(screenshots: Sequence[tuple[float, bytes]]) -> list[Seen]:
-    """Progress of each screenshot (ms after navigation start, JPEG or PNG), by the first and the last of them."""
+    """Progress of each screenshot (ms after navigation start, JPEG or PNG), by the last of them."""
     histograms = [_histogram(image) for _, image in screenshots]
     if not histograms:
         return []
-    first, target = histograms[0], np.abs(histograms[-1] - histograms[0])
+    target = histograms[-1]
     total = int(target.sum())
     return [
-        Seen(since_ms, float(np.minimum(np.abs(each - first), target).sum() / total) if total else 1.0)
+        Seen(since_ms, float(np.minimum(each, target).sum() / total) if total else 1.0)
         for (since_ms, _), each in zip(screenshots, histograms, strict=True)
     ]
 
@@ -66,5 +66,5 @@ def _histogram(image: bytes) -> NDArray[np.int64]:
 
     with Image.open(io.BytesIO(image)) as opened:
         pixels = np.asarray(opened.convert("RGB")).reshape(-1, 3)
-    coloured = pixels[(pixels <= _WHITE).any(axis=1)]
+    coloured = pixels[(pixels < _WHITE).any(axis=1)]
     return np.stack([np.bincount(coloured[:, channel], minlength=256) for channel in range(3)])

@@ -66,7 +66,7 @@ PAGE_PROGRESS = Table(
         Column("x_ms", pl.Float64, "ms", NEVER, "Since navigation start."),
         Column(
             "progress", pl.Float64, "", NEVER,
-            "From 0 to 1: how much of the change of colours, from the first screenshot to the last, is done.",
+            "From 0 to 1: how much of the change of colours, from white to the last screenshot, is done.",
         ),
     ),
 )  # fmt: skip
