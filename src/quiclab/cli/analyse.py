@@ -20,7 +20,7 @@ def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
     # Imported late: these take a while, which the measuring side never needs.
     import polars
 
-    from quiclab.report import analyse_study, render, write_report
+    from quiclab.report import analyse_study, read_study, render, shares, write_report
 
     console = Console()
     rows: list[dict[str, Any]] = []
@@ -46,6 +46,8 @@ def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
         schema = {"trial_id": str, "name": str, "value": float, "unit": str, "better": str, "note": str}
         polars.concat([polars.DataFrame(schema=schema), *metrics]).write_parquet(study_dir.metrics)
         render(analyse_study(study_dir.root), console)
+        for line in shares(read_study(study_dir.root)):
+            console.print(line, highlight=False)
         report = write_report(study_dir.root)
     console.print(f"report: {report}", highlight=False, soft_wrap=True)
     return report
@@ -56,7 +58,7 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
     import polars
 
     from quiclab.decoders import decode_trial
-    from quiclab.metrics import bytes_acknowledged, compute_trial, page_progress
+    from quiclab.metrics import bytes_acknowledged, compute_trial, flow_throughput, flows, page_progress
 
     decoded = decode_trial(folder)
     schema = {"trial_id": str, "name": str, "value": float, "unit": str, "better": str, "note": str}
@@ -65,6 +67,8 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
         "decode_stats": decoded.stats,
         "bytes_acknowledged": bytes_acknowledged(decoded.tables, document),
         "page_progress": page_progress(decoded.tables, document),
+        "flow_throughput": flow_throughput(decoded.tables, document),
+        "flows": flows(decoded.tables, document),
         "metrics": polars.DataFrame(compute_trial(folder, decoded.tables, document), schema=schema, orient="row"),
     }
     if "page" in (document.get("expected") or {}):

@@ -24,8 +24,7 @@ KNOBS: Mapping[Protocol, frozenset[str]] = {
     "h2": frozenset({"groups", "max_streams", "early_data", "compression"}),
     "h3": frozenset({"groups", "max_streams", "stream_window", "gso", "early_data", "compression"}),
 }
-ABILITIES: frozenset[Ability] = frozenset({"resumption", "early_data", "content_type", "pages"})
-
+ABILITIES: frozenset[Ability] = frozenset({"resumption", "early_data", "content_type", "ranges", "pages"})
 _ALL: tuple[Protocol, ...] = ("h1", "h2", "h3")
 
 

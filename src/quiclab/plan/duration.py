@@ -13,8 +13,10 @@ from quiclab.units import Bitrate, ByteCount, Duration
 
 OVERHEAD = Duration(300_000_000)
 """Namespaces, processes, readiness and warm-up of one trial: what is not the transfer."""
-PAGE_OVERHEAD = Duration(2_500_000_000)
-"""The same of a page: a browser starts and ends, and one waits until the page asks for nothing more."""
+BROWSER = Duration(1_500_000_000)
+"""Start and end of a browser."""
+PAGE_WHOLE = Duration(1_000_000_000)
+"""Until a page is known to ask for nothing more, and its trace is written."""
 HEADER_BYTES = 60
 """IP, transport and framing in a full packet, about the same for both protocols."""
 UNLIMITED = Bitrate(10**9)
@@ -31,10 +33,16 @@ def expected_duration(row: PlanRow, study: Study) -> Duration:
     arm = next(arm for arm in study.arms if arm.name == row.arm_name)
     path = next(path for path in study.paths if path.name == row.path)
     workload = next(workload for workload in study.workloads if workload.name == row.workload)
-    rounds = -(-len(workload.object_sizes) // workload.at_once) if workload.object_sizes else 1
+    if workload.page is not None:
+        return min(_transfer(arm, path, workload.total), study.limits.trial) + BROWSER + PAGE_WHOLE + OVERHEAD
+    if workload.video is not None:
+        watched = min(workload.video.watch, workload.video.length)
+        return min(watched, study.limits.trial) + BROWSER + OVERHEAD
+    if workload.competition is not None and workload.competition.duration is not None:
+        return workload.competition.duration + OVERHEAD
+    rounds = -(-len(workload.object_sizes) // workload.at_once)
     between = Duration((rounds - 1) * path.base_rtt.ns)
-    own = OVERHEAD if workload.page is None else PAGE_OVERHEAD
-    return min(_transfer(arm, path, workload.total) + between, study.limits.trial) + own
+    return min(_transfer(arm, path, workload.total) + between, study.limits.trial) + OVERHEAD
 
 
 def expected_total(rows: Iterable[PlanRow], study: Study) -> Duration:

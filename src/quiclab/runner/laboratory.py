@@ -13,6 +13,7 @@ from pathlib import Path
 
 from quiclab.endpoints import Presence, look_for, objections
 from quiclab.errors import HostError, SpecError
+from quiclab.runner import films
 from quiclab.runner.cpu import Calibrations, calibrate
 from quiclab.runner.pages import ServedPage, place_page
 from quiclab.spec.model import Certificate, Study
@@ -40,8 +41,6 @@ class Laboratory:
     root: Path
     expected: dict[str, tuple[int, str]]
     """Object → bytes and SHA-256."""
-    pages: Mapping[str, ServedPage] = field(default_factory=dict)
-    """Workload → its page."""
     programs: Mapping[str, str] = field(default_factory=dict)
     """Every program of the arms → its version."""
     cannot_run: Mapping[str, str] = field(default_factory=dict)
@@ -49,6 +48,8 @@ class Laboratory:
     calibrations: Calibrations = field(default_factory=dict)
     """What competitors for a core leave, by what was asked."""
     spin_ns: int | None = None
+    pages: Mapping[str, ServedPage] = field(default_factory=dict)
+    """Workload → its page."""
 
     def trial_dir(self, trial_id: str) -> Path:
         """An empty folder in memory for one trial."""
@@ -66,6 +67,7 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     """
     check_supported(study)
     present = check_present(study)
+    films.check_players(study.workloads)
     _small_tcp_tables()
     work_dir = study_dir / ".work"
     work_dir.mkdir(exist_ok=True)
@@ -88,6 +90,8 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
                 work_dir, study_dir / "tls", kinds, workload, site, (WARM_UP_OBJECT, warm_up)
             )
             continue
+        if site.film is not None:
+            films.lend(site.film, root / workload.name)
         for name, content in site.files.items():
             (root / name).write_bytes(content)
             expected[name] = (len(content), hashlib.sha256(content).hexdigest())
@@ -98,10 +102,10 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
         certificates,
         root,
         expected,
-        pages,
         present.versions,
         present.cannot_run,
         calibrate(study),
+        pages=pages,
     )
 
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.spec.competition import Competition
 from quiclab.spec.page import Page
+from quiclab.spec.video import Video
 from quiclab.units import ByteCount
 
 OCTETS = "application/octet-stream"
@@ -22,10 +24,11 @@ class Workload:
     size: ByteCount | None = None
     """Bytes of the object, or of each of `count`; 0 is an empty body. Required of objects, unless
     `sizes` stands here."""
-    kind: Literal["object", "page"] = "object"
-    """Objects over one new connection, or a page that a browser loads in a fresh profile."""
+    kind: Literal["object", "page", "video"] = "object"
+    """Objects over one new connection, a page that a browser loads in a fresh profile, or a video that it plays."""
     content_type: str = OCTETS
-    """What the server says the object is (RFC 9110 section 8.3): browsers and proxies may treat types differently."""
+    """What the server says the object is (RFC 9110 section 8.3): browsers and proxies may treat types differently. Of a
+    video `video/mp4`."""
     content: Literal["random", "text"] = "random"
     """Random bytes, which nothing makes smaller, or words, which gzip brings to about a third where both ends have the
     knob `compression`."""
@@ -36,6 +39,10 @@ class Workload:
     concurrency: int | None = None
     """How many are under way at once: the next is asked for when one is complete. None is all of them, as far as the
     server lets a client have so many streams."""
+    video: Video | None = None
+    """Required for a video, and only there."""
+    competition: Competition | None = None
+    """Who else uses the link meanwhile, and when all is over. None: nobody, and the client ends by itself."""
 
     page: Page | None = None
     """Of a page: what it is made of. Required there."""
@@ -43,6 +50,8 @@ class Workload:
     @property
     def object_sizes(self) -> tuple[ByteCount, ...]:
         """Of all objects, in the order in which they are asked for."""
+        if self.video is not None:
+            return (self.video.size,)
         if self.sizes is not None:
             return self.sizes
         return () if self.size is None else (self.size,) * (self.count or 1)
@@ -56,7 +65,10 @@ class Workload:
 
     @property
     def object_names(self) -> tuple[str, ...]:
-        """A single object is called as its workload; of several each has its number behind that, from 1."""
+        """A single object is called as its workload; of several each has its number behind that, from 1. A video has
+        a folder."""
+        if self.video is not None:
+            return (f"{self.name}/{self.video.entry}",)
         count = len(self.object_sizes)
         if count == 1:
             return (self.name,)

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from quiclab.spec import kinds
-from quiclab.spec.nodes import Kind, Node, build
+from quiclab.spec.competition import COMPETITION
+from quiclab.spec.nodes import Kind, Node, ReportedError, build
 from quiclab.spec.page import PAGE
+from quiclab.spec.video import MEDIA_TYPE, VIDEO
 from quiclab.spec.workload import Workload
 
 MOST_OBJECTS = 200
@@ -17,7 +20,7 @@ MOST_OBJECTS = 200
 WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
     "size": kinds.SIZE,
-    "kind": kinds.choice(("object", "page")),
+    "kind": kinds.choice(("object", "page", "video")),
     "content_type": kinds.MEDIA_TYPE,
     "content": kinds.choice(("random", "text")),
     "count": kinds.whole(1, MOST_OBJECTS),
@@ -26,17 +29,25 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     ),
     "concurrency": kinds.whole(1, MOST_OBJECTS),
     "page": PAGE,
+    "video": VIDEO,
+    "competition": COMPETITION,
 }
-_OF_OBJECTS = ("size", "content_type", "content", "count", "sizes", "concurrency")
+_OF_OBJECTS = ("size", "content", "count", "sizes", "concurrency")
 
 
 def _read_workload(node: Node) -> Workload:
     """What its keys say together is checked once each can be read."""
     workload = build(Workload, node, WORKLOAD_KEYS)
-    if workload.kind != "object":
+    if workload.kind == "page":
         return _of_a_page(node, workload)
     if workload.page is not None:
         node.child("page").report('it belongs to workloads of kind = "page"')
+        raise ReportedError
+    if workload.kind == "video":
+        return _with_video(node, workload)
+    if workload.video is not None:
+        node.child("video").report('only a video has it; write kind = "video"')
+        raise ReportedError
     objects = len(workload.object_sizes)
     for key in ("size", "count"):
         if workload.sizes is not None and key in node.value:
@@ -52,10 +63,22 @@ def _read_workload(node: Node) -> Workload:
 def _of_a_page(node: Node, workload: Workload) -> Workload:
     if workload.page is None:
         node.report(f'"page" is missing; write {PAGE.wanted}')
-    for key in _OF_OBJECTS:
+    for key in (*_OF_OBJECTS, "content_type"):
         if key in node.value:
             node.child(key).report('it belongs to objects; what a page is made of stands in "page"')
+    for key in ("video", "competition"):
+        if key in node.value:
+            node.child(key).report("a page has no such key")
     return workload
+
+
+def _with_video(node: Node, workload: Workload) -> Workload:
+    for key in _OF_OBJECTS:
+        if key in node.value:
+            node.child(key).report("a video has no such key; its size follows from its length and bitrate")
+    if workload.video is None:
+        node.report(f'"video" is missing; write {VIDEO.wanted}')
+    return replace(workload, content_type=MEDIA_TYPE) if "content_type" not in node.value else workload
 
 
 WORKLOAD: Kind[Workload] = Kind("a table", _read_workload)

@@ -3,5 +3,6 @@
 
 from quiclab.workloads._api import PageHost, Site
 from quiclab.workloads._registry import build_site
+from quiclab.workloads.video import Film
 
-__all__ = ["PageHost", "Site", "build_site"]
+__all__ = ["Film", "PageHost", "Site", "build_site"]

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from quiclab.spec.model import Workload
+
+if TYPE_CHECKING:
+    from quiclab.workloads.video import Film
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,8 @@ class Site:
     manifest: Mapping[str, Any] = field(default_factory=dict)
     """Of a page, for trial.json: `main_image` (its name, or null), and `resources`, each with url, host, type and
     bytes, as far as they are known beforehand."""
+    film: Film | None = None
+    """Of a video: how its files are made, in a folder named as the workload."""
 
 
 class WorkloadKind(Protocol):

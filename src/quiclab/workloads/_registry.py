@@ -7,8 +7,9 @@ from quiclab.spec.model import Workload
 from quiclab.workloads._api import Site, WorkloadKind
 from quiclab.workloads.object import Object
 from quiclab.workloads.page import PageLoad
+from quiclab.workloads.video import VideoWorkload
 
-WORKLOADS: tuple[WorkloadKind, ...] = (Object(), PageLoad())
+WORKLOADS: tuple[WorkloadKind, ...] = (Object(), PageLoad(), VideoWorkload())
 
 
 def build_site(workload: Workload, seed: int) -> Site:

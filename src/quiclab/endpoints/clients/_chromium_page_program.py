@@ -85,7 +85,7 @@ class PageLoad(ChromiumPage):
         requests: list[dict[str, Any]] = []
         # A page that is caught in a script of its own tells nothing any more.
         with contextlib.suppress(BrowserError):
-            entries: list[dict[str, Any]] = self._evaluate(_ACCOUNT, _LAST_PATIENCE_S)
+            entries: list[dict[str, Any]] = self.evaluate(_ACCOUNT, _LAST_PATIENCE_S)
             clock = self._place_clock(_CLOCK_RESOLUTION_NS)
             requests = [_request(self._job, clock, entry) for entry in entries]
         return {"load_fired": fired, "error": error, "requests": requests}
@@ -110,7 +110,7 @@ class PageLoad(ChromiumPage):
         """Whether nothing more came for a while, and all that is known of came."""
         known, count, quiet = self._job["resources"], -1, time.monotonic()
         while (now := time.monotonic()) < deadline:
-            seen = int(self._evaluate("performance.getEntriesByType('resource').length"))
+            seen = int(self.evaluate("performance.getEntriesByType('resource').length"))
             if seen != count:
                 count, quiet = seen, now
             if now - quiet >= _QUIET_S and count + 1 >= known:

@@ -65,10 +65,11 @@ class ChromiumPage:
         self._cdp.call("Performance.disable", self._session)
         began_s = next(metric["value"] for metric in metrics if metric["name"] == "NavigationStart")
         return _browser.place_clock(
-            lambda: float(self._evaluate("performance.now()")), round(began_s * 1e9), resolution_ns
+            lambda: float(self.evaluate("performance.now()")), round(began_s * 1e9), resolution_ns
         )
 
-    def _evaluate(self, expression: str, patience_s: float | None = _browser.START_PATIENCE_S) -> Any:
+    def evaluate(self, expression: str, patience_s: float | None = _browser.START_PATIENCE_S) -> Any:
+        """What an expression of JavaScript comes to in the page; promises are awaited."""
         answer = self._cdp.call(
             "Runtime.evaluate",
             self._session,
@@ -129,7 +130,7 @@ class Chromium(ChromiumPage):
 
     def fetch(self, url: str) -> dict[str, Any]:
         """How long it may take is the laboratory's business."""
-        answer: dict[str, Any] = self._evaluate(f"({_browser.FETCH_FUNCTION})({json.dumps(url)})", None)
+        answer: dict[str, Any] = self.evaluate(f"({_browser.FETCH_FUNCTION})({json.dumps(url)})", None)
         return answer
 
 
