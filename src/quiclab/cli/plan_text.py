@@ -132,6 +132,8 @@ def _size(study: Study, rows: Sequence[PlanRow]) -> list[str]:
 
 def _objects(workload: Workload) -> str:
     """A single one by its size; of several all that decides how they come."""
+    if workload.page is not None:
+        return f"{workload.name} (a page of {workload.total})"
     if workload.video is not None:
         return f"{workload.name} ({workload.video})"
     way = ", uploaded" if workload.upload else ""

@@ -15,6 +15,8 @@ OVERHEAD = Duration(300_000_000)
 """Namespaces, processes, readiness and warm-up of one trial: what is not the transfer."""
 BROWSER = Duration(1_500_000_000)
 """Start and end of a browser."""
+PAGE_WHOLE = Duration(1_000_000_000)
+"""Until a page is known to ask for nothing more, and its trace is written."""
 HEADER_BYTES = 60
 """IP, transport and framing in a full packet, about the same for both protocols."""
 UNLIMITED = Bitrate(10**9)
@@ -31,6 +33,8 @@ def expected_duration(row: PlanRow, study: Study) -> Duration:
     arm = next(arm for arm in study.arms if arm.name == row.arm_name)
     path = next(path for path in study.paths if path.name == row.path)
     workload = next(workload for workload in study.workloads if workload.name == row.workload)
+    if workload.page is not None:
+        return min(_transfer(arm, path, workload.total), study.limits.trial) + BROWSER + PAGE_WHOLE + OVERHEAD
     if workload.video is not None:
         return workload.video.shown + BROWSER + OVERHEAD
     if workload.competition is not None and workload.competition.duration is not None:

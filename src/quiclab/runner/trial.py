@@ -217,7 +217,8 @@ def _transfer(
             client.go()
         moving.begin(client)
         sender = "client" if upload else "server"
-        _watch(laboratory.study, arm, path, client, front, (sender, namespaces[sender]), record, contest)
+        finishing_s = commands["client"].finishing_s
+        _watch(laboratory.study, arm, path, client, front, (sender, namespaces[sender]), record, contest, finishing_s)
     except TrialError as error:
         record.failure = error.message
     contest.end()
@@ -255,9 +256,10 @@ def _watch(
     sender: tuple[str, NetworkNamespace],
     record: _Record,
     contest: Contest,
+    finishing_s: float,
 ) -> None:
     """Wait for the client's end; meanwhile ask the kernel which congestion control the sender's socket really has."""
-    deadline = time.monotonic() + study.limits.trial.s
+    deadline = time.monotonic() + study.limits.trial.s + finishing_s
     first_look = time.monotonic() + 2 * path.base_rtt.s
     proven = arm.protocol != "h2"
     while True:
