@@ -16,6 +16,7 @@ from quiclab.store.layout import Status, write_atomically
 from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, rests_on_decryption, shortfall
 from quiclab.verify.bodies import body_problem
+from quiclab.verify.competition import broken_wire, competition_problem
 from quiclab.verify.proof import UNPROVEN, prove, prove_decrypted
 
 HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
@@ -46,15 +47,24 @@ def judge(folder: Path, decrypt: bool = False) -> Verdict:
     return verdict
 
 
+def problem_of(document: dict[str, Any]) -> str | None:
+    """What was wrong with a judged trial, whatever its link says."""
+    failure: str | None = document["failure"]
+    return failure or _transport_problem(document) or body_problem(document)
+
+
 def _verdict(document: dict[str, Any]) -> Verdict:
     link = document["link"]
     if not link:
         return Verdict("void", "the link left no account of itself")
     if not link["sound"]:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
+    if (lost := broken_wire(document)) is not None:
+        return Verdict("void", lost)
     if document["failure"] is not None:
         return Verdict("failed", document["failure"])
-    problem = _transport_problem(document) or body_problem(document) or objects_apart(document) or shortfall(document)
+    found = (check(document) for check in _CHECKS)
+    problem = next((problem for problem in found if problem), None)
     return Verdict("failed", problem) if problem else Verdict("verified", "")
 
 
@@ -71,3 +81,7 @@ def _transport_problem(document: dict[str, Any]) -> str | None:
     if wanted != "h3" and got not in (asked, UNPROVEN):
         return f"asked for TCP congestion control {asked}, the sender's socket had {got}"
     return None
+
+
+_CHECKS = (_transport_problem, competition_problem, body_problem, objects_apart, shortfall)
+"""Of a trial that ran to its end, in this order."""
