@@ -65,9 +65,9 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
         **decoded.tables,
         "decode_stats": decoded.stats,
         "bytes_acknowledged": bytes_acknowledged(decoded.tables, document),
-        "object_runs": object_runs(decoded.tables, document),
         "flow_throughput": flow_throughput(decoded.tables, document),
         "flows": flows(decoded.tables, document),
+        "object_runs": object_runs(decoded.tables, document),
         "metrics": polars.DataFrame(compute_trial(folder, decoded.tables, document), schema=schema, orient="row"),
     }
     for name, table in tables.items():

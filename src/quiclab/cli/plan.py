@@ -14,6 +14,7 @@ from rich.console import Console
 
 from quiclab.cli.plan_text import print_plan
 from quiclab.endpoints import Uploads, find, look_for, names_by_role, objections
+from quiclab.endpoints.ecn import ecn_warnings
 from quiclab.errors import ExitCode
 from quiclab.plan.arms import ArmsSummary, arms_summary
 from quiclab.plan.duration import expected_duration, expected_total
@@ -91,6 +92,8 @@ def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:
     for arm in study.arms:
         found += [f"Arm {arm.name} cannot run: {reason}." for reason in objections(arm, study.workloads)]
     found += [f"Not on this machine: {reason}." for reason in look_for(study.arms, bounded_run).missing]
+    for path in study.paths:
+        found += ecn_warnings(study.arms, path)
     limited = {row.cell_id for row in rows if expected_duration(row, study) > study.limits.trial}
     if limited:
         found.append(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection
 
+from quiclab.endpoints._address_change import objections_to_change
 from quiclab.endpoints._api import Endpoint, LimitedObjects, Proxy, Role
 from quiclab.endpoints._upload import unsent
 from quiclab.endpoints.clients.aioquic import AioquicClient
@@ -111,7 +112,7 @@ def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
         ]
         if not set(program.knobs.asked()) - known and (why := endpoint.unsupported(program, protocol)) is not None:
             found.append(why)
-    return found + _unheard(arm) + _uncompressed(arm)
+    return found + _unheard(arm) + _uncompressed(arm) + objections_to_change(arm, workloads, client)
 
 
 def _unfetched(arm: Arm, client: Endpoint, workload: Workload) -> str | None:

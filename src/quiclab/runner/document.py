@@ -13,6 +13,7 @@ from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import PORT, arm_of, path_of, workload_of
 from quiclab.runner.laboratory import Laboratory
 from quiclab.spec import model
+from quiclab.spec.address_change import MIGRATIONS
 from quiclab.spec.video import QUALITIES
 from quiclab.testbed.clock import Instant
 from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES
@@ -38,7 +39,7 @@ def trial_document(
         "expected": _expected(laboratory, row),
         "protocol": arm.protocol,
         "tcp_congestion_control_asked": arm.tcp.congestion_control,
-        "asked": _asked(arm),
+        "asked": _asked(arm, workload_of(laboratory.study, row)),
         "ip_version": ip_version,
         "server_address": SERVER_ADDRESSES[ip_version],
         "client_address": CLIENT_ADDRESSES[ip_version],
@@ -59,10 +60,11 @@ def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
         # What a server has that is not ours is not known beforehand.
         for size, digest in (laboratory.expected.get(name, (None, None)),)
     ]
+    direction = "upload" if workload.upload else "download"
     if len(objects) == 1:
-        return {"direction": workload.direction, **objects[0]}
+        return {"direction": direction, **objects[0]}
     return {
-        "direction": workload.direction,
+        "direction": direction,
         "body_bytes": workload.total.bytes,
         "concurrency": workload.at_once,
         "objects": objects,
@@ -77,15 +79,18 @@ def _video(laboratory: Laboratory, video: model.Video, name: str) -> dict[str, A
     return asdict(video) | {"name": name, "representations": shown, "file_bytes": size}
 
 
-def _asked(arm: model.Arm) -> dict[str, Any]:
+def _asked(arm: model.Arm, workload: model.Workload) -> dict[str, Any]:
     """What the spec asks of the handshake and of the connection: the verdict holds the trial to it."""
     client, front = arm.client.knobs, arm.front.knobs
+    moves = client.on_address_change if workload.address_change else None
     expected = {None: None, True: "accepted", False: "rejected"}[front.early_data]
     return {
         "congestion_control": front.congestion_control,
         "session": client.session,
         "expect_early_data": expected if client.session == "early_data" else None,
-        "migration": client.migration,
+        "migration": MIGRATIONS.get(moves) if moves else client.migration,
+        "on_address_change": moves,
+        "reconnect_session": client.reconnect_session if moves else None,
         "groups": client.groups,
         "tls_version": client.tls_version or front.tls_version,
     }

@@ -39,6 +39,8 @@ class Laboratory:
     """All under the one CA of the study."""
     root: Path
     """What servers serve."""
+    uploads: Path
+    """What clients send."""
     expected: dict[str, tuple[int, str]]
     """Object → bytes and SHA-256."""
     programs: Mapping[str, str] = field(default_factory=dict)
@@ -48,11 +50,6 @@ class Laboratory:
     calibrations: Calibrations = field(default_factory=dict)
     """What competitors for a core leave, by what was asked."""
     spin_ns: int | None = None
-
-    @property
-    def uploads(self) -> Path:
-        """Where lies what clients send."""
-        return self.work_dir / "uploads"
 
     def trial_dir(self, trial_id: str) -> Path:
         """An empty folder in memory for one trial."""
@@ -93,7 +90,16 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
             ((uploads if workload.upload else root) / name).write_bytes(content)
             expected[name] = (len(content), hashlib.sha256(content).hexdigest())
     return Laboratory(
-        study, backend, work_dir, certificates, root, expected, present.versions, present.cannot_run, calibrate(study)
+        study,
+        backend,
+        work_dir,
+        certificates,
+        root,
+        uploads,
+        expected,
+        present.versions,
+        present.cannot_run,
+        calibrate(study),
     )
 
 

@@ -63,9 +63,9 @@ class Observation:
         arm: model.Arm,
         path: model.Path,
         namespaces: dict[str, NetworkNamespace],
-        legs: tuple[_TcpLeg, ...] | None = None,
         *,
         upload: bool = False,
+        legs: tuple[_TcpLeg, ...] | None = None,
     ) -> None:
         """`legs` are the arm's own; none where nobody's kernel can be asked."""
         self._namespaces = namespaces

@@ -20,6 +20,7 @@ from typing import Any
 
 from quiclab.errors import TrialError
 from quiclab.plan.rows import PlanRow
+from quiclab.runner.address_change import ChangingAddress
 from quiclab.runner.commands import (
     ORIGIN_PORT,
     PORT,
@@ -62,6 +63,7 @@ class _Record:
     host: dict[str, Any] = field(default_factory=dict)
     failure: str | None = None
     client_exit_code: int | None = None
+    address_change: dict[str, Any] | None = None
     competition: dict[str, Any] = field(default_factory=dict)
     mark: int = field(default_factory=time.monotonic_ns)
 
@@ -76,6 +78,7 @@ class _Record:
         return {
             "failure": self.failure,
             "client_exit_code": self.client_exit_code,
+            "address_change": self.address_change,
             "host": self.host,
             "time_ns": self.phases,
         }
@@ -101,7 +104,7 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int, *, counted: bo
             summary = _transfer(laboratory, row, raw, record, stack, counted)
     finally:
         kill_everything_else()
-    body, received = kept_body(home / "body"), received_bodies(received_folder(home))
+    body, received = kept_body(home / "body"), received_bodies(received_folder(raw))
     shutil.rmtree(home, ignore_errors=True)  # what programs left beside their logs
     record.phase("teardown")
     document = trial_document(laboratory, row, attempt, (started, clock.read()), record.facts())
@@ -136,7 +139,7 @@ def _transfer(
             file.write_text(content)
     upload = workload_of(laboratory.study, row).upload
     if upload:
-        received_folder(raw.parent / "home").mkdir()
+        received_folder(raw).mkdir(parents=True, exist_ok=True)
     for folder in ("server-qlog", "proxy-qlog", "client-qlog"):
         (raw / folder).mkdir()
     observation = Observation(raw, arm, path, namespaces, upload=upload)
@@ -177,6 +180,9 @@ def _transfer(
     early = commands["client"].waits_for_go and not resumes(arm)
     client = start("client", "client") if early else None
     link = stack.enter_context(topology.link())
+    change = workload_of(laboratory.study, row).address_change
+    moving = ChangingAddress(change, namespaces["client"], path, link, raw.parent / "home" / "reached")
+    stack.enter_context(moving)
     topology.join()
     record.phase("link")
     origin = start("server", "server") if arm.proxy else None
@@ -209,12 +215,14 @@ def _transfer(
         client = client or start("client", "client")
         if waits:
             client.go()
+        moving.begin(client)
         sender = "client" if upload else "server"
         _watch(laboratory.study, arm, path, client, front, (sender, namespaces[sender]), record, contest)
     except TrialError as error:
         record.failure = error.message
     contest.end()
     observation.end()
+    record.address_change = moving.end()
     record.phase("transfer")
     topology.count_losses()
     summary = link.stop()

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.spec.address_change import AddressChange
 from quiclab.spec.competition import Competition
 from quiclab.spec.video import Video
 from quiclab.units import ByteCount
@@ -24,9 +25,9 @@ class Workload:
     """Bytes of the object, or of each of `count`; 0 is an empty body. Required unless `sizes` stands here."""
     kind: Literal["object", "video"] = "object"
     """Objects over one new connection, or a video that a browser plays."""
-    direction: Literal["download", "upload"] = "download"
+    direction: Literal["download", "upload"] | None = None
     """Which way the objects go: asked for by GET, or sent by PUT to a server that keeps them, where they must arrive
-    whole."""
+    whole. None is a download."""
     content_type: str = OCTETS
     """What the server says the object is (RFC 9110 section 8.3): browsers and proxies may treat types differently. Of a
     video `video/mp4`."""
@@ -42,6 +43,8 @@ class Workload:
     server lets a client have so many streams."""
     video: Video | None = None
     """Required for a video, and only there."""
+    address_change: AddressChange | None = None
+    """The client's address changes meanwhile; for one object. None is a stable address."""
     competition: Competition | None = None
     """Who else uses the link meanwhile, and when all is over. None: nobody, and the client ends by itself."""
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from quiclab.spec import kinds
+from quiclab.spec.address_change import ADDRESS_CHANGE
 from quiclab.spec.competition import COMPETITION
 from quiclab.spec.nodes import Kind, Node, ReportedError, build
 from quiclab.spec.video import MEDIA_TYPE, VIDEO
@@ -29,6 +30,7 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     ),
     "concurrency": kinds.whole(1, MOST_OBJECTS),
     "video": VIDEO,
+    "address_change": ADDRESS_CHANGE,
     "competition": COMPETITION,
 }
 _OF_OBJECTS = ("size", "direction", "content", "count", "sizes", "concurrency")
@@ -42,8 +44,9 @@ def _read_workload(node: Node) -> Workload:
     if workload.video is not None:
         node.child("video").report('only a video has it; write kind = "video"')
         raise ReportedError
-    if workload.upload and workload.competition is not None:
-        node.child("direction").report('flows that compete are downloads; leave out "direction" or "competition"')
+    for key, value in (("competition", workload.competition), ("address_change", workload.address_change)):
+        if workload.upload and value is not None:
+            node.child("direction").report(f'it is for downloads only; leave out "direction" or "{key}"')
     objects = len(workload.object_sizes)
     for key in ("size", "count"):
         if workload.sizes is not None and key in node.value:
@@ -53,6 +56,10 @@ def _read_workload(node: Node) -> Workload:
     elif workload.at_once > objects:
         things = f"there {'is 1 object' if objects == 1 else f'are {objects} objects'} here"
         node.child("concurrency").report(f"{workload.concurrency} at once, but {things}; write at most {objects}")
+    if workload.address_change is not None and objects > 1:
+        node.child("address_change").report("the address changes under one object; write one size")
+    if workload.address_change is not None and workload.competition is not None:
+        node.child("address_change").report('it cannot stand beside "competition": who shares a link stays there')
     return workload
 
 

@@ -57,9 +57,9 @@ TABLES: dict[str, Table] = {
         DECODE_STATS,
         ABSENT,
         BYTES_ACKNOWLEDGED,
-        OBJECT_RUNS,
         FLOW_THROUGHPUT,
         FLOWS,
+        OBJECT_RUNS,
     )
 }
 """All tables of a trial, by name."""

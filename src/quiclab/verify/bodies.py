@@ -14,10 +14,10 @@ def body_problem(document: dict[str, Any]) -> str | None:
     by what the server kept."""
     expected = document["expected"]
     requests = (document["client"] or {}).get("requests", [])
-    if "video" in expected:  # loaded as far as it was watched, and played: the player would have said otherwise
-        return next((f"the client: {request['error']}" for request in requests if "error" in request), None)
     if expected.get("direction") == "upload":
         return _upload_problem(requests, expected, document.get("received") or {})
+    if "video" in expected:  # loaded as far as it was watched, and played: the player would have said otherwise
+        return next((f"the client: {request['error']}" for request in requests if "error" in request), None)
     if "objects" in expected:
         return _objects_problem(requests, expected["objects"])
     for request in requests:

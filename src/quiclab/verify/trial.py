@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.store.layout import Status, write_atomically
+from quiclab.verify.address_change import change_problem, changed_in_vain
 from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, rests_on_decryption, shortfall
 from quiclab.verify.bodies import body_problem
@@ -59,6 +60,8 @@ def _verdict(document: dict[str, Any]) -> Verdict:
         return Verdict("void", "the link left no account of itself")
     if not link["sound"]:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
+    if (trouble := changed_in_vain(document)) is not None:
+        return Verdict("void", f"the client's address could not be changed: {trouble}")
     if (lost := broken_wire(document)) is not None:
         return Verdict("void", lost)
     if document["failure"] is not None:
@@ -83,5 +86,5 @@ def _transport_problem(document: dict[str, Any]) -> str | None:
     return None
 
 
-_CHECKS = (_transport_problem, competition_problem, body_problem, objects_apart, shortfall)
+_CHECKS = (_transport_problem, competition_problem, body_problem, objects_apart, change_problem, shortfall)
 """Of a trial that ran to its end, in this order."""
