@@ -27,9 +27,9 @@ class Workload:
     here."""
     kind: Literal["object", "page", "video"] = "object"
     """Objects over one new connection, a page that a browser loads in a fresh profile, or a video that it plays."""
-    direction: Literal["download", "upload"] = "download"
+    direction: Literal["download", "upload"] | None = None
     """Which way the objects go: asked for by GET, or sent by PUT to a server that keeps them, where they must arrive
-    whole."""
+    whole. None is a download."""
     content_type: str = OCTETS
     """What the server says the object is (RFC 9110 section 8.3): browsers and proxies may treat types differently. Of a
     video `video/mp4`."""
