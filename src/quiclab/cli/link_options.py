@@ -45,6 +45,17 @@ def add_link_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=_whole, default=1, help="seed of everything random on the link (default 1)")
 
 
+def words_of(arguments: argparse.Namespace) -> str:
+    """What the options add, for people: "delay 50ms, up loss 1%"; empty where they add nothing."""
+    told = []
+    for side in ("", "up", "down"):
+        for effect in _EFFECTS:
+            value = getattr(arguments, f"{side}_{effect}" if side else effect)
+            if value is not None:
+                told.append(f"{side} {effect} {value}".strip())
+    return ", ".join(told)
+
+
 def read_link_options(arguments: argparse.Namespace) -> Path:
     """The path that the options describe. Raises SpecError with every wrong option at once."""
     table: dict[str, Any] = {"name": "link", "mtu": arguments.mtu}

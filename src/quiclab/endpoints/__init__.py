@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real programs as endpoints: one file a program, behind one small Protocol."""
 
-from quiclab.endpoints._api import Available, Command, Context, Endpoint, Origin, Unsupported
+from quiclab.endpoints._api import Available, Command, Context, Endpoint, Foreign, Origin, Unsupported
 from quiclab.endpoints._presence import Presence, look_for
 from quiclab.endpoints._registry import ENDPOINTS, find, names_by_role, objections
 from quiclab.endpoints._stacks import stacks_folder
@@ -12,6 +12,7 @@ __all__ = [
     "Command",
     "Context",
     "Endpoint",
+    "Foreign",
     "Origin",
     "Presence",
     "Unsupported",

@@ -13,6 +13,8 @@ from quiclab.metrics.intervals import IntervalSet
 
 def retransmitted_bytes(evidence: Evidence) -> float:
     """Payload bytes of the server beyond the first sending of each."""
+    if evidence.trial.get("probe"):
+        raise Unknown("the server is not the laboratory's: what it sent is not known, only what reached the link")
     again = 0
     if evidence.quic:
         streams: defaultdict[tuple[str, int], IntervalSet] = defaultdict(IntervalSet)

@@ -52,11 +52,19 @@ def _tcp_legs(arm: model.Arm) -> tuple[_TcpLeg, ...]:
 class Observation:
     """Context manager around the programs of one trial; samples go to files under `raw`."""
 
-    def __init__(self, raw: Path, arm: model.Arm, path: model.Path, namespaces: dict[str, NetworkNamespace]) -> None:
+    def __init__(
+        self,
+        raw: Path,
+        arm: model.Arm,
+        path: model.Path,
+        namespaces: dict[str, NetworkNamespace],
+        legs: tuple[_TcpLeg, ...] | None = None,
+    ) -> None:
+        """`legs` are the arm's own; none where nobody's kernel can be asked."""
         self._namespaces = namespaces
         self._costs = ProcessCosts(raw / "process-cost.jsonl")
         self._drops = {end: UdpDrops(namespace) for end, namespace in namespaces.items()}
-        self._legs = _tcp_legs(arm)
+        self._legs = _tcp_legs(arm) if legs is None else legs
         self._samplers = {
             leg.file: TcpInfoSampler(
                 namespaces["server"], path.ip_version, leg.local_port, sampling_interval(path), raw / leg.file

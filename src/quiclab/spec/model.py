@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.spec.competition import Background, Competition, Competitor
 from quiclab.spec.network import (
     Aqm,
     Bernoulli,
@@ -31,6 +32,7 @@ from quiclab.spec.network import (
     Step,
 )
 from quiclab.spec.program import PLACEHOLDERS, Knobs, Program
+from quiclab.spec.video import Video
 from quiclab.spec.workload import OCTETS, Workload
 from quiclab.units import ByteCount, Duration
 
@@ -39,11 +41,14 @@ __all__ = [
     "OCTETS",
     "PLACEHOLDERS",
     "Aqm",
+    "Background",
     "Bernoulli",
     "Block",
     "Bursts",
     "Change",
     "CoDel",
+    "Competition",
+    "Competitor",
     "Direction",
     "DropList",
     "FqCoDel",
@@ -58,6 +63,7 @@ __all__ = [
     "RandomRate",
     "Reorder",
     "Step",
+    "Video",
     "Workload",
 ]
 

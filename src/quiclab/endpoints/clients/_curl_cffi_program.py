@@ -53,10 +53,21 @@ class Transfer:
         if job["compression"]:
             curl.setopt(CurlOpt.ACCEPT_ENCODING, b"gzip")
         self.result: dict[str, Any] = {"url": url, "protocol": protocol}
+        self._bytes, self._most_bytes = 0, None
+        if foreign := job["foreign"]:
+            self._most_bytes = foreign["most_bytes"]
+            curl.setopt(CurlOpt.USERAGENT, foreign["user_agent"].encode())
+            curl.setopt(CurlOpt.MAXFILESIZE_LARGE, foreign["most_bytes"])
+            if foreign["insecure"]:
+                curl.setopt(CurlOpt.SSL_VERIFYPEER, 0)
+                curl.setopt(CurlOpt.SSL_VERIFYHOST, 0)
 
     def _on_data(self, data: bytes) -> int:
         if self._first_byte_ns is None:
             self._first_byte_ns = time.monotonic_ns()
+        self._bytes += len(data)
+        if self._most_bytes is not None and self._bytes > self._most_bytes:
+            return 0  # libcurl ends the transfer
         self._chunks.append(data)
         return len(data)
 
@@ -72,12 +83,15 @@ class Transfer:
         """Note when it ended, and how; the connection is still open."""
         result, curl = self.result, self.curl
         if error is not None:
-            result["error"] = error
+            over = self._most_bytes is not None and self._bytes > self._most_bytes
+            result["error"] = f"the body has more than {self._most_bytes} bytes" if over else error
         result["last_byte_ns"] = time.monotonic_ns()
         result["first_byte_ns"] = self._first_byte_ns
         result["status"] = curl.getinfo(CurlInfo.RESPONSE_CODE)
         result["http_version"] = _NAMES.get(cast("int", curl.getinfo(CurlInfo.HTTP_VERSION)), "unknown")
         result["congestion_control"] = _congestion_control(curl)
+        if redirect := cast("bytes | None", curl.getinfo(CurlInfo.REDIRECT_URL)):
+            result["redirect"] = redirect.decode(errors="replace")
 
     def account(self, close_ns: int) -> dict[str, Any]:
         """All of it; the body is hashed only now."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
@@ -65,6 +66,7 @@ class CurlCffi:
             "h2_window_update": H2_WINDOW_UPDATE,
             "compression": bool(context.knobs.compression),
             "output": str(context.output),
+            "foreign": asdict(context.foreign) if context.foreign else None,
         }
         env = {"HOME": str(context.work_dir), "TMPDIR": str(context.work_dir), "PYTHONDONTWRITEBYTECODE": "1"}
         if context.qlog_dir is not None and "h3" in context.protocols:
