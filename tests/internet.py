@@ -99,6 +99,6 @@ def caddy(outside: NetworkNamespace, folder: Path, protocols: tuple[str, ...] = 
                 time.sleep(0.005)
         yield made.ca
     finally:
-        process.terminate()
+        process.kill()
         process.wait(10)
         log.close()

@@ -76,6 +76,14 @@ class OpenedStudy:
         except (OSError, pl.exceptions.PolarsError) as error:
             raise DecodeError(f"the table {name} cannot be read: {str(error).splitlines()[0]}", _HINT) from error
 
+    def of_trial(self, name: str, trial_id: str) -> pl.DataFrame | None:
+        """The rows of one trial, without `trial_id`; None where that trial has no such table."""
+        file = self.directory / "tables" / name / f"{trial_id}.parquet"
+        try:
+            return pl.read_parquet(file) if file.is_file() else None
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise DecodeError(f"{file} cannot be read: {str(error).splitlines()[0]}", _HINT) from error
+
     def pandas(self, name: str) -> Any:
         """The same as a pandas frame, if pandas is installed; `attrs["units"]` and `attrs["meaning"]` go with it."""
         try:

@@ -61,7 +61,7 @@ class _Order:
     requests: int
     body_bytes: ByteCount
     pause: Duration
-    timeout: Duration
+    limits: Limits
     ca: Path
     insecure: bool
 
@@ -86,6 +86,12 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     trust = parser.add_mutually_exclusive_group()
     trust.add_argument("--ca", type=Path, metavar="FILE", help="PEM file of CAs, instead of this machine's own")
     trust.add_argument("--insecure", action="store_true", help="take any certificate")
+    parser.add_argument(
+        "--lateness",
+        default=str(Limits().lateness_p99),
+        metavar="TIME",
+        help="a trial is void if 1 %% of its packets left the link later than this (default %(default)s)",
+    )
     parser.add_argument("--allow-host-nat", action="store_true", help="allow the change to this machine's network")
     parser.add_argument("--yes", action="store_true", help="do not ask before the first packet")
     parser.add_argument("--backend", choices=("tun", "veth"), help="how packets reach the link")
@@ -104,6 +110,8 @@ def run(arguments: argparse.Namespace) -> int:
     study_dir.create()
     with study_dir.locked():
         order = replace(order, targets=_resolve(order.targets, _kept(study_dir)))
+        if not order.targets:
+            raise SpecError("of these URLs nothing can be compared, as the first look showed", "choose another --out")
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.default_int_handler)  # what was changed is taken back first
         addresses = [target.address for target in order.targets]
@@ -160,7 +168,7 @@ def _looks_and_trials(order: _Order, study_dir: StudyDir, wanted: Any) -> int:
         name = study_dir.root.name
         return probe_study(name, targets, path, CLIENT, pairs=order.pairs, seed=order.seed, limits=limits, sizes=sizes)
 
-    look_limits = Limits(trial=min(_LOOK_LIMIT, order.timeout), lateness_p99=_UNHURRIED)
+    look_limits = Limits(trial=min(_LOOK_LIMIT, order.limits.trial), lateness_p99=_UNHURRIED)
     look_study = study_of(order.targets, LinkPath(name="look", mtu=order.path.mtu), look_limits, {})
     laboratory = open_laboratory_for_probe(look_study, study_dir.root, wanted or choose_backend()[0])
     bounds = Bounds(order.requests, order.body_bytes, order.pause)
@@ -170,15 +178,18 @@ def _looks_and_trials(order: _Order, study_dir: StudyDir, wanted: Any) -> int:
     kept = _kept(study_dir)
     if kept is None:
         share = order.body_bytes.bytes // max(planned_requests(order.targets, order.pairs).values())
-        looks = []
-        for target in order.targets:
-            looks.append(look_at(replace(probe, most_bytes=share), look_study, target))
-            print(looks[-1].told(), flush=True)
+        looks = [look_at(replace(probe, most_bytes=share), look_study, target) for target in order.targets]
         used = comparable(looks)
-        kept = {"targets": [asdict(look.target) | {"looks": look.body_bytes} for look in used]}
+        for look in looks:
+            print(f"{'left out: ' if look.problems else ''}{look.told()}", flush=True)
+        kept = {
+            "targets": [asdict(look.target) | {"looks": look.body_bytes} for look in used],
+            "left_out": {look.target.url: look.problems for look in looks if look.problems},
+            "any_certificate": order.insecure,
+        }
     sizes = {each["name"]: max(each["looks"].values()) for each in kept["targets"]}
     used_targets = [targets[name] for name in sizes]
-    study = study_of(used_targets, order.path, Limits(trial=order.timeout), sizes)
+    study = study_of(used_targets, order.path, order.limits, sizes)
     resolved = resolved_json(study) | {"arms_summary": describe_probe(used_targets, CLIENT), "probe": kept}
     _keep(study_dir, resolved)
     ready = replace(probe, laboratory=replace(laboratory, study=study))
@@ -192,7 +203,11 @@ def _looks_and_trials(order: _Order, study_dir: StudyDir, wanted: Any) -> int:
 
 def _keep(study_dir: StudyDir, resolved: dict[str, Any]) -> None:
     if study_dir.resolved.exists():
-        found = conflicts(json.loads(study_dir.resolved.read_text()), resolved)
+        before = json.loads(study_dir.resolved.read_text())
+        found = conflicts(before, resolved)
+        ways = [each["paths"][0]["title"] for each in (before, resolved)]
+        if ways[0] != ways[1]:
+            found = (*found, f"the link: was {ways[0]!r}, is {ways[1]!r}")
         if found:
             hint = "a study may grow, but not change: choose another directory with --out"
             raise SpecError(f"{study_dir.root} was probed with other options", hint, found)
@@ -226,6 +241,7 @@ def _read(arguments: argparse.Namespace) -> _Order:
     body_bytes = _quantity(ByteCount, "--max-bytes", arguments.max_bytes, problems)
     pause = _quantity(Duration, "--pause", arguments.pause, problems)
     timeout = _quantity(Duration, "--timeout", arguments.timeout, problems)
+    lateness = _quantity(Duration, "--lateness", arguments.lateness, problems)
     ca = arguments.ca or Path(ssl.get_default_verify_paths().cafile or "/etc/ssl/certs/ca-certificates.crt")
     if not ca.is_file() and not arguments.insecure:
         remedy = "" if arguments.ca else " (apt-get install -y ca-certificates, or --ca FILE)"
@@ -245,7 +261,7 @@ def _read(arguments: argparse.Namespace) -> _Order:
         arguments.max_requests,
         body_bytes,
         pause,
-        timeout,
+        Limits(trial=timeout, lateness_p99=lateness),
         ca.resolve(),
         arguments.insecure,
     )
@@ -274,9 +290,10 @@ def _resolve(targets: Sequence[Target], kept: dict[str, Any] | None) -> tuple[Ta
     """The one address that all trials ask: that of the looks, where these were taken. Raises HostError."""
     known = {each["url"]: each["address"] for each in kept["targets"]} if kept else {}
     if kept is not None:
+        unknown = tuple(each.url for each in targets if each.url not in {*known, *kept["left_out"]})
+        if unknown:
+            raise SpecError("these URLs are not in the study", "choose another directory with --out", unknown)
         targets = [target for target in targets if target.url in known]
-        if not targets:
-            raise SpecError("none of these URLs is in the study", "choose another directory with --out")
     found = []
     for target in targets:
         address = known.get(target.url)

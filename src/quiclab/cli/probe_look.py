@@ -14,6 +14,8 @@ from quiclab.spec.model import Study
 from quiclab.spec.target import Target
 from quiclab.verify.trial import judge, problem_of
 
+_ADVICE = " See https://curl.se/"
+"""What libcurl's binding adds to every error."""
 _NAMES = {"h2": "HTTP/2", "h3": "HTTP/3"}
 
 
@@ -68,6 +70,7 @@ def look_at(probe: Probe, study: Study, target: Target) -> Look:
             bodies[arm.name] = int(requests[0]["body_bytes"])
         else:
             redirect = requests[0].get("redirect")
+            problem = problem.partition(_ADVICE)[0]
             problems[arm.name] = f"{problem}, which sends to {redirect}: give that URL" if redirect else problem
     return Look(target, bodies, problems)
 

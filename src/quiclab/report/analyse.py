@@ -26,8 +26,17 @@ TITLES = {
     "setup_ms": "set-up time",
     "goodput_bit_per_s": "goodput",
     "retransmitted_bytes": "bytes retransmitted",
+    "address_change_gap_ms": "gap around the change of address",
     "shared_throughput_bit_per_s": "throughput beside others",
+    "startup_ms": "start-up time of the video",
+    "stalls": "stalls of the video",
+    "stall_ms": "time that the video stalled",
+    "stalls_per_minute": "stalls per minute played",
+    "fraction_loaded_pct": "fraction of the video loaded",
 }
+
+_USUAL = {"page": "plt_ms", "video": "startup_ms"}
+"""Kind of all workloads → the metric that is compared."""
 
 
 def analyse_study(study_dir: Path, metric: str | None = None) -> StudyAnalysis:
@@ -39,10 +48,14 @@ def analyse_study(study_dir: Path, metric: str | None = None) -> StudyAnalysis:
 
 
 def usual_metric(study: Study) -> str:
-    """The time to the last byte; where all competitions end by the clock, what the measured flow got until then."""
-    competitions = [workload.get("competition") for workload in study.items("workloads")]
-    by_the_clock = competitions and all(each and each.get("duration_ns") for each in competitions)
-    return "shared_throughput_bit_per_s" if by_the_clock else "ttlb_ms"
+    """What a study compares unless it is told: a video is not over when its last byte is there, nor is a page; of a
+    competition that the clock ends counts what the measured flow got until then."""
+    workloads = study.items("workloads")
+    competitions = [workload.get("competition") for workload in workloads]
+    if competitions and all(each and each.get("duration_ns") for each in competitions):
+        return "shared_throughput_bit_per_s"
+    kinds = {str(workload.get("kind")) for workload in workloads}
+    return _USUAL.get(kinds.pop(), "ttlb_ms") if len(kinds) == 1 else "ttlb_ms"
 
 
 def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:

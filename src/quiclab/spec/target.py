@@ -47,8 +47,8 @@ def read_targets(urls: Sequence[str]) -> tuple[tuple[Target, ...], tuple[str, ..
             problems.append(f"{url}: {error}")
             continue
         taken = {each.name for each in targets}
-        numbered = (f"{target.name}-{number}" for number in range(2, len(urls) + 2))
-        targets.append(target if target.name not in taken else replace(target, name=next(numbered)))
+        names = (target.name, *(f"{target.name}-{number}" for number in range(2, len(urls) + 1)))
+        targets.append(replace(target, name=next(name for name in names if name not in taken)))
     return tuple(targets), tuple(problems)
 
 
@@ -79,4 +79,4 @@ def read_target(url: str) -> Target:
 def _name(host: str, port: int, path: str) -> str:
     """Host, port if it is unusual, and path, in letters that file names bear."""
     text = host + (f"-{port}" if port != HTTPS_PORT else "") + (f"-{path}" if path else "")
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", text)[:_LONGEST_NAME].strip("-.") or "url"
+    return re.sub(r"-?[^A-Za-z0-9._-]+", "-", text)[:_LONGEST_NAME].strip("-.") or "url"
