@@ -33,7 +33,7 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     "address_change": ADDRESS_CHANGE,
     "competition": COMPETITION,
 }
-_OF_OBJECTS = ("size", "content", "count", "sizes", "concurrency")
+_OF_OBJECTS = ("size", "content", "count", "sizes", "concurrency", "address_change")
 
 
 def _read_workload(node: Node) -> Workload:

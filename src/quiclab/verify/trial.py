@@ -61,7 +61,7 @@ def _verdict(document: dict[str, Any]) -> Verdict:
     if not link["sound"]:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
     if (trouble := changed_in_vain(document)) is not None:
-        return Verdict("void", f"the client's address could not be changed: {trouble}")
+        return Verdict("void", trouble)
     if (lost := broken_wire(document)) is not None:
         return Verdict("void", lost)
     if document["failure"] is not None:
