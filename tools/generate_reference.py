@@ -17,6 +17,7 @@ from typing import Any
 import reference_pages
 
 from quiclab.spec import (
+    address_change,
     aqm,
     arms,
     competition,
@@ -60,6 +61,7 @@ def page() -> str:
         _section("[limits]", model.Limits, read.LIMITS_KEYS),
         _section("[[workload]]", model.Workload, workloads.WORKLOAD_KEYS),
         _section("[workload.video]", model.Video, video.VIDEO_KEYS),
+        _section("address_change (in [[workload]])", address_change.AddressChange, address_change.ADDRESS_CHANGE_KEYS),
         _section("competition (in [[workload]])", model.Competition, competition.COMPETITION_KEYS),
         _section("competitors (in competition)", model.Competitor, competition.COMPETITOR_KEYS),
         _section("background (in competition)", model.Background, competition.BACKGROUND_KEYS),

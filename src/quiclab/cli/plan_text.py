@@ -134,14 +134,15 @@ def _objects(workload: Workload) -> str:
     """A single one by its size; of several all that decides how they come."""
     if workload.video is not None:
         return f"{workload.name} ({workload.video})"
+    way = ", uploaded" if workload.upload else ""
     if len(workload.object_sizes) == 1:
         size = str(workload.object_sizes[0])
-        return size if workload.name == size.replace(" ", "") else f"{workload.name} ({size})"
+        return size if workload.name == size.replace(" ", "") and not way else f"{workload.name} ({size}{way})"
     sizes = workload.object_sizes
     alike = f"{len(sizes)} × {sizes[0]}"
     told = alike if len(set(sizes)) == 1 else f"{len(sizes)} of {min(sizes)} to {max(sizes)}, {workload.total} together"
     at_once = "all at once" if workload.at_once == len(sizes) else f"{workload.at_once} at once"
-    return f"{workload.name} ({told}, on one connection, {at_once})"
+    return f"{workload.name} ({told}, on one connection, {at_once}{way})"
 
 
 def _minutes(seconds: float) -> str:

@@ -16,7 +16,7 @@ from quiclab.verify._tshark import tshark_version
 from quiclab.verify.competition import prove_competition
 from quiclab.verify.decrypted import Decrypted, UnopenedError, read_decrypted
 from quiclab.verify.handshake import read_handshake
-from quiclab.verify.wire import Wire, read_wire, socket_name
+from quiclab.verify.wire import Wire, payload_by_address, read_wire, socket_name
 
 UNPROVEN = "unproven"
 _NEEDS_KEYS = (
@@ -38,6 +38,7 @@ _NEEDS_KEYS = (
     "new_connection_id",
     "migrated",
     "new_path",
+    "answers",
 )
 _ECN_SIDES: tuple[tuple[str, Sender, str], ...] = (("up", "client", "sent"), ("down", "server", "arrived"))
 """At the client's end, where packets up have not met the link yet and packets down have."""
@@ -70,7 +71,7 @@ def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
         "handshake_problems": list(handshake.problems) if handshake else [],
         **_on_the_wire(capture, document),
         "tcp_congestion_control_asked": document["tcp_congestion_control_asked"],
-        "tcp_congestion_control": host.get("server_tcp_congestion_control", UNPROVEN),
+        "tcp_congestion_control": _tcp_sender(host),
         "quic_congestion_control_asked": (document.get("asked") or {}).get("congestion_control") or UNPROVEN,
         "quic_congestion_control": UNPROVEN,
         "versions": (document["client"] or {}).get("versions", {}),
@@ -143,7 +144,14 @@ def _facts(decrypted: Decrypted) -> dict[str, Any]:
         "path_validated_by": list(migration.validated_by),
         "new_connection_id": bool(migration.new_connection_id),
         "new_path": migration.new_path or "none",
+        "answers": decrypted.answers,
     }
+
+
+def _tcp_sender(host: dict[str, Any]) -> str:
+    """Of the end that sends the bodies, whose socket was looked at."""
+    looked_at = ("client_tcp_congestion_control", "server_tcp_congestion_control")
+    return next((str(host[name]) for name in looked_at if name in host), UNPROVEN)
 
 
 def _because(transport: str, probe: dict[str, Any] | None) -> dict[str, str]:
@@ -157,7 +165,8 @@ def _because(transport: str, probe: dict[str, Any] | None) -> dict[str, str]:
 
 def _on_the_wire(capture: Path, document: dict[str, Any]) -> dict[str, Any]:
     if not capture.exists():
-        return dict.fromkeys(("ecn", "ecn_client", "ecn_server", "client_sockets", "alt_svc_use"), UNPROVEN)
+        facts = ("ecn", "ecn_client", "ecn_server", "client_sockets", "client_addresses", "alt_svc_use")
+        return dict.fromkeys(facts, UNPROVEN)
     wire = read_wire(capture, document["server_port"])
     return {
         "ecn": {
@@ -167,6 +176,7 @@ def _on_the_wire(capture: Path, document: dict[str, Any]) -> dict[str, Any]:
         "ecn_client": wire.ecn_seen("client"),
         "ecn_server": wire.ecn_seen("server"),
         "client_sockets": [socket_name(socket) for socket in wire.sockets],
+        "client_addresses": payload_by_address(wire),
         "alt_svc_use": _alt_svc_use(wire),
     }
 
