@@ -16,7 +16,7 @@ from typing import Any
 
 import reference_pages
 
-from quiclab.spec import aqm, arms, impairments, model, paths, policing, read, workloads
+from quiclab.spec import aqm, arms, competition, impairments, model, paths, policing, read, video, workloads
 from quiclab.spec.knobs import KNOB_KEYS
 from quiclab.spec.nodes import Kind
 
@@ -47,6 +47,10 @@ def page() -> str:
         _section("aa (in [study])", model.AaControl, read.AA_KEYS, optional=True),
         _section("[limits]", model.Limits, read.LIMITS_KEYS),
         _section("[[workload]]", model.Workload, workloads.WORKLOAD_KEYS),
+        _section("[workload.video]", model.Video, video.VIDEO_KEYS),
+        _section("competition (in [[workload]])", model.Competition, competition.COMPETITION_KEYS),
+        _section("competitors (in competition)", model.Competitor, competition.COMPETITOR_KEYS),
+        _section("background (in competition)", model.Background, competition.BACKGROUND_KEYS),
         _section("[[path]]", model.Path, {k: v for k, v in paths.PATH_KEYS.items() if k not in paths.DIRECTION_KEYS}),
         _section(
             "Keys of a direction (in [[path]] for both, in [path.up] or [path.down] for one)",

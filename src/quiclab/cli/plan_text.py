@@ -183,6 +183,8 @@ def _size(study: Study, rows: Sequence[PlanRow]) -> list[str]:
 
 def _objects(workload: Workload) -> str:
     """A single one by its size; of several all that decides how they come."""
+    if workload.video is not None:
+        return f"{workload.name} ({workload.video})"
     if len(workload.object_sizes) == 1:
         size = str(workload.object_sizes[0])
         return size if workload.name == size.replace(" ", "") else f"{workload.name} ({size})"

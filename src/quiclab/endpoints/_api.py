@@ -11,16 +11,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
-from quiclab.spec.model import OCTETS, Knobs, Program, Role, Tcp, Workload
+from quiclab.spec.model import OCTETS, Knobs, Program, Role, Tcp, Video, Workload
 from quiclab.spec.model import Protocol as HttpProtocol
 
 __all__ = ["Knobs", "Role"]  # so that an endpoint's file needs one import
 
-Ability = Literal["keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency", "content_type", "objects"]
+Ability = Literal[
+    "keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency", "content_type", "objects", "ranges",
+    "video",
+]  # fmt: skip
 """What an endpoint can do beside its knobs, for docs/reference/endpoints.md and the conformance page. `ack_frequency`:
 it does what its peer asks for by ACK_FREQUENCY frames (draft-ietf-quic-ack-frequency); `content_type`: it serves an
 object under the type that the spec gives it; `objects`: it downloads several objects on one connection, as many at once
-as it is told, and tells of each."""
+as it is told, and tells of each; `ranges`: it serves parts of a file (RFC 9110 section 14); `video`: it plays one."""
 
 BoundedRun = Callable[[Sequence[str]], str | None]
 """Runs a short command and returns what it printed, or None when it failed or took too long."""
@@ -103,6 +106,8 @@ class Context:
     """Clients: what is asked for after it on the same connection, in this order."""
     concurrency: int = 1
     """Clients: how many objects may be under way at once."""
+    video: Video | None = None
+    """Clients: what the object is, where it is a video to be played."""
     priming: bool = False
     """Clients: this is the first visit, which only fetches the ticket."""
     origin: Origin | None = None

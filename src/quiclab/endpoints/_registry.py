@@ -89,6 +89,8 @@ def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
     found += [why for workload in several if (why := _unfetched(arm, client, workload)) is not None]
     if {workload.content_type for workload in workloads} - {OCTETS} and "content_type" not in server.abilities:
         found.append(f"the server {server.name} cannot be told the content type of an object: unsupported")
+    if any(workload.video is not None for workload in workloads):
+        found += _unplayed(client, server)
     for role, program, protocol in arm.programs():
         endpoint = find(role, program.name)
         if isinstance(endpoint, Proxy) and arm.origin_protocol not in endpoint.origin_protocols:
@@ -116,6 +118,16 @@ def _unfetched(arm: Arm, client: Endpoint, workload: Workload) -> str | None:
         told = f"the client {client.name} cannot fetch the {len(workload.object_sizes)} objects of {workload.name}"
         return f"{told} on one connection: unsupported; {', '.join(able)} can"
     return client.unsupported_objects(arm.client, workload) if isinstance(client, LimitedObjects) else None
+
+
+def _unplayed(client: Endpoint, server: Endpoint) -> list[str]:
+    """Who cannot have a part in playing a video."""
+    found = []
+    for endpoint, ability, what in ((client, "video", "play a video"), (server, "ranges", "serve parts of a file")):
+        if ability not in endpoint.abilities:
+            able = [each.name for each in ENDPOINTS if each.role == endpoint.role and ability in each.abilities]
+            found.append(f"the {endpoint.role} {endpoint.name} cannot {what}: unsupported; {', '.join(able)} can")
+    return found
 
 
 def _unheard(arm: Arm) -> list[str]:

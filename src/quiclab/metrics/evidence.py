@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -68,14 +68,15 @@ class Evidence:
     def _transport(self) -> pl.DataFrame:
         return self.table("ip_packets").filter(pl.col("protocol").is_in(["tcp", "udp"]))
 
-    def packets(self, end: End, direction: Direction) -> pl.DataFrame:
+    def packets(self, end: End, direction: Direction, transports: Sequence[str] | None = None) -> pl.DataFrame:
         """The workload's packets that one end's capture holds for one direction, in order.
 
-        The capture of the end that sends also holds what the link dropped.
+        The capture of the end that sends also holds what the link dropped. `transports` are those of the protocol
+        under test where nothing else is said.
         """
-        protocol = "udp" if self.quic else "tcp"
+        wanted = transports or ("udp" if self.quic else "tcp",)
         return self._transport.filter(
-            pl.col("vantage") == end, pl.col("direction") == direction, pl.col("protocol") == protocol
+            pl.col("vantage") == end, pl.col("direction") == direction, pl.col("protocol").is_in(wanted)
         )
 
     @cached_property

@@ -24,9 +24,18 @@ def _packets(evidence: Evidence, direction: Direction | None = None) -> pl.DataF
     return packets
 
 
+def _own(evidence: Evidence, direction: Direction) -> pl.DataFrame:
+    """Of these, what the workload's own ends sent: where others use the link, by the capture of the end that sends."""
+    packets = _packets(evidence, direction)
+    if evidence.trial.get("competition") is None:
+        return packets
+    sent = evidence.packets("client" if direction == "up" else "server", direction, ("tcp", "udp"))
+    return packets.join(sent.select(index="packet_index"), on="index", how="semi")
+
+
 def lost_packets(evidence: Evidence, direction: Direction) -> float:
     """Packets dropped, whatever the reason."""
-    return _packets(evidence, direction).filter(pl.col("action") == "dropped").height
+    return _own(evidence, direction).filter(pl.col("action") == "dropped").height
 
 
 def loss_pct(evidence: Evidence, direction: Direction) -> float:
@@ -88,7 +97,7 @@ def queue_max_bytes(evidence: Evidence) -> float:
 
 def wire_bytes_down(evidence: Evidence) -> float:
     """What the server put on the path."""
-    return int(_packets(evidence, "down").filter(~pl.col("duplicate"))["size_bytes"].cast(pl.Int64).sum())
+    return int(_own(evidence, "down").filter(~pl.col("duplicate"))["size_bytes"].cast(pl.Int64).sum())
 
 
 def _both(name: str, unit: str, doc: str, compute: Callable[[Evidence, Direction], float]) -> tuple[Metric, ...]:
@@ -100,7 +109,12 @@ def _both(name: str, unit: str, doc: str, compute: Callable[[Evidence, Direction
 
 
 PATH = (
-    *_both("lost_packets_{}", "packets", "Packets going {} that the link dropped, for any reason.", lost_packets),
+    *_both(
+        "lost_packets_{}",
+        "packets",
+        "Packets going {} that the link dropped, for any reason; competitors' are left out.",
+        lost_packets,
+    ),
     *_both(
         "path_loss_{}_pct",
         "%",

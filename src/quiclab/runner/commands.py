@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -37,38 +38,60 @@ def resumes(arm: model.Arm) -> bool:
 
 def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -> Command:
     """The command of one part of the trial."""
-    arm, path = arm_of(laboratory.study, row), path_of(laboratory.study, row)
+    ip_version = path_of(laboratory.study, row).ip_version
+    seat = Seat(raw, raw.parent / "home", ip_version, SERVER_ADDRESSES[ip_version], PORT, qlogs=True)
+    return part_command(laboratory, arm_of(laboratory.study, row), workload_of(laboratory.study, row), seat, part)
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Where the programs of one client and its server are."""
+
+    raw: Path
+    """Their logs."""
+    home: Path
+    """Their other files."""
+    ip_version: Literal[4, 6]
+    address: str
+    """The server's."""
+    port: int
+    """Of whoever answers the client."""
+    qlogs: bool
+    """Whether client and servers leave logs of their packets."""
+
+
+def part_command(laboratory: Laboratory, arm: model.Arm, workload: model.Workload, seat: Seat, part: Part) -> Command:
+    """The command of one part of an arm, wherever its seat is."""
     role = _role(part)
     program = _program(arm, part)
-    address = SERVER_ADDRESSES[path.ip_version]
     behind = part == "server" and arm.proxy is not None
     logged = part not in ("warm-up", "first-visit")
-    workload = workload_of(laboratory.study, row)
     names = workload.object_names
     certificates = laboratory.certificates[arm.certificate]
     return find(role, program.name).command(
         Context(
             program=program,
             protocols=_protocols(arm, part),
-            ip_version=path.ip_version,
-            address=address,
-            port=ORIGIN_PORT if behind else PORT,
+            ip_version=seat.ip_version,
+            address=seat.address,
+            port=ORIGIN_PORT if behind else seat.port,
             host=HOST,
             object_name=names[0] if logged else WARM_UP_OBJECT,
-            work_dir=raw.parent / "home",
+            work_dir=seat.home,
             root=laboratory.root,
             certificate=certificates.certificate,
             key=certificates.key,
             ca=certificates.ca,
-            qlog_dir=raw / f"{part}-qlog" if logged else None,
-            keylog=raw / "keys.log" if part == "client" else None,
-            output=raw / f"{part}.json",
-            session_file=raw.parent / "home" / "session",
+            qlog_dir=seat.raw / f"{part}-qlog" if logged and seat.qlogs else None,
+            keylog=seat.raw / "keys.log" if part == "client" else None,
+            output=seat.raw / f"{part}.json",
+            session_file=seat.home / "session",
             content_type=workload.content_type,
             other_objects=names[1:] if logged else (),
             concurrency=workload.at_once if logged else 1,
+            video=workload.video if logged else None,
             priming=part == "first-visit",
-            origin=Origin(address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
+            origin=Origin(seat.address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
         )
     )
 

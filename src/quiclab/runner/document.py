@@ -13,6 +13,7 @@ from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import PORT, arm_of, path_of, workload_of
 from quiclab.runner.laboratory import Laboratory
 from quiclab.spec import model
+from quiclab.spec.video import QUALITIES
 from quiclab.testbed.clock import Instant
 from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES
 
@@ -47,8 +48,11 @@ def trial_document(
 
 
 def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
-    """What should arrive: of a single object its bytes and hash, of several all bytes and a list."""
+    """What should arrive: of a single object its bytes and hash, of several all bytes and a list; of a video what
+    it is."""
     workload = workload_of(laboratory.study, row)
+    if workload.video is not None:
+        return {"video": _video(laboratory, workload.video, workload.object_names[0])}
     objects = [
         {"name": name, "body_bytes": size, "sha256": digest}
         for name in workload.object_names
@@ -58,6 +62,14 @@ def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
     if len(objects) == 1:
         return {key: objects[0][key] for key in ("body_bytes", "sha256")}
     return {"body_bytes": workload.total.bytes, "concurrency": workload.at_once, "objects": objects}
+
+
+def _video(laboratory: Laboratory, video: model.Video, name: str) -> dict[str, Any]:
+    """What is played, with each quality's lines and bitrate; one file also has a length."""
+    rates = zip(video.qualities, video.bit_rates, strict=True)
+    shown = [{"height": QUALITIES[quality].height, "bit_per_s": rate.bit_per_s} for quality, rate in rates]
+    size = (laboratory.root / name).stat().st_size if video.delivery == "progressive" else None
+    return asdict(video) | {"name": name, "representations": shown, "file_bytes": size}
 
 
 def _asked(arm: model.Arm) -> dict[str, Any]:

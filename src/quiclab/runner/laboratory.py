@@ -13,6 +13,7 @@ from pathlib import Path
 
 from quiclab.endpoints import Presence, look_for, objections
 from quiclab.errors import HostError, SpecError
+from quiclab.runner import films
 from quiclab.runner.cpu import Calibrations, calibrate
 from quiclab.spec.model import Certificate, Study
 from quiclab.testbed import _libc
@@ -63,6 +64,7 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     """
     check_supported(study)
     present = check_present(study)
+    films.check_players(study.workloads)
     _small_tcp_tables()
     work_dir = study_dir / ".work"
     work_dir.mkdir(exist_ok=True)
@@ -77,7 +79,10 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     (root / WARM_UP_OBJECT).write_bytes(os.urandom(1024))
     expected = {}
     for workload in study.workloads:
-        for name, content in build_site(workload, study.seed).files.items():
+        site = build_site(workload, study.seed)
+        if site.film is not None:
+            films.lend(site.film, root / workload.name)
+        for name, content in site.files.items():
             (root / name).write_bytes(content)
             expected[name] = (len(content), hashlib.sha256(content).hexdigest())
     return Laboratory(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -10,12 +11,16 @@ from typing import Self
 
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import arm_of, path_of
+from quiclab.runner.flows import Flow, other_flows
 from quiclab.runner.laboratory import Laboratory
+from quiclab.spec import model
 from quiclab.spec.link import lateness_bound, link_config
-from quiclab.testbed.link import Link, LinkSettings
+from quiclab.testbed.hub import Hub, Pair
+from quiclab.testbed.link import End, Link, LinkSettings
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.testbed.tcp_settings import sysctls
 
+ENDS: tuple[End, ...] = ("client", "server")
 HEADER_BYTES = 200
 """IP, TCP with all its options and the start of the payload: what every table and metric needs."""
 
@@ -34,12 +39,19 @@ class Topology:
         """Place → where its programs run. A server has its proxy, if any, beside it."""
         self.sysctls: dict[str, dict[str, str]] = {}
         """Place → what was pinned there, as read back."""
+        self.others: dict[Pair, dict[End, NetworkNamespace]] = {}
+        """Where the programs of competitors run: then hubs stand between the namespaces and the link."""
+        self._hubs: dict[End, Hub] = {}
+        self.lost_in_hubs = 0
+        """Packets, once all is over."""
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            for place in ("client", "server"):
+            for place in ENDS:
                 self.namespaces[place] = namespace = stack.enter_context(NetworkNamespace())
                 self.sysctls[place] = namespace.write_sysctls(sysctls(self._arm.tcp))
+            if flows := other_flows(self._laboratory.study, self._row):
+                self._share(flows, stack)
             self._stack = stack.pop_all()
         return self
 
@@ -48,17 +60,43 @@ class Topology:
     ) -> None:
         self._stack.close()
 
+    def _share(self, flows: Sequence[Flow], stack: ExitStack) -> None:
+        """Hubs at both ends, with the measured pair and the others."""
+        for end in ENDS:
+            self._hubs[end] = Hub(end, stack.enter_context(NetworkNamespace()), self._path.mtu)
+            self._hubs[end].add(Pair(0), self.namespaces[end], _route(self._arm.tcp))
+        for flow in flows:
+            self.others[flow.pair] = {}
+            for end in ENDS:
+                self.others[flow.pair][end] = namespace = stack.enter_context(NetworkNamespace())
+                self.sysctls[f"{end} of {flow.label}"] = namespace.write_sysctls(sysctls(flow.tcp))
+                self._hubs[end].add(flow.pair, namespace, _route(flow.tcp))
+
+    def join(self) -> None:
+        """The link runs: hubs, where there are any, begin to forward."""
+        for hub in self._hubs.values():
+            hub.join()
+
+    def count_losses(self) -> None:
+        """Before the link is closed."""
+        self.lost_in_hubs = sum(hub.dropped() for hub in self._hubs.values())
+
     def link(self) -> Link:
         """The link between client and server, not yet running."""
-        study, tcp, path = self._laboratory.study, self._arm.tcp, self._path
+        study, path = self._laboratory.study, self._path
         settings = LinkSettings(
             backend=self._laboratory.backend,
             mtu=path.mtu,
             model=link_config(path, self._row.seed),
-            route=RouteMetrics(tcp.congestion_control, tcp.initial_window, tcp.max_window),
+            route=_route(self._arm.tcp),
             work_dir=self._raw,
             snaplen_bytes=None if study.captures == "whole" else HEADER_BYTES,
             lateness_p99_ns=lateness_bound(path, study.limits.lateness_p99).ns,
             spin_ns=self._laboratory.spin_ns,
         )
-        return Link(settings, self.namespaces["client"], self.namespaces["server"])
+        at = {end: hub.namespace for end, hub in self._hubs.items()} or self.namespaces
+        return Link(settings, at["client"], at["server"])
+
+
+def _route(tcp: model.Tcp) -> RouteMetrics:
+    return RouteMetrics(tcp.congestion_control, tcp.initial_window, tcp.max_window)

@@ -31,10 +31,12 @@ from quiclab.runner.commands import (
     shown_name,
     trial_command,
 )
+from quiclab.runner.competition import Contest
 from quiclab.runner.cpu import SlowCpu
 from quiclab.runner.document import kept_body, read_json, trial_document
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
+from quiclab.runner.pacing import pace
 from quiclab.runner.topology import Topology
 from quiclab.spec import model
 from quiclab.testbed import clock
@@ -42,7 +44,6 @@ from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process import Process, collect, kill_everything_else
 from quiclab.testbed.sampler import tcp_congestion_control
 from quiclab.testbed.syscall_count import counting
-from quiclab.testbed.tcp_pacing import pace_connections
 
 _GRACE_S = 1.0
 _COUNTED_GRACE_S = 15.0
@@ -59,6 +60,7 @@ class _Record:
     host: dict[str, Any] = field(default_factory=dict)
     failure: str | None = None
     client_exit_code: int | None = None
+    competition: dict[str, Any] = field(default_factory=dict)
     mark: int = field(default_factory=time.monotonic_ns)
 
     def phase(self, name: str) -> None:
@@ -101,7 +103,7 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int, *, counted: bo
     shutil.rmtree(home, ignore_errors=True)  # what programs left beside their logs
     record.phase("teardown")
     document = trial_document(laboratory, row, attempt, (started, clock.read()), record.facts())
-    document |= {"link": summary, "client": read_json(raw / "client.json"), "client_body": body}
+    document |= {"link": summary, "client": read_json(raw / "client.json"), "client_body": body, **record.competition}
     (folder / "trial.json").write_text(json.dumps(document, indent=1))
     return folder
 
@@ -135,6 +137,7 @@ def _transfer(
         lambda: record.host.update(observation.findings())
     )  # once it has ended, in namespaces that are there
     stack.enter_context(observation)
+    contest = stack.enter_context(Contest(laboratory, row, raw, topology))
     slow = {
         role: stack.enter_context(SlowCpu(program, path.base_rtt, laboratory.calibrations))
         for role, program, _ in arm.programs()
@@ -167,6 +170,7 @@ def _transfer(
     early = commands["client"].waits_for_go and not resumes(arm)
     client = start("client", "client") if early else None
     link = stack.enter_context(topology.link())
+    topology.join()
     record.phase("link")
     origin = start("server", "server") if arm.proxy else None
     front_name: Part = "proxy" if arm.proxy else "server"
@@ -177,7 +181,7 @@ def _transfer(
             origin.wait_for_sockets(ORIGIN_PORT, commands["server"].sockets, patience_s)
         front.wait_for_sockets(PORT, commands[front_name].sockets, patience_s)
         if arm.tcp.pacing:
-            record.host["tcp_pacing_limit_bytes_per_s"] = _pace(arm, namespaces["server"], origin, front)
+            record.host["tcp_pacing_limit_bytes_per_s"] = pace(arm, namespaces["server"], origin, front, PORT)
         record.phase("server_start")
         _visit(warm_up, patience_s, "the server did not answer the warm-up request")
         if resumes(arm):
@@ -185,6 +189,7 @@ def _transfer(
         for folder in ("server-qlog", "proxy-qlog"):
             for old in (raw / folder).iterdir():
                 old.unlink()  # of the connections so far
+        contest.prepare(patience_s)
         record.phase("warm_up")
         waits, ready = commands["client"].waits_for_go, commands["client"].ready_file
         if client is None and waits:
@@ -192,34 +197,29 @@ def _transfer(
         if client is not None and ready is not None:
             client.wait_for_file(ready, _CLIENT_PATIENCE_S)
             record.phase("client_start")
+        contest.begin()
         observation.begin()
         client = client or start("client", "client")
         if waits:
             client.go()
-        _watch(laboratory.study, arm, path, client, front, namespaces, record)
+        _watch(laboratory.study, arm, path, client, front, namespaces, record, contest)
     except TrialError as error:
         record.failure = error.message
+    contest.end()
     observation.end()
     record.phase("transfer")
+    topology.count_losses()
     summary = link.stop()
     record.phase("link_stop")
     for role, process in (("client", client), ("proxy", front if origin else None), ("server", origin or front)):
         if process is not None:
             process.end(_COUNTED_GRACE_S if counted else _GRACE_S)
             observation.ended(role, process)
+    contest.stop()
+    record.competition = contest.facts()
     record.phase("server_stop")
     record.host["slow_cpu"] = {role: findings for role, each in slow.items() if (findings := each.findings())}
     return summary
-
-
-def _pace(arm: model.Arm, namespace: NetworkNamespace, origin: Process | None, front: Process) -> dict[str, int]:
-    """Pace what is sent over TCP on either leg."""
-    paced = {}
-    if arm.protocol != "h3":
-        paced["client"] = pace_connections(namespace, front.pid, PORT)
-    if origin is not None and arm.origin_protocol != "h3":
-        paced["origin"] = pace_connections(namespace, origin.pid, ORIGIN_PORT)
-    return paced
 
 
 def _visit(client: Process, patience_s: float, trouble: str) -> None:
@@ -238,19 +238,26 @@ def _watch(
     server: Process,
     namespaces: dict[str, NetworkNamespace],
     record: _Record,
+    contest: Contest,
 ) -> None:
     """Wait for the client's end; meanwhile ask the kernel which congestion control the server's socket really has."""
     deadline = time.monotonic() + study.limits.trial.s
     first_look = time.monotonic() + 2 * path.base_rtt.s
     proven = arm.protocol != "h2"
     while True:
-        code = client.wait(0.02 if not proven else min(0.5, max(0.0, deadline - time.monotonic())))
+        patience_s = 0.02 if not proven else min(0.5, max(0.0, deadline - time.monotonic()))
+        code = client.wait(contest.patience_s(patience_s))
+        contest.check()
         if code is not None:
             record.client_exit_code = code
             if code != 0:
                 raise TrialError(
                     f"the client ended with exit code {code}: {client.last_words() or 'it printed nothing'}"
                 )
+            if contest.lasts is not None:
+                raise TrialError(f"the measured client had all before {contest.lasts}: give its workload a larger size")
+            return
+        if contest.is_over:
             return
         if server.poll() is not None:
             raise TrialError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.spec.competition import Background, Competition, Competitor
 from quiclab.spec.network import (
     Aqm,
     Bernoulli,
@@ -30,6 +31,7 @@ from quiclab.spec.network import (
     Step,
 )
 from quiclab.spec.program import PLACEHOLDERS, Knobs, Program
+from quiclab.spec.video import Video
 from quiclab.spec.workload import OCTETS, Workload
 from quiclab.units import ByteCount, Duration
 
@@ -38,11 +40,14 @@ __all__ = [
     "OCTETS",
     "PLACEHOLDERS",
     "Aqm",
+    "Background",
     "Bernoulli",
     "Block",
     "Bursts",
     "Change",
     "CoDel",
+    "Competition",
+    "Competitor",
     "Direction",
     "DropList",
     "FqCoDel",
@@ -56,6 +61,7 @@ __all__ = [
     "Queue",
     "Reorder",
     "Step",
+    "Video",
     "Workload",
 ]
 

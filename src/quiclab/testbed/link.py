@@ -20,11 +20,13 @@ from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
 from quiclab.testbed.real_time import ask_for_awake_processors, ask_for_real_time
 
 Backend = Literal["tun", "veth"]
+End = Literal["client", "server"]
 
 CLIENT_ADDRESSES = {4: "10.77.0.1", 6: "fd77::1"}
 SERVER_ADDRESSES = {4: "10.77.0.2", 6: "fd77::2"}
-_PREFIXES = {4: 24, 6: 64}
-_DEVICE = "link0"
+PREFIXES = {4: 24, 6: 64}
+DEVICE = "link0"
+"""What programs at either end see of it."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Link:
     def _start(self) -> None:
         settings = self._settings
         ends: dict[str, dict[str, Any]] = {
-            end: {"netns": f"/proc/self/fd/{namespace.fd}", "device": _DEVICE, "mtu": settings.mtu}
+            end: {"netns": f"/proc/self/fd/{namespace.fd}", "device": DEVICE, "mtu": settings.mtu}
             for end, namespace in self._ends.items()
         }
         namespaces = list(self._ends.values())
@@ -82,7 +84,7 @@ class Link:
             namespaces.append(middle)
             middle.write_sysctls({"net.ipv6.conf.default.disable_ipv6": "1"})
             for end, namespace in self._ends.items():
-                add_veth(namespace, _DEVICE, middle, f"to-{end}", (_mac(end, "end"), _mac(end, "near")))
+                add_veth(namespace, DEVICE, middle, f"to-{end}", (_mac(end, "end"), _mac(end, "near")))
                 middle.configure(f"to-{end}", mtu=settings.mtu, addresses={}, route=None)
                 ends[end] |= {"near_netns": f"/proc/self/fd/{middle.fd}", "near_device": f"to-{end}"}
                 ends[end] |= {"mac": _mac(end, "link"), "peer_mac": _mac(end, "end")}
@@ -125,14 +127,14 @@ class Link:
         for end, namespace in self._ends.items():
             own, far = (CLIENT_ADDRESSES, SERVER_ADDRESSES) if end == "client" else (SERVER_ADDRESSES, CLIENT_ADDRESSES)
             namespace.configure(
-                _DEVICE,
+                DEVICE,
                 mtu=settings.mtu,
-                addresses={own[version]: _PREFIXES[version] for version in _usable_versions(settings.mtu)},
+                addresses={own[version]: PREFIXES[version] for version in usable_versions(settings.mtu)},
                 route=settings.route,
             )
             if settings.backend == "veth":
-                for version in _usable_versions(settings.mtu):
-                    namespace.neighbour(_DEVICE, far[version], _mac(end, "link"))
+                for version in usable_versions(settings.mtu):
+                    namespace.neighbour(DEVICE, far[version], _mac(end, "link"))
 
     def _log_files(self) -> dict[str, str | None]:
         folder, settings = self._settings.work_dir, self._settings
@@ -211,7 +213,7 @@ def link_binary() -> str:
     return found
 
 
-def _usable_versions(mtu: int) -> tuple[int, ...]:
+def usable_versions(mtu: int) -> tuple[int, ...]:
     """IP versions that a link of this MTU carries and this kernel speaks (RFC 8200 section 5: IPv6 needs 1280)."""
     has_ipv6 = mtu >= 1280 and Path("/proc/sys/net/ipv6").exists()
     return (4, 6) if has_ipv6 else (4,)

@@ -13,6 +13,7 @@ from typing import Any
 from quiclab.verify._early_data_log import early_data_bytes_by_log
 from quiclab.verify._ip import UDP
 from quiclab.verify._tshark import tshark_version
+from quiclab.verify.competition import prove_competition
 from quiclab.verify.decrypted import Decrypted, UnopenedError, read_decrypted
 from quiclab.verify.handshake import read_handshake
 from quiclab.verify.wire import Wire, read_wire, socket_name
@@ -71,10 +72,16 @@ def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
         "quic_congestion_control_asked": (document.get("asked") or {}).get("congestion_control") or UNPROVEN,
         "quic_congestion_control": UNPROVEN,
         "versions": (document["client"] or {}).get("versions", {}),
+        **_competition(capture, document),
         **dict.fromkeys(_NEEDS_KEYS, UNPROVEN),
         "decrypted_by": UNPROVEN,
         "unproven_because": _because(transport, document.get("probe")),
     }
+
+
+def _competition(capture: Path, document: dict[str, Any]) -> dict[str, Any]:
+    competition = document.get("competition")
+    return {} if competition is None else {"competition": prove_competition(capture, competition)}
 
 
 def prove_decrypted(folder: Path, document: dict[str, Any]) -> None:

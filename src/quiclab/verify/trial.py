@@ -15,6 +15,7 @@ from typing import Any
 from quiclab.store.layout import Status, write_atomically
 from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, rests_on_decryption, shortfall
+from quiclab.verify.competition import broken_wire, competition_problem
 from quiclab.verify.proof import UNPROVEN, prove, prove_decrypted
 
 HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
@@ -57,9 +58,12 @@ def _verdict(document: dict[str, Any]) -> Verdict:
         return Verdict("void", "the link left no account of itself")
     if not link["sound"]:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
+    if (lost := broken_wire(document)) is not None:
+        return Verdict("void", lost)
     if document["failure"] is not None:
         return Verdict("failed", document["failure"])
-    problem = _transport_problem(document) or body_problem(document) or objects_apart(document) or shortfall(document)
+    found = (check(document) for check in _CHECKS)
+    problem = next((problem for problem in found if problem), None)
     return Verdict("failed", problem) if problem else Verdict("verified", "")
 
 
@@ -82,6 +86,8 @@ def body_problem(document: dict[str, Any]) -> str | None:
     """What is wrong with the response, by the client's account or by the body that it kept."""
     expected = document["expected"]
     requests = (document["client"] or {}).get("requests", [])
+    if "video" in expected:  # loaded as far as it was watched, and played: the player would have said otherwise
+        return next((f"the client: {request['error']}" for request in requests if "error" in request), None)
     if "objects" in expected:
         return _objects_problem(requests, expected["objects"])
     for request in requests:
@@ -120,3 +126,7 @@ def _content_problem(got: dict[str, Any], expected: dict[str, Any]) -> str | Non
     if got["sha256"] != expected["sha256"]:
         return "the body has the right length and the wrong content (SHA-256 differs)"
     return None
+
+
+_CHECKS = (_transport_problem, competition_problem, body_problem, objects_apart, shortfall)
+"""Of a trial that ran to its end, in this order."""
