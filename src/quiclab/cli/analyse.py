@@ -57,7 +57,7 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
     import polars
 
     from quiclab.decoders import decode_trial
-    from quiclab.metrics import bytes_acknowledged, compute_trial, flow_throughput, flows
+    from quiclab.metrics import bytes_acknowledged, compute_trial, flow_throughput, flows, object_runs
 
     decoded = decode_trial(folder)
     schema = {"trial_id": str, "name": str, "value": float, "unit": str, "better": str, "note": str}
@@ -67,6 +67,7 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
         "bytes_acknowledged": bytes_acknowledged(decoded.tables, document),
         "flow_throughput": flow_throughput(decoded.tables, document),
         "flows": flows(decoded.tables, document),
+        "object_runs": object_runs(decoded.tables, document),
         "metrics": polars.DataFrame(compute_trial(folder, decoded.tables, document), schema=schema, orient="row"),
     }
     for name, table in tables.items():

@@ -5,6 +5,7 @@ from quiclab.endpoints._api import Available, Command, Context, Endpoint, Foreig
 from quiclab.endpoints._presence import Presence, look_for
 from quiclab.endpoints._registry import ENDPOINTS, find, names_by_role, objections
 from quiclab.endpoints._stacks import stacks_folder
+from quiclab.endpoints._upload import Uploads
 
 __all__ = [
     "ENDPOINTS",
@@ -16,6 +17,7 @@ __all__ = [
     "Origin",
     "Presence",
     "Unsupported",
+    "Uploads",
     "find",
     "look_for",
     "names_by_role",

@@ -15,8 +15,18 @@ from quiclab.metrics.bytes_acknowledged import bytes_acknowledged
 from quiclab.metrics.evidence import Evidence, Unknown
 from quiclab.metrics.flows import flow_throughput, flows
 from quiclab.metrics.measured import measured_tables
+from quiclab.metrics.order import object_runs
 
-__all__ = ["METRICS", "Metric", "MetricRow", "bytes_acknowledged", "compute_trial", "flow_throughput", "flows"]
+__all__ = [
+    "METRICS",
+    "Metric",
+    "MetricRow",
+    "bytes_acknowledged",
+    "compute_trial",
+    "flow_throughput",
+    "flows",
+    "object_runs",
+]
 
 
 def compute_trial(trial_dir: Path, tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> list[MetricRow]:

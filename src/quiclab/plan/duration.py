@@ -32,8 +32,7 @@ def expected_duration(row: PlanRow, study: Study) -> Duration:
     path = next(path for path in study.paths if path.name == row.path)
     workload = next(workload for workload in study.workloads if workload.name == row.workload)
     if workload.video is not None:
-        watched = min(workload.video.watch, workload.video.length)
-        return min(watched, study.limits.trial) + BROWSER + OVERHEAD
+        return workload.video.shown + BROWSER + OVERHEAD
     if workload.competition is not None and workload.competition.duration is not None:
         return workload.competition.duration + OVERHEAD
     rounds = -(-len(workload.object_sizes) // workload.at_once)

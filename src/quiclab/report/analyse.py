@@ -26,6 +26,7 @@ TITLES = {
     "setup_ms": "set-up time",
     "goodput_bit_per_s": "goodput",
     "retransmitted_bytes": "bytes retransmitted",
+    "address_change_gap_ms": "gap around the change of address",
     "shared_throughput_bit_per_s": "throughput beside others",
     "startup_ms": "start-up time of the video",
     "stalls": "stalls of the video",

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.spec.address_change import AddressChange
 from quiclab.spec.competition import Competition
 from quiclab.spec.video import Video
 from quiclab.units import ByteCount
@@ -16,7 +17,7 @@ OCTETS = "application/octet-stream"
 
 @dataclass(frozen=True)
 class Workload:
-    """What one trial transfers: one object or several, each downloaded once, all on one new connection."""
+    """What one trial transfers: one object or several, each once, all on one new connection."""
 
     name: str
     """Name in cells, files and commands."""
@@ -24,6 +25,9 @@ class Workload:
     """Bytes of the object, or of each of `count`; 0 is an empty body. Required unless `sizes` stands here."""
     kind: Literal["object", "video"] = "object"
     """Objects over one new connection, or a video that a browser plays."""
+    direction: Literal["download", "upload"] = "download"
+    """Which way the objects go: asked for by GET, or sent by PUT to a server that keeps them, where they must arrive
+    whole."""
     content_type: str = OCTETS
     """What the server says the object is (RFC 9110 section 8.3): browsers and proxies may treat types differently. Of a
     video `video/mp4`."""
@@ -39,6 +43,8 @@ class Workload:
     server lets a client have so many streams."""
     video: Video | None = None
     """Required for a video, and only there."""
+    address_change: AddressChange | None = None
+    """The client's address changes meanwhile; for one object. None is a stable address."""
     competition: Competition | None = None
     """Who else uses the link meanwhile, and when all is over. None: nobody, and the client ends by itself."""
 
@@ -66,6 +72,11 @@ class Workload:
         if count == 1:
             return (self.name,)
         return tuple(f"{self.name}~{number:0{len(str(count))}}" for number in range(1, count + 1))
+
+    @property
+    def upload(self) -> bool:
+        """Whether the client is who sends the objects."""
+        return self.direction == "upload"
 
     @property
     def at_once(self) -> int:
