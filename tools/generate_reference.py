@@ -47,9 +47,10 @@ def page() -> str:
         _section("aa (in [study])", model.AaControl, read.AA_KEYS, optional=True),
         _section("[limits]", model.Limits, read.LIMITS_KEYS),
         _section("[[workload]]", model.Workload, workloads.WORKLOAD_KEYS),
-        _section("[[path]]", model.Path, {k: v for k, v in paths.PATH_KEYS.items() if k not in paths.DIRECTION_KEYS}),
+        _section("[[path]]", model.Path, _without(paths.PATH_KEYS, "link", *paths.DIRECTION_KEYS)),
+        _section("[[path.link]]", model.Link, _without(paths.LINK_KEYS, *paths.DIRECTION_KEYS)),
         _section(
-            "Keys of a direction (in [[path]] for both, in [path.up] or [path.down] for one)",
+            "Keys of a direction (in [[path]] or [[path.link]] for both, in [path.up] or [path.link.up] for one)",
             model.Direction,
             paths.DIRECTION_KEYS,
         ),
@@ -69,6 +70,10 @@ def page() -> str:
         _section("tcp", model.Tcp, arms.TCP_KEYS),
     ]
     return "\n".join(parts)
+
+
+def _without(keys: Keys, *names: str) -> Keys:
+    return {name: kind for name, kind in keys.items() if name not in names}
 
 
 def _section(

@@ -57,14 +57,16 @@ fn record(number: u32) -> Record {
 }
 
 fn create(config: &config::Log) -> ([Logs; 2], Writing) {
-    log::create(config, OFFSET_NS).expect("the files can be created")
+    let (mut logs, writing) =
+        log::create(config, &[], OFFSET_NS).expect("the files can be created");
+    (logs.pop().expect("one link"), writing)
 }
 
 fn finish(logs: [Logs; 2], writing: Writing, model_zero_ns: u64) -> std::io::Result<()> {
     for direction in logs {
         let _ = direction.finish();
     }
-    writing.finish(model_zero_ns)
+    writing.finish(&[model_zero_ns])
 }
 
 /// Header and record lie in the file as the reference says, byte by byte.
@@ -185,7 +187,7 @@ fn a_missing_directory_is_named() {
         packet_log: Some("/nowhere/link.qplog".into()),
         ..config::Log::default()
     };
-    let message = log::create(&log, OFFSET_NS)
+    let message = log::create(&log, &[], OFFSET_NS)
         .expect_err("no such directory")
         .to_string();
     assert!(

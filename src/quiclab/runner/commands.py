@@ -9,9 +9,9 @@ from typing import Literal
 from quiclab.endpoints import Command, Context, Origin, find
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.laboratory import WARM_UP_OBJECT, Laboratory
+from quiclab.runner.places import SERVER, address_of, front_place
 from quiclab.spec import model
 from quiclab.testbed.certificates import HOST
-from quiclab.testbed.link import SERVER_ADDRESSES
 
 PORT = 443
 """Where the client finds the server, or the proxy before it."""
@@ -20,7 +20,7 @@ ORIGIN_PORT = 8443
 
 Part = Literal["server", "proxy", "client", "warm-up", "first-visit"]
 """`warm-up` is one request per protocol by another client; `first-visit` fetches the session ticket of the client that
-is measured. Both run over the server's own loopback."""
+is measured. Both run over the loopback of whoever answers."""
 
 
 def parts_of(arm: model.Arm) -> tuple[Part, ...]:
@@ -40,8 +40,8 @@ def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -
     arm, path = arm_of(laboratory.study, row), path_of(laboratory.study, row)
     role = _role(part)
     program = _program(arm, part)
-    address = SERVER_ADDRESSES[path.ip_version]
     behind = part == "server" and arm.proxy is not None
+    server, front = (address_of(place, path.ip_version) for place in (SERVER, front_place(arm, path)))
     logged = part not in ("warm-up", "first-visit")
     workload = workload_of(laboratory.study, row)
     names = workload.object_names
@@ -51,7 +51,7 @@ def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -
             program=program,
             protocols=_protocols(arm, part),
             ip_version=path.ip_version,
-            address=address,
+            address=server if part == "server" else front,
             port=ORIGIN_PORT if behind else PORT,
             host=HOST,
             object_name=names[0] if logged else WARM_UP_OBJECT,
@@ -68,7 +68,7 @@ def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -
             other_objects=names[1:] if logged else (),
             concurrency=workload.at_once if logged else 1,
             priming=part == "first-visit",
-            origin=Origin(address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
+            origin=Origin(server, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
         )
     )
 

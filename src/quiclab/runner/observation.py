@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from quiclab.runner.commands import ORIGIN_PORT, PORT
+from quiclab.runner.places import SERVER, front_place
 from quiclab.spec import model
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process import Process
@@ -38,14 +39,16 @@ class _TcpLeg:
     role: model.Role
     """Whose sockets they are."""
     local_port: int
+    place: str
 
 
-def _tcp_legs(arm: model.Arm) -> tuple[_TcpLeg, ...]:
+def _tcp_legs(arm: model.Arm, path: model.Path) -> tuple[_TcpLeg, ...]:
     legs = []
     if arm.protocol != "h3":
-        legs.append(_TcpLeg("server.tcpinfo", "client", "proxy" if arm.proxy else "server", PORT))
+        role: model.Role = "proxy" if arm.proxy else "server"
+        legs.append(_TcpLeg("server.tcpinfo", "client", role, PORT, front_place(arm, path)))
     if arm.proxy is not None and arm.origin_protocol != "h3":
-        legs.append(_TcpLeg("origin.tcpinfo", "origin", "server", ORIGIN_PORT))
+        legs.append(_TcpLeg("origin.tcpinfo", "origin", "server", ORIGIN_PORT, SERVER))
     return tuple(legs)
 
 
@@ -56,10 +59,10 @@ class Observation:
         self._namespaces = namespaces
         self._costs = ProcessCosts(raw / "process-cost.jsonl")
         self._drops = {end: UdpDrops(namespace) for end, namespace in namespaces.items()}
-        self._legs = _tcp_legs(arm)
+        self._legs = _tcp_legs(arm, path)
         self._samplers = {
             leg.file: TcpInfoSampler(
-                namespaces["server"], path.ip_version, leg.local_port, sampling_interval(path), raw / leg.file
+                namespaces[leg.place], path.ip_version, leg.local_port, sampling_interval(path), raw / leg.file
             )
             for leg in self._legs
         }

@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,18 +36,22 @@ from quiclab.runner.cpu import SlowCpu
 from quiclab.runner.document import kept_body, read_json, trial_document
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
+from quiclab.runner.places import SERVER, front_place, place_of_part
+from quiclab.runner.tcp_control import watch_congestion_control
 from quiclab.runner.topology import Topology
 from quiclab.spec import model
 from quiclab.testbed import clock
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process import Process, collect, kill_everything_else
-from quiclab.testbed.sampler import tcp_congestion_control
 from quiclab.testbed.syscall_count import counting
 from quiclab.testbed.tcp_pacing import pace_connections
+from quiclab.units import Duration
 
 _GRACE_S = 1.0
 _COUNTED_GRACE_S = 15.0
 """A program whose every call stops it twice takes its time to end, and its counts come last."""
+_LOOK_S = 0.5
+"""Between two looks whether those who answer the client are still there."""
 _CLIENT_PATIENCE_S = 60
 """For a client that takes long to start, as browsers do."""
 
@@ -140,7 +145,7 @@ def _transfer(
         for role, program, _ in arm.programs()
     }
 
-    def start(name: Part, end: str) -> Process:
+    def start(name: Part) -> Process:
         command = commands[name]
         argv = command.argv
         if counted and name in slow:
@@ -149,7 +154,7 @@ def _transfer(
             f"the {name} ({shown_name(arm, name)})",
             argv,
             command.env,
-            namespaces[end],
+            namespaces[place_of_part(arm, path, name)],
             work_dir=raw.parent / "home",
             output=raw / f"{name}.out",
             waits_for_go=command.waits_for_go,
@@ -162,43 +167,49 @@ def _transfer(
 
     # Started early, measured later: loading libraries takes longer than most transfers. The server comes after the
     # link, which brings the address that it listens on.
-    warm_up = start("warm-up", "server")
+    warm_up = start("warm-up")
     # A client that resumes a session reads its ticket when it starts: it starts after the first visit.
     early = commands["client"].waits_for_go and not resumes(arm)
-    client = start("client", "client") if early else None
+    client = start("client") if early else None
     link = stack.enter_context(topology.link())
     record.phase("link")
-    origin = start("server", "server") if arm.proxy else None
+    origin = start("server") if arm.proxy else None
     front_name: Part = "proxy" if arm.proxy else "server"
-    front = start(front_name, "server")
+    front = start(front_name)
     patience_s = laboratory.study.limits.ready.s
+    controls: dict[str, str] = {}
     try:
         if origin is not None:
             origin.wait_for_sockets(ORIGIN_PORT, commands["server"].sockets, patience_s)
         front.wait_for_sockets(PORT, commands[front_name].sockets, patience_s)
         if arm.tcp.pacing:
-            record.host["tcp_pacing_limit_bytes_per_s"] = _pace(arm, namespaces["server"], origin, front)
+            record.host["tcp_pacing_limit_bytes_per_s"] = _pace(arm, path, namespaces, origin, front)
         record.phase("server_start")
         _visit(warm_up, patience_s, "the server did not answer the warm-up request")
         if resumes(arm):
-            _visit(start("first-visit", "server"), patience_s, "the first visit, which fetches the ticket, failed")
+            _visit(start("first-visit"), patience_s, "the first visit, which fetches the ticket, failed")
         for folder in ("server-qlog", "proxy-qlog"):
             for old in (raw / folder).iterdir():
                 old.unlink()  # of the connections so far
         record.phase("warm_up")
         waits, ready = commands["client"].waits_for_go, commands["client"].ready_file
         if client is None and waits:
-            client = start("client", "client")
+            client = start("client")
         if client is not None and ready is not None:
             client.wait_for_file(ready, _CLIENT_PATIENCE_S)
             record.phase("client_start")
         observation.begin()
-        client = client or start("client", "client")
+        client = client or start("client")
         if waits:
             client.go()
-        _watch(laboratory.study, arm, path, client, front, namespaces, record)
+        answering = {"server": front} if origin is None else {"proxy": front, "server": origin}
+        with watch_congestion_control(arm, path, namespaces, controls):
+            _watch(laboratory.study.limits.trial, client, answering, record)
     except TrialError as error:
         record.failure = error.message
+    record.host["tcp_congestion_controls"] = controls
+    if front_name in controls:
+        record.host["server_tcp_congestion_control"] = controls[front_name]
     observation.end()
     record.phase("transfer")
     summary = link.stop()
@@ -212,13 +223,15 @@ def _transfer(
     return summary
 
 
-def _pace(arm: model.Arm, namespace: NetworkNamespace, origin: Process | None, front: Process) -> dict[str, int]:
+def _pace(
+    arm: model.Arm, path: model.Path, namespaces: dict[str, NetworkNamespace], origin: Process | None, front: Process
+) -> dict[str, int]:
     """Pace what is sent over TCP on either leg."""
     paced = {}
     if arm.protocol != "h3":
-        paced["client"] = pace_connections(namespace, front.pid, PORT)
+        paced["client"] = pace_connections(namespaces[front_place(arm, path)], front.pid, PORT)
     if origin is not None and arm.origin_protocol != "h3":
-        paced["origin"] = pace_connections(namespace, origin.pid, ORIGIN_PORT)
+        paced["origin"] = pace_connections(namespaces[SERVER], origin.pid, ORIGIN_PORT)
     return paced
 
 
@@ -230,36 +243,30 @@ def _visit(client: Process, patience_s: float, trouble: str) -> None:
         raise TrialError(f"{trouble}: {client.last_words() or 'no answer in time'}")
 
 
-def _watch(
-    study: model.Study,
-    arm: model.Arm,
-    path: model.Path,
-    client: Process,
-    server: Process,
-    namespaces: dict[str, NetworkNamespace],
-    record: _Record,
-) -> None:
-    """Wait for the client's end; meanwhile ask the kernel which congestion control the server's socket really has."""
-    deadline = time.monotonic() + study.limits.trial.s
-    first_look = time.monotonic() + 2 * path.base_rtt.s
-    proven = arm.protocol != "h2"
+def _watch(limit: Duration, client: Process, answering: Mapping[str, Process], record: _Record) -> None:
+    """Wait for the client's end. Raises TrialError where it, or whoever is to answer it, ends badly or too late."""
+    deadline = time.monotonic() + limit.s
     while True:
-        code = client.wait(0.02 if not proven else min(0.5, max(0.0, deadline - time.monotonic())))
+        code = client.wait(min(_LOOK_S, max(0.0, deadline - time.monotonic())))
         if code is not None:
             record.client_exit_code = code
             if code != 0:
-                raise TrialError(
-                    f"the client ended with exit code {code}: {client.last_words() or 'it printed nothing'}"
-                )
+                words = f"the client ended with exit code {code}: {client.last_words() or 'it printed nothing'}"
+                # Who closed a connection by ending is seen to have ended only a moment later.
+                gone = _ended(answering, 0.0 if len(answering) == 1 else _LOOK_S)
+                raise TrialError(f"{gone}; {words}" if gone else words)
             return
-        if server.poll() is not None:
-            raise TrialError(
-                f"the server ended during the transfer with exit code {server.poll()}: {server.last_words()}"
-            )
+        if gone := _ended(answering, 0.0):
+            raise TrialError(gone)
         if time.monotonic() >= deadline:
-            raise TrialError(f"the client did not end within {study.limits.trial} (limits.trial)")
-        if not proven and time.monotonic() >= first_look:
-            name = tcp_congestion_control(namespaces["server"], path.ip_version, PORT)
-            if name is not None:
-                record.host["server_tcp_congestion_control"] = name
-                proven = True
+            raise TrialError(f"the client did not end within {limit} (limits.trial)")
+
+
+def _ended(answering: Mapping[str, Process], patience_s: float) -> str | None:
+    """Who of them has ended, in words; the first of several is given `patience_s` to do so."""
+    for role, process in answering.items():
+        code = process.wait(patience_s)
+        if code is not None:
+            return f"the {role} ended during the transfer with exit code {code}: {process.last_words()}"
+        patience_s = 0.0
+    return None

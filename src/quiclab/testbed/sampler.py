@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from quiclab.testbed.namespace import NetworkNamespace
 
@@ -12,8 +12,12 @@ _ESTABLISHED = 1 << 1
 _INET_DIAG_CONG = 1 << 3
 
 
-def tcp_congestion_control(namespace: NetworkNamespace, ip_version: int, local_port: int) -> str | None:
-    """Congestion control of an established TCP connection at `local_port`, or None when there is none (inet_diag)."""
+Side = Literal["local", "remote"]
+
+
+def tcp_congestion_control(namespace: NetworkNamespace, ip_version: int, port: int, side: Side = "local") -> str | None:
+    """Congestion control of an established TCP connection with `port` on that side, None without one (inet_diag)."""
+    key = {"local": "idiag_sport", "remote": "idiag_dport"}[side]
 
     def work() -> str | None:
         from pyroute2 import DiagSocket
@@ -21,7 +25,7 @@ def tcp_congestion_control(namespace: NetworkNamespace, ip_version: int, local_p
         with DiagSocket() as diag:
             diag.bind()
             for answer in diag.get_sock_stats(family=_AF[ip_version], states=_ESTABLISHED, extensions=_INET_DIAG_CONG):
-                if answer["idiag_sport"] == local_port:
+                if answer[key] == port:
                     name: Any = answer.get_attr("INET_DIAG_CONG")
                     return None if name is None else str(name)
         return None
