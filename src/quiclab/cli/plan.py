@@ -21,7 +21,8 @@ from quiclab.plan.make import make_plan
 from quiclab.plan.power import attainable
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Arm, Study
+from quiclab.spec.model import Arm, Role, Study
+from quiclab.spec.model import Path as NetworkPath
 from quiclab.spec.read import read_study
 from quiclab.spec.resolved import resolved_json
 from quiclab.testbed.host import bounded_run
@@ -71,8 +72,10 @@ def describe_arms(study: Study) -> ArmsSummary:
 def _facts(arm: Arm) -> dict[str, str]:
     """Whoever answers the client sends the object, and the client receives it: each tells its own half."""
     front, client = find("proxy" if arm.proxy else "server", arm.front.name), find("client", arm.client.name)
+    role: Role = "proxy" if arm.proxy else "server"
+    tcp = dataclasses.replace(arm.tcp, congestion_control=arm.tcp.congestion_control_of(role))
     return {
-        **front.facts(arm.front, arm.protocol, arm.tcp),
+        **front.facts(arm.front, arm.protocol, tcp),
         **client.facts(arm.client, arm.protocol, arm.tcp),
     }
 
@@ -95,6 +98,11 @@ def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:
     return found
 
 
+def _links(path: NetworkPath) -> dict[str, Any]:
+    """What the link is told of a path, without the seed."""
+    return {key: value for key, value in link_config(path, 0).items() if key in ("link", "up", "down", "more_links")}
+
+
 def plan_json(study: Study, rows: Sequence[PlanRow]) -> dict[str, Any]:
     """Everything that `quiclab plan` prints, for programs."""
     power = attainable(study)
@@ -102,7 +110,7 @@ def plan_json(study: Study, rows: Sequence[PlanRow]) -> dict[str, Any]:
         "version": 1,
         "study": resolved_json(study),
         "arms": describe_arms(study),
-        "links": {path.name: {side: link_config(path, 0)[side] for side in ("up", "down")} for path in study.paths},
+        "links": {path.name: _links(path) for path in study.paths},
         "cells": len({row.cell_id for row in rows}),
         "blocks": len({row.block_id for row in rows}),
         "trials": len(rows),

@@ -24,6 +24,7 @@ from quiclab.spec.model import (
     Direction,
     DropList,
     GilbertElliott,
+    Link,
     Loss,
     Path,
     Step,
@@ -67,11 +68,15 @@ def print_plan(
 def _paths(study: Study) -> Table:
     table = _table("Path", "", "Rate", "Delay", "Loss", "Queue", "Access rate")
     for path in study.paths:
-        if path.up == path.down:
-            table.add_row(path.name, "each way", *_cells(path.up, path))
-        else:
-            table.add_row(path.name, "up", *_cells(path.up, path))
-            table.add_row("", "down", *_cells(path.down, path))
+        if path.more_links:
+            table.add_row(path.name)
+        for link in path.links:
+            name = f"  {link.name}" if path.more_links else path.name
+            if link.up == link.down:
+                table.add_row(name, "each way", *_cells(link.up, path))
+            else:
+                table.add_row(name, "up", *_cells(link.up, path))
+                table.add_row("", "down", *_cells(link.down, path))
     return table
 
 
@@ -132,8 +137,16 @@ def _extras(path: Path) -> list[str]:
     lines = []
     if path.mtu != 1500 or path.ip_version != 4:
         lines.append(f"IPv{path.ip_version}, MTU {path.mtu} bytes")
-    both = path.up == path.down
-    for side, direction in (("each way", path.up),) if both else (("up", path.up), ("down", path.down)):
+    for link in path.links:
+        of_link = f"{link.name}, " if path.more_links else ""
+        lines += [f"{of_link}{line}" for line in _link_extras(link)]
+    return lines
+
+
+def _link_extras(link: Link) -> list[str]:
+    lines = []
+    both = link.up == link.down
+    for side, direction in (("each way", link.up),) if both else (("up", link.up), ("down", link.down)):
         parts = []
         if direction.loss is not None and direction.loss_at == "exit":
             parts.append("loss behind the queue")

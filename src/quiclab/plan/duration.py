@@ -65,8 +65,8 @@ def _rate_bit_per_s(path: Path, payload_bytes: int) -> float:
 
     Rate of a Reno under random loss p: payload / RTT × sqrt(3 / 2p) (Mathis et al., CCR 27(3), 1997).
     """
-    rate = float((reference_rate(path.down) or UNLIMITED).bit_per_s)
-    loss = mean_loss(path.down.loss)
+    rate = min(float((reference_rate(link.down) or UNLIMITED).bit_per_s) for link in path.links)
+    loss = 1 - math.prod(1 - mean_loss(link.down.loss) for link in path.links)
     if loss and path.base_rtt.ns:
         rate = min(rate, payload_bytes * 8 / path.base_rtt.s * math.sqrt(1.5 / loss))
     return rate

@@ -18,13 +18,15 @@ MEASURED = {
 
 def asked(path: dict[str, Any]) -> dict[str, str]:
     """What a resolved path (an entry of `paths` in resolved.json) asks for, by metric of `MEASURED`."""
-    up, down = _part(path, "up"), _part(path, "down")
-    rate = down.get("rate_bit_per_s")
+    more = path.get("more_links")
+    links = [path, *(link for link in more if isinstance(link, dict))] if isinstance(more, list) else [path]
+    up, down = ([_part(link, side) for link in links] for side in ("up", "down"))
+    rates = [float(rate) for direction in down if (rate := direction.get("rate_bit_per_s")) is not None]
     return {
-        "path_rtt_min_ms": quantity((_delay_ns(up) + _delay_ns(down)) / 1e6, "ms"),
-        "path_rate_down_bit_per_s": "unlimited" if rate is None else quantity(float(rate), "bit/s"),
-        "path_loss_up_pct": _loss(up),
-        "path_loss_down_pct": _loss(down),
+        "path_rtt_min_ms": quantity(sum(map(_delay_ns, [*up, *down])) / 1e6, "ms"),
+        "path_rate_down_bit_per_s": quantity(min(rates), "bit/s") if rates else "unlimited",
+        "path_loss_up_pct": _loss_of(up),
+        "path_loss_down_pct": _loss_of(down),
     }
 
 
@@ -32,13 +34,18 @@ def _delay_ns(direction: dict[str, Any]) -> float:
     return float(direction.get("delay_ns") or 0)
 
 
-def _loss(direction: dict[str, Any]) -> str:
-    """Independent losses have one number; other models are named."""
-    loss = _part(direction, "loss")
-    if not loss:
-        return "0 %"
-    probability = loss.get("probability_pct")
-    return quantity(float(probability), "%") if probability is not None else str(loss.get("model", "see the spec"))
+def _loss_of(directions: list[dict[str, Any]]) -> str:
+    """Independent losses have one number, which those of several links make together; other models are named."""
+    losses = [loss for direction in directions if (loss := _part(direction, "loss"))]
+    kept, names = 1.0, []
+    for loss in losses:
+        probability = loss.get("probability_pct")
+        if probability is None:
+            names.append(str(loss.get("model", "see the spec")))
+        else:
+            kept *= 1 - float(probability) / 100
+    own = [quantity(100 * (1 - kept), "%")] if len(names) < len(losses) else []
+    return " and ".join([*own, *names]) or "0 %"
 
 
 def _part(value: dict[str, Any], key: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 from quiclab.store.layout import Status, write_atomically
 from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, rests_on_decryption, shortfall
+from quiclab.verify.origin_leg import control_problem, relay_problem
 from quiclab.verify.proof import UNPROVEN, prove, prove_decrypted
 
 HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
@@ -53,7 +54,8 @@ def _verdict(document: dict[str, Any]) -> Verdict:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
     if document["failure"] is not None:
         return Verdict("failed", document["failure"])
-    problem = _transport_problem(document) or body_problem(document) or objects_apart(document) or shortfall(document)
+    checks = (_transport_problem, control_problem, body_problem, relay_problem, objects_apart, shortfall)
+    problem = next((found for check in checks if (found := check(document))), None)
     return Verdict("failed", problem) if problem else Verdict("verified", "")
 
 
