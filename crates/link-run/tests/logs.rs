@@ -351,3 +351,33 @@ fn no_index_is_the_largest_number() {
         [0xff; 4]
     );
 }
+
+/// Two links write by one thread, each into its own files, and each file gets its own link's t = 0.
+#[test]
+fn links_keep_their_logs_apart() {
+    let scratch = Scratch::new("two-links");
+    let config = scratch.config(4 << 20);
+    let second = config::Files {
+        packet_log: Some(scratch.0.join("link-2.qplog")),
+        capture_client: None,
+        capture_server: Some(scratch.0.join("link-2-server.pcapng")),
+    };
+    let (mut logs, writing) = log::create(&config, &[second], OFFSET_NS).expect("created");
+    for number in 0..10 {
+        logs[0][0].record(&record(number));
+        logs[1][1].record(&record(100 + number));
+        logs[1][1].record(&record(200 + number));
+    }
+    for direction in logs.into_iter().flatten() {
+        let _ = direction.finish();
+    }
+    writing.finish(&[7, 8]).expect("written");
+    let told = |name: &str| {
+        let bytes = fs::read(scratch.0.join(name)).expect("a packet log");
+        let numbers: Vec<u32> = bytes[64..].chunks(48).map(|at| u32_at(at, 24)).collect();
+        (u64_at(&bytes, 16), numbers)
+    };
+    assert_eq!(told("link.qplog"), (7, (0..10).collect()));
+    let second = (0..10).flat_map(|number| [100 + number, 200 + number]);
+    assert_eq!(told("link-2.qplog"), (8, second.collect()));
+}
