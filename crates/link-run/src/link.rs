@@ -34,7 +34,8 @@ pub fn run(file: &Path) -> Result<(), Error> {
     let seed = config.seed()?;
     let models = links
         .iter()
-        .map(|link| models(link, seed))
+        .enumerate()
+        .map(|(number, link)| models(link, number, seed))
         .collect::<Result<Vec<_>, Error>>()?;
     let zeros: Vec<ModelZero> = links.iter().map(|_| ModelZero::default()).collect();
     let start = Start {
@@ -88,10 +89,15 @@ pub fn run(file: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-fn models(link: &config::Link, seed: u64) -> Result<[Direction; 2], Error> {
-    let model = |direction: &config::Direction, name| {
+/// Of a link, which is `number` links away from the client.
+fn models(link: &config::Link, number: usize, seed: u64) -> Result<[Direction; 2], Error> {
+    let place = match number {
+        0 => String::new(),
+        _ => format!("more_links[{}].", number - 1),
+    };
+    let model = |direction: &config::Direction, name: &str| {
         Ok(Direction::new(
-            &direction.elements(name)?,
+            &direction.elements(&format!("{place}{name}"))?,
             &StreamKey::new(seed, &link.link, name),
         ))
     };

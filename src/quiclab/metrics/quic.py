@@ -86,7 +86,8 @@ def departures(evidence: Evidence, end: End) -> dict[PacketKey, tuple[int, int |
 def arrivals(evidence: Evidence) -> dict[PacketKey, int]:
     """time_ns at which each of the server's packets arrived at the client's end.
 
-    By the link's own index where every packet that the server sent is found in its capture: both captures share it.
+    By the link's own index where every packet that the server sent is found in its capture: both captures of a link
+    share it.
     Else as the client's capture shows what the client received.
     """
     try:
@@ -94,7 +95,7 @@ def arrivals(evidence: Evidence) -> dict[PacketKey, int]:
         complete = len(sent) == told(evidence, "server", "sent").height
     except Unknown:
         complete = False
-    if complete:
+    if complete and evidence.one_link:
         received = evidence.packets("client", "down").drop_nulls("packet_index")
         time_of = dict(received.unique("packet_index", keep="first").select("packet_index", "time_ns").iter_rows())
         return {key: time_of[index] for key, (_, index) in sent.items() if index in time_of}
