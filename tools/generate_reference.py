@@ -136,6 +136,8 @@ _RESOLVED: dict[tuple[type[Any], str], str] = {
     (model.Path, "title"): "the name",
     (model.Path, "up"): "as for both",
     (model.Path, "down"): "as for both",
+    (model.Link, "up"): "as for both",
+    (model.Link, "down"): "as for both",
     (model.Direction, "edge"): "max(1 Gbit/s, 10 × rate)",
     (model.Direction, "queue"): "1 bdp",
     (model.Direction, "rate"): "unlimited",
