@@ -16,7 +16,19 @@ from typing import Any
 
 import reference_pages
 
-from quiclab.spec import aqm, arms, impairments, model, paths, policing, read, workloads
+from quiclab.spec import (
+    aqm,
+    arms,
+    competition,
+    impairments,
+    model,
+    paths,
+    policing,
+    random_rate,
+    read,
+    video,
+    workloads,
+)
 from quiclab.spec.knobs import KNOB_KEYS
 from quiclab.spec.nodes import Kind
 
@@ -47,6 +59,10 @@ def page() -> str:
         _section("aa (in [study])", model.AaControl, read.AA_KEYS, optional=True),
         _section("[limits]", model.Limits, read.LIMITS_KEYS),
         _section("[[workload]]", model.Workload, workloads.WORKLOAD_KEYS),
+        _section("[workload.video]", model.Video, video.VIDEO_KEYS),
+        _section("competition (in [[workload]])", model.Competition, competition.COMPETITION_KEYS),
+        _section("competitors (in competition)", model.Competitor, competition.COMPETITOR_KEYS),
+        _section("background (in competition)", model.Background, competition.BACKGROUND_KEYS),
         _section("[[path]]", model.Path, _without(paths.PATH_KEYS, "link", *paths.DIRECTION_KEYS)),
         _section("[[path.link]]", model.Link, _without(paths.LINK_KEYS, *paths.DIRECTION_KEYS)),
         _section(
@@ -54,6 +70,7 @@ def page() -> str:
             model.Direction,
             paths.DIRECTION_KEYS,
         ),
+        _section("rate = {least, most, every}", model.RandomRate, random_rate.RANDOM_RATE_KEYS),
         _queue(),
         *(_section(f'aqm = {{model = "{name}"}}', cls, keys) for name, (cls, keys) in aqm.AQM_MODELS.items()),
         _section("block", model.Block, policing.BLOCK_KEYS),
@@ -133,7 +150,7 @@ def _default(cls: type[Any], key: str, field: dataclasses.Field[Any]) -> str:
 _RESOLVED: dict[tuple[type[Any], str], str] = {
     (model.Study, "baseline"): "first h2 arm, else the first",
     (model.Study, "aa"): "smallest workload, first path",
-    (model.Path, "title"): "the name",
+    (model.Path, "title"): "the profile's title, or the name",
     (model.Path, "up"): "as for both",
     (model.Path, "down"): "as for both",
     (model.Link, "up"): "as for both",
@@ -158,6 +175,7 @@ def main() -> int:
         "metrics.md": reference_pages.metrics_page(),
         "endpoints.md": reference_pages.endpoints_page(),
         "figures.md": reference_pages.figures_page(),
+        "paths.md": reference_pages.paths_page(),
     }
     code = 0
     for name, text in pages.items():

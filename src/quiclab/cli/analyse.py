@@ -19,7 +19,7 @@ def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
     # Imported late: these take a while, which the measuring side never needs.
     import polars
 
-    from quiclab.report import analyse_study, render, write_report
+    from quiclab.report import analyse_study, read_study, render, shares, write_report
 
     console = Console()
     rows: list[dict[str, Any]] = []
@@ -45,6 +45,8 @@ def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
         schema = {"trial_id": str, "name": str, "value": float, "unit": str, "better": str, "note": str}
         polars.concat([polars.DataFrame(schema=schema), *metrics]).write_parquet(study_dir.metrics)
         render(analyse_study(study_dir.root), console)
+        for line in shares(read_study(study_dir.root)):
+            console.print(line, highlight=False)
         report = write_report(study_dir.root)
     console.print(f"report: {report}", highlight=False, soft_wrap=True)
     return report
@@ -55,7 +57,7 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
     import polars
 
     from quiclab.decoders import decode_trial
-    from quiclab.metrics import bytes_acknowledged, compute_trial
+    from quiclab.metrics import bytes_acknowledged, compute_trial, flow_throughput, flows, object_runs
 
     decoded = decode_trial(folder)
     schema = {"trial_id": str, "name": str, "value": float, "unit": str, "better": str, "note": str}
@@ -63,6 +65,9 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
         **decoded.tables,
         "decode_stats": decoded.stats,
         "bytes_acknowledged": bytes_acknowledged(decoded.tables, document),
+        "flow_throughput": flow_throughput(decoded.tables, document),
+        "flows": flows(decoded.tables, document),
+        "object_runs": object_runs(decoded.tables, document),
         "metrics": polars.DataFrame(compute_trial(folder, decoded.tables, document), schema=schema, orient="row"),
     }
     for name, table in tables.items():

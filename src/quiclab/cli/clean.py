@@ -2,7 +2,8 @@
 """`quiclab clean`: find and remove what a crash left in study directories.
 
 Processes, namespaces, devices, mounts and addresses need no cleaning: they live in a sandbox that the kernel clears
-away when its first process ends. What can be left are half-copied folders and the empty mount point.
+away when its first process ends. What can be left are half-copied folders and the empty mount point, and of a probe
+that was killed what it changed in its caller's network.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from quiclab.errors import BusyError, ExitCode
 from quiclab.store.layout import StudyDir, disk_errors
 from quiclab.testbed.cpu_limit import remove_leftover_cgroups
+from quiclab.testbed.host_nat import undo
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -21,8 +23,9 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser = verbs.add_parser(
         "clean",
         help="remove what a crash left in study directories",
-        description="Remove half-copied trials, empty mount points and CPU quotas that a killed run left. Finished "
-        "trials are never touched. A study that a run is working in is passed over.",
+        description="Remove half-copied trials, empty mount points and CPU quotas that a killed run left, and take "
+        "back what a killed probe changed in this machine's network. Finished trials are never touched. A study that "
+        "a run is working in is passed over.",
     )
     parser.add_argument(
         "studies", nargs="*", type=Path, metavar="STUDY", help="study directories (default: all below here)"
@@ -32,7 +35,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(arguments: argparse.Namespace) -> int:
     """Clean each study; say what was removed."""
-    roots = arguments.studies or sorted(ledger.parent for ledger in Path().glob("**/ledger.sqlite"))
+    marks = ("**/ledger.sqlite", "**/host-nat.json")
+    roots = arguments.studies or sorted({file.parent for mark in marks for file in Path().glob(mark)})
     removed = 0
     for root in roots:
         study_dir = StudyDir(root.resolve())
@@ -42,6 +46,9 @@ def run(arguments: argparse.Namespace) -> int:
                     with disk_errors(path):
                         shutil.rmtree(path) if path.is_dir() else path.unlink()
                     print(f"removed {path}")
+                    removed += 1
+                for change in undo(study_dir.host_nat):
+                    print(f"taken back from this machine's network: {change}")
                     removed += 1
         except BusyError as error:
             print(f"passed over: {error.message}")

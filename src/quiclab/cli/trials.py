@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -32,13 +33,24 @@ from quiclab.testbed.host import facts
 from quiclab.testbed.link import Backend
 from quiclab.verify.trial import judge
 
+RunOne = Callable[[PlanRow, int], Path]
+"""Runs an attempt at a trial, and says in which folder it is."""
+Prepare = Callable[[Study, Path, Backend], tuple[Laboratory, RunOne]]
 
-def run_trials(study: Study, study_dir: StudyDir, wanted: Backend | None = None) -> int:
+
+def _with_own_servers(study: Study, root: Path, backend: Backend) -> tuple[Laboratory, RunOne]:
+    laboratory = open_laboratory(study, root, backend)
+    return laboratory, lambda row, attempt: run_trial(laboratory, row, attempt)
+
+
+def run_trials(
+    study: Study, study_dir: StudyDir, wanted: Backend | None = None, prepare: Prepare = _with_own_servers
+) -> int:
     """Run everything that is not done yet; exit code 0, or 1 when trials failed or blocks stayed void."""
     console = Console()
     backend, why = (wanted, "as asked") if wanted else choose_backend()
     _refuse_to_mix(study_dir, backend)
-    laboratory = open_laboratory(study, study_dir.root, backend)
+    laboratory, run_one = prepare(study, study_dir.root, backend)
     console.print(f"link: {backend} ({why})", highlight=False)
     for arm, reason in laboratory.cannot_run.items():
         console.print(f"arm {arm}: its trials will fail: {reason}", style="yellow", highlight=False)
@@ -49,7 +61,7 @@ def run_trials(study: Study, study_dir: StudyDir, wanted: Backend | None = None)
         ledger.plan(rows)
         with _Bar(study, rows, console) as bar:
             for block in _blocks(rows):
-                _run_block(laboratory, study_dir, ledger, block, bar)
+                _run_block(run_one, study.limits.attempts, study_dir, ledger, block, bar)
         attempts = ledger.attempts()
     if study.count_system_calls:
         count_system_calls(laboratory, study_dir, console)
@@ -83,9 +95,10 @@ def _blocks(rows: Sequence[PlanRow]) -> Iterator[list[PlanRow]]:
     yield from blocks.values()
 
 
-def _run_block(laboratory: Laboratory, study_dir: StudyDir, ledger: Ledger, block: list[PlanRow], bar: _Bar) -> None:
+def _run_block(
+    run_one: RunOne, limit: int, study_dir: StudyDir, ledger: Ledger, block: list[PlanRow], bar: _Bar
+) -> None:
     """Run what this block still lacks; a void trial voids the block, which is run again in a newly drawn order."""
-    limit = laboratory.study.limits.attempts
     while True:
         attempts = ledger.attempts()
         last = {row.trial_id: attempts[row.trial_id][-1] for row in block if row.trial_id in attempts}
@@ -101,7 +114,7 @@ def _run_block(laboratory: Laboratory, study_dir: StudyDir, ledger: Ledger, bloc
             bar.done(block)
             return
         for row in order_block(block, number):
-            if row in missing and _run_one(laboratory, study_dir, ledger, row, number, bar) == "void":
+            if row in missing and _run_one(run_one, study_dir, ledger, row, number, bar) == "void":
                 break
 
 
@@ -111,9 +124,9 @@ def _void_rest(ledger: Ledger, last: dict[str, Attempt], number: int) -> None:
             ledger.void(attempt.trial_id)
 
 
-def _run_one(laboratory: Laboratory, study_dir: StudyDir, ledger: Ledger, row: PlanRow, attempt: int, bar: _Bar) -> str:
+def _run_one(run_one: RunOne, study_dir: StudyDir, ledger: Ledger, row: PlanRow, attempt: int, bar: _Bar) -> str:
     bar.show(row)
-    folder = run_trial(laboratory, row, attempt)
+    folder = run_one(row, attempt)
     verdict = judge(folder)
     ended = Attempt(row.trial_id, attempt, verdict.status, verdict.reason)
     move_in(folder, study_dir.folder(ended))

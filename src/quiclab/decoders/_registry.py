@@ -11,6 +11,7 @@ from quiclab.decoders.netlog import NetLog
 from quiclab.decoders.packet_log import PacketLog
 from quiclab.decoders.pcap import Pcap
 from quiclab.decoders.pcapng import Pcapng
+from quiclab.decoders.player_log import PlayerLog
 from quiclab.decoders.process_cost import ProcessCost
 from quiclab.decoders.qlog import Qlog
 from quiclab.decoders.ss import Ss
@@ -26,6 +27,7 @@ DECODERS: tuple[Decoder, ...] = (
     PacketLog(),
     Pcap(),
     Pcapng(),
+    PlayerLog(),
     ProcessCost(),
     Qlog(),
     Ss(),

@@ -11,16 +11,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
-from quiclab.spec.model import OCTETS, Knobs, Program, Role, Tcp, Workload
+from quiclab.spec.model import OCTETS, Knobs, Program, Role, Tcp, Video, Workload
 from quiclab.spec.model import Protocol as HttpProtocol
 
 __all__ = ["Knobs", "Role"]  # so that an endpoint's file needs one import
 
-Ability = Literal["keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency", "content_type", "objects"]
+Ability = Literal[
+    "keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency", "content_type", "objects", "ranges",
+    "upload", "video",
+]  # fmt: skip
 """What an endpoint can do beside its knobs, for docs/reference/endpoints.md and the conformance page. `ack_frequency`:
 it does what its peer asks for by ACK_FREQUENCY frames (draft-ietf-quic-ack-frequency); `content_type`: it serves an
 object under the type that the spec gives it; `objects`: it downloads several objects on one connection, as many at once
-as it is told, and tells of each."""
+as it is told, and tells of each; `ranges`: it serves parts of a file (RFC 9110 section 14); `upload`: it sends what it
+is given by PUT, or keeps what is sent to it; `video`: it plays one."""
 
 BoundedRun = Callable[[Sequence[str]], str | None]
 """Runs a short command and returns what it printed, or None when it failed or took too long."""
@@ -58,6 +62,17 @@ class Origin:
 
 
 @dataclass(frozen=True)
+class Foreign:
+    """What a client does where the server is not the laboratory's."""
+
+    most_bytes: int
+    """Of the body: it gives up when there are more."""
+    user_agent: str
+    insecure: bool = False
+    """Take any certificate."""
+
+
+@dataclass(frozen=True)
 class Context:
     """Everything that a command may be made of. Paths are absolute."""
 
@@ -92,10 +107,18 @@ class Context:
     """Clients: what is asked for after it on the same connection, in this order."""
     concurrency: int = 1
     """Clients: how many objects may be under way at once."""
+    video: Video | None = None
+    """Clients: what the object is, where it is a video to be played."""
+    uploads: Path | None = None
+    """Clients: the folder with what is to be sent, each under its name; None: everything is downloaded."""
+    received: Path | None = None
+    """Servers: the folder where uploads are to be kept, each under its name; None: there are none."""
     priming: bool = False
     """Clients: this is the first visit, which only fetches the ticket."""
     origin: Origin | None = None
     """Proxies: who stands behind."""
+    foreign: Foreign | None = None
+    """Clients: the server is a stranger's."""
 
     @property
     def protocol(self) -> HttpProtocol:

@@ -22,7 +22,7 @@ KNOBS: Mapping[Protocol, frozenset[str]] = {
     "h2": frozenset({"groups", "max_streams", "early_data", "compression"}),
     "h3": frozenset({"groups", "max_streams", "stream_window", "gso", "early_data", "compression"}),
 }
-ABILITIES: frozenset[Ability] = frozenset({"resumption", "early_data", "content_type"})
+ABILITIES: frozenset[Ability] = frozenset({"resumption", "early_data", "content_type", "ranges"})
 
 
 def probe_nginx(run: BoundedRun, prefix: str | None) -> Available | Unsupported:

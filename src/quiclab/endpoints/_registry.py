@@ -7,6 +7,7 @@ import difflib
 from collections.abc import Collection
 
 from quiclab.endpoints._api import Endpoint, LimitedObjects, Proxy, Role
+from quiclab.endpoints._upload import unsent
 from quiclab.endpoints.clients.aioquic import AioquicClient
 from quiclab.endpoints.clients.chromium import Chromium
 from quiclab.endpoints.clients.curl import Curl
@@ -87,8 +88,12 @@ def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
     server, client = find("server", arm.server.name), find("client", arm.client.name)
     several = [workload for workload in workloads if len(workload.object_sizes) > 1]
     found += [why for workload in several if (why := _unfetched(arm, client, workload)) is not None]
+    if any(workload.upload for workload in workloads):
+        found += unsent(arm, client, find("proxy" if arm.proxy else "server", arm.front.name), ENDPOINTS)
     if {workload.content_type for workload in workloads} - {OCTETS} and "content_type" not in server.abilities:
         found.append(f"the server {server.name} cannot be told the content type of an object: unsupported")
+    if any(workload.video is not None for workload in workloads):
+        found += _unplayed(client, server)
     for role, program, protocol in arm.programs():
         endpoint = find(role, program.name)
         if isinstance(endpoint, Proxy) and arm.origin_protocol not in endpoint.origin_protocols:
@@ -116,6 +121,16 @@ def _unfetched(arm: Arm, client: Endpoint, workload: Workload) -> str | None:
         told = f"the client {client.name} cannot fetch the {len(workload.object_sizes)} objects of {workload.name}"
         return f"{told} on one connection: unsupported; {', '.join(able)} can"
     return client.unsupported_objects(arm.client, workload) if isinstance(client, LimitedObjects) else None
+
+
+def _unplayed(client: Endpoint, server: Endpoint) -> list[str]:
+    """Who cannot have a part in playing a video."""
+    found = []
+    for endpoint, ability, what in ((client, "video", "play a video"), (server, "ranges", "serve parts of a file")):
+        if ability not in endpoint.abilities:
+            able = [each.name for each in ENDPOINTS if each.role == endpoint.role and ability in each.abilities]
+            found.append(f"the {endpoint.role} {endpoint.name} cannot {what}: unsupported; {', '.join(able)} can")
+    return found
 
 
 def _unheard(arm: Arm) -> list[str]:

@@ -13,8 +13,20 @@ from quiclab.metrics._api import Metric, MetricRow, Noted
 from quiclab.metrics._registry import METRICS
 from quiclab.metrics.bytes_acknowledged import bytes_acknowledged
 from quiclab.metrics.evidence import Evidence, Unknown
+from quiclab.metrics.flows import flow_throughput, flows
+from quiclab.metrics.measured import measured_tables
+from quiclab.metrics.order import object_runs
 
-__all__ = ["METRICS", "Metric", "MetricRow", "bytes_acknowledged", "compute_trial"]
+__all__ = [
+    "METRICS",
+    "Metric",
+    "MetricRow",
+    "bytes_acknowledged",
+    "compute_trial",
+    "flow_throughput",
+    "flows",
+    "object_runs",
+]
 
 
 def compute_trial(trial_dir: Path, tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> list[MetricRow]:
@@ -22,7 +34,8 @@ def compute_trial(trial_dir: Path, tables: Mapping[str, pl.DataFrame], trial: Ma
 
     `tables` are those of `quiclab.decoders.decode_trial`, `trial` is the content of `trial.json`.
     """
-    evidence = Evidence(tables, trial)
+    several = {"flows": flows(tables, trial), "flow_throughput": flow_throughput(tables, trial)}
+    evidence = Evidence({**measured_tables(tables, trial), **several}, trial)
     trial_id = str(trial.get("trial_id", trial_dir.name))
     return [_row(trial_id, metric, evidence) for metric in METRICS]
 

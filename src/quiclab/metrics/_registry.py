@@ -4,9 +4,16 @@
 from __future__ import annotations
 
 from quiclab.metrics._api import Metric
+from quiclab.metrics.competition import COMPETITION
+from quiclab.metrics.cost import COST
+from quiclab.metrics.ecn import ECN
 from quiclab.metrics.objects import OBJECTS
+from quiclab.metrics.order import ORDER
 from quiclab.metrics.path import PATH
 from quiclab.metrics.retransmission import RETRANSMISSION
 from quiclab.metrics.times import TIMES
+from quiclab.metrics.video import VIDEO
 
-METRICS: tuple[Metric, ...] = (*TIMES, *OBJECTS, *RETRANSMISSION, *PATH)
+METRICS: tuple[Metric, ...] = (
+    *TIMES, *OBJECTS, *ORDER, *RETRANSMISSION, *PATH, *ECN, *COST, *COMPETITION, *VIDEO,
+)  # fmt: skip

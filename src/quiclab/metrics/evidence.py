@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -14,6 +14,8 @@ from quiclab.tables import TABLES
 
 End = Literal["client", "server"]
 Direction = Literal["up", "down"]
+CAPTURES = ("pcap", "pcapng")
+"""Formats of captures among the sources."""
 
 
 class Unknown(Exception):  # noqa: N818 - a result that metrics report, not an error
@@ -50,6 +52,26 @@ class Evidence:
         return bool(self.trial.get("protocol") == "h3")
 
     @property
+    def upload(self) -> bool:
+        """Whether the client is who sends the bodies."""
+        return bool((self.trial.get("expected") or {}).get("direction") == "upload")
+
+    @property
+    def way(self) -> Direction:
+        """Of the bodies."""
+        return "up" if self.upload else "down"
+
+    @property
+    def sender(self) -> End:
+        """Of the bodies."""
+        return "client" if self.upload else "server"
+
+    @property
+    def receiver(self) -> End:
+        """Of the bodies."""
+        return "server" if self.upload else "client"
+
+    @property
     def requests(self) -> list[Mapping[str, Any]]:
         """The client program's own account of its requests. Raises Unknown if it left none."""
         requests: list[Mapping[str, Any]] = (self.trial.get("client") or {}).get("requests") or []
@@ -68,14 +90,15 @@ class Evidence:
     def _transport(self) -> pl.DataFrame:
         return self.table("ip_packets").filter(pl.col("protocol").is_in(["tcp", "udp"]))
 
-    def packets(self, end: End, direction: Direction) -> pl.DataFrame:
+    def packets(self, end: End, direction: Direction, transports: Sequence[str] | None = None) -> pl.DataFrame:
         """The workload's packets that one end's capture holds for one direction, in order.
 
-        The capture of the end that sends also holds what the link dropped.
+        The capture of the end that sends also holds what the link dropped. `transports` are those of the protocol
+        under test where nothing else is said.
         """
-        protocol = "udp" if self.quic else "tcp"
+        wanted = transports or ("udp" if self.quic else "tcp",)
         return self._transport.filter(
-            pl.col("vantage") == end, pl.col("direction") == direction, pl.col("protocol") == protocol
+            pl.col("vantage") == end, pl.col("direction") == direction, pl.col("protocol").is_in(wanted)
         )
 
     @property

@@ -38,9 +38,18 @@ def _each(evidence: Evidence, direction: Direction | None = None) -> list[pl.Dat
     return links
 
 
+def _own(evidence: Evidence, direction: Direction) -> list[pl.DataFrame]:
+    """Of these, what the workload's own ends sent: where others use the link, by the capture of the end that sends."""
+    links = _each(evidence, direction)
+    if evidence.trial.get("competition") is None:
+        return links
+    sent = evidence.packets("client" if direction == "up" else "server", direction, ("tcp", "udp"))
+    return [packets.join(sent.select(index="packet_index"), on="index", how="semi") for packets in links]
+
+
 def lost_packets(evidence: Evidence, direction: Direction) -> float:
     """Packets dropped, whatever the reason."""
-    return sum(packets.filter(pl.col("action") == "dropped").height for packets in _each(evidence, direction))
+    return sum(packets.filter(pl.col("action") == "dropped").height for packets in _own(evidence, direction))
 
 
 def loss_pct(evidence: Evidence, direction: Direction) -> float:
@@ -64,15 +73,15 @@ def rtt_min_ms(evidence: Evidence) -> float:
     return float(sum(ways)) / 1e6
 
 
-def rate_down_bit_per_s(evidence: Evidence) -> float:
+def rate_bit_per_s(evidence: Evidence, direction: Direction) -> float:
     """Rate at which packets really left the link while its queue was not empty; of several links, the lowest."""
-    rates = [rate for packets in _each(evidence, "down") if (rate := _rate_bit_per_s(packets)) is not None]
+    rates = [rate for packets in _each(evidence, direction) if (rate := _rate_of(packets)) is not None]
     if not rates:
         raise Unknown("the bottleneck was never busy")
     return min(rates)
 
 
-def _rate_bit_per_s(packets: pl.DataFrame) -> float | None:
+def _rate_of(packets: pl.DataFrame) -> float | None:
     """Of one link; None if it was never busy.
 
     A packet that found the bottleneck busy left one service time after the packet before it: its bits over the time
@@ -111,10 +120,10 @@ def queue_max_bytes(evidence: Evidence) -> float:
     return max(float(packets["queue_bytes"].max()) for packets in _each(evidence))  # type: ignore[arg-type]
 
 
-def wire_bytes_down(evidence: Evidence) -> float:
-    """What whoever answers the client put on the path."""
-    leg = [link for link in evidence.trial.get("links") or () if link["leg"] == "client"]
-    packets = _each(evidence, "down")[len(leg) - 1 if leg else 0]
+def wire_bytes(evidence: Evidence, direction: Direction) -> float:
+    """What one end of the client's leg put on the path."""
+    leg = sum(link["leg"] == "client" for link in evidence.trial.get("links") or ()) or 1
+    packets = _own(evidence, direction)[0 if direction == "up" else leg - 1]
     return int(packets.filter(~pl.col("duplicate"))["size_bytes"].cast(pl.Int64).sum())
 
 
@@ -126,7 +135,12 @@ def _both(name: str, unit: str, doc: str, compute: Callable[[Evidence, Direction
 
 
 PATH = (
-    *_both("lost_packets_{}", "packets", "Packets going {} that the links dropped, for any reason.", lost_packets),
+    *_both(
+        "lost_packets_{}",
+        "packets",
+        "Packets going {} that the links dropped, for any reason; competitors' are left out.",
+        lost_packets,
+    ),
     *_both(
         "path_loss_{}_pct",
         "%",
@@ -141,23 +155,20 @@ PATH = (
         "Shortest time from reaching the link to the far end, up plus down, serialisation included; summed over links.",
         rtt_min_ms,
     ),
-    Metric(
-        "path_rate_down_bit_per_s",
+    *_both(
+        "path_rate_{}_bit_per_s",
         "bit/s",
-        "none",
-        "Bits of the packets that found the bottleneck busy, over the time between their departure and the one before. "
-        "Of several links: the lowest.",
-        rate_down_bit_per_s,
+        "Bits of the packets going {} that found the bottleneck busy, over the time between their departure and the "
+        "one before. Of several links: the lowest.",
+        rate_bit_per_s,
     ),
     Metric(
         "lateness_p99_us",
         "us",
         "none",
-        "99th percentile of how late packets were written, of the latest link.",
+        "99th percentile of how late packets were written; of several links, the largest.",
         lateness_p99_us,
     ),
-    Metric(
-        "queue_max_bytes", "bytes", "none", "Longest queue that a packet met, both ways, on any link.", queue_max_bytes
-    ),
-    Metric("wire_bytes_down", "bytes", "none", "IP bytes that whoever answers the client sent.", wire_bytes_down),
+    Metric("queue_max_bytes", "bytes", "none", "Longest queue that a packet met, either way.", queue_max_bytes),
+    *_both("wire_bytes_{}", "bytes", "IP bytes going {} that one end of the client's leg sent.", wire_bytes),
 )

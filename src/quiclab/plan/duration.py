@@ -13,6 +13,8 @@ from quiclab.units import Bitrate, ByteCount, Duration
 
 OVERHEAD = Duration(300_000_000)
 """Namespaces, processes, readiness and warm-up of one trial: what is not the transfer."""
+BROWSER = Duration(1_500_000_000)
+"""Start and end of a browser."""
 HEADER_BYTES = 60
 """IP, transport and framing in a full packet, about the same for both protocols."""
 UNLIMITED = Bitrate(10**9)
@@ -29,6 +31,11 @@ def expected_duration(row: PlanRow, study: Study) -> Duration:
     arm = next(arm for arm in study.arms if arm.name == row.arm_name)
     path = next(path for path in study.paths if path.name == row.path)
     workload = next(workload for workload in study.workloads if workload.name == row.workload)
+    if workload.video is not None:
+        watched = min(workload.video.watch, workload.video.length)
+        return min(watched, study.limits.trial) + BROWSER + OVERHEAD
+    if workload.competition is not None and workload.competition.duration is not None:
+        return workload.competition.duration + OVERHEAD
     rounds = -(-len(workload.object_sizes) // workload.at_once)
     between = Duration((rounds - 1) * path.base_rtt.ns)
     return min(_transfer(arm, path, workload.total) + between, study.limits.trial) + OVERHEAD

@@ -3,7 +3,9 @@
 
 from quiclab.report.analyse import analyse_study
 from quiclab.report.model import StudyAnalysis
+from quiclab.report.shares import shares
+from quiclab.report.study import read_study
 from quiclab.report.terminal import render
 from quiclab.report.write import write_report
 
-__all__ = ["StudyAnalysis", "analyse_study", "render", "write_report"]
+__all__ = ["StudyAnalysis", "analyse_study", "read_study", "render", "shares", "write_report"]

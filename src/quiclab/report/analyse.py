@@ -14,6 +14,7 @@ from quiclab import statistics
 from quiclab.report import wording
 from quiclab.report.compare import arm_result, compare, decide
 from quiclab.report.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
+from quiclab.report.probe_notes import probe_notes
 from quiclab.report.study import Study, read_study
 from quiclab.store.layout import BLOCK_VOID
 
@@ -25,20 +26,40 @@ TITLES = {
     "setup_ms": "set-up time",
     "goodput_bit_per_s": "goodput",
     "retransmitted_bytes": "bytes retransmitted",
+    "shared_throughput_bit_per_s": "throughput beside others",
+    "startup_ms": "start-up time of the video",
+    "stalls": "stalls of the video",
+    "stall_ms": "time that the video stalled",
+    "stalls_per_minute": "stalls per minute played",
+    "fraction_loaded_pct": "fraction of the video loaded",
 }
 
+_USUAL = {"page": "plt_ms", "video": "startup_ms"}
+"""Kind of all workloads → the metric that is compared."""
 
-def analyse_study(study_dir: Path, metric: str = "ttlb_ms") -> StudyAnalysis:
-    """Compare every cell of the study in `study_dir` by `metric`. Missing files become notes, never errors.
 
-    Raises DecodeError if `study_dir` is no directory.
+def analyse_study(study_dir: Path, metric: str | None = None) -> StudyAnalysis:
+    """Compare every cell of the study in `study_dir` by `metric`, or by `usual_metric`.
+
+    Missing files become notes, never errors. Raises DecodeError if `study_dir` is no directory.
     """
     return analyse(read_study(study_dir), metric)
 
 
-def analyse(study: Study, metric_name: str = "ttlb_ms") -> StudyAnalysis:
+def usual_metric(study: Study) -> str:
+    """What a study compares unless it is told: a video is not over when its last byte is there, nor is a page; of a
+    competition that the clock ends counts what the measured flow got until then."""
+    workloads = study.items("workloads")
+    competitions = [workload.get("competition") for workload in workloads]
+    if competitions and all(each and each.get("duration_ns") for each in competitions):
+        return "shared_throughput_bit_per_s"
+    kinds = {str(workload.get("kind")) for workload in workloads}
+    return _USUAL.get(kinds.pop(), "ttlb_ms") if len(kinds) == 1 else "ttlb_ms"
+
+
+def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
     """The same for a study that has been read."""
-    metric = _metric(study, metric_name)
+    metric = _metric(study, metric_name or usual_metric(study))
     alpha = _alpha(study)
     compared = _compare_cells(study, metric, alpha)
     main = [comparison for comparison in compared if comparison.kind == "main"]
@@ -62,7 +83,7 @@ def analyse(study: Study, metric_name: str = "ttlb_ms") -> StudyAnalysis:
         workload_titles={name: study.titles("workloads").get(name, name) for name in workloads},
         comparisons=tuple(main),
         controls=tuple(controls),
-        notes=(*study.missing, *_limits(main, controls, metric, alpha)),
+        notes=(*study.missing, *probe_notes(study), *_limits(main, controls, metric, alpha)),
     )
 
 

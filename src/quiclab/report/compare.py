@@ -22,7 +22,7 @@ VOID_DIFFERENCE_P = 0.05
 def arm_result(arm: str, trials: Iterable[TrialResult], attempts: int, voids: int, metric: Metric) -> ArmResult:
     """Summarise one arm's trials in one cell."""
     ordered = tuple(sorted(trials, key=lambda trial: trial.block))
-    values = _values(ordered, metric)
+    values = values_of(ordered, metric)
     known = values[np.isfinite(values)]
     middle = statistics.median(values)
     return ArmResult(
@@ -41,15 +41,10 @@ def compare(
     cell: tuple[str, str, str, str], baseline: ArmResult, other: ArmResult, metric: Metric, alpha: float
 ) -> Comparison:
     """Compare two arms of one cell (cell_id, kind, workload, path); the outcome is left for `decide`."""
-    by_block = {trial.block: trial for trial in other.trials}
-    paired = [trial for trial in baseline.trials if trial.block in by_block]
-    sign = 1.0 if metric.lower_is_better else -1.0
-    differences = sign * statistics.paired_differences(
-        _values(paired, metric), _values([by_block[trial.block] for trial in paired], metric)
-    )
+    differences = differences_within_pairs(baseline, other, metric)
     shift = statistics.hodges_lehmann(differences, 1 - alpha)
     to_pct = 100 / baseline.median if baseline.median and math.isfinite(baseline.median) else None
-    unpaired = _values(baseline.trials, metric), _values(other.trials, metric)
+    unpaired = values_of(baseline.trials, metric), values_of(other.trials, metric)
     return Comparison(
         *cell,
         baseline,
@@ -66,6 +61,16 @@ def compare(
         welch_p=statistics.welch_p(*unpaired),
         outcome=Outcome.NOT_MEASURED,
         why="",
+    )
+
+
+def differences_within_pairs(baseline: ArmResult, other: ArmResult, metric: Metric) -> FloatArray:
+    """One per block that both have, in the metric's unit: positive where the other arm is better."""
+    by_block = {trial.block: trial for trial in other.trials}
+    paired = [trial for trial in baseline.trials if trial.block in by_block]
+    sign = 1.0 if metric.lower_is_better else -1.0
+    return sign * statistics.paired_differences(
+        values_of(paired, metric), values_of([by_block[trial.block] for trial in paired], metric)
     )
 
 
@@ -114,7 +119,8 @@ def _too_slow(baseline: ArmResult, other: ArmResult) -> str:
     return ""
 
 
-def _values(trials: Iterable[TrialResult], metric: Metric) -> FloatArray:
+def values_of(trials: Iterable[TrialResult], metric: Metric) -> FloatArray:
+    """The metric of each trial; the worst there is where it failed, NaN where it is unknown."""
     trials = list(trials)
     values = np.array([_or_nan(trial.value) for trial in trials], dtype=np.float64)
     failed = np.array([trial.status == "failed" for trial in trials], dtype=np.bool_)

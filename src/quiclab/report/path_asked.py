@@ -21,13 +21,29 @@ def asked(path: dict[str, Any]) -> dict[str, str]:
     more = path.get("more_links")
     links = [path, *(link for link in more if isinstance(link, dict))] if isinstance(more, list) else [path]
     up, down = ([_part(link, side) for link in links] for side in ("up", "down"))
-    rates = [float(rate) for direction in down if (rate := direction.get("rate_bit_per_s")) is not None]
     return {
         "path_rtt_min_ms": quantity(sum(map(_delay_ns, [*up, *down])) / 1e6, "ms"),
-        "path_rate_down_bit_per_s": quantity(min(rates), "bit/s") if rates else "unlimited",
+        "path_rate_down_bit_per_s": _rate_of(down),
         "path_loss_up_pct": _loss_of(up),
         "path_loss_down_pct": _loss_of(down),
     }
+
+
+def _rate_of(directions: list[dict[str, Any]]) -> str:
+    """Of several links the slowest; one that is drawn by chance is told beside it."""
+    drawn = [direction for direction in directions if _part(direction, "rate")]
+    fixed = [direction for direction in directions if direction.get("rate_bit_per_s") is not None]
+    slowest = sorted(fixed, key=lambda direction: float(direction["rate_bit_per_s"]))[:1]
+    return " and ".join(map(_rate, [*drawn, *slowest])) or "unlimited"
+
+
+def _rate(direction: dict[str, Any]) -> str:
+    """One that is drawn by chance has two bounds."""
+    drawn, rate = _part(direction, "rate"), direction.get("rate_bit_per_s")
+    if drawn:
+        least, most = (quantity(float(drawn[f"{bound}_bit_per_s"]), "bit/s") for bound in ("least", "most"))
+        return f"{least} to {most}"
+    return "unlimited" if rate is None else quantity(float(rate), "bit/s")
 
 
 def _delay_ns(direction: dict[str, Any]) -> float:

@@ -16,6 +16,7 @@ from quiclab import figures
 from quiclab.report import curves, figure_data, wording
 from quiclab.report.analyse import analyse
 from quiclab.report.cost import cost_data, cost_table
+from quiclab.report.effects import effects, effects_table, tails, tails_table
 from quiclab.report.model import Comparison, StudyAnalysis
 from quiclab.report.other_metrics import other_metrics
 from quiclab.report.study import Study, read_study
@@ -43,10 +44,14 @@ def write_report(study_dir: Path) -> Path:
     differences.write_csv(data / "differences.csv")
     trials.write_csv(data / "distributions.csv")
     acknowledged.write_parquet(data / "bytes_acknowledged.parquet")
+    sizes, slow = effects(analysis), tails(analysis)
+    sizes.write_csv(data / "effects.csv")
+    slow.write_csv(data / "tails.csv")
     cost = _cost(study, analysis, data)
     page = study_dir / "report.html"
     draft = page.with_suffix(".partial")
-    html = _page(study, analysis, differences, trials, acknowledged, cost)
+    beside = {"effects.csv": effects_table(sizes), "tails.csv": tails_table(slow)}
+    html = _page(study, analysis, differences, trials, acknowledged, cost, beside)
     draft.write_text(html, encoding="utf-8", errors="xmlcharrefreplace")
     draft.replace(page)
     return page
@@ -59,6 +64,7 @@ def _page(
     trials: pl.DataFrame,
     acknowledged: pl.DataFrame,
     cost: dict[str, TextTable],
+    beside: dict[str, TextTable],
 ) -> str:
     environment = Environment(
         loader=PackageLoader("quiclab.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -80,6 +86,7 @@ def _page(
         whys=wording.whys(analysis),
         counted=wording.counted,
         method=_method(analysis),
+        beside=beside,
         other_metrics=other_metrics(study, analysis),
         cost=cost,
         trust=trust_tables(study, analysis),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -38,39 +39,71 @@ def resumes(arm: model.Arm) -> bool:
 def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -> Command:
     """The command of one part of the trial."""
     arm, path = arm_of(laboratory.study, row), path_of(laboratory.study, row)
+    front, server = (address_of(place, path.ip_version) for place in (front_place(arm, path), SERVER))
+    seat = Seat(raw, raw.parent / "home", path.ip_version, front, PORT, qlogs=True, origin=server)
+    return part_command(laboratory, arm, workload_of(laboratory.study, row), seat, part)
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Where the programs of one client and its server are."""
+
+    raw: Path
+    """Their logs."""
+    home: Path
+    """Their other files."""
+    ip_version: Literal[4, 6]
+    address: str
+    """Of whoever answers the client."""
+    port: int
+    """Of whoever answers the client."""
+    qlogs: bool
+    """Whether client and servers leave logs of their packets."""
+    origin: str | None = None
+    """The server's address, where a proxy answers the client elsewhere."""
+
+
+def part_command(laboratory: Laboratory, arm: model.Arm, workload: model.Workload, seat: Seat, part: Part) -> Command:
+    """The command of one part of an arm, wherever its seat is."""
     role = _role(part)
     program = _program(arm, part)
     behind = part == "server" and arm.proxy is not None
-    server, front = (address_of(place, path.ip_version) for place in (SERVER, front_place(arm, path)))
     logged = part not in ("warm-up", "first-visit")
-    workload = workload_of(laboratory.study, row)
     names = workload.object_names
     certificates = laboratory.certificates[arm.certificate]
     return find(role, program.name).command(
         Context(
             program=program,
             protocols=_protocols(arm, part),
-            ip_version=path.ip_version,
-            address=server if part == "server" else front,
-            port=ORIGIN_PORT if behind else PORT,
+            ip_version=seat.ip_version,
+            address=(seat.origin or seat.address) if part == "server" else seat.address,
+            port=ORIGIN_PORT if behind else seat.port,
             host=HOST,
             object_name=names[0] if logged else WARM_UP_OBJECT,
-            work_dir=raw.parent / "home",
+            work_dir=seat.home,
             root=laboratory.root,
             certificate=certificates.certificate,
             key=certificates.key,
             ca=certificates.ca,
-            qlog_dir=raw / f"{part}-qlog" if logged else None,
-            keylog=raw / "keys.log" if part == "client" else None,
-            output=raw / f"{part}.json",
-            session_file=raw.parent / "home" / "session",
+            qlog_dir=seat.raw / f"{part}-qlog" if logged and seat.qlogs else None,
+            keylog=seat.raw / "keys.log" if part == "client" else None,
+            output=seat.raw / f"{part}.json",
+            session_file=seat.home / "session",
             content_type=workload.content_type,
             other_objects=names[1:] if logged else (),
             concurrency=workload.at_once if logged else 1,
+            video=workload.video if logged else None,
+            uploads=laboratory.uploads if logged and workload.upload else None,
+            received=received_folder(seat.raw) if workload.upload else None,
             priming=part == "first-visit",
-            origin=Origin(server, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
+            origin=Origin(seat.origin or seat.address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
         )
     )
+
+
+def received_folder(raw: Path) -> Path:
+    """Where the server keeps what is uploaded in a trial."""
+    return raw.parent / "home" / "received"
 
 
 def shown_name(arm: model.Arm, part: Part) -> str:

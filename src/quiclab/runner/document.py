@@ -14,6 +14,7 @@ from quiclab.runner.commands import ORIGIN_PORT, PORT, arm_of, path_of, workload
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.places import CLIENT, address_of, front_place, links_document, place_of
 from quiclab.spec import model
+from quiclab.spec.video import QUALITIES
 from quiclab.testbed.clock import Instant
 
 
@@ -37,7 +38,7 @@ def trial_document(
         },
         "expected": _expected(laboratory, row),
         "protocol": arm.protocol,
-        "tcp_congestion_control_asked": arm.tcp.congestion_control_of("proxy" if arm.proxy else "server"),
+        "tcp_congestion_control_asked": arm.tcp.congestion_control_of(_sender(arm, workload_of(laboratory.study, row))),
         "tcp_congestion_controls_asked": {role: arm.tcp.congestion_control_of(role) for role, _, _ in arm.programs()},
         "asked": _asked(arm),
         "ip_version": ip_version,
@@ -57,17 +58,41 @@ def trial_document(
     }
 
 
+def _sender(arm: model.Arm, workload: model.Workload) -> model.Role:
+    """Of the bodies, on the client's leg."""
+    if workload.upload:
+        return "client"
+    return "proxy" if arm.proxy else "server"
+
+
 def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
-    """What should arrive: of a single object its bytes and hash, of several all bytes and a list."""
+    """What should arrive, and at which end: of a single object its bytes and hash, of several all bytes and a list; of
+    a video what it is."""
     workload = workload_of(laboratory.study, row)
+    if workload.video is not None:
+        return {"video": _video(laboratory, workload.video, workload.object_names[0])}
     objects = [
         {"name": name, "body_bytes": size, "sha256": digest}
         for name in workload.object_names
-        for size, digest in (laboratory.expected[name],)
+        # What a server has that is not ours is not known beforehand.
+        for size, digest in (laboratory.expected.get(name, (None, None)),)
     ]
     if len(objects) == 1:
-        return {key: objects[0][key] for key in ("body_bytes", "sha256")}
-    return {"body_bytes": workload.total.bytes, "concurrency": workload.at_once, "objects": objects}
+        return {"direction": workload.direction, **objects[0]}
+    return {
+        "direction": workload.direction,
+        "body_bytes": workload.total.bytes,
+        "concurrency": workload.at_once,
+        "objects": objects,
+    }
+
+
+def _video(laboratory: Laboratory, video: model.Video, name: str) -> dict[str, Any]:
+    """What is played, with each quality's lines and bitrate; one file also has a length."""
+    rates = zip(video.qualities, video.bit_rates, strict=True)
+    shown = [{"height": QUALITIES[quality].height, "bit_per_s": rate.bit_per_s} for quality, rate in rates]
+    size = (laboratory.root / name).stat().st_size if video.delivery == "progressive" else None
+    return asdict(video) | {"name": name, "representations": shown, "file_bytes": size}
 
 
 def _asked(arm: model.Arm) -> dict[str, Any]:
@@ -88,6 +113,17 @@ def kept_body(file: Path) -> dict[str, Any] | None:
     """What a program of the user's own kept of the response; it writes no account of its own."""
     if not file.is_file():
         return None
+    return _content(file)
+
+
+def received_bodies(folder: Path) -> dict[str, dict[str, Any]] | None:
+    """What the server kept of an upload, by name; None where there is none."""
+    if not folder.is_dir():
+        return None
+    return {file.name: _content(file) for file in sorted(folder.iterdir()) if not file.name.startswith(".")}
+
+
+def _content(file: Path) -> dict[str, Any]:
     content = file.read_bytes()
     return {"body_bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from quiclab.endpoints import Presence, look_for, objections
 from quiclab.errors import HostError, SpecError
+from quiclab.runner import films
 from quiclab.runner.cpu import Calibrations, calibrate
 from quiclab.spec.model import Certificate, Study
 from quiclab.testbed import _libc
@@ -37,6 +38,9 @@ class Laboratory:
     certificates: Mapping[Certificate, Certificates]
     """All under the one CA of the study."""
     root: Path
+    """What servers serve."""
+    uploads: Path
+    """What clients send."""
     expected: dict[str, tuple[int, str]]
     """Object → bytes and SHA-256."""
     programs: Mapping[str, str] = field(default_factory=dict)
@@ -67,6 +71,7 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     """
     check_supported(study)
     present = check_present(study)
+    films.check_players(study.workloads)
     _small_tcp_tables()
     work_dir = study_dir / ".work"
     work_dir.mkdir(exist_ok=True)
@@ -78,16 +83,29 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     hosts = work_dir / "hosts"
     hosts.touch()
     _libc.mount(str(hosts), "/etc/hosts", None, _libc.MS_BIND)
-    root = work_dir / "www"
+    root, uploads = work_dir / "www", work_dir / "uploads"
     root.mkdir()
+    uploads.mkdir()
     (root / WARM_UP_OBJECT).write_bytes(os.urandom(1024))
     expected = {}
     for workload in study.workloads:
-        for name, content in build_site(workload, study.seed).files.items():
-            (root / name).write_bytes(content)
+        site = build_site(workload, study.seed)
+        if site.film is not None:
+            films.lend(site.film, root / workload.name)
+        for name, content in site.files.items():
+            ((uploads if workload.upload else root) / name).write_bytes(content)
             expected[name] = (len(content), hashlib.sha256(content).hexdigest())
     return Laboratory(
-        study, backend, work_dir, certificates, root, expected, present.versions, present.cannot_run, calibrate(study)
+        study,
+        backend,
+        work_dir,
+        certificates,
+        root,
+        uploads,
+        expected,
+        present.versions,
+        present.cannot_run,
+        calibrate(study),
     )
 
 

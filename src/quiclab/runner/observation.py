@@ -39,11 +39,15 @@ class _TcpLeg:
     role: model.Role
     """Whose sockets they are."""
     local_port: int
-    place: str
+    """0: whatever port the program has."""
+    place: str = SERVER
+    """In whose namespace."""
 
 
-def _tcp_legs(arm: model.Arm, path: model.Path) -> tuple[_TcpLeg, ...]:
+def _tcp_legs(arm: model.Arm, path: model.Path, upload: bool) -> tuple[_TcpLeg, ...]:
     legs = []
+    if upload and arm.protocol != "h3":
+        legs.append(_TcpLeg("client.tcpinfo", "client", "client", 0, "client"))
     if arm.protocol != "h3":
         role: model.Role = "proxy" if arm.proxy else "server"
         legs.append(_TcpLeg("server.tcpinfo", "client", role, PORT, front_place(arm, path)))
@@ -55,11 +59,21 @@ def _tcp_legs(arm: model.Arm, path: model.Path) -> tuple[_TcpLeg, ...]:
 class Observation:
     """Context manager around the programs of one trial; samples go to files under `raw`."""
 
-    def __init__(self, raw: Path, arm: model.Arm, path: model.Path, namespaces: dict[str, NetworkNamespace]) -> None:
+    def __init__(
+        self,
+        raw: Path,
+        arm: model.Arm,
+        path: model.Path,
+        namespaces: dict[str, NetworkNamespace],
+        *,
+        upload: bool = False,
+        legs: tuple[_TcpLeg, ...] | None = None,
+    ) -> None:
+        """`legs` are the arm's own; none where nobody's kernel can be asked."""
         self._namespaces = namespaces
         self._costs = ProcessCosts(raw / "process-cost.jsonl")
         self._drops = {end: UdpDrops(namespace) for end, namespace in namespaces.items()}
-        self._legs = _tcp_legs(arm, path)
+        self._legs = _tcp_legs(arm, path, upload) if legs is None else legs
         self._samplers = {
             leg.file: TcpInfoSampler(
                 namespaces[leg.place], path.ip_version, leg.local_port, sampling_interval(path), raw / leg.file

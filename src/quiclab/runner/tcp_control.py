@@ -28,11 +28,11 @@ class _Socket:
     side: Side
 
 
-def _sockets(arm: model.Arm, path: model.Path) -> list[_Socket]:
+def _sockets(arm: model.Arm, path: model.Path, upload: bool) -> list[_Socket]:
     front, found = front_place(arm, path), []
     if arm.protocol != "h3":
         found.append(_Socket("proxy" if arm.proxy else "server", front, PORT, "local"))
-        if arm.proxy is not None or arm.tcp.client_congestion_control is not None:
+        if upload or arm.proxy is not None or arm.tcp.client_congestion_control is not None:
             found.append(_Socket("client", CLIENT, PORT, "remote"))
     if arm.proxy is not None and arm.origin_protocol != "h3":
         found += [
@@ -44,11 +44,16 @@ def _sockets(arm: model.Arm, path: model.Path) -> list[_Socket]:
 
 @contextmanager
 def watch_congestion_control(
-    arm: model.Arm, path: model.Path, namespaces: dict[str, NetworkNamespace], seen: dict[str, str]
+    arm: model.Arm,
+    path: model.Path,
+    namespaces: dict[str, NetworkNamespace],
+    seen: dict[str, str],
+    *,
+    upload: bool,
 ) -> Iterator[None]:
     """Meanwhile ask the kernel until every connection was there once; what it says goes into `seen`."""
     done = threading.Event()
-    waiting = _sockets(arm, path)
+    waiting = _sockets(arm, path, upload)
 
     def look() -> None:
         # Connections take a while to be made, and every look walks through the kernel's table.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +12,18 @@ from typing import Self
 
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import arm_of, path_of
+from quiclab.runner.flows import Flow, other_flows
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.places import CLIENT, SERVER, address_of, front_place, places
 from quiclab.spec import model
+from quiclab.spec.ecn import tcp_on
 from quiclab.spec.link import lateness_bounds, link_config
-from quiclab.testbed.link import Link, LinkSettings
+from quiclab.testbed.hub import Hub, Pair
+from quiclab.testbed.link import End, Link, LinkSettings
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.testbed.tcp_settings import sysctls
 
+ENDS: tuple[End, ...] = ("client", "server")
 HEADER_BYTES = 200
 """IP, TCP with all its options and the start of the payload: what every table and metric needs."""
 
@@ -40,17 +45,23 @@ class Topology:
         """Place → where its programs run, from client to server (`runner.places`)."""
         self.sysctls: dict[str, dict[str, str]] = {}
         """Place → what was pinned there, as read back."""
+        self.others: dict[Pair, dict[End, NetworkNamespace]] = {}
+        """Where the programs of competitors run: then hubs stand between the namespaces and the link."""
+        self._hubs: dict[End, Hub] = {}
+        self.lost_in_hubs = 0
+        """Packets, once all is over."""
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             for place in places(self._path):
                 self.namespaces[place] = namespace = stack.enter_context(NetworkNamespace())
                 # Beside a proxy it is the server that speaks over the loopback, where there is no route to set it on.
-                role = ROLES.get(place, "proxy")
-                own = replace(self._arm.tcp, congestion_control=self._arm.tcp.congestion_control_of(role))
+                own = tcp_on(self._path, self._tcp_of(ROLES.get(place, "proxy")))
                 self.sysctls[place] = namespace.write_sysctls(sysctls(own))
             front = address_of(front_place(self._arm, self._path), self._path.ip_version)
             self._laboratory.name_front(front)
+            if flows := other_flows(self._laboratory.study, self._row):
+                self._share(flows, stack)
             self._stack = stack.pop_all()
         return self
 
@@ -59,27 +70,56 @@ class Topology:
     ) -> None:
         self._stack.close()
 
+    def _share(self, flows: Sequence[Flow], stack: ExitStack) -> None:
+        """Hubs at both ends, with the measured pair and the others."""
+        for end in ENDS:
+            self._hubs[end] = Hub(end, stack.enter_context(NetworkNamespace()), self._path.mtu)
+            self._hubs[end].add(Pair(0), self.namespaces[end], self._route_at(end))
+        for flow in flows:
+            self.others[flow.pair] = {}
+            for end in ENDS:
+                self.others[flow.pair][end] = namespace = stack.enter_context(NetworkNamespace())
+                self.sysctls[f"{end} of {flow.label}"] = namespace.write_sysctls(sysctls(tcp_on(self._path, flow.tcp)))
+                self._hubs[end].add(flow.pair, namespace, _route(flow.tcp))
+
+    def join(self) -> None:
+        """The link runs: hubs, where there are any, begin to forward."""
+        for hub in self._hubs.values():
+            hub.join()
+
+    def count_losses(self) -> None:
+        """Before the link is closed."""
+        self.lost_in_hubs = sum(hub.dropped() for hub in self._hubs.values())
+
     def link(self) -> Link:
         """The links between client and server, not yet running."""
-        study, arm, path = self._laboratory.study, self._arm, self._path
+        study, path = self._laboratory.study, self._path
         settings = LinkSettings(
             backend=self._laboratory.backend,
             mtu=path.mtu,
             model=link_config(path, self._row.seed),
-            route=self._route("proxy"),
-            route_at={
-                self.namespaces[CLIENT]: self._route("client"),
-                self.namespaces[SERVER]: self._route("proxy" if arm.proxy_beside_server else "server"),
-            },
+            route=_route(self._tcp_of("proxy")),
+            route_at={self.namespaces[end]: self._route_at(end) for end in ENDS},
             work_dir=self._raw,
             snaplen_bytes=None if study.captures == "whole" else HEADER_BYTES,
             lateness_p99_ns=[bound.ns for bound in lateness_bounds(path, study.limits.lateness_p99)],
             spin_ns=self._laboratory.spin_ns,
         )
         client, *nodes, server = self.namespaces.values()
+        if self._hubs:
+            client, server = self._hubs["client"].namespace, self._hubs["server"].namespace
         return Link(settings, client, server, nodes)
 
-    def _route(self, role: model.Role) -> RouteMetrics:
-        """What routes say to TCP where a program in this role stands."""
+    def _tcp_of(self, role: model.Role) -> model.Tcp:
+        """TCP's settings where a program in this role stands."""
         tcp = self._arm.tcp
-        return RouteMetrics(tcp.congestion_control_of(role), tcp.initial_window, tcp.max_window)
+        return replace(tcp, congestion_control=tcp.congestion_control_of(role))
+
+    def _route_at(self, end: End) -> RouteMetrics:
+        """What the route to the links says: beside a server it is its proxy that uses it."""
+        role: model.Role = "proxy" if end == SERVER and self._arm.proxy_beside_server else end
+        return _route(self._tcp_of(role))
+
+
+def _route(tcp: model.Tcp) -> RouteMetrics:
+    return RouteMetrics(tcp.congestion_control, tcp.initial_window, tcp.max_window)

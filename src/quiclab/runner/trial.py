@@ -28,23 +28,24 @@ from quiclab.runner.commands import (
     arm_of,
     parts_of,
     path_of,
+    received_folder,
     resumes,
     shown_name,
     trial_command,
+    workload_of,
 )
+from quiclab.runner.competition import Contest
 from quiclab.runner.cpu import SlowCpu
-from quiclab.runner.document import kept_body, read_json, trial_document
+from quiclab.runner.document import kept_body, read_json, received_bodies, trial_document
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
+from quiclab.runner.pacing import pace
 from quiclab.runner.places import SERVER, front_place, place_of_part
 from quiclab.runner.tcp_control import watch_congestion_control
 from quiclab.runner.topology import Topology
-from quiclab.spec import model
 from quiclab.testbed import clock
-from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process import Process, collect, kill_everything_else
 from quiclab.testbed.syscall_count import counting
-from quiclab.testbed.tcp_pacing import pace_connections
 from quiclab.units import Duration
 
 _GRACE_S = 1.0
@@ -64,6 +65,7 @@ class _Record:
     host: dict[str, Any] = field(default_factory=dict)
     failure: str | None = None
     client_exit_code: int | None = None
+    competition: dict[str, Any] = field(default_factory=dict)
     mark: int = field(default_factory=time.monotonic_ns)
 
     def phase(self, name: str) -> None:
@@ -102,11 +104,13 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int, *, counted: bo
             summary = _transfer(laboratory, row, raw, record, stack, counted)
     finally:
         kill_everything_else()
-    body = kept_body(home / "body")
+    body, received = kept_body(home / "body"), received_bodies(received_folder(raw))
     shutil.rmtree(home, ignore_errors=True)  # what programs left beside their logs
     record.phase("teardown")
     document = trial_document(laboratory, row, attempt, (started, clock.read()), record.facts())
-    document |= {"link": summary, "client": read_json(raw / "client.json"), "client_body": body}
+    document |= {"link": summary, "client": read_json(raw / "client.json"), "client_body": body, **record.competition}
+    if received is not None:
+        document["received"] = received
     (folder / "trial.json").write_text(json.dumps(document, indent=1))
     return folder
 
@@ -133,13 +137,17 @@ def _transfer(
         for file, content in command.files.items():
             file.parent.mkdir(exist_ok=True)
             file.write_text(content)
+    upload = workload_of(laboratory.study, row).upload
+    if upload:
+        received_folder(raw).mkdir(parents=True, exist_ok=True)
     for folder in ("server-qlog", "proxy-qlog", "client-qlog"):
         (raw / folder).mkdir()
-    observation = Observation(raw, arm, path, namespaces)
+    observation = Observation(raw, arm, path, namespaces, upload=upload)
     stack.callback(
         lambda: record.host.update(observation.findings())
     )  # once it has ended, in namespaces that are there
     stack.enter_context(observation)
+    contest = stack.enter_context(Contest(laboratory, row, raw, topology))
     slow = {
         role: stack.enter_context(SlowCpu(program, path.base_rtt, laboratory.calibrations))
         for role, program, _ in arm.programs()
@@ -172,6 +180,7 @@ def _transfer(
     early = commands["client"].waits_for_go and not resumes(arm)
     client = start("client") if early else None
     link = stack.enter_context(topology.link())
+    topology.join()
     record.phase("link")
     origin = start("server") if arm.proxy else None
     front_name: Part = "proxy" if arm.proxy else "server"
@@ -183,7 +192,8 @@ def _transfer(
             origin.wait_for_sockets(ORIGIN_PORT, commands["server"].sockets, patience_s)
         front.wait_for_sockets(PORT, commands[front_name].sockets, patience_s)
         if arm.tcp.pacing:
-            record.host["tcp_pacing_limit_bytes_per_s"] = _pace(arm, path, namespaces, origin, front)
+            at_front, at_server = namespaces[front_place(arm, path)], namespaces[SERVER]
+            record.host["tcp_pacing_limit_bytes_per_s"] = pace(arm, at_front, at_server, origin, front, PORT)
         record.phase("server_start")
         _visit(warm_up, patience_s, "the server did not answer the warm-up request")
         if resumes(arm):
@@ -191,6 +201,7 @@ def _transfer(
         for folder in ("server-qlog", "proxy-qlog"):
             for old in (raw / folder).iterdir():
                 old.unlink()  # of the connections so far
+        contest.prepare(patience_s)
         record.phase("warm_up")
         waits, ready = commands["client"].waits_for_go, commands["client"].ready_file
         if client is None and waits:
@@ -198,41 +209,35 @@ def _transfer(
         if client is not None and ready is not None:
             client.wait_for_file(ready, _CLIENT_PATIENCE_S)
             record.phase("client_start")
+        contest.begin()
         observation.begin()
         client = client or start("client")
         if waits:
             client.go()
         answering = {"server": front} if origin is None else {"proxy": front, "server": origin}
-        with watch_congestion_control(arm, path, namespaces, controls):
-            _watch(laboratory.study.limits.trial, client, answering, record)
+        with watch_congestion_control(arm, path, namespaces, controls, upload=upload):
+            _watch(laboratory.study.limits.trial, client, answering, record, contest)
     except TrialError as error:
         record.failure = error.message
     record.host["tcp_congestion_controls"] = controls
-    if front_name in controls:
-        record.host["server_tcp_congestion_control"] = controls[front_name]
+    sender = "client" if upload else front_name
+    if sender in controls:
+        record.host[f"{'client' if upload else 'server'}_tcp_congestion_control"] = controls[sender]
+    contest.end()
     observation.end()
     record.phase("transfer")
+    topology.count_losses()
     summary = link.stop()
     record.phase("link_stop")
     for role, process in (("client", client), ("proxy", front if origin else None), ("server", origin or front)):
         if process is not None:
             process.end(_COUNTED_GRACE_S if counted else _GRACE_S)
             observation.ended(role, process)
+    contest.stop()
+    record.competition = contest.facts()
     record.phase("server_stop")
     record.host["slow_cpu"] = {role: findings for role, each in slow.items() if (findings := each.findings())}
     return summary
-
-
-def _pace(
-    arm: model.Arm, path: model.Path, namespaces: dict[str, NetworkNamespace], origin: Process | None, front: Process
-) -> dict[str, int]:
-    """Pace what is sent over TCP on either leg."""
-    paced = {}
-    if arm.protocol != "h3":
-        paced["client"] = pace_connections(namespaces[front_place(arm, path)], front.pid, PORT)
-    if origin is not None and arm.origin_protocol != "h3":
-        paced["origin"] = pace_connections(namespaces[SERVER], origin.pid, ORIGIN_PORT)
-    return paced
 
 
 def _visit(client: Process, patience_s: float, trouble: str) -> None:
@@ -243,11 +248,14 @@ def _visit(client: Process, patience_s: float, trouble: str) -> None:
         raise TrialError(f"{trouble}: {client.last_words() or 'no answer in time'}")
 
 
-def _watch(limit: Duration, client: Process, answering: Mapping[str, Process], record: _Record) -> None:
+def _watch(
+    limit: Duration, client: Process, answering: Mapping[str, Process], record: _Record, contest: Contest
+) -> None:
     """Wait for the client's end. Raises TrialError where it, or whoever is to answer it, ends badly or too late."""
     deadline = time.monotonic() + limit.s
     while True:
-        code = client.wait(min(_LOOK_S, max(0.0, deadline - time.monotonic())))
+        code = client.wait(contest.patience_s(min(_LOOK_S, max(0.0, deadline - time.monotonic()))))
+        contest.check()
         if code is not None:
             record.client_exit_code = code
             if code != 0:
@@ -255,6 +263,10 @@ def _watch(limit: Duration, client: Process, answering: Mapping[str, Process], r
                 # Who closed a connection by ending is seen to have ended only a moment later.
                 gone = _ended(answering, 0.0 if len(answering) == 1 else _LOOK_S)
                 raise TrialError(f"{gone}; {words}" if gone else words)
+            if contest.lasts is not None:
+                raise TrialError(f"the measured client had all before {contest.lasts}: give its workload a larger size")
+            return
+        if contest.is_over:
             return
         if gone := _ended(answering, 0.0):
             raise TrialError(gone)

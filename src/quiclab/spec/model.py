@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.spec.competition import Background, Competition, Competitor
 from quiclab.spec.network import (
     Aqm,
     Bernoulli,
@@ -27,10 +28,12 @@ from quiclab.spec.network import (
     Path,
     Police,
     Queue,
+    RandomRate,
     Reorder,
     Step,
 )
 from quiclab.spec.program import PLACEHOLDERS, Knobs, Program
+from quiclab.spec.video import Video
 from quiclab.spec.workload import OCTETS, Workload
 from quiclab.units import ByteCount, Duration
 
@@ -39,11 +42,14 @@ __all__ = [
     "OCTETS",
     "PLACEHOLDERS",
     "Aqm",
+    "Background",
     "Bernoulli",
     "Block",
     "Bursts",
     "Change",
     "CoDel",
+    "Competition",
+    "Competitor",
     "Direction",
     "DropList",
     "FqCoDel",
@@ -56,8 +62,10 @@ __all__ = [
     "Police",
     "Program",
     "Queue",
+    "RandomRate",
     "Reorder",
     "Step",
+    "Video",
     "Workload",
 ]
 
@@ -88,8 +96,8 @@ class Tcp:
     """Selective acknowledgements (RFC 2018)."""
     timestamps: bool = True
     """RFC 7323."""
-    ecn: bool = False
-    """Negotiate ECN (RFC 3168)."""
+    ecn: bool | None = None
+    """Negotiate ECN (RFC 3168). Where the spec does not say: over paths that mark, and over no others."""
     slow_start_after_idle: bool = False
     """Forget the window after an idle time (RFC 2861)."""
     dsack: bool = True

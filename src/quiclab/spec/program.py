@@ -72,7 +72,8 @@ class Knobs:
     gso: bool | None = None
     """Hand several datagrams to the kernel at once (UDP_SEGMENT)."""
     ecn: bool | None = None
-    """Mark QUIC packets as able to carry ECN (RFC 9000 section 13.4). TCP's is the arm's `tcp.ecn`."""
+    """Mark QUIC packets as able to carry ECN (RFC 9000 section 13.4). What a program does by itself, which is the same
+    over all paths, stands in docs/reference/endpoints.md. TCP's is the arm's `tcp.ecn`."""
     max_payload: int | None = None
     """Most bytes of UDP payload that this end sends."""
     path_mtu_discovery: bool | None = None

@@ -17,6 +17,7 @@ from typing import Any
 from quiclab.errors import SpecError
 from quiclab.spec import kinds
 from quiclab.spec.arms import arm_keys, read_arms
+from quiclab.spec.competition_checks import captured_bytes, check_competitions
 from quiclab.spec.lines import line_index
 from quiclab.spec.model import AaControl, Arm, Limits, Path, Study, Workload
 from quiclab.spec.nodes import FAILED, Kind, Node, Source, build, closest, read_keys, read_or_report, show
@@ -119,6 +120,8 @@ def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
     limits = Limits()
     if "limits" in top.value:
         limits = read_or_report(top.child("limits"), _LIMITS)
+    if limits is not FAILED:
+        check_competitions(nodes["workload"], workloads, paths, arms, limits.trial)
     if top.source.problems:
         return None
     smallest = min(workloads, key=lambda workload: workload.total)
@@ -131,7 +134,7 @@ def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
 
 def _captures(workloads: Sequence[Workload], paths: Sequence[Path], arms: Sequence[Arm], own: Mapping[str, Any]) -> str:
     """Whole packets while the captures of both ends stay small."""
-    one_of_each = sum(workload.total.bytes for workload in workloads) * len(paths) * len(arms)
+    one_of_each = sum(captured_bytes(workload, path) for workload in workloads for path in paths) * len(arms)
     return "whole" if 2 * one_of_each * own["blocks"] <= MOST_WHOLE_CAPTURES.bytes else "headers"
 
 

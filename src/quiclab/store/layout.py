@@ -4,6 +4,7 @@
 STUDY/spec.toml  resolved.json  host.json  ledger.sqlite  report.html
 STUDY/trials/ID/{trial.json, raw/…}      STUDY/failed/ID-attemptN/{trial.json, raw/…}
 STUDY/system-calls/ARM.json
+STUDY/requests.json  host-nat.json          of a probe
 STUDY/tables/TABLE/ID.parquet            STUDY/metrics.parquet       STUDY/report/data/…
 """
 
@@ -64,6 +65,11 @@ class StudyDir:
     def host(self) -> Path:
         """Facts of the machine."""
         return self.root / "host.json"
+
+    @property
+    def host_nat(self) -> Path:
+        """What a probe changes in its caller's network, while it does; left by one that was killed."""
+        return self.root / "host-nat.json"
 
     @property
     def tables(self) -> Path:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from quiclab.tables._api import CAPTURED, MADE_LATER, NEVER, Column, Table
 from quiclab.tables._common import CONNECTION
-from quiclab.tables.derived import ABSENT, BYTES_ACKNOWLEDGED, DECODE_STATS, SOURCES
+from quiclab.tables.competition import FLOW_THROUGHPUT, FLOWS
+from quiclab.tables.derived import ABSENT, BYTES_ACKNOWLEDGED, DECODE_STATS, OBJECT_RUNS, SOURCES
 from quiclab.tables.http import HTTP_FRAMES, HTTP_REQUESTS, PAGE_EVENTS, STREAMS
 from quiclab.tables.ip_packets import IP_PACKETS
 from quiclab.tables.link_events import LINK_EVENTS
@@ -24,6 +25,7 @@ from quiclab.tables.transport import (
     TRANSPORT_METRICS,
 )
 from quiclab.tables.trials import PROCESS_USAGE, TRIALS
+from quiclab.tables.video import PLAYER_EVENTS, PLAYER_SAMPLES, PLAYER_STALLS
 
 TABLES: dict[str, Table] = {
     table.name: table
@@ -46,12 +48,18 @@ TABLES: dict[str, Table] = {
         HTTP_REQUESTS,
         HTTP_FRAMES,
         PAGE_EVENTS,
+        PLAYER_SAMPLES,
+        PLAYER_EVENTS,
+        PLAYER_STALLS,
         TCP_INFO,
         PROCESS_USAGE,
         SOURCES,
         DECODE_STATS,
         ABSENT,
         BYTES_ACKNOWLEDGED,
+        FLOW_THROUGHPUT,
+        FLOWS,
+        OBJECT_RUNS,
     )
 }
 """All tables of a trial, by name."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from quiclab.errors import HostError
+from quiclab.testbed import nf_tables as nft
 from quiclab.testbed.backend import tun_problem
 from quiclab.testbed.link import link_binary
 from quiclab.testbed.namespace import NetworkNamespace
@@ -59,6 +60,7 @@ def inside_findings() -> list[Finding]:
     found.append(_receive_buffer())
     found += [_congestion_control(name) for name in ("reno", "cubic", "bbr")]
     found.append(_netem())
+    found.append(_forwarding())
     found.append(_link_binary())
     return found
 
@@ -144,6 +146,26 @@ def _netem() -> Finding:
     if problem is None:
         return Finding("netem", "ok", "present (not used: quiclab has a link of its own)")
     return Finding("netem", "ok", "not in this kernel (not needed: quiclab has a link of its own)")
+
+
+def _forwarding() -> Finding:
+    """Make the table that a probe needs, in a namespace of its own."""
+
+    def attempt() -> str | None:
+        table = nft.OwnedTable("quiclab-doctor")
+        try:
+            table.add([], [(nft.source("192.0.2.1"), nft.masquerade())])
+        except HostError as error:
+            return error.message
+        table.close()
+        return None
+
+    with NetworkNamespace() as namespace:
+        problem = namespace.run(attempt)
+    if problem is not None:
+        remedy = "as root: modprobe -a nf_tables nft_masq nft_chain_nat"
+        return Finding("forwarding (probe)", "limited", f"quiclab probe: {problem}", remedy)
+    return Finding("forwarding (probe)", "ok", "nftables; quiclab probe needs root and --allow-host-nat")
 
 
 def _receive_buffer() -> Finding:

@@ -23,12 +23,15 @@ from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
 from quiclab.testbed.real_time import ask_for_awake_processors, ask_for_real_time
 
 Backend = Literal["tun", "veth"]
+End = Literal["client", "server"]
 
 CLIENT_ADDRESSES = {4: "10.77.0.1", 6: "fd77::1"}
 SERVER_ADDRESSES = {4: "10.77.0.2", 6: "fd77::2"}
+PREFIXES = {4: 24, 6: 64}
+DEVICE = "link0"
+"""What programs at the client's end see of the links, and at the server's where there is one link."""
 _NODE_NETWORKS = {4: "10.77.0.", 6: "fd77::"}
 _FIRST_NODE = 11
-_PREFIXES = {4: 24, 6: 64}
 _FORWARDING = {"net.ipv4.ip_forward": "1", "net.ipv6.conf.all.forwarding": "1"}
 
 
@@ -172,7 +175,7 @@ class Link:
             if place in (0, last):
                 device, others = _device(0 if place == 0 else last - 1), [n for n in range(last + 1) if n != place]
                 sides = {device: others}
-                addresses = {address: _PREFIXES[version] for version, address in own.items()}
+                addresses = {address: PREFIXES[version] for version, address in own.items()}
                 namespace.configure(device, mtu=settings.mtu, addresses=addresses, route=route)
             else:
                 sides = {_device(place - 1): list(range(place)), _device(place): list(range(place + 1, last + 1))}
@@ -189,7 +192,7 @@ class Link:
         last = len(self._places) - 1
         known = {0: CLIENT_ADDRESSES, last: SERVER_ADDRESSES}
         addresses = known[place] if place in known else node_addresses(place)
-        return {version: addresses[version] for version in _usable_versions(self._settings.mtu)}
+        return {version: addresses[version] for version in usable_versions(self._settings.mtu)}
 
     def _log_files(self, number: int) -> dict[str, str | None]:
         settings, files = self._settings, link_files(number)
@@ -290,7 +293,7 @@ def link_binary() -> str:
     return found
 
 
-def _usable_versions(mtu: int) -> tuple[int, ...]:
+def usable_versions(mtu: int) -> tuple[int, ...]:
     """IP versions that a link of this MTU carries and this kernel speaks (RFC 8200 section 5: IPv6 needs 1280)."""
     has_ipv6 = mtu >= 1280 and Path("/proc/sys/net/ipv6").exists()
     return (4, 6) if has_ipv6 else (4,)

@@ -13,11 +13,15 @@ _INET_DIAG_CONG = 1 << 3
 
 
 Side = Literal["local", "remote"]
+_PORTS: dict[Side, str] = {"local": "idiag_sport", "remote": "idiag_dport"}
 
 
-def tcp_congestion_control(namespace: NetworkNamespace, ip_version: int, port: int, side: Side = "local") -> str | None:
-    """Congestion control of an established TCP connection with `port` on that side, None without one (inet_diag)."""
-    key = {"local": "idiag_sport", "remote": "idiag_dport"}[side]
+def tcp_congestion_control(
+    namespace: NetworkNamespace, ip_version: int, port: int, side: Side | None = None
+) -> str | None:
+    """Congestion control of the namespace's end of an established TCP connection with `port` on that side, or on any;
+    None when there is none (inet_diag)."""
+    keys = list(_PORTS.values()) if side is None else [_PORTS[side]]
 
     def work() -> str | None:
         from pyroute2 import DiagSocket
@@ -25,7 +29,7 @@ def tcp_congestion_control(namespace: NetworkNamespace, ip_version: int, port: i
         with DiagSocket() as diag:
             diag.bind()
             for answer in diag.get_sock_stats(family=_AF[ip_version], states=_ESTABLISHED, extensions=_INET_DIAG_CONG):
-                if answer[key] == port:
+                if port in (answer[key] for key in keys):
                     name: Any = answer.get_attr("INET_DIAG_CONG")
                     return None if name is None else str(name)
         return None

@@ -30,8 +30,12 @@ USER_NAMESPACE_HINT = (
 )
 
 
-def run_in_sandbox(main: Callable[[], int], *, own_network: bool = True) -> int:
+def run_in_sandbox(
+    main: Callable[[], int], *, own_network: bool = True, connect: Callable[[int], None] | None = None
+) -> int:
     """Run `main` as PID 1 of a new sandbox and return its exit code; Ctrl-C and SIGTERM reach it as KeyboardInterrupt.
+
+    `connect` is called in the caller before that, with the id of a process that has the sandbox's network.
 
     Without `own_network`, `main` begins in the caller's network, may start processes there that end with the sandbox,
     and then calls `leave_network`. Must be called before the process has threads: a thread cannot leave its user
@@ -59,7 +63,15 @@ def run_in_sandbox(main: Callable[[], int], *, own_network: bool = True) -> int:
         grants.close()
         raise HostError(trouble or "the sandbox's first process ended at once", USER_NAMESPACE_HINT)
     _map_ids(keeper)
-    os.write(mapped_write, b"x")
+    try:
+        if connect is not None:
+            connect(keeper)
+        os.write(mapped_write, b"x")
+    except BaseException:
+        os.kill(keeper, signal.SIGKILL)
+        os.waitpid(keeper, 0)
+        grants.close()
+        raise
     for fd in (unshared_read, mapped_write):
         os.close(fd)
     code = _wait(keeper, forward_to=keeper)

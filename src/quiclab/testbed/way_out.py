@@ -103,9 +103,9 @@ class WayOut:
         server.run(self._attach)
         server.write_sysctls({"net.ipv4.ip_forward": "1", f"net.ipv4.conf.{_TAP}.proxy_arp": "1"})
         server.configure(_TAP, mtu=self._mtu, addresses={_TAP_ADDRESS: 24}, route=None)
-        server.run(lambda: _default_route(_GATEWAY))
+        server.run(lambda: default_route(_GATEWAY))
         metrics = {"initcwnd": route.initial_window, "cc_algo": route.congestion_control}
-        client.run(lambda: _default_route(SERVER_ADDRESSES[4], metrics=metrics))
+        client.run(lambda: default_route(SERVER_ADDRESSES[4], metrics=metrics))
 
     def _attach(self) -> None:
         """Let the stack into the namespace of this thread, and wait until its device is there."""
@@ -127,7 +127,7 @@ class WayOut:
         return " | ".join([line for line in lines if line and "syslog" not in line][-3:]) or "it says nothing"
 
 
-def _default_route(gateway: str, **settings: Any) -> None:
+def default_route(gateway: str, **settings: Any) -> None:
     """The rest of the world is behind `gateway`, on the device that leads there."""
     from pyroute2 import IPRoute
 

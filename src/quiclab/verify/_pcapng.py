@@ -8,7 +8,7 @@ and leaves block options alone: a packet with the comment `dropped: …` was sen
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 LINKTYPE_RAW = 101
@@ -21,9 +21,14 @@ class CaptureError(ValueError):
     """The file is not such a pcapng, or ends too early; says why."""
 
 
-def read_packets(file: BinaryIO) -> Iterator[bytes]:
-    """Yield IP packets in the order of the file, each whole, as they are asked for. Raises `CaptureError`."""
+def read_packets(file: BinaryIO, wanted: Callable[[bytes], bool] = lambda _: True) -> Iterator[bytes]:
+    """Yield those IP packets that are wanted, in the order of the file, each whole, as they are asked for.
+
+    Raises `CaptureError`, also where one of them was cut.
+    """
     for packet, original in read_captured(file):
+        if not wanted(packet):
+            continue
         if len(packet) < original:
             raise CaptureError(f"a packet of {original} bytes was cut to {len(packet)}")
         yield packet

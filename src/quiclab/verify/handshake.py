@@ -10,6 +10,7 @@ from typing import Literal
 
 from quiclab.verify._connections import Connections
 from quiclab.verify._cursor import MalformedError
+from quiclab.verify._ip import parse_headers
 from quiclab.verify._pcapng import CaptureError, read_packets
 from quiclab.verify._quic import QuicConnection
 from quiclab.verify._tcp import TcpConnection, TcpOptions
@@ -64,13 +65,19 @@ def read_handshake(capture: Path, server_port: int) -> Handshake:
     examined = 0
     try:
         with capture.open("rb") as file:
-            for packet in islice(read_packets(file), MOST_PACKETS):
+            for packet in islice(read_packets(file, lambda packet: _is_of(packet, server_port)), MOST_PACKETS):
                 examined += 1
                 if connections.add(packet):
                     break
     except (OSError, CaptureError) as error:
         problems.append(str(error))
     return _handshake(connections, examined, problems)
+
+
+def _is_of(packet: bytes, server_port: int) -> bool:
+    """Whether another flow at the same link cannot have sent it."""
+    headers = parse_headers(packet)
+    return headers is None or server_port in (headers.source_port, headers.destination_port)
 
 
 def _handshake(connections: Connections, examined: int, problems: list[str]) -> Handshake:

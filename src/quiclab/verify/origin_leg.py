@@ -30,6 +30,7 @@ def origin_leg(folder: Path, document: Mapping[str, Any]) -> dict[str, Any] | No
         "transports": sorted({_TRANSPORTS[protocol] for protocol, _, _ in wire.sockets}),
         "connections": len(wire.sockets),
         "bytes_from_origin": sum(socket.payload_bytes["server"] for socket in wire.sockets.values()),
+        "bytes_to_origin": sum(socket.payload_bytes["client"] for socket in wire.sockets.values()),
     }
 
 
@@ -41,9 +42,13 @@ def relay_problem(document: Mapping[str, Any]) -> str | None:
     wanted = "quic" if proxy["origin_protocol"] == "h3" else "tcp"
     if seen["transports"] not in ([], [wanted]):
         return f"asked for {wanted} between proxy and origin, but the packets were {' and '.join(seen['transports'])}"
-    body = document["expected"]["body_bytes"]
-    if not seen["connections"] or (seen["bytes_from_origin"] < body and not proxy["compresses"]):
-        return f"the proxy did not relay: {seen['bytes_from_origin']} bytes came from the origin for {body} of the body"
+    expected = document["expected"]
+    body = expected.get("body_bytes") or 0
+    moved, way = seen["bytes_from_origin"], "came from"
+    if expected.get("direction") == "up":
+        moved, way = seen["bytes_to_origin"], "went to"
+    if not seen["connections"] or (moved < body and not proxy["compresses"]):
+        return f"the proxy did not relay: {moved} bytes {way} the origin for {body} of the body"
     return None
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.verify._early_data_log import early_data_bytes_by_log
-from quiclab.verify._ip import UDP
+from quiclab.verify._ip import UDP, Sender
 from quiclab.verify._tshark import tshark_version
+from quiclab.verify.competition import prove_competition
 from quiclab.verify.decrypted import Decrypted, UnopenedError, read_decrypted
 from quiclab.verify.handshake import read_handshake
 from quiclab.verify.origin_leg import origin_leg
@@ -39,6 +40,8 @@ _NEEDS_KEYS = (
     "migrated",
     "new_path",
 )
+_ECN_SIDES: tuple[tuple[str, Sender, str], ...] = (("up", "client", "sent"), ("down", "server", "arrived"))
+"""At the client's end, where packets up have not met the link yet and packets down have."""
 NOT_YET = "not decrypted yet"
 """Why `decrypted_by` is unproven until the packets are looked at a second time."""
 
@@ -66,18 +69,24 @@ def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
         "quic_parameters_client": handshake.quic_parameters_client if handshake else UNPROVEN,
         "alpn_offered": list(handshake.alpn_offered) if handshake else UNPROVEN,
         "handshake_problems": list(handshake.problems) if handshake else [],
-        **_on_the_wire(capture, document["server_port"]),
+        **_on_the_wire(capture, document),
         "tcp_congestion_control_asked": document["tcp_congestion_control_asked"],
-        "tcp_congestion_control": host.get("server_tcp_congestion_control", UNPROVEN),
+        "tcp_congestion_control": _tcp_sender(host),
         "tcp_congestion_controls": host.get("tcp_congestion_controls") or UNPROVEN,
         "origin_leg": _known(origin_leg(folder, document)),
         "quic_congestion_control_asked": (document.get("asked") or {}).get("congestion_control") or UNPROVEN,
         "quic_congestion_control": UNPROVEN,
         "versions": (document["client"] or {}).get("versions", {}),
+        **_competition(capture, document),
         **dict.fromkeys(_NEEDS_KEYS, UNPROVEN),
         "decrypted_by": UNPROVEN,
-        "unproven_because": _because(transport),
+        "unproven_because": _because(transport, document.get("probe")),
     }
+
+
+def _competition(capture: Path, document: dict[str, Any]) -> dict[str, Any]:
+    competition = document.get("competition")
+    return {} if competition is None else {"competition": prove_competition(capture, competition)}
 
 
 def prove_decrypted(folder: Path, document: dict[str, Any]) -> None:
@@ -140,23 +149,40 @@ def _facts(decrypted: Decrypted) -> dict[str, Any]:
     }
 
 
-def _because(transport: str) -> dict[str, str]:
+def _tcp_sender(host: dict[str, Any]) -> str:
+    """Of the end that sends the bodies, whose socket was looked at."""
+    looked_at = ("client_tcp_congestion_control", "server_tcp_congestion_control")
+    return next((str(host[name]) for name in looked_at if name in host), UNPROVEN)
+
+
+def _because(transport: str, probe: dict[str, Any] | None) -> dict[str, str]:
     reasons = {"decrypted_by": NOT_YET}
+    if probe:
+        reasons["tcp_congestion_control"] = str(probe.get("server", ""))
     if transport == "quic":
         reasons["quic_congestion_control"] = "no server names it in its log; its window over time shows it"
     return reasons
 
 
-def _on_the_wire(capture: Path, server_port: int) -> dict[str, Any]:
+def _on_the_wire(capture: Path, document: dict[str, Any]) -> dict[str, Any]:
     if not capture.exists():
-        return dict.fromkeys(("ecn_client", "ecn_server", "client_sockets", "alt_svc_use"), UNPROVEN)
-    wire = read_wire(capture, server_port)
+        return dict.fromkeys(("ecn", "ecn_client", "ecn_server", "client_sockets", "alt_svc_use"), UNPROVEN)
+    wire = read_wire(capture, document["server_port"])
     return {
+        "ecn": {
+            side: {**wire.ecn_shares(sender), "seen": seen, "marked_by_link": _marked(document, side)}
+            for side, sender, seen in _ECN_SIDES
+        },
         "ecn_client": wire.ecn_seen("client"),
         "ecn_server": wire.ecn_seen("server"),
         "client_sockets": [socket_name(socket) for socket in wire.sockets],
         "alt_svc_use": _alt_svc_use(wire),
     }
+
+
+def _marked(document: dict[str, Any], side: str) -> Any:
+    """Packets that the link says it marked."""
+    return ((document.get("link") or {}).get(side) or {}).get("marked", UNPROVEN)
 
 
 def _alt_svc_use(wire: Wire) -> str:

@@ -15,6 +15,8 @@ from typing import Any
 from quiclab.store.layout import Status, write_atomically
 from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, rests_on_decryption, shortfall
+from quiclab.verify.bodies import body_problem
+from quiclab.verify.competition import broken_wire, competition_problem
 from quiclab.verify.origin_leg import control_problem, relay_problem
 from quiclab.verify.proof import UNPROVEN, prove, prove_decrypted
 
@@ -46,16 +48,24 @@ def judge(folder: Path, decrypt: bool = False) -> Verdict:
     return verdict
 
 
+def problem_of(document: dict[str, Any]) -> str | None:
+    """What was wrong with a judged trial, whatever its link says."""
+    failure: str | None = document["failure"]
+    return failure or _transport_problem(document) or body_problem(document)
+
+
 def _verdict(document: dict[str, Any]) -> Verdict:
     link = document["link"]
     if not link:
         return Verdict("void", "the link left no account of itself")
     if not link["sound"]:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
+    if (lost := broken_wire(document)) is not None:
+        return Verdict("void", lost)
     if document["failure"] is not None:
         return Verdict("failed", document["failure"])
-    checks = (_transport_problem, control_problem, body_problem, relay_problem, objects_apart, shortfall)
-    problem = next((found for check in checks if (found := check(document))), None)
+    found = (check(document) for check in _CHECKS)
+    problem = next((problem for problem in found if problem), None)
     return Verdict("failed", problem) if problem else Verdict("verified", "")
 
 
@@ -70,47 +80,12 @@ def _transport_problem(document: dict[str, Any]) -> str | None:
             return f"asked for {HTTP_VERSIONS[wanted]}, got {got}"
     asked, got = proof["tcp_congestion_control_asked"], proof["tcp_congestion_control"]
     if wanted != "h3" and got not in (asked, UNPROVEN):
-        return f"asked for TCP congestion control {asked}, the server's socket had {got}"
+        return f"asked for TCP congestion control {asked}, the sender's socket had {got}"
     return None
 
 
-def body_problem(document: dict[str, Any]) -> str | None:
-    """What is wrong with the response, by the client's account or by the body that it kept."""
-    expected = document["expected"]
-    requests = (document["client"] or {}).get("requests", [])
-    if "objects" in expected:
-        return _objects_problem(requests, expected["objects"])
-    for request in requests:
-        if (problem := _request_problem(request, expected)) is not None:
-            return problem
-    kept = document.get("client_body")
-    return _content_problem(kept, expected) if kept else None
-
-
-def _objects_problem(requests: list[dict[str, Any]], objects: list[dict[str, Any]]) -> str | None:
-    """The first of several objects that is wrong or was never asked for, by its name."""
-    told = {request["url"].rpartition("/")[2]: request for request in requests}
-    for expected in objects:
-        request = told.get(expected["name"])
-        if request is None:
-            return f"the object {expected['name']} is missing from the client's account"
-        if (problem := _request_problem(request, expected)) is not None:
-            return f"the object {expected['name']}: {problem}"
-    return None
-
-
-def _request_problem(request: dict[str, Any], expected: dict[str, Any]) -> str | None:
-    if "error" in request:
-        return f"the client: {request['error']}"
-    # Some command-line clients do not tell it; the body does.
-    if request["status"] not in (200, None):
-        return f"the server answered with status {request['status']}"
-    return _content_problem(request, expected)
-
-
-def _content_problem(got: dict[str, Any], expected: dict[str, Any]) -> str | None:
-    if got["body_bytes"] != expected["body_bytes"]:
-        return f"the body has {got['body_bytes']} bytes instead of {expected['body_bytes']}"
-    if got["sha256"] != expected["sha256"]:
-        return "the body has the right length and the wrong content (SHA-256 differs)"
-    return None
+_CHECKS = (
+    *(_transport_problem, control_problem, competition_problem),
+    *(body_problem, relay_problem, objects_apart, shortfall),
+)
+"""Of a trial that ran to its end, in this order."""

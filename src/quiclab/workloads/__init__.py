@@ -3,5 +3,6 @@
 
 from quiclab.workloads._api import Site
 from quiclab.workloads._registry import build_site
+from quiclab.workloads.video import Film
 
-__all__ = ["Site", "build_site"]
+__all__ = ["Film", "Site", "build_site"]

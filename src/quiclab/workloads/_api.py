@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from quiclab.spec.model import Workload
+
+if TYPE_CHECKING:
+    from quiclab.workloads.video import Film
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,8 @@ class Site:
     """Name below `/` → content."""
     requests: tuple[str, ...]
     """Names in the order in which they are asked for."""
+    film: Film | None = None
+    """Of a video: how its files are made, in a folder named as the workload."""
 
 
 class WorkloadKind(Protocol):

@@ -18,6 +18,17 @@ def test_quic_counts_stream_offsets_that_were_sent_twice(tmp_path: Path) -> None
     assert scenes.quic_scene().metrics(tmp_path)["retransmitted_bytes"].value == 100
 
 
+def test_what_foreign_servers_sent_is_unknown(tmp_path: Path) -> None:
+    """The far end of the link shows what reached it, which is not what left the server; the same for both protocols."""
+    for scene in (scenes.tcp_scene(), scenes.quic_scene()):
+        scene.extra["probe"] = {"url": "https://a.test/"}
+        folder = tmp_path / scene.protocol
+        folder.mkdir()
+        row = scene.metrics(folder)["retransmitted_bytes"]
+        assert row.value is None
+        assert "the server is not the laboratory's" in (row.note or "")
+
+
 def test_quic_without_the_servers_log_is_unknown(tmp_path: Path) -> None:
     """Encrypted packets do not show what they repeat."""
     row = scenes.quic_scene(server_log=False).metrics(tmp_path)["retransmitted_bytes"]

@@ -38,7 +38,12 @@ def test_what_came_from_the_origin_is_counted(tmp_path: Path) -> None:
     """Enough of it, over the transport that was asked for, is a proxy that relayed."""
     trial = document(60, origin_protocol="h3")
     assert judged(tmp_path, trial) is None
-    assert trial["proof"]["origin_leg"] == {"transports": ["quic"], "connections": 1, "bytes_from_origin": 60}
+    assert trial["proof"]["origin_leg"] == {
+        "transports": ["quic"],
+        "connections": 1,
+        "bytes_from_origin": 60,
+        "bytes_to_origin": 30,
+    }
 
 
 @pytest.mark.parametrize(

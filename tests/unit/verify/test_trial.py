@@ -161,3 +161,13 @@ def test_several_objects_come_over_one_connection(
     assert (told is None) == (reason is None)
     assert (reason or "") in (told or "")
     assert objects_apart(GOOD | {"proof": proof, "asked": asked}) is None, "a single object may come over any number"
+
+
+def test_a_foreign_body_is_held_to_nothing_but_being_there(tmp_path: Path) -> None:
+    """Of a probe no length or hash is expected: an empty body, or a status other than 200, is what fails."""
+    foreign = {"expected.body_bytes": None, "expected.sha256": None, "tcp_congestion_control_asked": None, "host": {}}
+    request = "client.requests.0"
+    assert _judge(tmp_path, foreign)[0] == "verified"
+    assert _judge(tmp_path, foreign | {f"{request}.body_bytes": 0}) == ("failed", "the body is empty")
+    refused = _judge(tmp_path, foreign | {f"{request}.status": 503})
+    assert refused == ("failed", "the server answered with status 503")

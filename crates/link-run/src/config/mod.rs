@@ -6,6 +6,7 @@ mod direction;
 mod elements;
 mod link;
 mod police;
+mod random_rate;
 
 use std::path::{Path, PathBuf};
 

@@ -75,10 +75,11 @@ class Chromium:
         self._cdp.call("Performance.disable", self._session)
         began_s = next(metric["value"] for metric in metrics if metric["name"] == "NavigationStart")
         return _browser.place_clock(
-            lambda: float(self._evaluate("performance.now()")), round(began_s * 1e9), _CLOCK_RESOLUTION_NS
+            lambda: float(self.evaluate("performance.now()")), round(began_s * 1e9), _CLOCK_RESOLUTION_NS
         )
 
-    def _evaluate(self, expression: str, patience_s: float | None = _browser.START_PATIENCE_S) -> Any:
+    def evaluate(self, expression: str, patience_s: float | None = _browser.START_PATIENCE_S) -> Any:
+        """What an expression of JavaScript comes to in the page; promises are awaited."""
         answer = self._cdp.call(
             "Runtime.evaluate",
             self._session,
@@ -93,7 +94,7 @@ class Chromium:
 
     def fetch(self, url: str) -> dict[str, Any]:
         """How long it may take is the laboratory's business."""
-        answer: dict[str, Any] = self._evaluate(f"({_browser.FETCH_FUNCTION})({json.dumps(url)})", None)
+        answer: dict[str, Any] = self.evaluate(f"({_browser.FETCH_FUNCTION})({json.dumps(url)})", None)
         return answer
 
     def close(self) -> None:

@@ -13,9 +13,11 @@ from pathlib import Path
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import Launch, find_program
+from quiclab.endpoints.clients._player import player_settings
 from quiclab.spec.model import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_chromium_program.py")
+_VIDEO_PROGRAM = Path(__file__).with_name("_chromium_video_program.py")
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable")
 _INSTALL = "apt-get install -y chromium libnss3-tools"
 
@@ -28,6 +30,8 @@ _ARGUMENTS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-default-apps", "--no-pings"),
     *("--disable-domain-reliability", "--disable-client-side-phishing-detection", "--disable-sync"),
     *("--disable-extensions", "--disable-component-extensions-with-background-pages", "--metrics-recording-only"),
+    # A video starts by itself; without sound it may do so for anybody, but not on every page.
+    "--autoplay-policy=no-user-gesture-required",
     *("--disable-background-timer-throttling", "--disable-renderer-backgrounding"),
     "--disable-features=NetworkTimeServiceQuerying,OptimizationHints,MediaRouter,Translate",
 )
@@ -43,7 +47,7 @@ class Chromium:
         "h2": frozenset({"verify", "tls_version"}),
         "h3": frozenset({"verify", "max_payload"}),
     }
-    abilities: frozenset[Ability] = frozenset({"keylog"})
+    abilities: frozenset[Ability] = frozenset({"keylog", "video"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask it for its version."""
@@ -89,8 +93,11 @@ class Chromium:
             "certutil_env": {} if certutil is None else dict(certutil.env),
             "output": str(context.output),
         }
+        program = _PROGRAM
+        if context.video is not None:
+            program, settings["video"] = _VIDEO_PROGRAM, player_settings(context.video)
         return Command(
-            argv=(sys.executable, "-I", str(_PROGRAM), str(job)),
+            argv=(sys.executable, "-I", str(program), str(job)),
             env={"HOME": str(context.work_dir), "TMPDIR": str(context.work_dir), "PYTHONDONTWRITEBYTECODE": "1"},
             files={job: json.dumps(settings)},
             waits_for_go=True,

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import find_python, python_argv
+from quiclab.endpoints.clients._libcurl import LibcurlUpload
 from quiclab.spec.model import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_curl_cffi_program.py")
@@ -22,14 +24,14 @@ H2_WINDOW_UPDATE = 15663105
 """First WINDOW_UPDATE of the connection: with the initial 65,535 bytes a window of 15 MiB."""
 
 
-class CurlCffi:
+class CurlCffi(LibcurlUpload):
     """A small program of ours around libcurl: its easy interface, and for several objects its multi interface."""
 
     name = "curl-cffi"
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
     knobs: Mapping[Protocol, frozenset[str]] = dict.fromkeys(("h2", "h3"), frozenset({"compression"}))
-    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "objects"})
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "objects", "upload"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Import it and ask libcurl for its version."""
@@ -58,6 +60,7 @@ class CurlCffi:
             "url": context.url,
             "other_urls": context.urls[1:],
             "concurrency": context.concurrency,
+            "uploads": str(context.uploads) if context.uploads else None,
             "protocols": list(context.protocols),
             "resolve": f"{context.host}:{context.port}:{context.address}",
             "ca": str(context.ca),
@@ -65,6 +68,7 @@ class CurlCffi:
             "h2_window_update": H2_WINDOW_UPDATE,
             "compression": bool(context.knobs.compression),
             "output": str(context.output),
+            "foreign": asdict(context.foreign) if context.foreign else None,
         }
         env = {"HOME": str(context.work_dir), "TMPDIR": str(context.work_dir), "PYTHONDONTWRITEBYTECODE": "1"}
         if context.qlog_dir is not None and "h3" in context.protocols:

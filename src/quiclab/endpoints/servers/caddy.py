@@ -35,7 +35,7 @@ class Caddy:
         "h2": frozenset({"compression"}),
         "h3": frozenset({"congestion_control", "compression"}),
     }
-    abilities: frozenset[Ability] = frozenset({"qlog", "resumption", "early_data", "content_type"})
+    abilities: frozenset[Ability] = frozenset({"qlog", "resumption", "early_data", "content_type", "ranges"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """The wheel puts `caddy` beside Python."""

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab figure`: one figure of a study, by itself."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from quiclab.errors import ExitCode, SpecError
+from quiclab.store.layout import disk_errors
+
+_DESCRIPTION = """\
+Draw one figure of a study. The ending of the output's name says as what: .html (to explore; loads nothing), .pdf or
+.svg (for a paper), .png. Its data is written beside it as CSV. PDF, SVG and PNG are made by a Chromium, which must be
+there.
+"""
+
+_EPILOG = """\
+examples:
+  quiclab figure --list
+  quiclab figure differences STUDY -o figure-4.pdf
+  quiclab figure window STUDY --cell 1MB/lossy --block 3
+  quiclab figure factor STUDY --factor size --metric setup_ms
+"""
+
+_ENDINGS = (".html", ".pdf", ".svg", ".png")
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Teach the command line this verb."""
+    parser = verbs.add_parser(
+        "figure",
+        help="draw one figure of a study, for a paper or to explore",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", nargs="?", metavar="NAME", help="which one: see --list")
+    parser.add_argument("study", nargs="?", type=Path, metavar="STUDY", help="study directory")
+    parser.add_argument("--list", action="store_true", help="every figure and the question that it answers")
+    parser.add_argument("-o", "--out", type=Path, metavar="FILE", help="what to write (default: NAME.html)")
+    parser.add_argument("--metric", help="metric that is compared (default: the one that the report compares)")
+    parser.add_argument("--cell", metavar="CELL", help="WORKLOAD/PATH (default: where the arms differ most)")
+    parser.add_argument(
+        "--block", type=int, metavar="N", help="trials of this block (default: each arm's median trial)"
+    )
+    parser.add_argument("--other", metavar="ARM", help="arm that is compared with the baseline (default: the first)")
+    parser.add_argument("--factor", metavar="FACTOR", help="x axis of `factor`: size, count, rate, rtt or loss")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Raises SpecError for what the study lacks, DecodeError for a folder that is none, HostError for pictures."""
+    from quiclab.figures import FIGURES
+
+    if arguments.list:
+        width = max(len(figure.name) for figure in FIGURES)
+        for figure in FIGURES:
+            print(f"{figure.name.ljust(width)}  {figure.question}")
+        return ExitCode.OK
+    names = {figure.name: figure for figure in FIGURES}
+    if arguments.name not in names or arguments.study is None:
+        what = (
+            "name a figure and a study"
+            if arguments.name in (None, *names)
+            else f"there is no figure {arguments.name!r}"
+        )
+        raise SpecError(what, f"quiclab figure NAME STUDY, where NAME is {', '.join(names)}")
+    out: Path = arguments.out or Path(f"{arguments.name}.html")
+    if out.suffix not in _ENDINGS:
+        raise SpecError(
+            f"{out} says not as what: its name ends in {out.suffix or 'nothing'}", f"use {', '.join(_ENDINGS)}"
+        )
+    from quiclab.opened import open_study
+    from quiclab.report.alone import write_figure
+    from quiclab.report.analyse import analyse_study
+    from quiclab.report.gather import Asked, gather
+
+    study = open_study(arguments.study)
+    asked = Asked(
+        study, analyse_study(study.directory, arguments.metric), arguments.cell, arguments.block, arguments.other,
+        arguments.factor,
+    )  # fmt: skip
+    data = gather(arguments.name, asked)
+    if not data.height:
+        wanted = ", ".join(names[arguments.name].tables)
+        raise SpecError(f"this study has nothing that the figure could show: it needs {wanted}")
+    with disk_errors(out.parent):
+        write_figure(names[arguments.name], data, out)
+        data.write_csv(out.with_suffix(".csv"))
+    print(f"{out} and its data, {out.with_suffix('.csv')}")
+    return ExitCode.OK

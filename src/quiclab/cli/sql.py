@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab sql`: ask a study's tables."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quiclab.errors import ExitCode
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_DESCRIPTION = """\
+Ask the tables of a study in DuckDB's SQL. Every table of docs/reference/tables.md is a view; tables of logs have the
+column trial_id in front, by which they join `trials` and `metrics`. Nothing in the study is changed.
+"""
+
+_EPILOG = """\
+examples:
+  quiclab sql STUDY                                     which tables there are, and their columns
+  quiclab sql STUDY "SELECT arm, path, median(value) AS ms FROM metrics JOIN trials USING (trial_id)
+                     WHERE name = 'ttlb_ms' AND status = 'verified' GROUP BY ALL ORDER BY ALL"
+  quiclab sql STUDY "FROM losses" --format csv > losses.csv
+"""
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Teach the command line this verb."""
+    parser = verbs.add_parser(
+        "sql",
+        help="ask a study's tables in SQL",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("study", type=Path, metavar="STUDY", help="study directory")
+    parser.add_argument("query", nargs="?", metavar="QUERY", help="one query; without it, what can be asked")
+    parser.add_argument(
+        "--format", choices=("table", "csv", "json"), default="table", help="how to print it (default: table)"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Raises DecodeError for a folder without tables and for a query that cannot be answered."""
+    from quiclab.opened import open_study
+
+    study = open_study(arguments.study)
+    if arguments.query is None:
+        for name in study.tables:
+            columns = study.scan(name).collect_schema().names()
+            print(f"{name}: {', '.join(columns)}")
+        return ExitCode.OK
+    _print(study.sql(arguments.query), arguments.format)
+    return ExitCode.OK
+
+
+def _print(answer: pl.DataFrame, form: str) -> None:
+    import polars as pl
+
+    if form == "csv":
+        sys.stdout.write(answer.write_csv())
+    elif form == "json":
+        print(answer.write_json())
+    else:
+        limits = pl.Config(
+            tbl_rows=-1, tbl_cols=-1, fmt_str_lengths=80, tbl_width_chars=-1, tbl_hide_column_data_types=True,
+            tbl_hide_dataframe_shape=True,
+        )  # fmt: skip
+        with limits:
+            print(answer)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Curves over the time of a transfer: an arm keeps its colour and marker, what is drawn of it has a dash of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+import polars as pl
+
+from quiclab.figures import _style
+
+COLUMNS = {
+    "arm": "a colour each, the baseline first",
+    "series": "what the curve shows of the arm",
+    "x_ms": "time since the client's first packet, ms",
+    "y": "the value",
+}
+_DASHES = ("solid", "dot", "dash", "dashdot", "longdash")
+_MOST_MARKS = 60
+"""Of so few points each is worth a mark; of more the line is enough."""
+
+
+def draw(data: pl.DataFrame, y_title: str, unit: str, *, step: bool = False) -> Any:
+    """One row of `data` per point. With `step` a value holds until the next one."""
+    figure = go.Figure()
+    series = data["series"].unique(maintain_order=True).to_list()
+    for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
+        style = _style.arm_style(place)
+        for number, name in enumerate(series):
+            curve = data.filter((pl.col("arm") == arm) & (pl.col("series") == name))
+            if not curve.height:
+                continue
+            label = _style.text(arm) if len(series) == 1 else f"{_style.text(arm)}: {_style.text(name)}"
+            dash = style.dash if len(series) == 1 else _DASHES[number % len(_DASHES)]
+            figure.add_scatter(
+                x=curve["x_ms"].to_list(),
+                y=curve["y"].to_list(),
+                name=label,
+                mode="lines+markers" if curve.height <= _MOST_MARKS else "lines",
+                marker={"symbol": style.marker, "size": 6, "color": style.colour},
+                line={"color": style.colour, "dash": dash, "width": 2, "shape": "hv" if step else "linear"},
+                hovertemplate="%{x:.5g} ms: %{y:,.5g} " + _style.text(unit) + f"<extra>{label}</extra>",
+            )
+    figure.update_layout(
+        _style.base_layout(380),
+        showlegend=True,
+        legend={"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
+        hovermode="closest",
+    )
+    figure.update_xaxes(title={"text": "time since the client's first packet, ms"}, automargin=True, rangemode="tozero")
+    figure.update_yaxes(title={"text": y_title}, automargin=True, rangemode="tozero")
+    return figure

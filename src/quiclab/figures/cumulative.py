@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The share of trials that are done by a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import polars as pl
+
+from quiclab.figures import _style
+from quiclab.figures.distribution import Distribution
+
+
+class Cumulative:
+    """One step per trial and arm. Failed trials never arrive: their arm's curve ends below 100 %."""
+
+    name = "cumulative"
+    question = "What share of the trials of one cell is done by when, in the middle and in the tail?"
+    tables = ("tables/trials.parquet", "metrics.parquet")
+    columns = Distribution.columns
+
+    def draw(self, data: pl.DataFrame) -> Any:
+        """One row of `data` per trial of one cell."""
+        figure = go.Figure()
+        unit = _style.text(data["unit"][0])
+        for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
+            trials = data.filter(pl.col("arm") == arm)
+            counted = trials.filter(pl.col("value").is_not_null() | (pl.col("status") == "failed")).height
+            values = np.sort(trials["value"].drop_nulls().to_numpy())
+            style, label = _style.arm_style(place), _style.text(arm)
+            figure.add_scatter(
+                x=values.tolist(),
+                y=(100 * np.arange(1, values.size + 1) / max(counted, 1)).tolist(),
+                name=label,
+                mode="lines+markers",
+                line={"color": style.colour, "dash": style.dash, "width": 2, "shape": "hv"},
+                marker={"symbol": style.marker, "size": 6, "color": style.colour},
+                hovertemplate=f"%{{y:.0f}} % by %{{x:.5g}} {unit}<extra>{label}</extra>",
+            )
+        figure.update_layout(
+            _style.base_layout(380),
+            showlegend=True,
+            legend={"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
+        )
+        figure.update_xaxes(title={"text": f"{_style.text(data['metric_title'][0])}, {unit}"}, automargin=True)
+        figure.update_yaxes(title={"text": "share of trials, %"}, range=[0, 102], automargin=True)
+        return figure

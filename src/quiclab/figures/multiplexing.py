@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which stream each chunk of bytes belongs to, as they came (Yu and Benson 2021, Figures 16 and 17)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+import polars as pl
+
+from quiclab.figures import _style
+
+
+class Multiplexing:
+    """A band per arm and stream: a mark where a chunk of it came."""
+
+    name = "multiplexing"
+    question = "Do the responses come one after the other, or in turns?"
+    tables = ("tables/http_frames/*.parquet", "tables/frames/*.parquet", "tables/link_packets/*.parquet")
+    columns = {  # noqa: RUF012 - a constant of the class
+        "arm": "a colour each, the baseline first",
+        "stream_id": "stream of the response",
+        "x_ms": "when the chunk came, since the client's first packet, ms",
+        "length_bytes": "its length",
+    }
+
+    def draw(self, data: pl.DataFrame) -> Any:
+        """One row of `data` per chunk."""
+        figure = go.Figure()
+        bands = data.select("arm", "stream_id").unique(maintain_order=True).rows()
+        for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
+            chunks = data.filter(pl.col("arm") == arm)
+            style, label = _style.arm_style(place), _style.text(arm)
+            figure.add_scatter(
+                x=chunks["x_ms"].to_list(),
+                y=[f"{label}, stream {stream}" for stream in chunks["stream_id"]],
+                mode="markers",
+                name=label,
+                marker={"symbol": "line-ns-open", "size": 12, "color": style.colour, "line": {"width": 2}},
+                customdata=chunks["length_bytes"].to_list(),
+                hovertemplate="%{x:.5g} ms: %{customdata:,} bytes<extra>%{y}</extra>",
+            )
+        figure.update_layout(_style.base_layout(90 + 22 * len(bands)))
+        figure.update_xaxes(
+            title={"text": "time since the client's first packet, ms"}, automargin=True, rangemode="tozero"
+        )
+        figure.update_yaxes(automargin=True, autorange="reversed", type="category")
+        return figure

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Congestion control's states: the share of time in each, and what follows it (Kakhki 2017, Figure 13)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+import polars as pl
+
+from quiclab.figures import _style
+
+
+class States:
+    """Bars of the share of time per state and arm; hovering tells where the state leads to, with which probability."""
+
+    name = "states"
+    question = "In which states does each sender's congestion control spend its time, and what leads where?"
+    tables = ("tables/cc_states/*.parquet", "tables/link_packets/*.parquet", "metrics.parquet")
+    columns = {  # noqa: RUF012 - a constant of the class
+        "arm": "a colour each, the baseline first",
+        "state": "state of the congestion control, in its own words",
+        "share_pct": "share of the transfer's time in that state, %; null where instants were missed",
+        "visits": "how often it was entered",
+        "next": "where it leads: `recovery 60 %, slow_start 40 %`",
+        "sampled": "whether states shorter than the sampling interval were missed",
+    }
+
+    def draw(self, data: pl.DataFrame) -> Any:
+        """One row of `data` per arm and state."""
+        figure = go.Figure()
+        for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
+            states = data.filter(pl.col("arm") == arm)
+            style = _style.arm_style(place)
+            label = _style.text(arm) + (" (sampled: short states are missed)" if states["sampled"].any() else "")
+            figure.add_bar(
+                y=[_style.text(state) for state in states["state"]],
+                x=states["share_pct"].to_list(),
+                orientation="h",
+                name=label,
+                marker={"color": style.colour},
+                text=[f"{share:.0f} %" if share is not None else "" for share in states["share_pct"]],
+                customdata=[(row["visits"], _style.text(row["next"])) for row in states.iter_rows(named=True)],
+                hovertemplate="%{x:.1f} % of the time, entered %{customdata[0]} times<br>then %{customdata[1]}"
+                f"<extra>{label}</extra>",
+            )
+        rows = data["state"].n_unique()
+        figure.update_layout(
+            _style.base_layout(120 + 40 * rows * max(1, data["arm"].n_unique())),
+            barmode="group",
+            showlegend=True,
+            legend={"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
+        )
+        figure.update_xaxes(title={"text": "share of the transfer's time, %"}, rangemode="tozero", automargin=True)
+        figure.update_yaxes(automargin=True, autorange="reversed", type="category")
+        return figure

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The requests of one trial of each arm: waiting, then receiving (Benoit and Holland 2020, Figure 8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+import polars as pl
+
+from quiclab.figures import _style
+
+_WAITING = 0.35
+"""Opacity of the part of a bar in which nothing came yet."""
+
+
+class Waterfall:
+    """A bar per request, in the order of the first bytes; pale while it waits, full while it receives."""
+
+    name = "waterfall"
+    question = "Which request waits for what, and which one ends last?"
+    tables = ("tables/http_requests/*.parquet", "tables/link_packets/*.parquet")
+    columns = {  # noqa: RUF012 - a constant of the class
+        "arm": "a colour each, the baseline first",
+        "url": "what was asked for",
+        "sent_ms": "when the request was sent, since the client's first packet, ms",
+        "first_byte_ms": "when its first byte came; null where none did",
+        "last_byte_ms": "when its last byte came; null where it did not",
+    }
+
+    def draw(self, data: pl.DataFrame) -> Any:
+        """One row of `data` per request."""
+        figure = go.Figure()
+        for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
+            style, label = _style.arm_style(place), _style.text(arm)
+            requests = data.filter(pl.col("arm") == arm).sort("first_byte_ms", nulls_last=True)
+            names = [f"{label} {number}: {_style.text(url)}" for number, url in enumerate(requests["url"], 1)]
+            for part, start, end, opacity in (
+                ("waiting", "sent_ms", "first_byte_ms", _WAITING),
+                ("receiving", "first_byte_ms", "last_byte_ms", 1.0),
+            ):
+                figure.add_bar(
+                    y=names,
+                    base=requests[start].to_list(),
+                    x=(requests[end] - requests[start]).to_list(),
+                    orientation="h",
+                    name=f"{label}, {part}",
+                    marker={"color": style.colour, "opacity": opacity},
+                    hovertemplate=f"{part} %{{x:.5g}} ms from %{{base:.5g}} ms<extra>%{{y}}</extra>",
+                )
+        figure.update_layout(
+            _style.base_layout(110 + 18 * data.height),
+            barmode="overlay",
+            showlegend=True,
+            legend={"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
+        )
+        figure.update_xaxes(
+            title={"text": "time since the client's first packet, ms"}, automargin=True, rangemode="tozero"
+        )
+        figure.update_yaxes(automargin=True, autorange="reversed", type="category")
+        return figure

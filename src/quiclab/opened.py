@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study's tables to go on with: as Polars or pandas frames with their units, or by SQL.
+
+>>> study = quiclab.open("studies/demo")  # doctest: +SKIP
+>>> study.metrics.filter(pl.col("name") == "ttlb_ms")  # doctest: +SKIP
+>>> study.sql("SELECT arm, median(value) FROM metrics JOIN trials USING (trial_id) GROUP BY arm")  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from quiclab.errors import DecodeError
+from quiclab.tables import TABLES
+
+if TYPE_CHECKING:
+    import duckdb
+
+_TRIAL_ID = r"([0-9a-f]+)\.parquet$"
+_HINT = "give the folder that `quiclab run` made; `quiclab report STUDY` makes its tables anew"
+
+
+class OpenedStudy:
+    """Everything in a study directory that is a table. Nothing is read before it is asked for.
+
+    A table of logs has one file per trial; here it is one table, with the column `trial_id` in front. `trials` has a
+    row per attempt, and `metrics` a row per verified trial and metric.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        """Raises DecodeError where `directory` holds no study."""
+        self.directory = directory
+        self._files: dict[str, list[Path]] = {}
+        for name, file in (
+            ("trials", directory / "tables" / "trials.parquet"),
+            ("metrics", directory / "metrics.parquet"),
+        ):
+            if file.is_file():
+                self._files[name] = [file]
+        for folder in sorted((directory / "tables").glob("*/")):
+            if folder.name not in self._files and (files := sorted(folder.glob("*.parquet"))):
+                self._files[folder.name] = files
+        if "trials" not in self._files:
+            raise DecodeError(f"{directory} is no study with tables: it has no tables/trials.parquet", _HINT)
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Names of the tables that are there."""
+        return tuple(self._files)
+
+    @property
+    def trials(self) -> pl.DataFrame:
+        """Every attempt: what it ran, and whether it counts."""
+        return self.table("trials")
+
+    @property
+    def metrics(self) -> pl.DataFrame:
+        """Every metric of every verified trial: name, value, unit, and which way is better."""
+        return self.table("metrics")
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A table that is read as far as it is needed. Raises DecodeError for one that is not there."""
+        files = self._of(name)
+        if not self._has_trial_ids(name):
+            return pl.scan_parquet(files)
+        rows = pl.scan_parquet(files, include_file_paths="trial_id", missing_columns="insert", extra_columns="ignore")
+        return rows.with_columns(pl.col("trial_id").str.extract(_TRIAL_ID)).select("trial_id", pl.exclude("trial_id"))
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A whole table. Raises DecodeError for one that is not there, or that cannot be read."""
+        try:
+            return self.scan(name).collect()
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise DecodeError(f"the table {name} cannot be read: {str(error).splitlines()[0]}", _HINT) from error
+
+    def of_trial(self, name: str, trial_id: str) -> pl.DataFrame | None:
+        """The rows of one trial, without `trial_id`; None where that trial has no such table."""
+        file = self.directory / "tables" / name / f"{trial_id}.parquet"
+        try:
+            return pl.read_parquet(file) if file.is_file() else None
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise DecodeError(f"{file} cannot be read: {str(error).splitlines()[0]}", _HINT) from error
+
+    def pandas(self, name: str) -> Any:
+        """The same as a pandas frame, if pandas is installed; `attrs["units"]` and `attrs["meaning"]` go with it."""
+        try:
+            import pandas as pd  # type: ignore[import-untyped, unused-ignore]
+        except ImportError as error:
+            raise DecodeError("pandas is not installed", "pip install pandas") from error
+        frame = pd.DataFrame(self.table(name).to_dict(as_series=False))
+        frame.attrs.update(units=self.units(name), meaning=self.meaning(name))
+        return frame
+
+    def units(self, name: str) -> dict[str, str]:
+        """Column → unit, for the columns that have one."""
+        self._of(name)
+        return {column.name: column.unit for column in TABLES[name].columns if column.unit} if name in TABLES else {}
+
+    def meaning(self, name: str) -> dict[str, str]:
+        """Column → what it holds, in a sentence."""
+        self._of(name)
+        return {column.name: column.doc for column in TABLES[name].columns} if name in TABLES else {}
+
+    def sql(self, query: str) -> pl.DataFrame:
+        """The answer to a query in DuckDB's SQL, where every table is a view. Raises DecodeError for a wrong query."""
+        import duckdb
+
+        with self.connect() as connection:
+            try:
+                answer = connection.sql(query)
+                return pl.DataFrame() if answer is None else pl.DataFrame(answer)
+            except duckdb.Error as error:
+                raise DecodeError(f"DuckDB cannot answer: {error}", f"views: {', '.join(self.tables)}") from error
+
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        """A DuckDB connection of your own in which every table is a view; the study's files are only read."""
+        import duckdb
+
+        connection = duckdb.connect()
+        for name, files in self._files.items():
+            listed = ", ".join(_quoted(str(file)) for file in files)
+            source = f"read_parquet([{listed}], filename = true, union_by_name = true)"
+            trial_id = f"regexp_extract(filename, '{_TRIAL_ID}', 1) AS trial_id, " if self._has_trial_ids(name) else ""
+            connection.execute(f'CREATE VIEW "{name}" AS SELECT {trial_id}* EXCLUDE (filename) FROM {source}')  # noqa: S608
+        return connection
+
+    def _has_trial_ids(self, name: str) -> bool:
+        """Whether trials are told apart by files, and not by a column."""
+        return name not in ("trials", "metrics")
+
+    def _of(self, name: str) -> list[Path]:
+        if name not in self._files:
+            raise DecodeError(f"{self.directory} has no table {name!r}", f"it has {', '.join(self.tables)}")
+        return self._files[name]
+
+
+def _quoted(text: str) -> str:
+    """As SQL writes a text."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def open_study(directory: str | Path) -> OpenedStudy:
+    """The tables of a study directory. Raises DecodeError where there is no study."""
+    return OpenedStudy(Path(directory).expanduser().resolve())

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The data of each figure, from the files of a study: one function a figure, by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import polars as pl
+
+from quiclab.errors import SpecError
+from quiclab.opened import OpenedStudy
+from quiclab.report import figure_data, requests, series
+from quiclab.report.chosen import Chosen, choose
+from quiclab.report.factors import factor
+from quiclab.report.model import StudyAnalysis
+from quiclab.report.study import BYTES_ACKNOWLEDGED
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a figure is to show."""
+
+    study: OpenedStudy
+    analysis: StudyAnalysis
+    cell: str | None = None
+    """None is the cell with the largest significant difference."""
+    block: int | None = None
+    """None is the median trial of each arm."""
+    other: str | None = None
+    """The arm that is compared with the baseline, where a figure shows only two; None is the first."""
+    factor: str | None = None
+    """Which factor of the study is the x axis; None is the only one that varies."""
+
+    def chosen(self) -> Chosen:
+        """Trials, one of each arm."""
+        return choose(self.analysis, self.cell, self.block)
+
+    def trials_of_cell(self) -> pl.DataFrame:
+        """All trials of the cell, in the columns of the distribution."""
+        cell = self.chosen().cell_id if self.cell is None else self.cell
+        rows = figure_data.distributions(self.analysis).filter(cell_id=cell, kind="main")
+        if not rows.height:
+            known = dict.fromkeys(c.cell_id for c in self.analysis.comparisons)
+            raise SpecError(f"the study has no cell {cell!r}", f"it has {', '.join(known) or 'none'}")
+        return rows
+
+
+def gather(name: str, asked: Asked) -> pl.DataFrame:
+    """The columns that the figure declares; empty where the study has nothing of the kind. Raises SpecError."""
+    return _GATHERERS[name](asked)
+
+
+def _differences(asked: Asked) -> pl.DataFrame:
+    rows = figure_data.differences(asked.analysis).filter(kind="main")
+    arms = rows["other_arm"].unique(maintain_order=True).to_list() if rows.height else []
+    if asked.other is not None and asked.other not in arms:
+        raise SpecError(
+            f"no arm {asked.other!r} is compared with the baseline", f"there are {', '.join(arms) or 'none'}"
+        )
+    return rows.filter(other_arm=asked.other or arms[0]) if arms else rows
+
+
+def _bytes_acknowledged(asked: Asked) -> pl.DataFrame:
+    parts = [pl.DataFrame(schema={"arm": pl.String, **BYTES_ACKNOWLEDGED})]
+    for arm, trial_id in asked.chosen().trials.items():
+        curve = asked.study.of_trial("bytes_acknowledged", trial_id)
+        if curve is not None:
+            parts.append(
+                curve.select(pl.lit(arm).alias("arm"), *(pl.col(n).cast(t) for n, t in BYTES_ACKNOWLEDGED.items()))
+            )
+    return pl.concat(parts)
+
+
+def _first_loss(asked: Asked) -> pl.DataFrame:
+    trials = asked.trials_of_cell().filter(pl.col("value").is_not_null())
+    return trials.with_columns(
+        pl.Series("acknowledged_bytes", [_at_first_loss(asked.study, t) for t in trials["trial_id"]], dtype=pl.Float64)
+    )
+
+
+def _at_first_loss(study: OpenedStudy, trial_id: str) -> float | None:
+    losses, curve = study.of_trial("losses", trial_id), study.of_trial("bytes_acknowledged", trial_id)
+    zero_ns = series.start_ns(study, trial_id)
+    if losses is None or curve is None or zero_ns is None:
+        return None
+    first_ns = losses.filter(pl.col("vantage") == "server")["time_ns"].min()
+    if not isinstance(first_ns, int):
+        return None
+    by_then = curve.filter(pl.col("x_ms") <= (first_ns - zero_ns) / 1e6)["bytes"].max()
+    return float(by_then) if isinstance(by_then, int | float) else 0.0
+
+
+def _states(asked: Asked) -> pl.DataFrame:
+    times = asked.study.metrics.filter((pl.col("name") == "ttlb_ms") & pl.col("value").is_finite())
+    return requests.states(asked.study, asked.chosen().trials, dict(times.select("trial_id", "value").iter_rows()))
+
+
+def _of_trials(
+    of: Callable[[OpenedStudy, Mapping[str, str]], pl.DataFrame],
+) -> Callable[[Asked], pl.DataFrame]:
+    return lambda asked: of(asked.study, asked.chosen().trials)
+
+
+_GATHERERS: Mapping[str, Callable[[Asked], pl.DataFrame]] = MappingProxyType(
+    {
+        "differences": _differences,
+        "factor": lambda asked: factor(asked.study, asked.analysis, asked.factor),
+        "distributions": Asked.trials_of_cell,
+        "cumulative": Asked.trials_of_cell,
+        "first_loss": _first_loss,
+        "bytes_acknowledged": _bytes_acknowledged,
+        "throughput": _of_trials(series.throughput),
+        "window": _of_trials(series.window),
+        "rtt": _of_trials(series.round_trip_time),
+        "queue": _of_trials(series.queue),
+        "states": _states,
+        "waterfall": _of_trials(requests.requests),
+        "multiplexing": _of_trials(requests.chunks),
+    }
+)

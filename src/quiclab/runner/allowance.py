@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a probe may ask of servers that are not ours: so many requests and bytes a host, and a pause between requests.
+
+The account is kept in the study before each request leaves, so that interrupted and continued probes share it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from quiclab.errors import TrialError
+from quiclab.store.layout import write_atomically
+from quiclab.units import ByteCount, Duration
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Of each host."""
+
+    requests: int
+    body_bytes: ByteCount
+    pause: Duration
+    """Least time from the end of a request to the next one."""
+
+
+class Allowance:
+    """The account of one study."""
+
+    def __init__(self, file: Path, bounds: Bounds) -> None:
+        self._file = file
+        self._bounds = bounds
+        self._used: dict[str, dict[str, int]] = json.loads(file.read_text()) if file.exists() else {}
+        self._ended: dict[str, float] = {}
+
+    def used(self, host: str) -> tuple[int, int]:
+        """Requests and body bytes so far."""
+        account = self._used.get(host, {})
+        return account.get("requests", 0), account.get("body_bytes", 0)
+
+    def take(self, host: str, expected_bytes: int) -> int:
+        """Wait until the next request may leave, enter it, and say how many bytes of body it may bring.
+
+        Raises TrialError where a bound is reached.
+        """
+        requests, body_bytes = self.used(host)
+        if requests >= self._bounds.requests:
+            raise TrialError(
+                f"{host} has had {requests} requests, as many as --max-requests allows: the rest was not run",
+                "what has run is kept; the same command with a larger --max-requests continues",
+            )
+        left = self._bounds.body_bytes.bytes - body_bytes
+        if left < max(1, expected_bytes):
+            raise TrialError(
+                f"{host} has sent {body_bytes} bytes and the next body is {expected_bytes}, more than --max-bytes "
+                "allows: the rest was not run",
+                "what has run is kept; the same command with a larger --max-bytes continues",
+            )
+        if host in self._ended:
+            time.sleep(max(0.0, self._ended[host] + self._bounds.pause.s - time.monotonic()))
+        self._enter(host, requests + 1, body_bytes + expected_bytes)
+        return left
+
+    def settle(self, host: str, expected_bytes: int, body_bytes: int) -> None:
+        """The request has ended and brought so much."""
+        requests, before = self.used(host)
+        self._enter(host, requests, before - expected_bytes + body_bytes)
+        self._ended[host] = time.monotonic()
+
+    def _enter(self, host: str, requests: int, body_bytes: int) -> None:
+        self._used[host] = {"requests": requests, "body_bytes": body_bytes}
+        write_atomically(self._file, json.dumps(self._used, indent=1))

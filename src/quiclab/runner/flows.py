@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which flows a trial has beside the measured one: pure, and the same for all trials of a block."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from quiclab.plan.rows import PlanRow
+from quiclab.runner.commands import PORT, workload_of
+from quiclab.spec import model
+from quiclab.testbed.hub import Pair
+from quiclab.units import Duration
+
+MEASURED = "measured"
+"""The label of the flow that the trial is about."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One of them."""
+
+    label: str
+    """Unique in the trial: `h2-1`, `udp-1`."""
+    pair: Pair
+    start: Duration
+    """Since the competition began."""
+    tcp: model.Tcp
+    """Of its own two namespaces."""
+    arm: model.Arm | None = None
+    """Of a download; with its workload."""
+    workload: model.Workload | None = None
+    background: model.Background | None = None
+    """Else."""
+
+    @property
+    def port(self) -> int:
+        """Of its server: no other flow has it, so that a port tells the flow of a packet."""
+        return PORT + self.pair.number
+
+
+def other_flows(study: model.Study, row: PlanRow) -> tuple[Flow, ...]:
+    """In the order of the spec, numbered from 1."""
+    own = workload_of(study, row)
+    competition = own.competition
+    if competition is None:
+        return ()
+    numbers: Counter[str] = Counter()
+    draw = random.Random(f"starts/{row.seed}")  # noqa: S311
+    flows: list[Flow] = []
+    for each in _each(competition):
+        kind = each.arm if isinstance(each, model.Competitor) else each.kind
+        numbers[kind] += 1
+        late = Duration(int(draw.random() * competition.start_spread.ns))
+        label, pair, start = f"{kind}-{numbers[kind]}", Pair(len(flows) + 1), each.start + late
+        if isinstance(each, model.Competitor):
+            arm = next(arm for arm in study.arms if arm.name == each.arm)
+            named = (workload for workload in study.workloads if workload.name == each.workload)
+            flows.append(Flow(label, pair, start, arm.tcp, arm, next(named, own)))
+        else:
+            baseline = next(arm for arm in study.arms if arm.name == study.baseline)
+            flows.append(Flow(label, pair, start, baseline.tcp, background=each))
+    return tuple(flows)
+
+
+def _each(competition: model.Competition) -> Iterator[model.Competitor | model.Background]:
+    for each in competition.others:
+        for _ in range(each.count):
+            yield each

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`[workload.video]`: which video is played, how it is delivered, and for how long it is watched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from quiclab.spec import kinds
+from quiclab.spec.nodes import Kind, Node, build
+from quiclab.units import Bitrate, ByteCount, Duration
+
+MEDIA_TYPE = "video/mp4"
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Size of the picture, and the bitrate that a video of that size is given."""
+
+    width: int
+    height: int
+    bitrate: Bitrate
+
+
+QUALITIES: Mapping[str, Quality] = {
+    "234p": Quality(416, 234, Bitrate(145_000)),
+    "360p": Quality(640, 360, Bitrate(365_000)),
+    "432p": Quality(768, 432, Bitrate(1_100_000)),
+    "540p": Quality(960, 540, Bitrate(2_000_000)),
+    "720p": Quality(1280, 720, Bitrate(4_500_000)),
+    "1080p": Quality(1920, 1080, Bitrate(6_000_000)),
+    "1440p": Quality(2560, 1440, Bitrate(8_100_000)),
+    "2160p": Quality(3840, 2160, Bitrate(16_800_000)),
+}
+"""Sizes and bitrates of Apple's HLS Authoring Specification for Apple Devices: of its table for H.264 up to 1080p, of
+that for HEVC above, where H.264 has none."""
+
+
+@dataclass(frozen=True)
+class Video:
+    """A video that a browser plays. It is made by ffmpeg from a synthetic source with the study's seed, without sound,
+    at a constant bitrate, and kept in the user's cache directory."""
+
+    qualities: tuple[str, ...]
+    """One; with `delivery = "dash"` those that the player chooses from. Sizes and bitrates are those of Apple's HLS
+    authoring specification, and the bitrate of 2160p is its one for HEVC."""
+    bitrates: tuple[Bitrate, ...] | None = None
+    """Of each quality instead of the usual one: `145 kbit/s`, `365 kbit/s`, `1.1 Mbit/s`, `2 Mbit/s`, `4.5 Mbit/s`,
+    `6 Mbit/s`, `8.1 Mbit/s` and `16.8 Mbit/s`, from 234p to 2160p."""
+    delivery: Literal["progressive", "dash"] = "progressive"
+    """One MP4 file whose index comes first, or a DASH manifest with segments and dash.js, which adapts the quality."""
+    length: Duration = Duration(600 * 10**9)
+    """Of the whole video."""
+    watch: Duration = Duration(60 * 10**9)
+    """The trial ends this long after the video was asked for, or at the end of the video. A video that has not started
+    by then has failed."""
+    frame_rate: int = 30
+    """Pictures a second."""
+    loop: Duration = Duration(10 * 10**9)
+    """What is encoded; the video repeats it. Short ones are made quickly."""
+    segment: Duration = Duration(4 * 10**9)
+    """Length of a segment of DASH."""
+    decode: bool = True
+    """`false`: nothing is decoded. A page fetches the file and keeps a clock: its player is a model that buffers as
+    `buffer` says and stalls when the bytes of the next instant are not there. For videos that the machine decodes too
+    slowly, so that stalls are the network's. Progressive only."""
+    buffer: Duration = Duration(10 * 10**9)
+    """How far ahead the player without decoder reads: Chromium's own aims at 10 s."""
+
+    @property
+    def bit_rates(self) -> tuple[Bitrate, ...]:
+        """Of each quality."""
+        return self.bitrates or tuple(QUALITIES[name].bitrate for name in self.qualities)
+
+    @property
+    def size(self) -> ByteCount:
+        """About what the best quality has in all."""
+        return ByteCount(round(max(rate.bit_per_s for rate in self.bit_rates) * self.length.s / 8))
+
+    @property
+    def entry(self) -> str:
+        """The file that the player asks for first."""
+        return "video.mp4" if self.delivery == "progressive" else "manifest.mpd"
+
+    def __str__(self) -> str:
+        best = max(zip(self.bit_rates, self.qualities, strict=True), key=lambda each: each[0].bit_per_s)
+        several = f"{len(self.qualities)} qualities up to " if len(self.qualities) > 1 else ""
+        told = f"{several}{best[1]} at {best[0]}"
+        how = self.delivery if self.decode else f"{self.delivery}, not decoded"
+        return f"video of {self.length}, {told}, {how}, {self.watch} watched"
+
+
+VIDEO_KEYS: Mapping[str, Kind[Any]] = {
+    "qualities": kinds.several(
+        kinds.choice(tuple(QUALITIES)), f"an array of one or more of {', '.join(QUALITIES)}", 1, len(QUALITIES)
+    ),
+    "bitrates": kinds.several(kinds.RATE, 'an array of as many rates, such as ["5 Mbit/s"]', 1, len(QUALITIES)),
+    "delivery": kinds.choice(("progressive", "dash")),
+    "length": kinds.TIMEOUT,
+    "watch": kinds.TIMEOUT,
+    "frame_rate": kinds.whole(1, 120),
+    "loop": kinds.TIME,
+    "segment": kinds.TIME,
+    "decode": kinds.FLAG,
+    "buffer": kinds.TIME,
+}
+
+
+def _read_video(node: Node) -> Video:
+    """What its keys say together is checked once each can be read."""
+    video = build(Video, node, VIDEO_KEYS)
+    if len(set(video.qualities)) < len(video.qualities):
+        node.child("qualities").report("a quality stands here twice; write each once")
+    if video.delivery == "progressive" and len(video.qualities) > 1:
+        node.child("qualities").report('one file has one quality; write one, or delivery = "dash"')
+    if video.bitrates is not None and len(video.bitrates) != len(video.qualities):
+        told = f"there are {len(video.bitrates)} for {len(video.qualities)} qualities"
+        node.child("bitrates").report(f"{told}; write one for each")
+    if video.delivery == "dash" and not video.decode:
+        node.child("decode").report('a player that adapts the quality needs its decoder; leave out delivery = "dash"')
+    if video.delivery == "dash" and video.segment.ns % GROUP.ns:
+        node.child("segment").report(f"a picture that stands alone comes every {GROUP}; write a multiple of that")
+    if video.loop.ns % GROUP.ns:
+        node.child("loop").report(f"a picture that stands alone comes every {GROUP}; write a multiple of that")
+    return video
+
+
+GROUP = Duration(2 * 10**9)
+"""Between pictures that stand alone (closed groups of pictures)."""
+
+VIDEO: Kind[Video] = Kind('a table such as {qualities = ["1080p"]}', _read_video)

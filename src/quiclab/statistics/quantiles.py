@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tails: a quantile of one sample with its exact distribution-free interval.
+
+The number of values below a quantile is binomial, whatever their distribution, so the interval runs between two of the
+values in order (Hahn and Meeker 1991, Statistical Intervals, 5.2). A small sample cannot bound a tail: then that end is
+open.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from quiclab.statistics.interval import Interval
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """One quantile of a sample."""
+
+    estimate: float
+    """The smallest value that at least this share of the sample does not exceed; a failed trial counts as infinite."""
+    interval: Interval
+    """A bound is infinite where no value of the sample bounds it at this level."""
+
+
+def quantile(values: npt.NDArray[np.float64], share: float, confidence: float) -> Quantile | None:
+    """Quantile `share` (0.95 is p95) of values in any unit; ±inf are worst, NaN is left out. None of no values."""
+    known = np.sort(values[~np.isnan(values)])
+    if not known.size:
+        return None
+    from scipy.stats import binom  # imported late: it takes longer than the rest of an analysis
+
+    n, miss = known.size, (1 - confidence) / 2
+    below = binom(n, share)
+    low = int(below.ppf(miss))  # P(B < low) ≤ miss: the low-th value in order is a lower bound
+    high = int(below.isf(miss)) + 1
+    attained = float(below.cdf(high - 1) - (below.cdf(low - 1) if low else 0.0))
+    estimate = float(known[max(0, math.ceil(share * n) - 1)])
+    return Quantile(
+        estimate,
+        Interval(
+            float(known[low - 1]) if low >= 1 else -math.inf,
+            float(known[high - 1]) if high <= n else math.inf,
+            attained,
+        ),
+    )

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Videos that Chromium plays over the emulated link: one that runs, one that cannot start, one that is not decoded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from small_study import quiclab, trials
+from stack_study import need
+
+from quiclab.endpoints._stacks import stacks_folder
+from quiclab.endpoints.clients._player import DASH_JS
+from quiclab.runner.films import find_ffmpeg
+
+pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+
+_SPEC = """\
+[study]
+name = "videos"
+seed = 1
+blocks = 1
+aa = { workload = "tiny", blocks = 1 }
+
+# A loaded machine must not void what is tested here.
+[limits]
+lateness_p99 = "1 s"
+trial = "60 s"
+
+[[workload]]
+name = "tiny"
+size = "1 KB"
+
+[[workload]]
+name = "plays"
+kind = "video"
+video = { qualities = ["360p"], length = "2 s", watch = "20 s", loop = "2 s" }
+
+[[workload]]
+name = "starves"
+kind = "video"
+video = { qualities = ["1080p"], bitrates = ["60 Mbit/s"], length = "4 s", watch = "1 s", loop = "2 s" }
+
+[[workload]]
+name = "undecoded"
+kind = "video"
+video = { qualities = ["360p"], bitrates = ["4 Mbit/s"], length = "20 s", watch = "5 s", loop = "2 s", decode = false }
+
+[[workload]]
+name = "adapts"
+kind = "video"
+video = {delivery = "dash", qualities = ["234p", "360p"], length = "6 s", watch = "9 s", loop = "2 s", segment = "2 s"}
+
+[[path]]
+name = "slow"
+rate = "2 Mbit/s"
+delay = "5 ms"
+
+[[arm]]
+name = "h2"
+protocol = "h2"
+client = "chromium"
+server = "caddy"
+tcp = { congestion_control = "cubic" }
+
+[[arm]]
+name = "h3"
+protocol = "h3"
+client = "chromium"
+server = "nginx"
+"""
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All of it, run once; its files are made in a cache of its own."""
+    need(("client", "chromium"), ("server", "nginx"))
+    if find_ffmpeg() is None or not (stacks_folder() / "players" / DASH_JS).is_file():
+        pytest.skip("there is no ffmpeg, or no dash.js: make stacks")
+    folder = tmp_path_factory.mktemp("video")
+    (folder / "spec.toml").write_text(_SPEC)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        done = quiclab("run", folder / "spec.toml", "--out", folder / "study", timeout=400)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return folder / "study"
+
+
+def _trials(study: Path, workload: str) -> dict[str, dict[str, Any]]:
+    return {each["row"]["arm"]: each for each in trials(study) if each["row"]["workload"] == workload}
+
+
+def _metrics(study: Path, trial: dict[str, Any]) -> dict[str, float | None]:
+    rows = pl.read_parquet(study / "metrics.parquet").filter(pl.col("trial_id") == trial["trial_id"])
+    return dict(rows.select("name", "value").iter_rows())
+
+
+@pytest.mark.parametrize("arm", ["h2", "h3"])
+def test_played(study: Path, arm: str) -> None:
+    """One file in ranges: shown from beginning to end over the protocol that was asked for."""
+    trial = _trials(study, "plays")[arm]
+    assert trial["status"] == "verified", trial["reason"]
+    assert trial["client"]["requests"][0]["http_version"] == {"h2": "HTTP/2", "h3": "HTTP/3"}[arm]
+    values = _metrics(study, trial)
+    assert values["startup_ms"]
+    assert values["played_s"] == pytest.approx(2, abs=0.2)
+    assert values["mean_quality_bit_per_s"] == pytest.approx(365_000)
+    assert values["overall_throughput_bit_per_s"]
+    assert values["quality_switches"] == 0
+
+
+@pytest.mark.parametrize("arm", ["h2", "h3"])
+def test_a_video_that_never_starts(study: Path, arm: str) -> None:
+    """Its trial fails with the reason, and the others go on."""
+    trial = _trials(study, "starves")[arm]
+    assert trial["status"] == "failed"
+    assert "the video did not start within the 1 s that it was watched" in trial["reason"]
+
+
+@pytest.mark.parametrize("arm", ["h2", "h3"])
+def test_without_decoder(study: Path, arm: str) -> None:
+    """The model of a player stalls where the link is slower than the video."""
+    trial = _trials(study, "undecoded")[arm]
+    assert trial["status"] == "verified", trial["reason"]
+    values = _metrics(study, trial)
+    assert values["stalls"]
+    assert values["decoder_stalls"] == 0
+    assert values["frames_dropped_pct"] is None
+
+
+@pytest.mark.parametrize("arm", ["h2", "h3"])
+def test_adaptive(study: Path, arm: str) -> None:
+    """dash.js plays all segments, in the two qualities that the manifest has."""
+    trial = _trials(study, "adapts")[arm]
+    assert trial["status"] == "verified", trial["reason"]
+    assert trial["client"]["versions"]["dash.js"]
+    values = _metrics(study, trial)
+    assert values["played_s"] == pytest.approx(6, abs=0.3)
+    assert 145_000 <= (values["mean_quality_bit_per_s"] or 0) <= 365_000
+    assert values["fraction_loaded_pct"] == pytest.approx(100, abs=2)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab figure`."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+from synthetic_study import write_study
+
+from quiclab.cli.main import main
+from quiclab.figures import FIGURES
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study."""
+    return write_study(tmp_path_factory.mktemp("study"))
+
+
+def test_the_list_has_every_question(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line per figure."""
+    assert main(["figure", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [figure.name for figure in FIGURES]
+
+
+def test_a_page_loads_nothing_and_has_its_data_beside_it(directory: Path, tmp_path: Path) -> None:
+    """HTML with plotly inside; the CSV has a row per trial of the cell."""
+    out = tmp_path / "spread.html"
+    assert main(["figure", "distributions", str(directory), "--cell", "1 MB/loss", "-o", str(out)]) == 0
+    assert "<title>How do the trials" in out.read_text(encoding="utf-8")
+    assert pl.read_csv(out.with_suffix(".csv")).height == 18
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium (apt-get install chromium)")
+@pytest.mark.parametrize(("ending", "head"), [("pdf", b"%PDF-"), ("svg", b"<svg"), ("png", b"\x89PNG")])
+def test_a_picture_for_a_paper(directory: Path, tmp_path: Path, ending: str, head: bytes) -> None:
+    """Each kind begins as such files do."""
+    out = tmp_path / f"map.{ending}"
+    assert main(["figure", "differences", str(directory), "-o", str(out)]) == 0
+    assert out.read_bytes().startswith(head)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["figure"], "name a figure and a study"),
+        (["figure", "pie", "STUDY"], "there is no figure 'pie'"),
+        (["figure", "window", "STUDY", "-o", "x.docx"], "its name ends in .docx"),
+        (["figure", "window", "STUDY"], "needs tables/transport_metrics/*.parquet"),
+    ],
+)
+def test_what_cannot_be_drawn_is_told(
+    directory: Path, arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One sentence and exit code 2; this study has no logs."""
+    assert main([str(directory) if word == "STUDY" else word for word in arguments]) == 2
+    assert told in capsys.readouterr().err
