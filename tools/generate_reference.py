@@ -68,9 +68,10 @@ def page() -> str:
         _section("competition (in [[workload]])", model.Competition, competition.COMPETITION_KEYS),
         _section("competitors (in competition)", model.Competitor, competition.COMPETITOR_KEYS),
         _section("background (in competition)", model.Background, competition.BACKGROUND_KEYS),
-        _section("[[path]]", model.Path, {k: v for k, v in paths.PATH_KEYS.items() if k not in paths.DIRECTION_KEYS}),
+        _section("[[path]]", model.Path, _without(paths.PATH_KEYS, "link", *paths.DIRECTION_KEYS)),
+        _section("[[path.link]]", model.Link, _without(paths.LINK_KEYS, *paths.DIRECTION_KEYS)),
         _section(
-            "Keys of a direction (in [[path]] for both, in [path.up] or [path.down] for one)",
+            "Keys of a direction (in [[path]] or [[path.link]] for both, in [path.up] or [path.link.up] for one)",
             model.Direction,
             paths.DIRECTION_KEYS,
         ),
@@ -91,6 +92,10 @@ def page() -> str:
         _section("tcp", model.Tcp, arms.TCP_KEYS),
     ]
     return "\n".join(parts)
+
+
+def _without(keys: Keys, *names: str) -> Keys:
+    return {name: kind for name, kind in keys.items() if name not in names}
 
 
 def _section(
@@ -153,6 +158,8 @@ _RESOLVED: dict[tuple[type[Any], str], str] = {
     (model.Path, "title"): "the profile's title, or the name",
     (model.Path, "up"): "as for both",
     (model.Path, "down"): "as for both",
+    (model.Link, "up"): "as for both",
+    (model.Link, "down"): "as for both",
     (model.Direction, "edge"): "max(1 Gbit/s, 10 × rate)",
     (model.Direction, "queue"): "1 bdp",
     (model.Direction, "rate"): "unlimited",

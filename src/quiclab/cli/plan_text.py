@@ -65,11 +65,15 @@ def print_plan(
 def _paths(study: Study) -> Table:
     table = _table("Path", "", "Rate", "Delay", "Loss", "Queue", "Access rate")
     for path in study.paths:
-        if path.up == path.down:
-            table.add_row(path.name, "each way", *_cells(path.up, path))
-        else:
-            table.add_row(path.name, "up", *_cells(path.up, path))
-            table.add_row("", "down", *_cells(path.down, path))
+        if path.more_links:
+            table.add_row(path.name)
+        for link in path.links:
+            name = f"  {link.name}" if path.more_links else path.name
+            if link.up == link.down:
+                table.add_row(name, "each way", *_cells(link.up, path))
+            else:
+                table.add_row(name, "up", *_cells(link.up, path))
+                table.add_row("", "down", *_cells(link.down, path))
     return table
 
 

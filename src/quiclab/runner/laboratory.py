@@ -20,7 +20,7 @@ from quiclab.spec.model import Certificate, Study
 from quiclab.testbed import _libc
 from quiclab.testbed.certificates import HOST, Certificates, make_certificates
 from quiclab.testbed.host import bounded_run
-from quiclab.testbed.link import SERVER_ADDRESSES, Backend
+from quiclab.testbed.link import SERVER_ADDRESSES, Backend, node_addresses
 from quiclab.workloads import build_site
 
 WARM_UP_OBJECT = "warm-up"
@@ -54,6 +54,10 @@ class Laboratory:
     pages: Mapping[str, ServedPage] = field(default_factory=dict)
     """Workload → its page."""
 
+    def name_front(self, address: str) -> None:
+        """Have the server's name stand for this address, in the file where names are looked up."""
+        (self.work_dir / "hosts").write_text(f"127.0.0.1 localhost\n::1 localhost\n{address} {HOST}\n")
+
     def trial_dir(self, trial_id: str) -> Path:
         """An empty folder in memory for one trial."""
         folder = self.work_dir / trial_id
@@ -76,9 +80,11 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     work_dir.mkdir(exist_ok=True)
     _libc.mount("tmpfs", str(work_dir), "tmpfs", _libc.MS_NOSUID | _libc.MS_NODEV, "mode=0755")
     kinds = {arm.certificate for arm in study.arms}
-    certificates = make_certificates(study_dir / "tls", tuple(SERVER_ADDRESSES.values()), kinds)
+    nodes = range(1, max(len(path.links) for path in study.paths))
+    addresses = [*SERVER_ADDRESSES.values(), *(each for node in nodes for each in node_addresses(node).values())]
+    certificates = make_certificates(study_dir / "tls", tuple(addresses), kinds)
     hosts = work_dir / "hosts"
-    hosts.write_text(f"127.0.0.1 localhost\n::1 localhost\n{SERVER_ADDRESSES[4]} {HOST}\n")
+    hosts.touch()
     _libc.mount(str(hosts), "/etc/hosts", None, _libc.MS_BIND)
     root, uploads = work_dir / "www", work_dir / "uploads"
     root.mkdir()

@@ -18,6 +18,7 @@ from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, rests_on_decryption, shortfall
 from quiclab.verify.bodies import body_problem
 from quiclab.verify.competition import broken_wire, competition_problem
+from quiclab.verify.origin_leg import control_problem, relay_problem
 from quiclab.verify.proof import UNPROVEN, prove, prove_decrypted
 
 HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
@@ -96,5 +97,8 @@ def _transport_problem(document: dict[str, Any]) -> str | None:
     return None
 
 
-_CHECKS = (_transport_problem, competition_problem, body_problem, objects_apart, change_problem, shortfall)
+_CHECKS = (
+    *(_transport_problem, control_problem, competition_problem),
+    *(body_problem, relay_problem, objects_apart, change_problem, shortfall),
+)
 """Of a trial that ran to its end, in this order."""
