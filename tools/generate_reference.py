@@ -16,7 +16,20 @@ from typing import Any
 
 import reference_pages
 
-from quiclab.spec import aqm, arms, competition, impairments, model, paths, policing, read, video, workloads
+from quiclab.spec import (
+    address_change,
+    aqm,
+    arms,
+    competition,
+    impairments,
+    model,
+    paths,
+    policing,
+    random_rate,
+    read,
+    video,
+    workloads,
+)
 from quiclab.spec.knobs import KNOB_KEYS
 from quiclab.spec.nodes import Kind
 from quiclab.spec.page import PAGE_KEYS, RESOURCES_KEYS, Page, Resources
@@ -51,6 +64,7 @@ def page() -> str:
         _section("page (in [[workload]])", Page, PAGE_KEYS, optional=True),
         _section("resources (of a page)", Resources, RESOURCES_KEYS),
         _section("[workload.video]", model.Video, video.VIDEO_KEYS),
+        _section("address_change (in [[workload]])", address_change.AddressChange, address_change.ADDRESS_CHANGE_KEYS),
         _section("competition (in [[workload]])", model.Competition, competition.COMPETITION_KEYS),
         _section("competitors (in competition)", model.Competitor, competition.COMPETITOR_KEYS),
         _section("background (in competition)", model.Background, competition.BACKGROUND_KEYS),
@@ -60,6 +74,7 @@ def page() -> str:
             model.Direction,
             paths.DIRECTION_KEYS,
         ),
+        _section("rate = {least, most, every}", model.RandomRate, random_rate.RANDOM_RATE_KEYS),
         _queue(),
         *(_section(f'aqm = {{model = "{name}"}}', cls, keys) for name, (cls, keys) in aqm.AQM_MODELS.items()),
         _section("block", model.Block, policing.BLOCK_KEYS),
@@ -135,7 +150,7 @@ def _default(cls: type[Any], key: str, field: dataclasses.Field[Any]) -> str:
 _RESOLVED: dict[tuple[type[Any], str], str] = {
     (model.Study, "baseline"): "first h2 arm, else the first",
     (model.Study, "aa"): "smallest workload, first path",
-    (model.Path, "title"): "the name",
+    (model.Path, "title"): "the profile's title, or the name",
     (model.Path, "up"): "as for both",
     (model.Path, "down"): "as for both",
     (model.Direction, "edge"): "max(1 Gbit/s, 10 × rate)",
@@ -158,6 +173,7 @@ def main() -> int:
         "metrics.md": reference_pages.metrics_page(),
         "endpoints.md": reference_pages.endpoints_page(),
         "figures.md": reference_pages.figures_page(),
+        "paths.md": reference_pages.paths_page(),
     }
     code = 0
     for name, text in pages.items():

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from quiclab.cli.paths import toml
 from quiclab.endpoints import ENDPOINTS
 from quiclab.figures import FIGURES
 from quiclab.metrics import METRICS
 from quiclab.spec.model import Program, Tcp
+from quiclab.spec.profiles import profiles
 from quiclab.tables import TABLES
 
 _NOTE = "This page is generated from the source by `tools/generate_reference.py`.\n"
@@ -63,6 +65,22 @@ def endpoints_page() -> str:
         cells = (speaks, "; ".join(knobs), also, "; ".join(told))
         rows.append(f"| `{endpoint.name}` | {endpoint.role} | {' | '.join(map(_cell, cells))} |")
     return "\n".join(head + rows) + "\n"
+
+
+def paths_page() -> str:
+    """Every path that has a name, with where its numbers come from."""
+    parts = [
+        "# Paths by name\n",
+        '`profile = "lte"` in a `[[path]]`, or `quiclab exec --profile lte`, begins with these keys, and every other '
+        "key overrides; what stands for both directions also overrides what a profile says for one. `quiclab paths` "
+        "lists them. A preset is made up by those who publish it: no network was measured for it.\n",
+        _NOTE,
+    ]
+    for name, profile in profiles().items():
+        parts += [f"\n## {name}\n", f"{profile.title}. Source ({profile.kind}): {profile.source} <{profile.url}>\n"]
+        parts += [f"Chosen here: {profile.chosen}\n", "```toml", f'profile = "{name}"  # as if this stood here:']
+        parts += [*(f"{key} = {toml(value)}" for key, value in profile.path.items()), "```"]
+    return "\n".join(parts) + "\n"
 
 
 def figures_page() -> str:

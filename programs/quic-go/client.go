@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -12,6 +13,8 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -44,7 +47,7 @@ func runClient(file string) error {
 	if err := job.applyToProcess(); err != nil {
 		return err
 	}
-	gets, err := job.requests()
+	requests, err := job.requests()
 	if err != nil {
 		return err
 	}
@@ -61,10 +64,10 @@ func runClient(file string) error {
 	failure, told := lost, job.begin(monotonicNs())
 	switch {
 	case lost != nil:
-	case len(gets) == 1:
-		failure = visitOnce(job, config, current, logs, gets[0], told[0])
+	case len(requests) == 1:
+		failure = visitOnce(job, config, current, logs, requests[0], told[0])
 	default:
-		failure = visitForAll(job, job.visit(config, current, logs), gets, told)
+		failure = visitForAll(job, job.visit(config, current, logs), requests, told)
 	}
 	for _, r := range told {
 		r.end(failure)
@@ -77,10 +80,10 @@ func runClient(file string) error {
 }
 
 func visitOnce(
-	job *clientJob, config *tls.Config, current *session, logs *qlogs, get *http.Request, r *request,
+	job *clientJob, config *tls.Config, current *session, logs *qlogs, asked *http.Request, r *request,
 ) error {
 	connection := job.visit(config, current, logs)
-	body, failure := fetch(connection, get, r)
+	body, failure := fetch(connection, asked, r)
 	if failure != nil {
 		r.LastByteNs = monotonicNs()
 	}
@@ -102,15 +105,27 @@ func (job *clientJob) visit(config *tls.Config, current *session, logs *qlogs) v
 }
 
 func (job *clientJob) requests() ([]*http.Request, error) {
-	var gets []*http.Request
+	var requests []*http.Request
 	for _, url := range job.urls() {
-		get, err := http.NewRequest(http.MethodGet, url, nil)
+		request, err := job.request(url)
 		if err != nil {
 			return nil, badJob{err.Error()}
 		}
-		gets = append(gets, get)
+		requests = append(requests, request)
 	}
-	return gets, nil
+	return requests, nil
+}
+
+// request has the body of an upload in memory.
+func (job *clientJob) request(url string) (*http.Request, error) {
+	if job.UploadDir == "" {
+		return http.NewRequest(http.MethodGet, url, nil)
+	}
+	body, err := os.ReadFile(filepath.Join(job.UploadDir, path.Base(url)))
+	if err != nil {
+		return nil, err
+	}
+	return http.NewRequest(http.MethodPut, url, bytes.NewReader(body))
 }
 
 func (job *clientJob) urls() []string { return append([]string{job.URL}, job.OtherURLs...) }
@@ -129,8 +144,8 @@ func (job *clientJob) begin(nowNs int64) []*request {
 }
 
 // fetch keeps the body in memory; what is known before a failure stays in `r`.
-func fetch(connection visit, get *http.Request, r *request) ([]byte, error) {
-	response, err := connection.get(context.Background(), get)
+func fetch(connection visit, asked *http.Request, r *request) ([]byte, error) {
+	response, err := connection.get(context.Background(), asked)
 	if err != nil {
 		return nil, err
 	}

@@ -44,50 +44,22 @@ func newH3Visit(job *clientJob, config *tls.Config, current *session, logs *qlog
 }
 
 func (v *h3Visit) get(ctx context.Context, request *http.Request) (*http.Response, error) {
-	if err := v.dial(ctx); err != nil {
+	connection, err := v.connect(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if v.offer {
-		if response, err := v.getEarly(ctx, request); response != nil || err != nil {
-			return response, err
-		}
-	}
-	return v.http.NewClientConn(v.conn).RoundTrip(request.WithContext(ctx))
+	return connection.RoundTrip(request.WithContext(ctx))
 }
 
 func (v *h3Visit) connect(ctx context.Context) (http.RoundTripper, error) {
 	if err := v.dial(ctx); err != nil {
 		return nil, err
 	}
-	return v.http.NewClientConn(v.conn), nil
-}
-
-// getEarly sends the request in 0-RTT data. Without an error and without a response the server left them: all that was
-// sent is lost, and the same connection begins anew (RFC 9001 section 4.6.2).
-//
-// The response is not asked for before the handshake has told which of the two it is: http3 would answer the end of
-// the first stream by a reset under its number, which the new stream has as well.
-func (v *h3Visit) getEarly(ctx context.Context, request *http.Request) (*http.Response, error) {
-	stream, err := v.http.NewClientConn(v.conn).OpenRequestStream(ctx)
-	if err != nil {
-		return nil, err
+	connection := v.http.NewClientConn(v.conn)
+	if v.offer {
+		return &earlyRequests{visit: v, quic: v.conn, http: connection}, nil
 	}
-	if err := stream.SendRequestHeader(request); err != nil {
-		return nil, err
-	}
-	if err := stream.Close(); err != nil {
-		return nil, err
-	}
-	select {
-	case <-v.conn.HandshakeComplete():
-	case <-v.conn.Context().Done():
-		return nil, context.Cause(v.conn.Context())
-	}
-	if v.conn.ConnectionState().Used0RTT {
-		return stream.ReadResponse()
-	}
-	v.conn, err = v.conn.NextConnection(ctx)
-	return nil, err
+	return connection, nil
 }
 
 func (v *h3Visit) dial(ctx context.Context) error {

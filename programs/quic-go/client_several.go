@@ -22,11 +22,11 @@ func (s shared) progress(int64) {}
 
 // visitForAll fetches every object on one connection: each in its order, as soon as one of the places is free. It
 // returns what went wrong first.
-func visitForAll(job *clientJob, connection visit, gets []*http.Request, told []*request) error {
+func visitForAll(job *clientJob, connection visit, asked []*http.Request, told []*request) error {
 	tripper, failure := connection.connect(context.Background())
-	bodies := make([][]byte, len(gets))
+	bodies := make([][]byte, len(asked))
 	if failure == nil {
-		failure = fetchAll(shared{connection, tripper}, min(job.Concurrency, len(gets)), gets, told, bodies)
+		failure = fetchAll(shared{connection, tripper}, min(job.Concurrency, len(asked)), asked, told, bodies)
 	}
 	for _, r := range told {
 		connection.note(r)
@@ -40,15 +40,15 @@ func visitForAll(job *clientJob, connection visit, gets []*http.Request, told []
 	return failure
 }
 
-func fetchAll(connection visit, places int, gets []*http.Request, told []*request, bodies [][]byte) error {
+func fetchAll(connection visit, places int, asked []*http.Request, told []*request, bodies [][]byte) error {
 	// Places take turns in the order of the list: a channel hands its values out in order.
-	next := make(chan int, len(gets))
-	for place := range gets {
+	next := make(chan int, len(asked))
+	for place := range asked {
 		next <- place
 	}
 	close(next)
 	var all sync.WaitGroup
-	failures := make([]error, len(gets))
+	failures := make([]error, len(asked))
 	for range places {
 		all.Go(func() {
 			for place := range next {
@@ -56,7 +56,7 @@ func fetchAll(connection visit, places int, gets []*http.Request, told []*reques
 				if r.StartNs == 0 {
 					r.StartNs = monotonicNs()
 				}
-				bodies[place], failures[place] = fetch(connection, gets[place], r)
+				bodies[place], failures[place] = fetch(connection, asked[place], r)
 				r.whole = failures[place] == nil
 				if !r.whole {
 					r.LastByteNs, r.Error = monotonicNs(), oneLine(failures[place])

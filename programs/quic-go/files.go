@@ -10,15 +10,22 @@ import (
 	"strings"
 )
 
-// files serves the regular files below a folder and nothing else; os.Root lets no name and no link lead out of it.
+// files serves the regular files below a folder and nothing else; os.Root lets no name and no link lead out of it. What
+// is uploaded goes to another folder, if there is one.
 type files struct {
 	root        *os.Root
+	store       *os.Root
 	contentType string
 }
 
 func (f files) ServeHTTP(response http.ResponseWriter, request *http.Request) {
 	header := response.Header()
 	header.Set("Cache-Control", "no-store")
+	if request.Method == http.MethodPut && f.store != nil {
+		header.Set("Content-Length", "0")
+		response.WriteHeader(f.keep(request))
+		return
+	}
 	if request.Method != http.MethodGet && request.Method != http.MethodHead {
 		response.WriteHeader(http.StatusMethodNotAllowed)
 		return
@@ -36,6 +43,19 @@ func (f files) ServeHTTP(response http.ResponseWriter, request *http.Request) {
 	if request.Method == http.MethodGet {
 		_, _ = io.CopyN(response, file, size) // a client that has gone is its own affair
 	}
+}
+
+// keep writes a body to its file as it arrives, and returns the status of the answer.
+func (f files) keep(request *http.Request) int {
+	file, err := f.store.Create(strings.TrimPrefix(request.URL.Path, "/"))
+	if err != nil {
+		return http.StatusForbidden
+	}
+	_, err = io.Copy(file, request.Body)
+	if closing := file.Close(); err != nil || closing != nil {
+		return http.StatusInternalServerError
+	}
+	return http.StatusCreated
 }
 
 func (f files) open(name string) (*os.File, int64) {

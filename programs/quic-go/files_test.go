@@ -3,11 +3,13 @@
 package main
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -33,7 +35,7 @@ func serve(t *testing.T, method, name string) *httptest.ResponseRecorder {
 	}
 	defer root.Close()
 	answer := httptest.NewRecorder()
-	files{root, "text/html"}.ServeHTTP(answer, &http.Request{Method: method, URL: &url.URL{Path: name}})
+	files{root: root, contentType: "text/html"}.ServeHTTP(answer, &http.Request{Method: method, URL: &url.URL{Path: name}})
 	return answer
 }
 
@@ -75,5 +77,35 @@ func TestNothingElseIsServed(t *testing.T) {
 func TestOtherMethodsAreRefused(t *testing.T) {
 	if answer := serve(t, http.MethodPost, "/1KB"); answer.Code != http.StatusMethodNotAllowed {
 		t.Errorf("%d", answer.Code)
+	}
+}
+
+// What is uploaded is kept whole under its name, and nowhere but in the folder for it.
+func TestKeepsUploads(t *testing.T) {
+	outer := t.TempDir()
+	folder := filepath.Join(outer, "received")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	store, err := os.OpenRoot(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	for name, want := range map[string]int{"/1KB": http.StatusCreated, "/../outside": http.StatusForbidden} {
+		answer := httptest.NewRecorder()
+		body := strings.NewReader("sent")
+		files{store: store}.ServeHTTP(answer, &http.Request{
+			Method: http.MethodPut, URL: &url.URL{Path: name}, Body: io.NopCloser(body),
+		})
+		if answer.Code != want {
+			t.Errorf("%s: %d", name, answer.Code)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(folder, "1KB")); err != nil || string(text) != "sent" {
+		t.Errorf("%q %v", text, err)
+	}
+	if _, err := os.Stat(filepath.Join(outer, "outside")); err == nil {
+		t.Error("written outside the folder")
 	}
 }

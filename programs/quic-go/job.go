@@ -16,27 +16,31 @@ type clientJob struct {
 	// What is fetched beside it on the same connection, at most Concurrency at once.
 	OtherURLs   []string `json:"other_urls"`
 	Concurrency int      `json:"concurrency"`
-	Address     string   `json:"address"`
-	Port        int      `json:"port"`
-	Host        string   `json:"host"`
-	Protocol    string   `json:"protocol"`
-	CA          string   `json:"ca"`
-	Verify      bool     `json:"verify"`
-	QlogDir     string   `json:"qlog_dir"`
-	Keylog      string   `json:"keylog"`
-	Output      string   `json:"output"`
-	Session     string   `json:"session"`
-	SessionFile string   `json:"session_file"`
-	Priming     bool     `json:"priming"`
-	Migration   string   `json:"migration"`
-	MigrateAt   int64    `json:"migrate_at_bytes"`
+	// The folder with what is uploaded, each under the last part of its URL's path; none: everything is downloaded.
+	UploadDir   string `json:"upload_dir"`
+	Address     string `json:"address"`
+	Port        int    `json:"port"`
+	Host        string `json:"host"`
+	Protocol    string `json:"protocol"`
+	CA          string `json:"ca"`
+	Verify      bool   `json:"verify"`
+	QlogDir     string `json:"qlog_dir"`
+	Keylog      string `json:"keylog"`
+	Output      string `json:"output"`
+	Session     string `json:"session"`
+	SessionFile string `json:"session_file"`
+	Priming     bool   `json:"priming"`
+	Migration   string `json:"migration"`
+	MigrateAt   int64  `json:"migrate_at_bytes"`
 	knobs
 }
 
 // serverJob says what a server serves and where.
 type serverJob struct {
-	Listen      string   `json:"listen"`
-	Root        string   `json:"root"`
+	Listen string `json:"listen"`
+	Root   string `json:"root"`
+	// Where uploads are kept; none: there are none.
+	StoreDir    string   `json:"store_dir"`
 	Certificate string   `json:"certificate"`
 	Key         string   `json:"key"`
 	QlogDir     string   `json:"qlog_dir"`
@@ -69,8 +73,10 @@ func readClientJob(file string) (*clientJob, error) {
 		return nil, badJob{"a TCP connection cannot migrate"}
 	case len(job.OtherURLs) > 0 && (job.Concurrency < 1 || job.Priming):
 		return nil, badJob{"several objects need a concurrency, and a first visit fetches one"}
-	case len(job.OtherURLs) > 0 && (job.Session == "early_data" || job.Migration != ""):
-		return nil, badJob{"several objects go without early data and without migration"}
+	case len(job.OtherURLs) > 0 && job.Migration != "":
+		return nil, badJob{"several objects go without migration"}
+	case job.UploadDir != "" && (job.Session == "early_data" || job.Migration != "" || job.Priming):
+		return nil, badJob{"uploads go without early data and without migration, and are no first visit"}
 	case job.SessionFile == "" && (job.Priming || job.Session != "fresh"):
 		return nil, badJob{"a session needs a session_file"}
 	}

@@ -52,7 +52,13 @@ func runServer(file string) error {
 	stopped, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer cancel()
 	logs := newQlogs(job.QlogDir)
-	listeners, err := job.listen(config, files{root, job.ContentType}, logs)
+	handler := files{root: root, contentType: job.ContentType}
+	if job.StoreDir != "" {
+		if handler.store, err = os.OpenRoot(job.StoreDir); err != nil {
+			return err
+		}
+	}
+	listeners, err := job.listen(config, handler, logs)
 	if err != nil {
 		return err
 	}

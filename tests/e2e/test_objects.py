@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 from small_study import quiclab, trials, write_spec
-from stack_study import need, run_arms
+from stack_study import need, run_arms, spec_text
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
@@ -40,6 +40,10 @@ def test_twenty_objects_of_libcurl(tmp_path: Path) -> None:
     metrics = pl.read_parquet(study / "metrics.parquet").filter(pl.col("name").str.contains("object"))
     assert metrics["note"].null_count() == metrics.height, metrics["note"].to_list()
     at_once = metrics.filter(pl.col("name") == "objects_at_once")["value"]
+    interleaved = pl.read_parquet(study / "metrics.parquet").filter(pl.col("name") == "interleaved_pct")["value"]
+    assert interleaved.is_between(1, 100).all(), interleaved.to_list()
+    runs = pl.read_parquet(study / "tables" / "object_runs" / "*.parquet")
+    assert runs["object"].n_unique() == 20
     # Over QUIC the first request may leave a flight before the others, and be answered before the last of them.
     assert at_once.is_between(10, 20).all(), at_once.to_list()
 
@@ -64,6 +68,41 @@ def test_mixed_objects_two_at_once(tmp_path: Path, client: str, protocol: str) -
     assert [request["body_bytes"] for request in requests] == [10_000, 300_000, 0, 50_000]
     assert requests[2]["start_ns"] >= min(request["last_byte_ns"] for request in requests[:2])
     assert _most_at_once(trial) == 2
+
+
+def test_a_command_of_which_only_the_whole_is_known(tmp_path: Path) -> None:
+    """ngtcp2's client does not tell of each object; the packets do."""
+    need(("client", "ngtcp2"))
+    spec = tmp_path / "spec.toml"
+    asked = 'protocol = "h3"\nclient = "ngtcp2"\nserver = "caddy"'
+    spec.write_text(spec_text({"asked": asked, "other": _OTHER}, "50 KB", workload="count = 5"))
+    done = quiclab("run", spec, "--out", tmp_path / "study", timeout=300)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    trial = next(t for t in trials(tmp_path / "study") if t["row"]["arm"] == "asked" and t["status"] != "void")
+    assert trial["status"] == "verified", trial["reason"]
+    requests = trial["client"]["requests"]
+    assert len({request["sha256"] for request in requests}) == 5
+    assert len({(request["start_ns"], request["last_byte_ns"]) for request in requests}) == 1
+    metrics = pl.read_parquet(tmp_path / "study" / "metrics.parquet").filter(pl.col("trial_id") == trial["trial_id"])
+    slowest = metrics.row(by_predicate=pl.col("name") == "slowest_object_ms", named=True)
+    assert slowest["note"] is None
+    assert 0 < slowest["value"] < (requests[0]["last_byte_ns"] - requests[0]["start_ns"]) / 1e6
+
+
+def test_several_objects_in_0rtt(tmp_path: Path) -> None:
+    """All that are asked for at once go in 0-RTT data; where the server leaves these, all are asked for again."""
+    need(("client", "quic-go"), ("server", "quic-go"))
+    told = 'protocol = "h3"\nclient = {{ name = "quic-go", session = "early_data" }}\n'
+    told += 'server = {{ name = "quic-go", early_data = {} }}'
+    arms = {answer: told.format(value) for answer, value in (("accepted", "true"), ("rejected", "false"))}
+    kept = run_arms(tmp_path, arms, size="20 KB", workload="count = 5\nconcurrency = 4")
+    for answer, trial in kept.items():
+        assert trial["status"] == "verified", trial["reason"]
+        assert trial["proof"]["early_data"] == answer
+        requests = trial["client"]["requests"]
+        assert {request["early_data"] for request in requests} == {answer}
+        assert len({request["sha256"] for request in requests}) == 5
+        assert trial["proof"]["early_data_bytes"] > 4 * 10, "four requests, not one"
 
 
 def test_a_client_that_cannot_is_refused_before_anything_runs(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 //! A transmitter with its queue: the edge of a sender, and the bottleneck itself.
 
 use crate::queue::{Backlog, Occupancy, QueueBound};
+use crate::random::StreamKey;
 use crate::timeline::Timeline;
 use crate::transmitter::{Service, Transmitter};
 use crate::units::{Bytes, Nanos};
@@ -31,9 +32,14 @@ pub struct Bottleneck {
 impl Bottleneck {
     /// `overhead` is added to each packet's size for the time that sending it takes; the queue counts without it.
     #[must_use]
-    pub fn new(service: Service, bounds: Timeline<QueueBound>, overhead: Bytes) -> Self {
+    pub fn new(
+        service: Service,
+        bounds: Timeline<QueueBound>,
+        overhead: Bytes,
+        key: &StreamKey,
+    ) -> Self {
         Self {
-            transmitter: Transmitter::new(service, overhead),
+            transmitter: Transmitter::new(service, overhead, key),
             bounds,
             backlog: Backlog::default(),
         }

@@ -42,17 +42,18 @@ pub struct DirectionConfig {
     /// The sender's own interface, before anything else; `None` takes no time.
     pub edge_rate: Option<BitRate>,
     /// A transport that is not let in.
-    pub block: Option<Block>,
+    pub block: Timeline<Option<Block>>,
     /// A transport whose rate is policed.
-    pub police: Option<Police>,
+    pub police: Timeline<Option<Police>>,
     /// The bottleneck.
     pub service: Service,
     /// Framing that takes time to send besides the IP packet, per packet.
     pub overhead: Bytes,
     /// Bounds of the bottleneck's queue.
     pub queue: Timeline<QueueBound>,
-    /// How that queue is managed; `None` is droptail. A managed queue has no bound in time.
-    pub aqm: Option<Aqm>,
+    /// How that queue is managed; `None` is droptail. A queue that is ever managed has no bound in time, and one with
+    /// queues by flow has them all the time.
+    pub aqm: Timeline<Option<Aqm>>,
     /// Propagation delay.
     pub delay: Timeline<Nanos>,
     /// Variation of the delay.
@@ -74,12 +75,12 @@ impl Default for DirectionConfig {
     fn default() -> Self {
         Self {
             edge_rate: None,
-            block: None,
-            police: None,
+            block: Timeline::constant(None),
+            police: Timeline::constant(None),
             service: Service::Rate(Timeline::constant(None)),
             overhead: Bytes(0),
             queue: Timeline::constant(QueueBound::default()),
-            aqm: None,
+            aqm: Timeline::constant(None),
             delay: Timeline::constant(Nanos::ZERO),
             jitter: Timeline::constant(None),
             loss: Timeline::constant(None),
@@ -184,7 +185,7 @@ pub struct Direction {
 #[derive(Clone, Debug)]
 enum Middle {
     Droptail(Bottleneck),
-    Managed(ManagedQueue),
+    Managed(Box<ManagedQueue>),
 }
 
 #[derive(Clone, Debug)]
@@ -203,17 +204,17 @@ impl Direction {
                 ..QueueBound::default()
             };
             let service = Service::Rate(Timeline::constant(Some(rate)));
-            Bottleneck::new(service, Timeline::constant(bound), config.overhead)
+            Bottleneck::new(service, Timeline::constant(bound), config.overhead, key)
         });
         let reorder_chance =
             |setting: &Option<Reorder>| setting.map_or(Chance::NEVER, |reorder| reorder.chance);
         Self {
             next_index: 0,
             edge,
-            police: PoliceStage::new(config.block, config.police),
+            police: PoliceStage::new(config.block.clone(), &config.police),
             loss: LossStage::new(&config.loss, key),
             loss_at: config.loss_at,
-            bottleneck: Middle::new(config),
+            bottleneck: Middle::new(config, key),
             delay: DelayStage::new(config.delay.clone(), &config.jitter, key),
             reorder: ChanceStage::new(config.reorder.clone(), reorder_chance, key, "reorder"),
             duplicate: ChanceStage::new(
@@ -340,15 +341,14 @@ impl Direction {
 }
 
 impl Middle {
-    fn new(config: &DirectionConfig) -> Self {
+    fn new(config: &DirectionConfig, key: &StreamKey) -> Self {
         let (service, bounds) = (config.service.clone(), config.queue.clone());
-        match &config.aqm {
-            None => Self::Droptail(Bottleneck::new(service, bounds, config.overhead)),
-            Some(aqm) => {
-                let transmitter = Transmitter::new(service, config.overhead);
-                Self::Managed(ManagedQueue::new(aqm, bounds, transmitter))
-            }
+        if config.aqm.values().all(Option::is_none) {
+            return Self::Droptail(Bottleneck::new(service, bounds, config.overhead, key));
         }
+        let transmitter = Transmitter::new(service, config.overhead, key);
+        let queue = ManagedQueue::new(&config.aqm, bounds, transmitter);
+        Self::Managed(Box::new(queue))
     }
 }
 

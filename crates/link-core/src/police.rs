@@ -3,6 +3,7 @@
 
 use crate::direction::DropReason;
 use crate::packet::{Packet, Protocol};
+use crate::timeline::Timeline;
 use crate::units::{BitRate, Bytes, Nanos};
 
 /// Tokens that one bit costs; a rate of r bit/s gives r of them in a nanosecond.
@@ -31,44 +32,62 @@ pub struct Police {
     pub from: Nanos,
 }
 
-/// Both, and what is in the bucket.
-#[derive(Clone, Copy, Debug)]
+/// Both over time. Each policer has a bucket of its own, which is full when its time begins.
+#[derive(Clone, Debug)]
 pub struct PoliceStage {
-    block: Option<Block>,
-    police: Option<Police>,
+    block: Timeline<Option<Block>>,
+    police: Timeline<Option<Bucket>>,
+}
+
+/// A policer and what is in its bucket.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    police: Police,
     tokens: u128,
     filled: Nanos,
 }
 
 impl PoliceStage {
-    /// With a full bucket.
+    /// With full buckets.
     #[must_use]
-    pub fn new(block: Option<Block>, police: Option<Police>) -> Self {
+    pub fn new(block: Timeline<Option<Block>>, police: &Timeline<Option<Police>>) -> Self {
+        let full = |from, police: &Option<Police>| {
+            police.map(|police| Bucket {
+                police,
+                tokens: tokens(police.burst),
+                filled: from,
+            })
+        };
         Self {
             block,
-            police,
-            tokens: police.map_or(0, |police| tokens(police.burst)),
-            filled: Nanos::ZERO,
+            police: police.map(full),
         }
     }
 
     /// Whether a packet that is here at `t`, which never goes back, is dropped.
     pub fn judge(&mut self, t: Nanos, packet: &Packet) -> Option<DropReason> {
         let blocks = |block: &Block| block.protocol == packet.protocol && block.from <= t;
-        if self.block.as_ref().is_some_and(blocks) {
+        if self.block.at(t).as_ref().is_some_and(blocks) {
             return Some(DropReason::Blocked);
         }
         let applies = |police: &Police| police.protocol == packet.protocol && police.from <= t;
-        let police = self.police.filter(applies)?;
-        let earned = u128::from(police.rate.0) * u128::from(t.since(self.filled).0);
-        self.tokens = (self.tokens + earned).min(tokens(police.burst));
+        let bucket = self.police.at(t).as_mut()?;
+        (applies(&bucket.police) && !bucket.pays_for(packet.size, t)).then_some(DropReason::Policed)
+    }
+}
+
+impl Bucket {
+    /// Takes the tokens that a packet costs at `t`, if there are enough.
+    fn pays_for(&mut self, size: Bytes, t: Nanos) -> bool {
+        let earned = u128::from(self.police.rate.0) * u128::from(t.since(self.filled).0);
+        self.tokens = (self.tokens + earned).min(tokens(self.police.burst));
         self.filled = t;
-        let cost = tokens(packet.size);
-        if cost > self.tokens {
-            return Some(DropReason::Policed);
+        let cost = tokens(size);
+        let pays = cost <= self.tokens;
+        if pays {
+            self.tokens -= cost;
         }
-        self.tokens -= cost;
-        None
+        pays
     }
 }
 

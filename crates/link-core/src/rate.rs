@@ -7,6 +7,30 @@ use crate::units::{BitRate, Bytes, Nanos};
 /// Work that one bit asks for. A rate of r bit/s does r of these units in a nanosecond.
 const WORK_PER_BIT: u64 = 1_000_000_000;
 
+/// A rate for every instant, in spans of time in which it is constant; `None` takes no time.
+pub trait Rates {
+    /// The number of the span that holds `t`, which is not before span `from`.
+    fn span_at(&self, from: usize, t: Nanos) -> usize;
+    /// The rate of a span.
+    fn rate_of(&mut self, span: usize) -> Option<BitRate>;
+    /// The instant at which a span ends; `None` for the last.
+    fn end_of(&self, span: usize) -> Option<Nanos>;
+}
+
+impl Rates for Timeline<Option<BitRate>> {
+    fn span_at(&self, from: usize, t: Nanos) -> usize {
+        Timeline::span_at(self, from, t)
+    }
+
+    fn rate_of(&mut self, span: usize) -> Option<BitRate> {
+        *self.value_of(span)
+    }
+
+    fn end_of(&self, span: usize) -> Option<Nanos> {
+        Timeline::end_of(self, span)
+    }
+}
+
 /// When the transmitter is free again, exactly: `free` + `carry` / rate.
 ///
 /// The carry is the part of a nanosecond that the last packet used, kept as work, so that no rounding adds up: the
@@ -30,7 +54,7 @@ impl RateClock {
     /// A rate of `None` takes no time; where the rate changes while the packet is being sent, each part of the packet
     /// goes at the rate of its moment.
     #[must_use]
-    pub fn after(mut self, rates: &Timeline<Option<BitRate>>, ready: Nanos, size: Bytes) -> Self {
+    pub fn after(mut self, rates: &mut impl Rates, ready: Nanos, size: Bytes) -> Self {
         if ready > self.free {
             self.free = ready;
             self.carry = 0;
@@ -38,7 +62,7 @@ impl RateClock {
         self.span = rates.span_at(self.span, self.free);
         let mut work = self.carry + size.0 * 8 * WORK_PER_BIT;
         loop {
-            let Some(BitRate(rate)) = *rates.value_of(self.span) else {
+            let Some(BitRate(rate)) = rates.rate_of(self.span) else {
                 self.carry = 0;
                 return self;
             };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What sends packets one after another: at a rate, or at the instants of a trace.
 
+use crate::random::StreamKey;
+use crate::random_rate::{RandomRate, RandomRates};
 use crate::rate::RateClock;
 use crate::timeline::Timeline;
 use crate::trace::{Trace, TraceClock};
@@ -11,7 +13,17 @@ use crate::units::{BitRate, Bytes, Nanos};
 pub enum Service {
     /// At a rate; `None` takes no time.
     Rate(Timeline<Option<BitRate>>),
+    /// At rates that are drawn by chance, each for a period.
+    Random(RandomRate),
     /// At the instants of a trace.
+    Trace(Trace),
+}
+
+/// What a transmitter goes by.
+#[derive(Clone, Debug)]
+enum Pace {
+    Rate(Timeline<Option<BitRate>>),
+    Random(Box<RandomRates>),
     Trace(Trace),
 }
 
@@ -34,21 +46,27 @@ pub struct Sending {
 /// A transmitter.
 #[derive(Clone, Debug)]
 pub struct Transmitter {
-    service: Service,
+    pace: Pace,
     clock: Clock,
     overhead: Bytes,
 }
 
 impl Transmitter {
-    /// `overhead` is added to each packet's size for the time that sending it takes.
+    /// `overhead` is added to each packet's size for the time that sending it takes; what is drawn by chance comes
+    /// from a stream of `key`.
     #[must_use]
-    pub fn new(service: Service, overhead: Bytes) -> Self {
-        let clock = match service {
-            Service::Rate(_) => Clock::Rate(RateClock::default()),
-            Service::Trace(_) => Clock::Trace(TraceClock::default()),
+    pub fn new(service: Service, overhead: Bytes, key: &StreamKey) -> Self {
+        let at_a_rate = Clock::Rate(RateClock::default());
+        let (pace, clock) = match service {
+            Service::Rate(rates) => (Pace::Rate(rates), at_a_rate),
+            Service::Random(range) => {
+                let rates = Box::new(RandomRates::new(range, key));
+                (Pace::Random(rates), at_a_rate)
+            }
+            Service::Trace(trace) => (Pace::Trace(trace), Clock::Trace(TraceClock::default())),
         };
         Self {
-            service,
+            pace,
             clock,
             overhead,
         }
@@ -62,16 +80,19 @@ impl Transmitter {
 
     /// How a packet that is ready at `ready` would be sent next.
     #[must_use]
-    pub fn plan(&self, ready: Nanos, size: Bytes) -> Sending {
+    pub fn plan(&mut self, ready: Nanos, size: Bytes) -> Sending {
         let framed = Bytes(size.0 + self.overhead.0);
-        let clock = match (&self.service, self.clock) {
-            (Service::Rate(rates), Clock::Rate(clock)) => {
+        let clock = match (&mut self.pace, self.clock) {
+            (Pace::Rate(rates), Clock::Rate(clock)) => {
                 Clock::Rate(clock.after(rates, ready, framed))
             }
-            (Service::Trace(trace), Clock::Trace(clock)) => {
+            (Pace::Random(rates), Clock::Rate(clock)) => {
+                Clock::Rate(clock.after(rates.as_mut(), ready, framed))
+            }
+            (Pace::Trace(trace), Clock::Trace(clock)) => {
                 Clock::Trace(clock.after(trace, ready, framed))
             }
-            _ => unreachable!("the clock is of the service's kind"),
+            _ => unreachable!("the clock is of the pace's kind"),
         };
         Sending {
             clock,

@@ -25,7 +25,7 @@ const FAIR: Fair = Fair {
 fn managed(rule: Rule, fair: Option<Fair>) -> DirectionConfig {
     DirectionConfig {
         service: Service::Rate(Timeline::constant(Some(RATE))),
-        aqm: Some(Aqm { rule, fair }),
+        aqm: Timeline::constant(Some(Aqm { rule, fair })),
         ..DirectionConfig::default()
     }
 }
@@ -331,4 +331,53 @@ fn nothing_leaves_a_link_that_stands_still() {
     assert_eq!(delivery(&first).expect("delivered").due, Nanos::NEVER);
     assert_eq!(direction.decide(Nanos(u64::MAX)), None);
     assert_eq!(direction.next_decision(), Some(Nanos::NEVER));
+}
+
+/// While no management is in force a managed queue is the droptail queue: the same packets leave, at the same instants.
+#[test]
+fn management_that_comes_later_changes_nothing_before() {
+    let bound = QueueBound {
+        packets: Some(20),
+        ..QueueBound::default()
+    };
+    let droptail = DirectionConfig {
+        service: Service::Rate(Timeline::constant(Some(RATE))),
+        queue: Timeline::constant(bound),
+        ..DirectionConfig::default()
+    };
+    let codel = Aqm {
+        rule: Rule::CoDel(CODEL),
+        fair: None,
+    };
+    let from = Nanos(1500 * MS);
+    let later = DirectionConfig {
+        aqm: Timeline::constant(None).then(from, Some(codel)),
+        ..droptail.clone()
+    };
+    let (plain, managed) = (
+        verdicts(&droptail, overload(Ecn::NotEct)),
+        verdicts(&later, overload(Ecn::NotEct)),
+    );
+    let before = usize::try_from(from.0 / (MS / 2)).expect("small") - 40;
+    for (plain, managed) in plain[..before].iter().zip(&managed[..before]) {
+        assert_eq!((plain.fate, plain.found), (managed.fate, managed.found));
+    }
+    let by_codel = |verdict: &&Verdict| dropped(verdict) == Some(DropReason::Aqm);
+    assert_eq!(plain.iter().filter(by_codel).count(), 0);
+    assert!(managed.iter().filter(by_codel).count() > 0);
+}
+
+/// Management may end: from then on nothing is dropped before the queue is full.
+#[test]
+fn management_may_end() {
+    let mut config = codel();
+    config.aqm = config.aqm.then(Nanos(1000 * MS), None);
+    let verdicts = verdicts(&config, overload(Ecn::NotEct));
+    let last = verdicts
+        .iter()
+        .filter(|verdict| dropped(verdict).is_some())
+        .map(|verdict| verdict.index)
+        .max()
+        .expect("some are dropped");
+    assert!(last < 2000, "packet {last} came after the end");
 }

@@ -6,6 +6,7 @@ mod common;
 use common::{dropped, key, SEED};
 use link_core::{
     BitRate, Block, Bytes, Direction, DirectionConfig, DropReason, Nanos, Packet, Police, Protocol,
+    Timeline,
 };
 
 const MS: u64 = 1_000_000;
@@ -28,12 +29,12 @@ fn reasons(
 /// 8 Mbit/s and 3000 bytes: 1000 bytes a millisecond.
 fn policed(from: Nanos) -> DirectionConfig {
     DirectionConfig {
-        police: Some(Police {
+        police: Timeline::constant(Some(Police {
             protocol: Protocol::Udp,
             rate: BitRate(8_000_000),
             burst: Bytes(3000),
             from,
-        }),
+        })),
         ..DirectionConfig::default()
     }
 }
@@ -42,10 +43,10 @@ fn policed(from: Nanos) -> DirectionConfig {
 #[test]
 fn a_block_is_complete_from_its_instant_on() {
     let config = DirectionConfig {
-        block: Some(Block {
+        block: Timeline::constant(Some(Block {
             protocol: Protocol::Udp,
             from: Nanos(5 * MS),
-        }),
+        })),
         ..DirectionConfig::default()
     };
     for protocol in [Protocol::Udp, Protocol::Tcp, Protocol::Other] {
@@ -112,4 +113,49 @@ fn a_policer_may_begin_later() {
     let dropped: Vec<bool> = reasons.iter().map(Option::is_some).collect();
     assert_eq!(dropped[..13], [false; 13]);
     assert_eq!(dropped[13..], [true; 7]);
+}
+
+/// A change puts another policer in the place of the one before, with a full bucket, or takes it away.
+#[test]
+fn a_policer_may_be_exchanged() {
+    let mut config = policed(Nanos::ZERO);
+    let narrow = Police {
+        protocol: Protocol::Udp,
+        rate: BitRate(8),
+        burst: Bytes(1000),
+        from: Nanos::ZERO,
+    };
+    config.police = config
+        .police
+        .then(Nanos(10 * MS), Some(narrow))
+        .then(Nanos(20 * MS), None);
+    let arrivals = (0..15).map(|i| (i / 5 * 10 * MS, 1000, Protocol::Udp));
+    let dropped: Vec<bool> = reasons(&config, arrivals)
+        .iter()
+        .map(Option::is_some)
+        .collect();
+    assert_eq!(dropped[..5], [false, false, false, true, true]);
+    assert_eq!(dropped[5..10], [false, true, true, true, true]);
+    assert_eq!(dropped[10..], [false; 5]);
+}
+
+/// A block may end.
+#[test]
+fn a_block_may_be_lifted() {
+    let block = Block {
+        protocol: Protocol::Udp,
+        from: Nanos::ZERO,
+    };
+    let config = DirectionConfig {
+        block: Timeline::constant(None)
+            .then(Nanos(2 * MS), Some(block))
+            .then(Nanos(4 * MS), None),
+        ..DirectionConfig::default()
+    };
+    let arrivals = (0..6).map(|i| (i * MS, 100, Protocol::Udp));
+    let dropped: Vec<bool> = reasons(&config, arrivals)
+        .iter()
+        .map(Option::is_some)
+        .collect();
+    assert_eq!(dropped, [false, false, true, true, false, false]);
 }

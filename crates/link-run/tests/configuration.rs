@@ -4,7 +4,8 @@
 use std::process::Command;
 
 use link_core::{
-    Aqm, BitRate, Block, Bytes, CoDel, Fair, Nanos, Police, Protocol, Rule, Service, Timeline,
+    Aqm, BitRate, Block, Bytes, CoDel, Fair, Nanos, Police, Protocol, RandomRate, Rule, Service,
+    Timeline,
 };
 use link_run::config::Config;
 use serde_json::{json, Value};
@@ -93,7 +94,54 @@ fn blocking_and_policing_are_understood() {
         burst: Bytes(6),
         from: Nanos(7),
     };
-    assert_eq!((up.block, up.police), (Some(block), Some(police)));
+    assert_eq!(up.block, Timeline::constant(Some(block)));
+    assert_eq!(up.police, Timeline::constant(Some(police)));
+}
+
+/// A change may block, police or manage, and may end it.
+#[test]
+fn a_schedule_may_block_police_and_manage() {
+    let mut config = valid();
+    let step = json!({"model": "step", "threshold_ns": 5});
+    config["up"]["schedule"] = json!([
+        {"at_ns": 10, "set": {"block": {"protocol": "tcp"}, "aqm": step}},
+        {"at_ns": 20, "set": {"block": null, "aqm": null}},
+    ]);
+    let config = Config::parse(&config.to_string()).expect("valid");
+    let up = config.up.elements("up").expect("valid");
+    let block = Block {
+        protocol: Protocol::Tcp,
+        from: Nanos::ZERO,
+    };
+    let blocked = Timeline::constant(None)
+        .then(Nanos(10), Some(block))
+        .then(Nanos(20), None);
+    assert_eq!(up.block, blocked);
+    let rule = Rule::Step {
+        threshold: Nanos(5),
+    };
+    let managed = Timeline::constant(None)
+        .then(Nanos(10), Some(Aqm { rule, fair: None }))
+        .then(Nanos(20), None);
+    assert_eq!(up.aqm, managed);
+}
+
+/// A rate may be drawn by chance, in the place of one that is given.
+#[test]
+fn a_random_rate_is_understood() {
+    let mut config = valid();
+    config["up"] = json!({
+        "random_rate": {"least_bit_per_s": 5, "most_bit_per_s": 9, "every_ns": 1_000_000}
+    });
+    let config = Config::parse(&config.to_string()).expect("valid");
+    let range = RandomRate {
+        least: BitRate(5),
+        most: BitRate(9),
+        every: Nanos(1_000_000),
+    };
+    let up = config.up.elements("up").expect("valid");
+    assert_eq!(up.service, Service::Random(range));
+    assert!(!config.up.is_unlimited());
 }
 
 /// A managed queue is one of three models.
@@ -103,7 +151,9 @@ fn managed_queues_are_understood() {
         let mut config = valid();
         config["up"]["aqm"] = aqm;
         let config = Config::parse(&config.to_string()).expect("valid");
-        config.up.elements("up").expect("valid").aqm.expect("given")
+        let up = config.up.elements("up").expect("valid");
+        let given = up.aqm.values().next().copied().flatten();
+        given.expect("given")
     };
     let rule = Rule::CoDel(CoDel {
         target: Nanos(5),
@@ -224,13 +274,58 @@ fn faults_are_named() {
             "at_ns must not decrease",
         ),
     ] {
-        let message = refusal(pointer, value);
-        assert!(
-            message.starts_with("configuration: ") && message.contains(says),
-            "{pointer}: {message}"
-        );
-        assert!(!message.contains('\n'));
+        assert_refused(pointer, value, says);
     }
+}
+
+/// So is every fault of a rate that is drawn by chance, and of a change of management.
+#[test]
+fn faults_of_random_rates_and_changed_management_are_named() {
+    for (pointer, value, says) in [
+        (
+            "/up/random_rate",
+            json!({"least_bit_per_s": 1, "most_bit_per_s": 2, "every_ns": 1_000_000}),
+            "up.random_rate: stands in the place of rate_bit_per_s and trace",
+        ),
+        (
+            "/down/random_rate",
+            json!({"least_bit_per_s": 3, "most_bit_per_s": 2, "every_ns": 1_000_000}),
+            "down.random_rate.most_bit_per_s: 2 is below the least rate, 3",
+        ),
+        (
+            "/down/random_rate",
+            json!({"least_bit_per_s": 0, "most_bit_per_s": 2, "every_ns": 1_000_000}),
+            "down.random_rate.least_bit_per_s: must be above 0",
+        ),
+        (
+            "/down/random_rate",
+            json!({"least_bit_per_s": 1, "most_bit_per_s": 2, "every_ns": 999_999}),
+            "down.random_rate.every_ns: 999999 is below 1000000",
+        ),
+        (
+            "/up",
+            json!({
+                "aqm": {"model": "step", "threshold_ns": 1},
+                "schedule": [{"at_ns": 1, "set": {"aqm": {
+                    "model": "fq_codel", "target_ns": 5, "interval_ns": 1, "ecn": true,
+                    "quantum_bytes": 1, "flows": 1,
+                }}}],
+            }),
+            "up.aqm: queues by flow (fq_codel) are there from start to end, or never",
+        ),
+    ] {
+        assert_refused(pointer, value, says);
+    }
+}
+
+#[track_caller]
+fn assert_refused(pointer: &str, value: Value, says: &str) {
+    let message = refusal(pointer, value);
+    assert!(
+        message.starts_with("configuration: ") && message.contains(says),
+        "{pointer}: {message}"
+    );
+    assert!(!message.contains('\n'));
 }
 
 /// The program says what is wrong as one line of JSON, with a hint, and fails.

@@ -58,7 +58,14 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
     import polars
 
     from quiclab.decoders import decode_trial
-    from quiclab.metrics import bytes_acknowledged, compute_trial, flow_throughput, flows, page_progress
+    from quiclab.metrics import (
+        bytes_acknowledged,
+        compute_trial,
+        flow_throughput,
+        flows,
+        object_runs,
+        page_progress,
+    )
 
     decoded = decode_trial(folder)
     schema = {"trial_id": str, "name": str, "value": float, "unit": str, "better": str, "note": str}
@@ -69,6 +76,7 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
         "page_progress": page_progress(decoded.tables, document),
         "flow_throughput": flow_throughput(decoded.tables, document),
         "flows": flows(decoded.tables, document),
+        "object_runs": object_runs(decoded.tables, document),
         "metrics": polars.DataFrame(compute_trial(folder, decoded.tables, document), schema=schema, orient="row"),
     }
     if "page" in (document.get("expected") or {}):

@@ -24,6 +24,7 @@ Run a command behind an emulated link. It sees a network with one other host, th
   quiclab exec --rate 10mbit --delay 50ms --loss 1% -- ping -c 5 server
   quiclab exec --rate 100mbit --delay 10ms --server 'iperf3 -s' --client 'iperf3 -c server'
   quiclab exec --down-rate 2mbit --delay 300ms --internet -- bash
+  quiclab exec --profile lte --aqm "fq_codel ecn" --block udp -- COMMAND
 
 A lone COMMAND runs at the client's end. The ends are called `client` and `server` (`client6` and `server6` over
 IPv6), and QUICLAB_CLIENT, QUICLAB_SERVER, QUICLAB_CLIENT6 and QUICLAB_SERVER6 hold their addresses. It ends when the

@@ -22,6 +22,12 @@ _EFFECTS = {
     "duplicate": ("SHARE", 'duplicated packets, "0.1%%"'),
     "corrupt": ("SHARE", 'corrupted packets, "0.1%%"'),
     "trace": ("FILE", "Mahimahi trace in place of a rate"),
+    "aqm": ("MODEL", 'management of the queue: "codel", "fq_codel" or "step"; "codel ecn" marks where it can'),
+    "block": ("TRANSPORT", 'a transport that is not let in: "udp", or "udp 5s" from then on'),
+    "police": (
+        "LIMIT",
+        'a transport that is policed, with its rate and burst: "udp 1mbit 30kB", or "udp 1mbit 30kB 5s"',
+    ),
 }
 
 _GREATEST_SEED = 2**64 - 1
@@ -34,6 +40,7 @@ def add_link_options(parser: argparse.ArgumentParser) -> None:
         group.add_argument(f"--{effect}", metavar=unit, help=text)
         for side in ("up", "down"):
             group.add_argument(f"--{side}-{effect}", metavar=unit, help=argparse.SUPPRESS)
+    group.add_argument("--profile", metavar="NAME", help="begin with a named path; quiclab paths lists them")
     group.add_argument("--mtu", type=_whole, default=1500, metavar="BYTES", help="IP packet bytes (default 1500)")
     group.add_argument("--seed", type=_whole, default=1, help="seed of everything random on the link (default 1)")
 
@@ -52,12 +59,14 @@ def words_of(arguments: argparse.Namespace) -> str:
 def read_link_options(arguments: argparse.Namespace) -> Path:
     """The path that the options describe. Raises SpecError with every wrong option at once."""
     table: dict[str, Any] = {"name": "link", "mtu": arguments.mtu}
+    if arguments.profile is not None:
+        table["profile"] = arguments.profile
     for side in ("", "up", "down"):
         values = {}
         for effect in _EFFECTS:
             value = getattr(arguments, f"{side}_{effect}" if side else effect)
             if value is not None:
-                values[effect] = {"distribution": "normal", "scale": value} if effect == "jitter" else value
+                values[effect] = _in_full(effect, value)
         table |= {side: values} if side else values
     table = {key: value for key, value in table.items() if value != {}}
     source = _CommandLine(table, {}, pathlib.Path.cwd())
@@ -74,6 +83,22 @@ def read_link_options(arguments: argparse.Namespace) -> Path:
     return path
 
 
+def _in_full(effect: str, value: str) -> Any:
+    """What an option says in one text, as the spec has it."""
+    words = value.split()
+    match effect:
+        case "jitter":
+            return {"distribution": "normal", "scale": value}
+        case "aqm" if words[1:] == ["ecn"]:
+            return {"model": words[0], "ecn": True}
+        case "block":
+            return dict(zip(("protocol", "after"), words, strict=False)) if len(words) <= 2 else value
+        case "police":
+            keys = ("protocol", "rate", "burst", "after")
+            return dict(zip(keys, words, strict=False)) if len(words) <= len(keys) else value
+    return value
+
+
 def _whole(text: str) -> int | str:
     """A whole number, or what was written: it is reported together with all other offenders."""
     try:
@@ -86,5 +111,7 @@ class _CommandLine(Source):
     """Reports problems by option instead of by line."""
 
     def report(self, path: KeyPath, text: str) -> None:
-        option = "--" + "-".join(str(part) for part in path if part != "scale")
+        parts = [str(part) for part in path]
+        effect = next((number for number, part in enumerate(parts) if part in _EFFECTS), len(parts))
+        option = "--" + "-".join(parts[: effect + 1])
         self._problems[0, f"{option}: {text}"] = None

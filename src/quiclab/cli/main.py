@@ -7,11 +7,25 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from quiclab.cli import clean, conformance, decode, doctor, execute, export, figure, plan, probe, report, run, sql
+from quiclab.cli import (
+    clean,
+    conformance,
+    decode,
+    doctor,
+    execute,
+    export,
+    figure,
+    paths,
+    plan,
+    probe,
+    report,
+    run,
+    sql,
+)
 from quiclab.cli.trouble import tell
 from quiclab.errors import ExitCode, QuiclabError
 
-_VERBS = (plan, run, report, figure, sql, decode, export, execute, probe, doctor, conformance, clean)
+_VERBS = (plan, run, report, figure, sql, decode, export, execute, paths, probe, doctor, conformance, clean)
 
 _EPILOG = """\
 the usual way:

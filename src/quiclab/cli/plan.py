@@ -13,7 +13,8 @@ from typing import Any
 from rich.console import Console
 
 from quiclab.cli.plan_text import print_plan
-from quiclab.endpoints import find, look_for, names_by_role, objections
+from quiclab.endpoints import Uploads, find, look_for, names_by_role, objections
+from quiclab.endpoints.ecn import ecn_warnings
 from quiclab.errors import ExitCode
 from quiclab.plan.arms import ArmsSummary, arms_summary
 from quiclab.plan.duration import expected_duration, expected_total
@@ -21,7 +22,7 @@ from quiclab.plan.make import make_plan
 from quiclab.plan.power import attainable
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Arm, Study
+from quiclab.spec.model import Arm, Study, Workload
 from quiclab.spec.read import read_study
 from quiclab.spec.resolved import resolved_json
 from quiclab.testbed.host import bounded_run
@@ -65,16 +66,21 @@ def load_study(spec: Path) -> Study:
 
 def describe_arms(study: Study) -> ArmsSummary:
     """What the arms are and where they differ, by what their programs tell."""
-    return arms_summary(study, {arm.name: _facts(arm) for arm in study.arms})
+    return arms_summary(study, {arm.name: _facts(arm, study.workloads) for arm in study.arms})
 
 
-def _facts(arm: Arm) -> dict[str, str]:
-    """Whoever answers the client sends the object, and the client receives it: each tells its own half."""
+def _facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
+    """Of a download whoever answers the client sends it, and the client receives it: each tells its own half. Of an
+    upload each tells the other half."""
     front, client = find("proxy" if arm.proxy else "server", arm.front.name), find("client", arm.client.name)
-    return {
-        **front.facts(arm.front, arm.protocol, arm.tcp),
-        **client.facts(arm.client, arm.protocol, arm.tcp),
-    }
+    told: dict[str, str] = {}
+    for endpoint, program in ((front, arm.front), (client, arm.client)):
+        if not all(workload.upload for workload in workloads):
+            told |= endpoint.facts(program, arm.protocol, arm.tcp)
+        if any(workload.upload for workload in workloads) and isinstance(endpoint, Uploads):
+            upload = endpoint.upload_facts(program, arm.protocol, arm.tcp)
+            told |= {f"upload_{point}": value for point, value in upload.items()}
+    return told
 
 
 def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:
@@ -86,6 +92,8 @@ def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:
     for arm in study.arms:
         found += [f"Arm {arm.name} cannot run: {reason}." for reason in objections(arm, study.workloads)]
     found += [f"Not on this machine: {reason}." for reason in look_for(study.arms, bounded_run).missing]
+    for path in study.paths:
+        found += ecn_warnings(study.arms, path)
     limited = {row.cell_id for row in rows if expected_duration(row, study) > study.limits.trial}
     if limited:
         found.append(

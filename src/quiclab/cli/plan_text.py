@@ -11,26 +11,24 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from quiclab.cli.path_text import extras
 from quiclab.plan.arms import ArmsSummary
 from quiclab.plan.duration import expected_duration, expected_total
 from quiclab.plan.power import attainable
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.link import queue_bytes, reference_rate
 from quiclab.spec.model import (
-    Aqm,
     Bernoulli,
     Bursts,
-    CoDel,
     Direction,
     DropList,
     GilbertElliott,
     Loss,
     Path,
-    Step,
     Study,
     Workload,
 )
-from quiclab.units import ByteCount, Duration
+from quiclab.units import ByteCount
 
 
 def print_plan(
@@ -48,7 +46,7 @@ def print_plan(
     console.print()
     console.print(_paths(study))
     for path in study.paths:
-        for extra in _extras(path):
+        for extra in extras(path, rows):
             console.print(Padding(Text(f"{path.name}: {extra}"), (0, 0, 0, 2)))
     console.print()
     for line in _size(study, rows):
@@ -116,55 +114,6 @@ def loss_text(loss: Loss | None) -> str:
             return f"{len(loss.packets)} listed packets"
 
 
-def _after(start: Duration) -> str:
-    return f"after {start}" if start.ns else "from the start"
-
-
-def _aqm(aqm: Aqm) -> str:
-    if isinstance(aqm, Step):
-        return f"ECT(1) marked after {aqm.threshold} in the queue"
-    name = "CoDel" if isinstance(aqm, CoDel) else "FQ-CoDel"
-    return f"queue under {name}, target {aqm.target}, interval {aqm.interval}, {'marks' if aqm.ecn else 'drops'}"
-
-
-def _extras(path: Path) -> list[str]:
-    """What few paths have, as lines below the table."""
-    lines = []
-    if path.mtu != 1500 or path.ip_version != 4:
-        lines.append(f"IPv{path.ip_version}, MTU {path.mtu} bytes")
-    both = path.up == path.down
-    for side, direction in (("each way", path.up),) if both else (("up", path.up), ("down", path.down)):
-        parts = []
-        if direction.loss is not None and direction.loss_at == "exit":
-            parts.append("loss behind the queue")
-        if direction.block is not None:
-            parts.append(f"{direction.block.protocol} blocked {_after(direction.block.after)}")
-        if direction.police is not None:
-            police = direction.police
-            bucket = f"{police.rate} with bursts of {police.burst}"
-            parts.append(f"{police.protocol} policed to {bucket} {_after(police.after)}")
-        if direction.aqm is not None:
-            parts.append(_aqm(direction.aqm))
-        if direction.jitter is not None:
-            jitter = direction.jitter
-            parts.append(f"jitter {jitter.distribution} {jitter.scale} ({jitter.mode})")
-        if direction.reorder is not None:
-            parts.append(f"{direction.reorder.probability} overtaken by {direction.reorder.extra_delay}")
-        if direction.duplicate.value:
-            parts.append(f"{direction.duplicate} duplicated")
-        if direction.corrupt.value:
-            parts.append(f"{direction.corrupt} corrupted")
-        if direction.overhead.bytes:
-            parts.append(f"{direction.overhead} of framing per packet")
-        if direction.trace is not None:
-            parts.append(f"rate varies with {direction.trace} (the mean is shown)")
-        if direction.schedule:
-            parts.append("changes at " + ", ".join(str(change.at) for change in direction.schedule))
-        if parts:
-            lines.append(f"{side}: {'; '.join(parts)}")
-    return lines
-
-
 def _size(study: Study, rows: Sequence[PlanRow]) -> list[str]:
     main = sum(row.kind == "main" for row in rows)
     sizes = ", ".join(_objects(workload) for workload in study.workloads)
@@ -187,14 +136,15 @@ def _objects(workload: Workload) -> str:
         return f"{workload.name} (a page of {workload.total})"
     if workload.video is not None:
         return f"{workload.name} ({workload.video})"
+    way = ", uploaded" if workload.upload else ""
     if len(workload.object_sizes) == 1:
         size = str(workload.object_sizes[0])
-        return size if workload.name == size.replace(" ", "") else f"{workload.name} ({size})"
+        return size if workload.name == size.replace(" ", "") and not way else f"{workload.name} ({size}{way})"
     sizes = workload.object_sizes
     alike = f"{len(sizes)} × {sizes[0]}"
     told = alike if len(set(sizes)) == 1 else f"{len(sizes)} of {min(sizes)} to {max(sizes)}, {workload.total} together"
     at_once = "all at once" if workload.at_once == len(sizes) else f"{workload.at_once} at once"
-    return f"{workload.name} ({told}, on one connection, {at_once})"
+    return f"{workload.name} ({told}, on one connection, {at_once}{way})"
 
 
 def _minutes(seconds: float) -> str:

@@ -25,7 +25,7 @@ from quiclab.spec.model import Arm, Study
 from quiclab.store.layout import StudyDir, write_atomically
 from quiclab.testbed.syscall_count import syscall_count_problem, syscall_counts
 from quiclab.units import Duration
-from quiclab.verify.trial import body_problem
+from quiclab.verify.bodies import body_problem
 
 _SLOWER = 5
 """Times the study's limits that a program may take whose every call stops it twice."""

@@ -15,6 +15,7 @@ from quiclab.endpoints._api import (
 from quiclab.endpoints._presence import Presence, look_for
 from quiclab.endpoints._registry import ENDPOINTS, find, names_by_role, objections
 from quiclab.endpoints._stacks import stacks_folder
+from quiclab.endpoints._upload import Uploads
 
 __all__ = [
     "ENDPOINTS",
@@ -28,6 +29,7 @@ __all__ = [
     "Presence",
     "ServedHost",
     "Unsupported",
+    "Uploads",
     "find",
     "look_for",
     "names_by_role",

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
+from quiclab.spec.address_change import AddressChange
 from quiclab.spec.model import OCTETS, Knobs, Program, Role, Tcp, Video, Workload
 from quiclab.spec.model import Protocol as HttpProtocol
 
@@ -18,14 +19,15 @@ __all__ = ["Knobs", "Role"]  # so that an endpoint's file needs one import
 
 Ability = Literal[
     "keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency", "content_type", "objects", "ranges",
-    "pages", "video",
+    "pages", "upload", "video",
 ]  # fmt: skip
 """What an endpoint can do beside its knobs, for docs/reference/endpoints.md and the conformance page. `ack_frequency`:
 it does what its peer asks for by ACK_FREQUENCY frames (draft-ietf-quic-ack-frequency); `content_type`: it serves an
 object under the type that the spec gives it; `objects`: it downloads several objects on one connection, as many at once
 as it is told, and tells of each; `ranges`: it serves parts of a file (RFC 9110 section 14); `pages`: of a client, it
 loads a page with all that it shows; of a server, it serves files under several names, each at an address of its own,
-and tells their types by their endings; `video`: it plays one."""
+and tells their types by their endings; `upload`: it sends what it is given by PUT, or keeps what is sent to it;
+`video`: it plays one."""
 
 BoundedRun = Callable[[Sequence[str]], str | None]
 """Runs a short command and returns what it printed, or None when it failed or took too long."""
@@ -135,6 +137,12 @@ class Context:
     """Clients: how many objects may be under way at once."""
     video: Video | None = None
     """Clients: what the object is, where it is a video to be played."""
+    uploads: Path | None = None
+    """Clients: the folder with what is to be sent, each under its name; None: everything is downloaded."""
+    received: Path | None = None
+    """Servers: the folder where uploads are to be kept, each under its name; None: there are none."""
+    address_change: AddressChange | None = None
+    """Clients: what becomes of their address in this trial."""
     priming: bool = False
     """Clients: this is the first visit, which only fetches the ticket."""
     origin: Origin | None = None
@@ -157,6 +165,12 @@ class Context:
     def other_hosts(self) -> tuple[ServedHost, ...]:
         """Of a page: all but the first."""
         return self.page.hosts[1:] if self.page else ()
+
+    @property
+    def reached(self) -> Path:
+        """Clients whose address is to change: the pipe into which they write a line, with a number, when so many bytes
+        of the body have come. That the address has changed they read as a line on stdin."""
+        return self.work_dir / "reached"
 
     @property
     def protocol(self) -> HttpProtocol:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from quiclab.endpoints._address_change import address_change_job, migration
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
 from quiclab.endpoints._stacks import find_program
 from quiclab.spec.model import Knobs, Program
@@ -23,6 +24,7 @@ def client_job(context: Context) -> dict[str, object]:
         "url": context.url,
         "other_urls": context.urls[1:] or None,
         "concurrency": context.concurrency if context.other_objects else None,
+        "upload_dir": _path(context.uploads),
         "address": context.address,
         "port": context.port,
         "host": context.host,
@@ -34,6 +36,8 @@ def client_job(context: Context) -> dict[str, object]:
         "session_file": str(context.session_file),
         "priming": context.priming,
         **_knobs(knobs),
+        "migration": migration(context),
+        "address_change": address_change_job(context),
         "session": knobs.session or "fresh",
         "verify": knobs.verify is not False,
     }
@@ -46,6 +50,7 @@ def server_job(context: Context) -> dict[str, object]:
         "listen": context.authority,
         "protocols": list(context.protocols),
         "root": str(context.root),
+        "store_dir": _path(context.received),
         "certificate": str(context.certificate),
         "key": str(context.key),
         "qlog_dir": _path(context.qlog_dir),
@@ -65,13 +70,21 @@ def probe_program(run: BoundedRun, program: str, library: str, prefix: str | Non
     return Available(text.strip().removeprefix(f"{library} "), started.path)
 
 
-def unsupported_objects(program: Program) -> str | None:
-    """What the programs around a library do for one object only."""
+def unsupported_objects(program: Program, *, early_data: bool = False) -> str | None:
+    """What the programs around a library do for one object only; `early_data`: 0-RTT is not among it."""
+    return _only("cannot fetch several objects", program, early_data)
+
+
+def unsupported_upload(program: Program) -> str | None:
+    """What the programs around a library do for downloads only."""
+    return _only("cannot upload", program, early_data=False)
+
+
+def _only(cannot: str, program: Program, early_data: bool) -> str | None:
     knobs = program.knobs
-    if knobs.session == "early_data" or knobs.migration is not None:
-        asked = 'session = "early_data"' if knobs.session == "early_data" else f'migration = "{knobs.migration}"'
-        return f"the client {program.name} fetches several objects without early data and without migration: {asked}"
-    return None
+    if knobs.session == "early_data" and not early_data:
+        return f'the client {program.name} {cannot} with session = "early_data"'
+    return f'the client {program.name} {cannot} with migration = "{knobs.migration}"' if knobs.migration else None
 
 
 def discovery_conflict(knobs: Knobs) -> str | None:

@@ -57,6 +57,27 @@ def packet_size(knobs: Knobs) -> str:
     return f"UDP payload {knobs.max_payload or 1280} bytes"
 
 
+def sender_facts(knobs: Knobs) -> dict[str, str]:
+    """Of its QUIC, as read in quic-go 0.65."""
+    return {
+        "congestion_control": "New Reno with beta 0.7",
+        "initial_window": "32 packets",
+        "packet_size": packet_size(knobs),
+        "pacing": "paced, in bursts of up to 10 packets",
+        "gso": "off" if knobs.gso is False else "on",
+        "ecn": "not marked" if knobs.ecn is False else "ECT(0)",
+    }
+
+
+def quic_windows(knobs: Knobs) -> str:
+    """Of its QUIC, as read in quic-go 0.65; one that is set neither grows nor shrinks."""
+    stream, connection = knobs.stream_window, knobs.connection_window
+    return (
+        f"QUIC stream window {stream or '512 KiB growing to 6 MiB'}, "
+        f"connection window {connection or '768 KiB growing to 15 MiB'}"
+    )
+
+
 def least_connection_window(role: Literal["client", "server"]) -> int:
     """Over HTTP/2. Go's client adds its own to the initial one, and takes less than the initial one for none."""
     return 2 * _INITIAL_WINDOW if role == "client" else _INITIAL_WINDOW

@@ -6,7 +6,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection
 
+from quiclab.endpoints._address_change import objections_to_change
 from quiclab.endpoints._api import Endpoint, LimitedObjects, Proxy, Role
+from quiclab.endpoints._upload import unsent
 from quiclab.endpoints.clients.aioquic import AioquicClient
 from quiclab.endpoints.clients.chromium import Chromium
 from quiclab.endpoints.clients.curl import Curl
@@ -88,6 +90,8 @@ def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
     several = [workload for workload in workloads if len(workload.object_sizes) > 1]
     found += [why for workload in several if (why := _unfetched(arm, client, workload)) is not None]
     found += _unloaded(arm, client, server, [workload for workload in workloads if workload.page is not None])
+    if any(workload.upload for workload in workloads):
+        found += unsent(arm, client, find("proxy" if arm.proxy else "server", arm.front.name), ENDPOINTS)
     if {workload.content_type for workload in workloads} - {OCTETS} and "content_type" not in server.abilities:
         found.append(f"the server {server.name} cannot be told the content type of an object: unsupported")
     if any(workload.video is not None for workload in workloads):
@@ -109,7 +113,7 @@ def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
         ]
         if not set(program.knobs.asked()) - known and (why := endpoint.unsupported(program, protocol)) is not None:
             found.append(why)
-    return found + _unheard(arm) + _uncompressed(arm)
+    return found + _unheard(arm) + _uncompressed(arm) + objections_to_change(arm, workloads, client)
 
 
 def _unfetched(arm: Arm, client: Endpoint, workload: Workload) -> str | None:

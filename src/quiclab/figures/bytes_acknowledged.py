@@ -19,8 +19,8 @@ class BytesAcknowledged:
     tables = ("tables/trials.parquet", "tables/bytes_acknowledged/*.parquet")
     columns = {  # noqa: RUF012 - a constant of the class
         "arm": "one curve each, the baseline first",
-        "x_ms": "time of an ACK that the client sends, since its first packet, ms",
-        "bytes": "distinct response payload bytes acknowledged by then",
+        "x_ms": "time of an ACK that the receiver sends, since the client's first packet, ms",
+        "bytes": "distinct payload bytes of the bodies' sender acknowledged by then",
     }
 
     def draw(self, data: pl.DataFrame) -> Any:

@@ -15,6 +15,7 @@ from quiclab.metrics.bytes_acknowledged import bytes_acknowledged
 from quiclab.metrics.evidence import Evidence, Unknown
 from quiclab.metrics.flows import flow_throughput, flows
 from quiclab.metrics.measured import measured_tables
+from quiclab.metrics.order import object_runs
 from quiclab.metrics.page import page_progress
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "compute_trial",
     "flow_throughput",
     "flows",
+    "object_runs",
     "page_progress",
 ]
 

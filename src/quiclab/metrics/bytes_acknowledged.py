@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table bytes_acknowledged: how the response came in, as the client's acknowledgments tell it."""
+"""The table bytes_acknowledged: how the bodies came in, as their receiver's acknowledgments tell it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from quiclab.tables import TABLES
 
 
 def bytes_acknowledged(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> pl.DataFrame:
-    """One row per ACK that the client sends, in order; without rows where the trial's tables cannot tell."""
+    """One row per ACK that the receiver sends, in order; without rows where the trial's tables cannot tell."""
     evidence = Evidence(measured_tables(tables, trial), trial)
     try:
         points = _quic(evidence) if evidence.quic else _tcp(evidence)
@@ -29,13 +29,14 @@ def bytes_acknowledged(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, A
 
 
 def _tcp(evidence: Evidence) -> Iterator[tuple[int, int]]:
-    for segments in tcp.response_segments(evidence, "client"):
+    """Over several connections, of which one follows the other, the sum."""
+    total = 0
+    for segments in tcp.sent_segments(evidence, evidence.receiver, evidence.way):
         if not segments.end.size:
             continue
         # Payload starts behind the SYN and ends before the FIN, which are acknowledged too.
         first, last = int(segments.start.min()), int(segments.end.max())
         acknowledged = IntervalSet()
-        total = 0
         for time_ns, ranges in tcp.acknowledgments(evidence, segments):
             total += sum(acknowledged.add_length(max(start, first), min(end, last)) for start, end in ranges)
             yield time_ns, total
@@ -43,7 +44,7 @@ def _tcp(evidence: Evidence) -> Iterator[tuple[int, int]]:
 
 def _quic(evidence: Evidence) -> Iterator[tuple[int, int]]:
     carried: defaultdict[str, defaultdict[int, list[quic.StreamFrame]]] = defaultdict(lambda: defaultdict(list))
-    for frame in quic.stream_frames(evidence, "client", "received"):
+    for frame in quic.stream_frames(evidence, evidence.receiver, "received"):
         connection, kind, number = frame.packet
         if kind == "1RTT" and quic.is_request_stream(frame.stream_id):
             carried[connection][number].append(frame)
@@ -62,9 +63,9 @@ def _quic(evidence: Evidence) -> Iterator[tuple[int, int]]:
 
 
 def _acks(evidence: Evidence) -> Iterator[tuple[int, str, list[tuple[int, int]]]]:
-    """(time_ns, connection, ranges) of each 1-RTT packet with an ACK frame that the client sends."""
-    departures = quic.departures(evidence, "client")
-    rows = quic.told(evidence, "client", "sent", "acks").filter(pl.col("packet_type") == "1RTT")
+    """(time_ns, connection, ranges) of each 1-RTT packet with an ACK frame that the receiver sends."""
+    departures = quic.departures(evidence, evidence.receiver)
+    rows = quic.told(evidence, evidence.receiver, "sent", "acks").filter(pl.col("packet_type") == "1RTT")
     ranges: defaultdict[tuple[str, int, int], list[tuple[int, int]]] = defaultdict(list)
     columns = ("connection", "packet_number", "time_ns", "first", "last")
     for connection, number, logged_ns, first, last in rows.select(columns).iter_rows():

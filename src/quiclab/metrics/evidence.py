@@ -14,6 +14,8 @@ from quiclab.tables import TABLES
 
 End = Literal["client", "server"]
 Direction = Literal["up", "down"]
+CAPTURES = ("pcap", "pcapng")
+"""Formats of captures among the sources."""
 
 
 class Unknown(Exception):  # noqa: N818 - a result that metrics report, not an error
@@ -50,6 +52,26 @@ class Evidence:
         return bool(self.trial.get("protocol") == "h3")
 
     @property
+    def upload(self) -> bool:
+        """Whether the client is who sends the bodies."""
+        return bool((self.trial.get("expected") or {}).get("direction") == "upload")
+
+    @property
+    def way(self) -> Direction:
+        """Of the bodies."""
+        return "up" if self.upload else "down"
+
+    @property
+    def sender(self) -> End:
+        """Of the bodies."""
+        return "client" if self.upload else "server"
+
+    @property
+    def receiver(self) -> End:
+        """Of the bodies."""
+        return "server" if self.upload else "client"
+
+    @property
     def requests(self) -> list[Mapping[str, Any]]:
         """The client program's own account of its requests. Raises Unknown if it left none."""
         requests: list[Mapping[str, Any]] = (self.trial.get("client") or {}).get("requests") or []
@@ -66,7 +88,13 @@ class Evidence:
 
     @cached_property
     def _transport(self) -> pl.DataFrame:
-        return self.table("ip_packets").filter(pl.col("protocol").is_in(["tcp", "udp"]))
+        packets = self.table("ip_packets").filter(pl.col("protocol").is_in(["tcp", "udp"]))
+        change = self.trial.get("address_change") or {}
+        if change.get("changed_ns") is None:
+            return packets
+        # What comes for an address that the client has left does not arrive.
+        gone = (pl.col("dst") == change["old_address"]) & (pl.col("time_ns") >= change["changed_ns"])
+        return packets.filter(~(gone & (pl.col("vantage") == "client")))
 
     def packets(self, end: End, direction: Direction, transports: Sequence[str] | None = None) -> pl.DataFrame:
         """The workload's packets that one end's capture holds for one direction, in order.

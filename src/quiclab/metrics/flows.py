@@ -122,7 +122,7 @@ def _goodput(own: Evidence, common: Common) -> float | None:
 
 def _first_time_tcp(own: Evidence, common: Common) -> int:
     new = 0
-    for segments in tcp.response_segments(own, "client"):
+    for segments in tcp.sent_segments(own, "client", "down"):
         seen = IntervalSet()
         for time_ns, start, end in segments:
             added = seen.add_length(start, end)

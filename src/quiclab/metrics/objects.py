@@ -10,12 +10,11 @@ from itertools import accumulate
 import polars as pl
 
 from quiclab.metrics._api import Metric, Noted
-from quiclab.metrics.evidence import Evidence, Unknown
+from quiclab.metrics.evidence import CAPTURES, Evidence, Unknown
 
 Span = tuple[int, int]
 """CLOCK_MONOTONIC ns at which the request left and at which the last byte of the response was there."""
 
-_CAPTURES = ("pcap", "pcapng")
 _BY_THE_CLIENT = "by the client's account, from when its program asked: "
 
 
@@ -35,7 +34,7 @@ def _measured(name: str, unit: str, over: Callable[[list[Span]], float], doc: st
 
 def _on_the_wire(evidence: Evidence, names: Sequence[str]) -> list[Span]:
     """Of each object, by the request in the client's decrypted capture. Raises Unknown if one is not there."""
-    captures = evidence.table("sources").filter(pl.col("format").is_in(_CAPTURES), pl.col("vantage") == "client")
+    captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES), pl.col("vantage") == "client")
     seen = evidence.table("http_requests").filter(pl.col("source").is_in(captures["source"].to_list()))
     whole = seen.drop_nulls(["url", "send_start_ns", "last_byte_ns"])
     spans = {

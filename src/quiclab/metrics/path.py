@@ -55,13 +55,13 @@ def rtt_min_ms(evidence: Evidence) -> float:
     return float(sum(ways)) / 1e6
 
 
-def rate_down_bit_per_s(evidence: Evidence) -> float:
+def rate_bit_per_s(evidence: Evidence, direction: Direction) -> float:
     """Rate at which packets really left the link while its queue was not empty.
 
     A packet that found the bottleneck busy left one service time after the packet before it: its bits over the time
     between the two departures. Packets that were lost behind the bottleneck count with the next one that was not.
     """
-    served = _packets(evidence, "down").filter(
+    served = _packets(evidence, direction).filter(
         (pl.col("action") == "delivered") | (pl.col("reason") == "loss_exit"),
         ~pl.col("duplicate"),
         ~pl.col("reordered"),
@@ -95,9 +95,9 @@ def queue_max_bytes(evidence: Evidence) -> float:
     return float(_packets(evidence)["queue_bytes"].max())  # type: ignore[arg-type]
 
 
-def wire_bytes_down(evidence: Evidence) -> float:
-    """What the server put on the path."""
-    return int(_own(evidence, "down").filter(~pl.col("duplicate"))["size_bytes"].cast(pl.Int64).sum())
+def wire_bytes(evidence: Evidence, direction: Direction) -> float:
+    """What one end put on the path."""
+    return int(_own(evidence, direction).filter(~pl.col("duplicate"))["size_bytes"].cast(pl.Int64).sum())
 
 
 def _both(name: str, unit: str, doc: str, compute: Callable[[Evidence, Direction], float]) -> tuple[Metric, ...]:
@@ -129,14 +129,14 @@ PATH = (
         "Shortest time from reaching the link to the far end, up plus down, serialisation included.",
         rtt_min_ms,
     ),
-    Metric(
-        "path_rate_down_bit_per_s",
+    *_both(
+        "path_rate_{}_bit_per_s",
         "bit/s",
-        "none",
-        "Bits of the packets that found the bottleneck busy, over the time between their departure and the one before.",
-        rate_down_bit_per_s,
+        "Bits of the packets going {} that found the bottleneck busy, over the time between their departure and the "
+        "one before.",
+        rate_bit_per_s,
     ),
     Metric("lateness_p99_us", "us", "none", "99th percentile of how late packets were written.", lateness_p99_us),
     Metric("queue_max_bytes", "bytes", "none", "Longest queue that a packet met, both ways.", queue_max_bytes),
-    Metric("wire_bytes_down", "bytes", "none", "IP bytes that the server sent into the link.", wire_bytes_down),
+    *_both("wire_bytes_{}", "bytes", "IP bytes going {} that were sent into the link.", wire_bytes),
 )

@@ -82,23 +82,24 @@ def departures(evidence: Evidence, end: End) -> dict[PacketKey, tuple[int, int |
     return _placed(evidence, end, "sent")
 
 
-@lru_cache(maxsize=1)
-def arrivals(evidence: Evidence) -> dict[PacketKey, int]:
-    """time_ns at which each of the server's packets arrived at the client's end.
+@lru_cache(maxsize=2)
+def arrivals(evidence: Evidence, end: End = "client") -> dict[PacketKey, int]:
+    """time_ns at which each of the other end's packets arrived at this end.
 
-    By the link's own index where every packet that the server sent is found in its capture: both captures share it.
-    Else as the client's capture shows what the client received.
+    By the link's own index where every packet that the other end sent is found in its capture: both captures share it.
+    Else as this end's capture shows what it received.
     """
+    sender: End = "server" if end == "client" else "client"
     try:
-        sent = departures(evidence, "server")
-        complete = len(sent) == told(evidence, "server", "sent").height
+        sent = departures(evidence, sender)
+        complete = len(sent) == told(evidence, sender, "sent").height
     except Unknown:
         complete = False
     if complete:
-        received = evidence.packets("client", "down").drop_nulls("packet_index")
+        received = evidence.packets(end, "down" if end == "client" else "up").drop_nulls("packet_index")
         time_of = dict(received.unique("packet_index", keep="first").select("packet_index", "time_ns").iter_rows())
         return {key: time_of[index] for key, (_, index) in sent.items() if index in time_of}
-    return {key: time_ns for key, (time_ns, _) in _placed(evidence, "client", "received").items()}
+    return {key: time_ns for key, (time_ns, _) in _placed(evidence, end, "received").items()}
 
 
 def _placed(evidence: Evidence, end: End, event: str) -> dict[PacketKey, tuple[int, int | None]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TCP connections in captures: sequence numbers without wrap-around, and when the response moved on (RFC 9293)."""
+"""TCP connections in captures: sequence numbers without wrap-around, and when what was sent moved on (RFC 9293)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from quiclab.metrics.intervals import IntervalSet
 Int64s = npt.NDArray[np.int64]
 
 _SYN = 0x02
+_CLIENT_PORT: dict[Direction, str] = {"up": "src_port", "down": "dst_port"}
 
 
 @dataclass(frozen=True)
 class Segments:
-    """The segments with payload that the server sent on one connection, in the order of a capture."""
+    """The segments with payload that one end sent on one connection, in the order of a capture."""
 
     time_ns: Int64s
     start: Int64s
@@ -52,13 +53,13 @@ def unwrap(numbers: Int64s, origin: int) -> Int64s:
     return np.cumsum(steps)
 
 
-def response_segments(evidence: Evidence, end: End) -> list[Segments]:
-    """The server's segments with payload as one end's capture shows them, one entry per connection."""
-    packets = evidence.packets(end, "down")
-    if end == "client":
+def sent_segments(evidence: Evidence, end: End, direction: Direction) -> list[Segments]:
+    """The segments with payload of one direction as one end's capture shows them, one entry per connection."""
+    packets = evidence.packets(end, direction)
+    if end == ("client" if direction == "down" else "server"):
         packets = packets.filter(pl.col("dropped").is_null())
     connections = []
-    for (port,), flow in packets.drop_nulls("tcp_seq").group_by("dst_port", maintain_order=True):
+    for (port,), flow in packets.drop_nulls("tcp_seq").group_by(_CLIENT_PORT[direction], maintain_order=True):
         isn = _initial_sequence_number(flow)
         start = unwrap(_integers(flow, "tcp_seq"), isn)
         length = _integers(flow, "payload_bytes")
@@ -69,11 +70,13 @@ def response_segments(evidence: Evidence, end: End) -> list[Segments]:
 
 
 def acknowledgments(evidence: Evidence, segments: Segments) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-    """(time_ns, ranges) of every ACK that the client sends on a connection, dropped by the link or not.
+    """(time_ns, ranges) of every ACK that the receiver of the bodies sends on a connection, dropped by the link or not.
 
-    Ranges are offsets from the server's initial sequence number: the cumulative one first, then the SACK blocks.
+    Ranges are offsets from the sender's initial sequence number: the cumulative one first, then the SACK blocks.
     """
-    sent = evidence.packets("client", "up").drop_nulls("tcp_ack").filter(pl.col("src_port") == segments.client_port)
+    back: Direction = "down" if evidence.upload else "up"
+    of_connection = pl.col(_CLIENT_PORT[back]) == segments.client_port
+    sent = evidence.packets(evidence.receiver, back).drop_nulls("tcp_ack").filter(of_connection)
     acks = unwrap(_integers(sent, "tcp_ack"), segments.isn).tolist()
     for time_ns, ack, edges in zip(sent["time_ns"].to_list(), acks, sent["tcp_sack"].to_list(), strict=True):
         # An edge is within 2^31 of the cumulative acknowledgment.

@@ -7,7 +7,7 @@ import polars as pl
 
 from quiclab.metrics import quic, tcp
 from quiclab.metrics._api import Metric
-from quiclab.metrics.evidence import Evidence, Unknown
+from quiclab.metrics.evidence import CAPTURES, Evidence, Unknown
 
 
 def setup_ms(evidence: Evidence) -> float:
@@ -27,6 +27,8 @@ def setup_ms(evidence: Evidence) -> float:
 
 def ttfb_ms(evidence: Evidence) -> float:
     """Arrival of the packet that let the client program have the first byte of a body."""
+    if evidence.upload:
+        raise Unknown("an upload's response has no body")
     # Of several objects one may be empty.
     told = [each["first_byte_ns"] for each in evidence.requests if each.get("first_byte_ns") is not None]
     first_byte_ns = min(told or evidence.client_instant("first_byte_ns"))
@@ -62,8 +64,31 @@ def to_last_packet_ms(evidence: Evidence) -> float:
     return evidence.since_zero_ms(int(before["time_ns"].max()))  # type: ignore[arg-type]
 
 
+def upload_ms(evidence: Evidence) -> float:
+    """Arrival at the server's end of the last byte of the (last) body, with all before it."""
+    if not evidence.upload:
+        raise Unknown("the trial uploads nothing")
+    return evidence.since_zero_ms(max(_received_ns(evidence)))
+
+
+def _received_ns(evidence: Evidence) -> list[int]:
+    """When each upload had arrived. Raises Unknown if the capture does not show the end of each."""
+    captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES), pl.col("vantage") == "server")
+    seen = evidence.table("http_requests").filter(
+        pl.col("source").is_in(captures["source"].to_list()), pl.col("method") == "PUT"
+    )
+    ends = seen["send_end_ns"].drop_nulls().to_list()
+    if len(ends) < len(evidence.requests):
+        raise Unknown(
+            f"the server's decrypted capture shows the end of {len(ends)} of {len(evidence.requests)} uploads"
+        )
+    return ends
+
+
 def goodput_bit_per_s(evidence: Evidence) -> float:
-    """Body bits over the time to last byte."""
+    """Body bits over the time to the last byte of a body."""
+    if evidence.upload:
+        return int(evidence.trial["expected"]["body_bytes"]) * 8 / (upload_ms(evidence) / 1e3)
     return sum(evidence.client_instant("body_bytes")) * 8 / (ttlb_ms(evidence) / 1e3)
 
 
@@ -75,7 +100,7 @@ def _arrival(arrivals: dict[quic.PacketKey, int], packet: quic.PacketKey) -> int
 
 def _last_in_order(evidence: Evidence, until_ns: int) -> int:
     """Arrival of the last segment up to an instant that moved on what the client could read."""
-    moves = (move for each in tcp.response_segments(evidence, "client") for move in each.in_order())
+    moves = (move for each in tcp.sent_segments(evidence, "client", "down") for move in each.in_order())
     time_ns = max((time_ns for time_ns, _ in moves if time_ns <= until_ns), default=None)
     if time_ns is None:
         raise Unknown("the client's capture holds no payload from the server before the client saw it")
@@ -107,7 +132,8 @@ TIMES = (
         "lower",
         "First packet of the client, lost or not, to the arrival at the client's end of the packet that completes the "
         "response. QUIC: the packet that completes the stream, its end included, by the client's qlog. TCP: the "
-        "segment that brings the in-order sequence number to its highest before the client program has its last byte.",
+        "segment that brings the in-order sequence number to its highest before the client program has its last byte. "
+        "Of an upload it is the server's answer to the last body.",
         ttlb_ms,
     ),
     Metric(
@@ -125,5 +151,20 @@ TIMES = (
         "(Yu and Benson 2021, section 3).",
         to_last_packet_ms,
     ),
-    Metric("goodput_bit_per_s", "bit/s", "higher", "Body bits of all responses over ttlb_ms.", goodput_bit_per_s),
+    Metric(
+        "upload_ms",
+        "ms",
+        "lower",
+        "First packet of the client, lost or not, to the arrival at the server's end of the last byte of the last "
+        "body, with all before it (HTTP/2: of its TLS record), by the server's decrypted capture. What the server does "
+        "with it, and its answer's way back, are in ttlb_ms only.",
+        upload_ms,
+    ),
+    Metric(
+        "goodput_bit_per_s",
+        "bit/s",
+        "higher",
+        "Body bits of all responses over ttlb_ms; of uploads, of all requests over upload_ms.",
+        goodput_bit_per_s,
+    ),
 )

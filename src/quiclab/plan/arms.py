@@ -74,7 +74,10 @@ def _tcp_differences(arms: list[Arm]) -> list[tuple[str, list[str]]]:
     for field in dataclasses.fields(arms[0].tcp):
         if field.name in ("congestion_control", "initial_window"):
             continue
-        values = [_setting(getattr(arm.tcp, field.name)) if arm.protocol == "h2" else "no TCP" for arm in arms]
+        unsaid = "where the path marks" if field.name == "ecn" else "none"
+        settings = [getattr(arm.tcp, field.name) for arm in arms]
+        told = [unsaid if setting is None else _setting(setting) for setting in settings]
+        values = [value if arm.protocol == "h2" else "no TCP" for arm, value in zip(arms, told, strict=True)]
         if len(set(values) - {"no TCP"}) > 1:
             differences.append((f"TCP {_words(field.name)}", values))
     return differences

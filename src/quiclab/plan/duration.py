@@ -36,8 +36,7 @@ def expected_duration(row: PlanRow, study: Study) -> Duration:
     if workload.page is not None:
         return min(_transfer(arm, path, workload.total), study.limits.trial) + BROWSER + PAGE_WHOLE + OVERHEAD
     if workload.video is not None:
-        watched = min(workload.video.watch, workload.video.length)
-        return min(watched, study.limits.trial) + BROWSER + OVERHEAD
+        return workload.video.shown + BROWSER + OVERHEAD
     if workload.competition is not None and workload.competition.duration is not None:
         return workload.competition.duration + OVERHEAD
     rounds = -(-len(workload.object_sizes) // workload.at_once)

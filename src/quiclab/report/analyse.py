@@ -28,6 +28,7 @@ TITLES = {
     "retransmitted_bytes": "bytes retransmitted",
     "plt_ms": "page load time",
     "speed_index_ms": "Speed Index",
+    "address_change_gap_ms": "gap around the change of address",
     "shared_throughput_bit_per_s": "throughput beside others",
     "startup_ms": "start-up time of the video",
     "stalls": "stalls of the video",

@@ -19,13 +19,21 @@ MEASURED = {
 def asked(path: dict[str, Any]) -> dict[str, str]:
     """What a resolved path (an entry of `paths` in resolved.json) asks for, by metric of `MEASURED`."""
     up, down = _part(path, "up"), _part(path, "down")
-    rate = down.get("rate_bit_per_s")
     return {
         "path_rtt_min_ms": quantity((_delay_ns(up) + _delay_ns(down)) / 1e6, "ms"),
-        "path_rate_down_bit_per_s": "unlimited" if rate is None else quantity(float(rate), "bit/s"),
+        "path_rate_down_bit_per_s": _rate(down),
         "path_loss_up_pct": _loss(up),
         "path_loss_down_pct": _loss(down),
     }
+
+
+def _rate(direction: dict[str, Any]) -> str:
+    """One that is drawn by chance has two bounds."""
+    drawn, rate = _part(direction, "rate"), direction.get("rate_bit_per_s")
+    if drawn:
+        least, most = (quantity(float(drawn[f"{bound}_bit_per_s"]), "bit/s") for bound in ("least", "most"))
+        return f"{least} to {most}"
+    return "unlimited" if rate is None else quantity(float(rate), "bit/s")
 
 
 def _delay_ns(direction: dict[str, Any]) -> float:

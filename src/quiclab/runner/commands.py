@@ -91,11 +91,19 @@ def part_command(laboratory: Laboratory, arm: model.Arm, workload: model.Workloa
             other_objects=names[1:] if logged else (),
             concurrency=workload.at_once if logged and not page else 1,
             video=workload.video if logged else None,
+            uploads=laboratory.uploads if logged and workload.upload else None,
+            received=received_folder(seat.raw) if workload.upload else None,
+            address_change=workload.address_change if part == "client" else None,
             priming=part == "first-visit",
             page=page.context(arm.certificate, seat.ip_version, laboratory.study.limits.trial.s) if page else None,
             origin=Origin(seat.address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
         )
     )
+
+
+def received_folder(raw: Path) -> Path:
+    """Where the server keeps what is uploaded in a trial."""
+    return raw.parent / "home" / "received"
 
 
 def shown_name(arm: model.Arm, part: Part) -> str:

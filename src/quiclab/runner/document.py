@@ -13,6 +13,7 @@ from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import PORT, arm_of, path_of, workload_of
 from quiclab.runner.laboratory import Laboratory
 from quiclab.spec import model
+from quiclab.spec.address_change import MIGRATIONS
 from quiclab.spec.video import QUALITIES
 from quiclab.testbed.clock import Instant
 from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES
@@ -38,7 +39,7 @@ def trial_document(
         "expected": _expected(laboratory, row),
         "protocol": arm.protocol,
         "tcp_congestion_control_asked": arm.tcp.congestion_control,
-        "asked": _asked(arm),
+        "asked": _asked(arm, workload_of(laboratory.study, row)),
         "ip_version": ip_version,
         "server_address": SERVER_ADDRESSES[ip_version],
         "client_address": CLIENT_ADDRESSES[ip_version],
@@ -48,8 +49,8 @@ def trial_document(
 
 
 def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
-    """What should arrive: of a single object its bytes and hash, of several all bytes and a list; of a video what
-    it is."""
+    """What should arrive, and at which end: of a single object its bytes and hash, of several all bytes and a list; of
+    a video what it is."""
     workload = workload_of(laboratory.study, row)
     page = laboratory.pages.get(workload.name)
     if page is not None:
@@ -63,8 +64,13 @@ def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
         for size, digest in (laboratory.expected.get(name, (None, None)),)
     ]
     if len(objects) == 1:
-        return {key: objects[0][key] for key in ("body_bytes", "sha256")}
-    return {"body_bytes": workload.total.bytes, "concurrency": workload.at_once, "objects": objects}
+        return {"direction": workload.direction, **objects[0]}
+    return {
+        "direction": workload.direction,
+        "body_bytes": workload.total.bytes,
+        "concurrency": workload.at_once,
+        "objects": objects,
+    }
 
 
 def _video(laboratory: Laboratory, video: model.Video, name: str) -> dict[str, Any]:
@@ -75,15 +81,18 @@ def _video(laboratory: Laboratory, video: model.Video, name: str) -> dict[str, A
     return asdict(video) | {"name": name, "representations": shown, "file_bytes": size}
 
 
-def _asked(arm: model.Arm) -> dict[str, Any]:
+def _asked(arm: model.Arm, workload: model.Workload) -> dict[str, Any]:
     """What the spec asks of the handshake and of the connection: the verdict holds the trial to it."""
     client, front = arm.client.knobs, arm.front.knobs
+    moves = client.on_address_change if workload.address_change else None
     expected = {None: None, True: "accepted", False: "rejected"}[front.early_data]
     return {
         "congestion_control": front.congestion_control,
         "session": client.session,
         "expect_early_data": expected if client.session == "early_data" else None,
-        "migration": client.migration,
+        "migration": MIGRATIONS.get(moves) if moves else client.migration,
+        "on_address_change": moves,
+        "reconnect_session": client.reconnect_session if moves else None,
         "groups": client.groups,
         "tls_version": client.tls_version or front.tls_version,
     }
@@ -93,6 +102,17 @@ def kept_body(file: Path) -> dict[str, Any] | None:
     """What a program of the user's own kept of the response; it writes no account of its own."""
     if not file.is_file():
         return None
+    return _content(file)
+
+
+def received_bodies(folder: Path) -> dict[str, dict[str, Any]] | None:
+    """What the server kept of an upload, by name; None where there is none."""
+    if not folder.is_dir():
+        return None
+    return {file.name: _content(file) for file in sorted(folder.iterdir()) if not file.name.startswith(".")}
+
+
+def _content(file: Path) -> dict[str, Any]:
     content = file.read_bytes()
     return {"body_bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 

@@ -39,6 +39,9 @@ class Laboratory:
     certificates: Mapping[Certificate, Certificates]
     """All under the one CA of the study."""
     root: Path
+    """What servers serve."""
+    uploads: Path
+    """What clients send."""
     expected: dict[str, tuple[int, str]]
     """Object → bytes and SHA-256."""
     programs: Mapping[str, str] = field(default_factory=dict)
@@ -77,8 +80,9 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     hosts = work_dir / "hosts"
     hosts.write_text(f"127.0.0.1 localhost\n::1 localhost\n{SERVER_ADDRESSES[4]} {HOST}\n")
     _libc.mount(str(hosts), "/etc/hosts", None, _libc.MS_BIND)
-    root = work_dir / "www"
+    root, uploads = work_dir / "www", work_dir / "uploads"
     root.mkdir()
+    uploads.mkdir()
     warm_up = os.urandom(1024)
     (root / WARM_UP_OBJECT).write_bytes(warm_up)
     expected = {}
@@ -93,7 +97,7 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
         if site.film is not None:
             films.lend(site.film, root / workload.name)
         for name, content in site.files.items():
-            (root / name).write_bytes(content)
+            ((uploads if workload.upload else root) / name).write_bytes(content)
             expected[name] = (len(content), hashlib.sha256(content).hexdigest())
     return Laboratory(
         study,
@@ -101,6 +105,7 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
         work_dir,
         certificates,
         root,
+        uploads,
         expected,
         present.versions,
         present.cannot_run,

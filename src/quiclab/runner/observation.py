@@ -38,10 +38,15 @@ class _TcpLeg:
     role: model.Role
     """Whose sockets they are."""
     local_port: int
+    """0: whatever port the program has."""
+    end: Literal["client", "server"] = "server"
+    """In whose namespace."""
 
 
-def _tcp_legs(arm: model.Arm) -> tuple[_TcpLeg, ...]:
+def _tcp_legs(arm: model.Arm, upload: bool) -> tuple[_TcpLeg, ...]:
     legs = []
+    if upload and arm.protocol != "h3":
+        legs.append(_TcpLeg("client.tcpinfo", "client", "client", 0, "client"))
     if arm.protocol != "h3":
         legs.append(_TcpLeg("server.tcpinfo", "client", "proxy" if arm.proxy else "server", PORT))
     if arm.proxy is not None and arm.origin_protocol != "h3":
@@ -58,16 +63,18 @@ class Observation:
         arm: model.Arm,
         path: model.Path,
         namespaces: dict[str, NetworkNamespace],
+        *,
+        upload: bool = False,
         legs: tuple[_TcpLeg, ...] | None = None,
     ) -> None:
         """`legs` are the arm's own; none where nobody's kernel can be asked."""
         self._namespaces = namespaces
         self._costs = ProcessCosts(raw / "process-cost.jsonl")
         self._drops = {end: UdpDrops(namespace) for end, namespace in namespaces.items()}
-        self._legs = _tcp_legs(arm) if legs is None else legs
+        self._legs = _tcp_legs(arm, upload) if legs is None else legs
         self._samplers = {
             leg.file: TcpInfoSampler(
-                namespaces["server"], path.ip_version, leg.local_port, sampling_interval(path), raw / leg.file
+                namespaces[leg.end], path.ip_version, leg.local_port, sampling_interval(path), raw / leg.file
             )
             for leg in self._legs
         }

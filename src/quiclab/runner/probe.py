@@ -64,7 +64,7 @@ def open_laboratory_for_probe(study: Study, study_dir: Path, backend: Backend) -
     work_dir = study_dir / ".work"
     work_dir.mkdir(exist_ok=True)
     _libc.mount("tmpfs", str(work_dir), "tmpfs", _libc.MS_NOSUID | _libc.MS_NODEV, "mode=0755")
-    return Laboratory(study, backend, work_dir, {}, work_dir, {}, {CLIENT: found.version})
+    return Laboratory(study, backend, work_dir, {}, work_dir, work_dir, {}, {CLIENT: found.version})
 
 
 def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:

@@ -14,6 +14,7 @@ from quiclab.runner.commands import arm_of, path_of
 from quiclab.runner.flows import Flow, other_flows
 from quiclab.runner.laboratory import Laboratory
 from quiclab.spec import model
+from quiclab.spec.ecn import tcp_on
 from quiclab.spec.link import lateness_bound, link_config
 from quiclab.testbed.hub import Hub, Pair
 from quiclab.testbed.link import End, Link, LinkSettings
@@ -49,7 +50,7 @@ class Topology:
         with ExitStack() as stack:
             for place in ENDS:
                 self.namespaces[place] = namespace = stack.enter_context(NetworkNamespace())
-                self.sysctls[place] = namespace.write_sysctls(sysctls(self._arm.tcp))
+                self.sysctls[place] = namespace.write_sysctls(sysctls(tcp_on(self._path, self._arm.tcp)))
             if flows := other_flows(self._laboratory.study, self._row):
                 self._share(flows, stack)
             self._stack = stack.pop_all()
@@ -69,7 +70,7 @@ class Topology:
             self.others[flow.pair] = {}
             for end in ENDS:
                 self.others[flow.pair][end] = namespace = stack.enter_context(NetworkNamespace())
-                self.sysctls[f"{end} of {flow.label}"] = namespace.write_sysctls(sysctls(flow.tcp))
+                self.sysctls[f"{end} of {flow.label}"] = namespace.write_sysctls(sysctls(tcp_on(self._path, flow.tcp)))
                 self._hubs[end].add(flow.pair, namespace, _route(flow.tcp))
 
     def join(self) -> None:

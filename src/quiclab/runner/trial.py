@@ -20,6 +20,7 @@ from typing import Any
 
 from quiclab.errors import TrialError
 from quiclab.plan.rows import PlanRow
+from quiclab.runner.address_change import ChangingAddress
 from quiclab.runner.commands import (
     ORIGIN_PORT,
     PORT,
@@ -27,13 +28,15 @@ from quiclab.runner.commands import (
     arm_of,
     parts_of,
     path_of,
+    received_folder,
     resumes,
     shown_name,
     trial_command,
+    workload_of,
 )
 from quiclab.runner.competition import Contest
 from quiclab.runner.cpu import SlowCpu
-from quiclab.runner.document import kept_body, read_json, trial_document
+from quiclab.runner.document import kept_body, read_json, received_bodies, trial_document
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
 from quiclab.runner.pacing import pace
@@ -60,6 +63,7 @@ class _Record:
     host: dict[str, Any] = field(default_factory=dict)
     failure: str | None = None
     client_exit_code: int | None = None
+    address_change: dict[str, Any] | None = None
     competition: dict[str, Any] = field(default_factory=dict)
     mark: int = field(default_factory=time.monotonic_ns)
 
@@ -74,6 +78,7 @@ class _Record:
         return {
             "failure": self.failure,
             "client_exit_code": self.client_exit_code,
+            "address_change": self.address_change,
             "host": self.host,
             "time_ns": self.phases,
         }
@@ -99,11 +104,13 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int, *, counted: bo
             summary = _transfer(laboratory, row, raw, record, stack, counted)
     finally:
         kill_everything_else()
-    body = kept_body(home / "body")
+    body, received = kept_body(home / "body"), received_bodies(received_folder(raw))
     shutil.rmtree(home, ignore_errors=True)  # what programs left beside their logs
     record.phase("teardown")
     document = trial_document(laboratory, row, attempt, (started, clock.read()), record.facts())
     document |= {"link": summary, "client": read_json(raw / "client.json"), "client_body": body, **record.competition}
+    if received is not None:
+        document["received"] = received
     (folder / "trial.json").write_text(json.dumps(document, indent=1))
     return folder
 
@@ -130,9 +137,12 @@ def _transfer(
         for file, content in command.files.items():
             file.parent.mkdir(exist_ok=True)
             file.write_text(content)
+    upload = workload_of(laboratory.study, row).upload
+    if upload:
+        received_folder(raw).mkdir(parents=True, exist_ok=True)
     for folder in ("server-qlog", "proxy-qlog", "client-qlog"):
         (raw / folder).mkdir()
-    observation = Observation(raw, arm, path, namespaces)
+    observation = Observation(raw, arm, path, namespaces, upload=upload)
     stack.callback(
         lambda: record.host.update(observation.findings())
     )  # once it has ended, in namespaces that are there
@@ -170,6 +180,9 @@ def _transfer(
     early = commands["client"].waits_for_go and not resumes(arm)
     client = start("client", "client") if early else None
     link = stack.enter_context(topology.link())
+    change = workload_of(laboratory.study, row).address_change
+    moving = ChangingAddress(change, namespaces["client"], path, link, raw.parent / "home" / "reached")
+    stack.enter_context(moving)
     topology.join()
     record.phase("link")
     origin = start("server", "server") if arm.proxy else None
@@ -203,11 +216,15 @@ def _transfer(
         if waits:
             client.go()
         finishing_s = commands["client"].finishing_s
-        _watch(laboratory.study, arm, path, client, front, namespaces, record, contest, finishing_s)
+        moving.begin(client)
+        sender = "client" if upload else "server"
+        at = (sender, namespaces[sender])
+        _watch(laboratory.study, arm, path, client, front, at, record, contest, finishing_s)
     except TrialError as error:
         record.failure = error.message
     contest.end()
     observation.end()
+    record.address_change = moving.end()
     record.phase("transfer")
     topology.count_losses()
     summary = link.stop()
@@ -237,12 +254,12 @@ def _watch(
     path: model.Path,
     client: Process,
     server: Process,
-    namespaces: dict[str, NetworkNamespace],
+    sender: tuple[str, NetworkNamespace],
     record: _Record,
     contest: Contest,
     finishing_s: float,
 ) -> None:
-    """Wait for the client's end; meanwhile ask the kernel which congestion control the server's socket really has."""
+    """Wait for the client's end; meanwhile ask the kernel which congestion control the sender's socket really has."""
     deadline = time.monotonic() + study.limits.trial.s + finishing_s
     first_look = time.monotonic() + 2 * path.base_rtt.s
     proven = arm.protocol != "h2"
@@ -268,7 +285,7 @@ def _watch(
         if time.monotonic() >= deadline:
             raise TrialError(f"the client did not end within {study.limits.trial} (limits.trial)")
         if not proven and time.monotonic() >= first_look:
-            name = tcp_congestion_control(namespaces["server"], path.ip_version, PORT)
+            name = tcp_congestion_control(sender[1], path.ip_version, PORT)
             if name is not None:
-                record.host["server_tcp_congestion_control"] = name
+                record.host[f"{sender[0]}_tcp_congestion_control"] = name
                 proven = True

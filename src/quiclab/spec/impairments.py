@@ -8,14 +8,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from quiclab.spec import kinds
+from quiclab.spec.aqm import AQM
 from quiclab.spec.model import (
     Bernoulli,
+    Block,
     Bursts,
     Change,
     DropList,
     GilbertElliott,
     Jitter,
     Loss,
+    Police,
     Queue,
     Reorder,
 )
@@ -30,6 +33,7 @@ from quiclab.spec.nodes import (
     required_keys,
     show,
 )
+from quiclab.spec.policing import BLOCK, POLICE
 from quiclab.units import ByteCount, Duration, Share
 
 _MULTIPLE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(bdp|packets?)\s*")
@@ -146,13 +150,29 @@ CHANGEABLE_KEYS: Mapping[str, Kind[Any]] = {
     "duplicate": kinds.SHARE,
     "corrupt": kinds.SHARE,
 }
-CHANGE_KEYS: Mapping[str, Kind[Any]] = {"at": kinds.INSTANT, **CHANGEABLE_KEYS}
+
+
+def _or_none(kind: Kind[Any]) -> Kind[Any]:
+    """What a change can also end."""
+    return Kind(f'{kind.wanted}, or "none"', lambda node: "none" if node.value == "none" else kind.read(node))
+
+
+CHANGE_KEYS: Mapping[str, Kind[Any]] = {
+    "at": kinds.INSTANT,
+    **CHANGEABLE_KEYS,
+    "aqm": _or_none(AQM),
+    "block": _or_none(BLOCK),
+    "police": _or_none(POLICE),
+}
 
 
 def _read_change(node: Node) -> Change:
     change = build(Change, node, CHANGE_KEYS)
     if len(node.value) == 1:
-        raise WrongValueError(f'nothing changes here; write one of {", ".join(CHANGEABLE_KEYS)} beside "at"')
+        raise WrongValueError(f'nothing changes here; write one of {", ".join(list(CHANGE_KEYS)[1:])} beside "at"')
+    for key, value in (("block", change.block), ("police", change.police)):
+        if isinstance(value, Block | Police) and value.after.ns:
+            raise WrongValueError(f'a change begins at its "at"; leave "after" out of "{key}"')
     return change
 
 

@@ -24,11 +24,14 @@ from quiclab.spec.model import (
     Path,
     Police,
     Queue,
+    RandomRate,
     Reorder,
     Step,
 )
 from quiclab.units import Bitrate, ByteCount, Duration, Share
 
+LINK_NAME = "bottleneck"
+"""It enters the keys of the link's random streams."""
 LEAST_BDP_PACKETS = 32
 """A queue in multiples of the BDP is never below so many full packets: a burst of an initial window must fit."""
 
@@ -41,7 +44,7 @@ def link_config(path: Path, seed: int) -> dict[str, Any]:
     return {
         "version": 1,
         "seed": str(seed),
-        "link": "bottleneck",
+        "link": LINK_NAME,
         "up": _direction(path.up, path.base_rtt, path.mtu),
         "down": _direction(path.down, path.base_rtt, path.mtu),
     }
@@ -60,7 +63,9 @@ def lateness_bound(path: Path, least: Duration) -> Duration:
 
 
 def reference_rate(direction: Direction) -> Bitrate | None:
-    """The rate that a BDP is counted with: the rate, a trace's mean, or the first rate of the schedule."""
+    """The rate that a BDP is counted with: the rate, a random one's or a trace's mean, or the schedule's first."""
+    if isinstance(direction.rate, RandomRate):
+        return direction.rate.mean
     if direction.rate is not None:
         return direction.rate
     if direction.trace is not None:
@@ -84,7 +89,8 @@ def _queue_bytes(queue: Queue, rate: Bitrate | None, base_rtt: Duration, full_pa
 def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, Any]:
     rate, trace = direction.rate, direction.trace
     return {
-        "rate_bit_per_s": None if rate is None else rate.bit_per_s,
+        "rate_bit_per_s": rate.bit_per_s if isinstance(rate, Bitrate) else None,
+        **({"random_rate": _random_rate(rate)} if isinstance(rate, RandomRate) else {}),
         "edge_rate_bit_per_s": None if direction.edge is None else direction.edge.bit_per_s,
         "overhead_bytes": direction.overhead.bytes,
         "queue": _queue(direction.queue, queue_bytes(direction, base_rtt, mtu)),
@@ -101,6 +107,11 @@ def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, 
         **({} if direction.block is None else {"block": _block(direction.block)}),
         **({} if direction.police is None else {"police": _police(direction.police)}),
     }
+
+
+def _random_rate(rate: RandomRate) -> dict[str, int]:
+    bounds = {"least_bit_per_s": rate.least.bit_per_s, "most_bit_per_s": rate.most.bit_per_s}
+    return {**bounds, "every_ns": rate.every.ns}
 
 
 def _queue(queue: Queue, bound_bytes: int | None) -> dict[str, int | None]:
@@ -203,4 +214,10 @@ def _change(change: Change, direction: Direction, base_rtt: Duration, mtu: int) 
         new["duplicate"] = {"probability": change.duplicate.value}
     if change.corrupt is not None:
         new["corrupt"] = {"probability": change.corrupt.value}
+    if change.aqm is not None:
+        new["aqm"] = None if change.aqm == "none" else _aqm(change.aqm)
+    if change.block is not None:
+        new["block"] = None if change.block == "none" else _block(change.block)
+    if change.police is not None:
+        new["police"] = None if change.police == "none" else _police(change.police)
     return {"at_ns": change.at.ns, "set": new}

@@ -27,6 +27,7 @@ from quiclab.spec.network import (
     Path,
     Police,
     Queue,
+    RandomRate,
     Reorder,
     Step,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "Police",
     "Program",
     "Queue",
+    "RandomRate",
     "Reorder",
     "Step",
     "Video",
@@ -86,8 +88,8 @@ class Tcp:
     """Selective acknowledgements (RFC 2018)."""
     timestamps: bool = True
     """RFC 7323."""
-    ecn: bool = False
-    """Negotiate ECN (RFC 3168)."""
+    ecn: bool | None = None
+    """Negotiate ECN (RFC 3168). Where the spec does not say: over paths that mark, and over no others."""
     slow_start_after_idle: bool = False
     """Forget the window after an idle time (RFC 2861)."""
     dsack: bool = True

@@ -10,11 +10,32 @@ from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 
 @dataclass(frozen=True)
+class RandomRate:
+    """A rate drawn anew in each period, each of the range as likely, by each direction's stream of the block's seed.
+
+    All arms of a block meet the same rates at the same instants, whatever they send.
+    """
+
+    least: Bitrate
+    """The smallest."""
+    most: Bitrate
+    """The largest."""
+    every: Duration
+    """The period; the first one begins when the first packet reaches the link."""
+
+    @property
+    def mean(self) -> Bitrate:
+        """Half way between the two: what a queue in BDP, the access rate and the plan's times count with."""
+        return Bitrate((self.least.bit_per_s + self.most.bit_per_s) // 2)
+
+
+@dataclass(frozen=True)
 class Queue:
     """The queue before the bottleneck, droptail without `aqm`: every bound that is given holds at once."""
 
     bdp: float | None = None
-    """Multiples of the bandwidth-delay product of the base path (rate × base RTT), never below 32 full packets."""
+    """Multiples of the bandwidth-delay product of the base path (rate × base RTT), never below 32 full packets. Of a
+    trace and of a random rate the mean counts."""
     packets: int | None = None
     """Whole IP packets, the one in service included."""
     bytes: ByteCount | None = None
@@ -159,11 +180,16 @@ class Reorder:
 
 @dataclass(frozen=True)
 class Change:
-    """At `at` (since the first packet reached the link) the settings that are given take new values."""
+    """At `at` (since the first packet reached the link) the settings that are given take new values.
+
+    `aqm`, `block` and `police` end with "none". A policer that comes or changes has a full bucket; its and a block's
+    `after` are for the direction's own, as a change begins at `at`.
+    """
 
     at: Duration
     """When, counted from the first packet that reached the link."""
     rate: Bitrate | None = None
+    """Bottleneck rate over IP packet bytes. It cannot change where a trace gives it or where it is drawn by chance."""
     delay: Duration | None = None
     loss: Loss | None = None
     queue: Queue | None = None
@@ -171,14 +197,17 @@ class Change:
     reorder: Reorder | None = None
     duplicate: Share | None = None
     corrupt: Share | None = None
+    aqm: Aqm | Literal["none"] | None = None
+    block: Block | Literal["none"] | None = None
+    police: Police | Literal["none"] | None = None
 
 
 @dataclass(frozen=True)
 class Direction:
     """One direction of a link."""
 
-    rate: Bitrate | None = None
-    """Bottleneck rate over IP packet bytes; None is unlimited."""
+    rate: Bitrate | RandomRate | None = None
+    """Bottleneck rate over IP packet bytes, or a range in which it is drawn by chance; None is unlimited."""
     delay: Duration = Duration(0)
     """One way, constant."""
     edge: Bitrate | None = None
@@ -189,7 +218,8 @@ class Direction:
     queue: Queue = field(default_factory=lambda: Queue(bdp=1.0))
     """Before the bottleneck. One BDP by default, at least 32 full packets. Without a rate there is no queue."""
     aqm: Aqm | None = None
-    """How the queue is managed. None, droptail, by default; the queue's bounds hold besides, and none may be a time."""
+    """How the queue is managed. None, droptail, by default; the queue's bounds hold besides, and none may be a time.
+    Queues by flow (`fq_codel`) cannot come or go while a trial runs."""
     block: Block | None = None
     """A transport that is not let in, as some operators do with UDP. None by default."""
     police: Police | None = None
@@ -227,7 +257,9 @@ class Path:
     ip_version: Literal[4, 6] = 4
     """IPv4 or IPv6; IPv6 needs an MTU of at least 1280."""
     title: str = ""
-    """What tables and figures call it; the name by default."""
+    """What tables and figures call it; the profile's title or the name by default."""
+    profile: str = ""
+    """The named path that it begins with: `quiclab paths` lists them with their sources. Every other key overrides."""
 
     @property
     def base_rtt(self) -> Duration:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +11,11 @@ from quiclab.spec import kinds, traces
 from quiclab.spec.aqm import AQM
 from quiclab.spec.impairments import CHANGEABLE_KEYS, SCHEDULE
 from quiclab.spec.link import reference_rate
-from quiclab.spec.model import Direction, Path
+from quiclab.spec.model import Direction, FqCoDel, Path, Police, RandomRate
 from quiclab.spec.nodes import Kind, Node, ReportedError, read_keys
 from quiclab.spec.policing import BLOCK, POLICE
+from quiclab.spec.profiles import profiles, with_profile
+from quiclab.spec.random_rate import RATE_OR_RANDOM
 from quiclab.units import Bitrate, ByteCount
 
 LEAST_IPV6_MTU = 1280
@@ -34,6 +36,7 @@ def _read_trace(node: Node) -> str:
 
 DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     **CHANGEABLE_KEYS,
+    "rate": RATE_OR_RANDOM,
     "aqm": AQM,
     "block": BLOCK,
     "police": POLICE,
@@ -50,6 +53,7 @@ _OVERRIDES: Kind[dict[str, Any]] = Kind(
 PATH_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
     "title": kinds.TITLE,
+    "profile": kinds.choice(tuple(profiles()), 'the name of a profile such as "lte"'),
     "mtu": kinds.whole(576, 65535),
     "ip_version": kinds.choice((4, 6)),
     "up": _OVERRIDES,
@@ -61,6 +65,8 @@ PATH_KEYS: Mapping[str, Kind[Any]] = {
 def read_path(node: Node) -> Path:
     """Read one `[[path]]` with its defaults filled in."""
     before = len(node.source.problems)
+    if isinstance(node.value, dict) and node.value.get("profile") in profiles():
+        node = replace(node, value=with_profile(node.value, DIRECTION_KEYS))
     values = _without_rate_and_trace(node, read_keys(node, PATH_KEYS, required=("name",)))
     both = {key: value for key, value in values.items() if key in DIRECTION_KEYS}
     mtu = values.get("mtu", Path.mtu)
@@ -94,23 +100,36 @@ def _direction(node: Node, side: str, both: dict[str, Any], own: dict[str, Any],
 
     rates = [change.rate for change in direction.schedule if change.rate is not None]
     reference = reference_rate(direction)
-    if direction.police is not None and direction.police.burst.bytes < mtu:
-        place("police").report(f"a burst of {direction.police.burst} has no room for one packet of {ByteCount(mtu)}")
+    policers = [("police", direction.police), *(("schedule", change.police) for change in direction.schedule)]
+    for key, police in policers:
+        if isinstance(police, Police) and police.burst.bytes < mtu:
+            place(key).report(f"a burst of {police.burst} has no room for one packet of {ByteCount(mtu)}")
     if direction.trace is not None and rates:
         place("schedule").report('"rate" cannot change where a "trace" gives it')
+    if isinstance(direction.rate, RandomRate) and rates:
+        place("schedule").report('"rate" cannot change where it is drawn by chance')
+    managed = [aqm for aqm in _changed_aqm(direction) if aqm != "none"]
+    fair = [aqm if isinstance(aqm, FqCoDel) else None for aqm in (direction.aqm, *_changed_aqm(direction))]
+    if len({(aqm.flows, aqm.quantum) if aqm else None for aqm in fair}) > 1:
+        place("schedule").report(
+            'the queues by flow of "fq_codel" cannot come or go, and its flows and quantum stay: '
+            "only its target, interval and ecn can change"
+        )
     if reference is None:
         if "queue" in values:
             place("queue").report('a queue needs a "rate" or a "trace": without one no packet ever waits')
+        if managed:
+            place("schedule").report('"aqm" manages a queue, which needs a "rate" or a "trace"')
         if direction.aqm is not None:
             place("aqm").report('"aqm" manages a queue, which needs a "rate" or a "trace"')
         return direction
     full_packet = ByteCount(mtu + direction.overhead.bytes)
-    slowest = None if direction.trace is not None else min([reference, *rates])
+    slowest = None if direction.trace is not None else min([_bound(direction, min) or reference, *rates])
     changed = [("schedule", change.queue) for change in direction.schedule if change.queue is not None]
     for key, queue in (("queue", direction.queue), *changed):
         if queue.bytes is not None and queue.bytes < full_packet:
             place(key).report(f"a queue of {queue.bytes} has no room for one packet of {full_packet}")
-        if queue.time is not None and direction.aqm is not None:
+        if queue.time is not None and (direction.aqm is not None or managed):
             place(key).report(f'a queue that "aqm" manages has no bound in time; write {_BOUNDS_BESIDE_AQM}')
         elif queue.time is not None and slowest is not None and queue.time < slowest.time_for(full_packet):
             service = slowest.time_for(full_packet)
@@ -119,5 +138,16 @@ def _direction(node: Node, side: str, both: dict[str, Any], own: dict[str, Any],
             )
     if "edge" in values:
         return direction
-    fastest = max([reference, *rates])
+    fastest = max([_bound(direction, max) or reference, *rates])
     return replace(direction, edge=max(_LEAST_EDGE, Bitrate(_EDGE_FACTOR * fastest.bit_per_s)))
+
+
+def _changed_aqm(direction: Direction) -> list[Any]:
+    """What the schedule makes of the queue's management, one after the other."""
+    return [change.aqm for change in direction.schedule if change.aqm is not None]
+
+
+def _bound(direction: Direction, choose: Callable[[tuple[Bitrate, Bitrate]], Bitrate]) -> Bitrate | None:
+    """The smallest or largest rate that may be drawn."""
+    rate = direction.rate
+    return choose((rate.least, rate.most)) if isinstance(rate, RandomRate) else None

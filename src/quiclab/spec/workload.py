@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.spec.address_change import AddressChange
 from quiclab.spec.competition import Competition
 from quiclab.spec.page import Page
 from quiclab.spec.video import Video
@@ -17,7 +18,7 @@ OCTETS = "application/octet-stream"
 
 @dataclass(frozen=True)
 class Workload:
-    """What one trial transfers: one object or several, each downloaded once, all on one new connection; or a page."""
+    """What one trial transfers: one object or several, each once, all on one new connection; or a page, or a video."""
 
     name: str
     """Name in cells, files and commands."""
@@ -26,6 +27,9 @@ class Workload:
     `sizes` stands here."""
     kind: Literal["object", "page", "video"] = "object"
     """Objects over one new connection, a page that a browser loads in a fresh profile, or a video that it plays."""
+    direction: Literal["download", "upload"] = "download"
+    """Which way the objects go: asked for by GET, or sent by PUT to a server that keeps them, where they must arrive
+    whole."""
     content_type: str = OCTETS
     """What the server says the object is (RFC 9110 section 8.3): browsers and proxies may treat types differently. Of a
     video `video/mp4`."""
@@ -41,6 +45,8 @@ class Workload:
     server lets a client have so many streams."""
     video: Video | None = None
     """Required for a video, and only there."""
+    address_change: AddressChange | None = None
+    """The client's address changes meanwhile; for one object. None is a stable address."""
     competition: Competition | None = None
     """Who else uses the link meanwhile, and when all is over. None: nobody, and the client ends by itself."""
 
@@ -73,6 +79,11 @@ class Workload:
         if count == 1:
             return (self.name,)
         return tuple(f"{self.name}~{number:0{len(str(count))}}" for number in range(1, count + 1))
+
+    @property
+    def upload(self) -> bool:
+        """Whether the client is who sends the objects."""
+        return self.direction == "upload"
 
     @property
     def at_once(self) -> int:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from quiclab.spec import kinds
+from quiclab.spec.address_change import ADDRESS_CHANGE
 from quiclab.spec.competition import COMPETITION
 from quiclab.spec.nodes import Kind, Node, ReportedError, build
 from quiclab.spec.page import PAGE
@@ -21,6 +22,7 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
     "size": kinds.SIZE,
     "kind": kinds.choice(("object", "page", "video")),
+    "direction": kinds.choice(("download", "upload")),
     "content_type": kinds.MEDIA_TYPE,
     "content": kinds.choice(("random", "text")),
     "count": kinds.whole(1, MOST_OBJECTS),
@@ -30,6 +32,7 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     "concurrency": kinds.whole(1, MOST_OBJECTS),
     "page": PAGE,
     "video": VIDEO,
+    "address_change": ADDRESS_CHANGE,
     "competition": COMPETITION,
 }
 _OF_OBJECTS = ("size", "content", "count", "sizes", "concurrency")
@@ -57,6 +60,10 @@ def _read_workload(node: Node) -> Workload:
     elif workload.at_once > objects:
         things = f"there {'is 1 object' if objects == 1 else f'are {objects} objects'} here"
         node.child("concurrency").report(f"{workload.concurrency} at once, but {things}; write at most {objects}")
+    if workload.address_change is not None and objects > 1:
+        node.child("address_change").report("the address changes under one object; write one size")
+    if workload.address_change is not None and workload.competition is not None:
+        node.child("address_change").report('it cannot stand beside "competition": who shares a link stays there')
     return workload
 
 
@@ -66,7 +73,7 @@ def _of_a_page(node: Node, workload: Workload) -> Workload:
     for key in (*_OF_OBJECTS, "content_type"):
         if key in node.value:
             node.child(key).report('it belongs to objects; what a page is made of stands in "page"')
-    for key in ("video", "competition"):
+    for key in ("video", "competition", "direction", "address_change"):
         if key in node.value:
             node.child(key).report("a page has no such key")
     return workload

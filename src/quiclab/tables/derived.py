@@ -6,6 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from quiclab.tables._api import NEVER, Column, Table
+from quiclab.tables._common import CONNECTION
 
 DECODE_STATS = Table(
     "decode_stats",
@@ -73,14 +74,36 @@ PAGE_PROGRESS = Table(
 
 BYTES_ACKNOWLEDGED = Table(
     "bytes_acknowledged",
-    "One acknowledgment that the client sends, as in Figure 7 of Yu and Benson 2021.",
+    "One acknowledgment that the receiver of the bodies sends (the client; of an upload the server), as in Figure 7 of "
+    "Yu and Benson 2021.",
     (
         Column("x_ms", pl.Float64, "ms", NEVER, "Since the client's first packet."),
         Column(
             "bytes", pl.UInt64, "bytes", NEVER,
-            "Distinct payload bytes of the server acknowledged so far. TCP: cumulative and SACK, TLS records and "
+            "Distinct payload bytes of the sender acknowledged so far. TCP: cumulative and SACK, TLS records and "
             "HTTP/2 frames included. QUIC: STREAM data of the request streams in acknowledged packets, each "
             "offset once.",
         ),
+    ),
+)  # fmt: skip
+
+OBJECT_RUNS = Table(
+    "object_runs",
+    "One run of bytes of one object at their receiver's end (the client's; of an upload the server's), in the order "
+    "of arrival: no byte of another object, and no gap, between its first and its last. Only of trials of several "
+    "objects.",
+    (
+        Column("x_ms", pl.Float64, "ms", NEVER, "Its first bytes arrived: since the client's first packet."),
+        Column("until_ms", pl.Float64, "ms", NEVER, "Its last bytes arrived: since the client's first packet."),
+        Column("object", pl.String, "", "no log names what the stream carries", "The last part of its URL's path."),
+        Column("connection", pl.String, "", NEVER, CONNECTION.doc),
+        Column("stream_id", pl.UInt64, "", NEVER, "RFC 9000 section 2.1, RFC 9113 section 5.1.1."),
+        Column(
+            "offset_bytes", pl.UInt64, "bytes", NEVER,
+            "Offset of its first byte. HTTP/2: in the body, by DATA frames, which arrive when all before them on the "
+            "connection has. QUIC: in the stream, HTTP/3's own bytes included, by STREAM frames as their packets "
+            "arrive.",
+        ),
+        Column("bytes", pl.UInt64, "bytes", NEVER, "How many; what came before does not count again."),
     ),
 )  # fmt: skip

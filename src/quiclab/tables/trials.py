@@ -11,6 +11,7 @@ from quiclab.tables._api import NEVER, Column, of_logs
 from quiclab.tables._common import TIME
 
 _SAMPLE, _SUM = "a sum over a span of time", "a look at one instant"
+_SWITCHES = _SUM + ", or threads ended and took theirs with them"
 
 
 def _text(name: str, null: str, doc: str) -> Column:
@@ -57,8 +58,8 @@ PROCESS_USAGE = of_logs(
     Column("system_ns", pl.Int64, "ns", _SUM, "Its part in the kernel; within `transfer` good to 10 ms."),
     Column("minor_faults", pl.UInt64, "", _SUM, "Page faults without reading from a disk."),
     Column("major_faults", pl.UInt64, "", _SUM, "Page faults that read from a disk."),
-    Column("voluntary_switches", pl.UInt64, "", _SUM, "Context switches because it waited."),
-    Column("involuntary_switches", pl.UInt64, "", _SUM, "Context switches because another was to run."),
+    Column("voluntary_switches", pl.UInt64, "", _SWITCHES, "Context switches because it waited."),
+    Column("involuntary_switches", pl.UInt64, "", _SWITCHES, "Context switches because another was to run."),
     Column("processes", pl.UInt32, "", "not told", "Processes at this look; for `life` the most at any."),
     Column("threads", pl.UInt32, "", "not told", "Threads at this look; for `life` the most at any."),
     Column("resident_bytes", pl.UInt64, "bytes", _SAMPLE, "Memory in use at this look."),

@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,8 @@ Backend = Literal["tun", "veth"]
 End = Literal["client", "server"]
 
 CLIENT_ADDRESSES = {4: "10.77.0.1", 6: "fd77::1"}
+NEXT_CLIENT_ADDRESSES = {4: "10.77.0.3", 6: "fd77::3"}
+"""Of a client that changes its network."""
 SERVER_ADDRESSES = {4: "10.77.0.2", 6: "fd77::2"}
 PREFIXES = {4: 24, 6: 64}
 _FIRST_HOST = 10
@@ -147,6 +149,15 @@ class Link:
                 seen = [far[version] for version in usable_versions(settings.mtu)]
                 for address in (*seen, *(more if end == "client" else ())):
                     namespace.neighbour(DEVICE, address, _mac(end, "link"))
+
+    def replace_client_address(self, version: int, when: Callable[[], bool]) -> int | None:
+        """The client is in another network from the instant that is returned, over the same link."""
+        assert self._settings.route is not None
+        old, new = CLIENT_ADDRESSES[version], NEXT_CLIENT_ADDRESSES[version]
+        if self._settings.backend == "veth":
+            self._ends["server"].neighbour(DEVICE, new, _mac("server", "link"))
+        client, prefix = self._ends["client"], PREFIXES[version]
+        return client.replace_address(DEVICE, old, new, prefix, self._settings.route, when)
 
     def _log_files(self) -> dict[str, str | None]:
         folder, settings = self._settings.work_dir, self._settings

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,8 @@ T = TypeVar("T")
 _IFA_F_NODAD = 0x02
 _NUD_PERMANENT = 0x80
 _RTAX_CWND = 7
+_STANDBY = 2048
+"""Priority of a route that waits behind others of the same destination."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,27 @@ class NetworkNamespace:
                     ip.addr("add", index=index, address=address, prefixlen=bits, flags=_IFA_F_NODAD)
 
         self.run(work)
+
+    def replace_address(
+        self, device: str, old: str, new: str, prefix: int, route: RouteMetrics, when: Callable[[], bool]
+    ) -> int | None:
+        """`new` stands by until `when` returns, then takes the place of `old` if that says so: sockets without an
+        address leave from there; those with the old one are cut off, as what comes for them is nobody's. The instant
+        (CLOCK_MONOTONIC ns) at which it was done."""
+
+        def work() -> int | None:
+            with _netlink() as ip:
+                index, bits = ip.link_lookup(ifname=device)[0], 128 if ":" in new else 32
+                ip.addr("add", index=index, address=new, prefixlen=bits, flags=_IFA_F_NODAD)
+                # Behind the route that goes with the old address, so that one call does it.
+                to = {"dst": f"{_network(new, prefix)}/{prefix}", "oif": index, "metrics": route.netlink()}
+                ip.route("add", prefsrc=new, priority=_STANDBY, **to)
+                if not when():
+                    return None
+                ip.addr("del", index=index, address=old, prefixlen=bits)
+                return time.monotonic_ns()
+
+        return self.run(work)
 
     def neighbour(self, device: str, address: str, mac: str) -> None:
         """A permanent neighbour entry: no ARP or neighbour discovery ever crosses the link."""

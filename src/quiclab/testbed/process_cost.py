@@ -158,10 +158,20 @@ def _of(usage: resource.struct_rusage) -> Used:
 def _summary(role: _Role) -> dict[str, Any]:
     return {
         "life": None if role.life is None else asdict(role.life),
-        "transfer": None if role.at_end is None else asdict(role.at_end.since(role.at_begin)),
+        "transfer": None if role.at_end is None else _transfer(role.at_begin, role.at_end),
         **_memory(role),
         "most_processes": role.processes,
         "most_threads": role.threads,
+    }
+
+
+def _transfer(begin: Used, end: Used) -> dict[str, int | None]:
+    """Null for counts that have become less: processes or threads have ended and taken theirs with them, as those of
+    browsers do. Times may be less by the resolution of their clocks, which is nothing."""
+    told = asdict(end.since(begin))
+    return {
+        name: None if not name.endswith("_ns") and getattr(end, name) < getattr(begin, name) else value
+        for name, value in told.items()
     }
 
 

@@ -12,8 +12,9 @@ _ESTABLISHED = 1 << 1
 _INET_DIAG_CONG = 1 << 3
 
 
-def tcp_congestion_control(namespace: NetworkNamespace, ip_version: int, local_port: int) -> str | None:
-    """Congestion control of an established TCP connection at `local_port`, or None when there is none (inet_diag)."""
+def tcp_congestion_control(namespace: NetworkNamespace, ip_version: int, port: int) -> str | None:
+    """Congestion control of the namespace's end of an established TCP connection from or to `port`, or None when there
+    is none (inet_diag)."""
 
     def work() -> str | None:
         from pyroute2 import DiagSocket
@@ -21,7 +22,7 @@ def tcp_congestion_control(namespace: NetworkNamespace, ip_version: int, local_p
         with DiagSocket() as diag:
             diag.bind()
             for answer in diag.get_sock_stats(family=_AF[ip_version], states=_ESTABLISHED, extensions=_INET_DIAG_CONG):
-                if answer["idiag_sport"] == local_port:
+                if port in (answer["idiag_sport"], answer["idiag_dport"]):
                     name: Any = answer.get_attr("INET_DIAG_CONG")
                     return None if name is None else str(name)
         return None

@@ -15,7 +15,7 @@ def sysctls(tcp: Tcp) -> dict[str, str]:
         "net.ipv4.tcp_congestion_control": tcp.congestion_control,
         "net.ipv4.tcp_no_metrics_save": "1",
         "net.ipv4.tcp_slow_start_after_idle": _flag(tcp.slow_start_after_idle),
-        "net.ipv4.tcp_ecn": _flag(tcp.ecn),
+        "net.ipv4.tcp_ecn": _flag(bool(tcp.ecn)),
         "net.ipv4.tcp_sack": _flag(tcp.sack),
         "net.ipv4.tcp_timestamps": _flag(tcp.timestamps),
         "net.ipv4.tcp_rmem": " ".join(str(size.bytes) for size in tcp.receive_buffer),

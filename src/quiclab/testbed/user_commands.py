@@ -14,6 +14,7 @@ from pathlib import Path
 
 from quiclab.errors import HostError
 from quiclab.spec import model
+from quiclab.spec.ecn import tcp_on
 from quiclab.spec.link import lateness_bound, link_config
 from quiclab.testbed.backend import choose_backend
 from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings
@@ -48,7 +49,7 @@ class UserCommands:
 
 def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
     """Run them until the client ends; its exit code, or 128 + signal. Raises HostError when the link cannot run."""
-    tcp = model.Tcp(commands.congestion_control)
+    tcp = tcp_on(commands.path, model.Tcp(commands.congestion_control))
     route = RouteMetrics(tcp.congestion_control, tcp.initial_window, tcp.max_window)
     settings = LinkSettings(
         backend=_backend(commands.backend),

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.verify._early_data_log import early_data_bytes_by_log
-from quiclab.verify._ip import UDP
+from quiclab.verify._ip import UDP, Sender
 from quiclab.verify._tshark import tshark_version
 from quiclab.verify.competition import prove_competition
 from quiclab.verify.decrypted import Decrypted, UnopenedError, read_decrypted
 from quiclab.verify.handshake import read_handshake
-from quiclab.verify.wire import Wire, read_wire, socket_name
+from quiclab.verify.wire import Wire, payload_by_address, read_wire, socket_name
 
 UNPROVEN = "unproven"
 _NEEDS_KEYS = (
@@ -38,7 +38,10 @@ _NEEDS_KEYS = (
     "new_connection_id",
     "migrated",
     "new_path",
+    "answers",
 )
+_ECN_SIDES: tuple[tuple[str, Sender, str], ...] = (("up", "client", "sent"), ("down", "server", "arrived"))
+"""At the client's end, where packets up have not met the link yet and packets down have."""
 NOT_YET = "not decrypted yet"
 """Why `decrypted_by` is unproven until the packets are looked at a second time."""
 
@@ -66,9 +69,9 @@ def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
         "quic_parameters_client": handshake.quic_parameters_client if handshake else UNPROVEN,
         "alpn_offered": list(handshake.alpn_offered) if handshake else UNPROVEN,
         "handshake_problems": list(handshake.problems) if handshake else [],
-        **_on_the_wire(capture, document["server_port"]),
+        **_on_the_wire(capture, document),
         "tcp_congestion_control_asked": document["tcp_congestion_control_asked"],
-        "tcp_congestion_control": host.get("server_tcp_congestion_control", UNPROVEN),
+        "tcp_congestion_control": _tcp_sender(host),
         "quic_congestion_control_asked": (document.get("asked") or {}).get("congestion_control") or UNPROVEN,
         "quic_congestion_control": UNPROVEN,
         "versions": (document["client"] or {}).get("versions", {}),
@@ -141,7 +144,14 @@ def _facts(decrypted: Decrypted) -> dict[str, Any]:
         "path_validated_by": list(migration.validated_by),
         "new_connection_id": bool(migration.new_connection_id),
         "new_path": migration.new_path or "none",
+        "answers": decrypted.answers,
     }
+
+
+def _tcp_sender(host: dict[str, Any]) -> str:
+    """Of the end that sends the bodies, whose socket was looked at."""
+    looked_at = ("client_tcp_congestion_control", "server_tcp_congestion_control")
+    return next((str(host[name]) for name in looked_at if name in host), UNPROVEN)
 
 
 def _because(transport: str, probe: dict[str, Any] | None) -> dict[str, str]:
@@ -153,16 +163,27 @@ def _because(transport: str, probe: dict[str, Any] | None) -> dict[str, str]:
     return reasons
 
 
-def _on_the_wire(capture: Path, server_port: int) -> dict[str, Any]:
+def _on_the_wire(capture: Path, document: dict[str, Any]) -> dict[str, Any]:
     if not capture.exists():
-        return dict.fromkeys(("ecn_client", "ecn_server", "client_sockets", "alt_svc_use"), UNPROVEN)
-    wire = read_wire(capture, server_port)
+        facts = ("ecn", "ecn_client", "ecn_server", "client_sockets", "client_addresses", "alt_svc_use")
+        return dict.fromkeys(facts, UNPROVEN)
+    wire = read_wire(capture, document["server_port"])
     return {
+        "ecn": {
+            side: {**wire.ecn_shares(sender), "seen": seen, "marked_by_link": _marked(document, side)}
+            for side, sender, seen in _ECN_SIDES
+        },
         "ecn_client": wire.ecn_seen("client"),
         "ecn_server": wire.ecn_seen("server"),
         "client_sockets": [socket_name(socket) for socket in wire.sockets],
+        "client_addresses": payload_by_address(wire),
         "alt_svc_use": _alt_svc_use(wire),
     }
+
+
+def _marked(document: dict[str, Any], side: str) -> Any:
+    """Packets that the link says it marked."""
+    return ((document.get("link") or {}).get(side) or {}).get("marked", UNPROVEN)
 
 
 def _alt_svc_use(wire: Wire) -> str:

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.store.layout import Status, write_atomically
+from quiclab.verify.address_change import change_problem, changed_in_vain
 from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, rests_on_decryption, shortfall
+from quiclab.verify.bodies import body_problem
 from quiclab.verify.competition import broken_wire, competition_problem
-from quiclab.verify.page import page_problem
 from quiclab.verify.proof import UNPROVEN, prove, prove_decrypted
 
 HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
@@ -59,6 +60,8 @@ def _verdict(document: dict[str, Any]) -> Verdict:
         return Verdict("void", "the link left no account of itself")
     if not link["sound"]:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
+    if (trouble := changed_in_vain(document)) is not None:
+        return Verdict("void", f"the client's address could not be changed: {trouble}")
     if (lost := broken_wire(document)) is not None:
         return Verdict("void", lost)
     if document["failure"] is not None:
@@ -79,57 +82,9 @@ def _transport_problem(document: dict[str, Any]) -> str | None:
             return f"asked for {HTTP_VERSIONS[wanted]}, got {got}"
     asked, got = proof["tcp_congestion_control_asked"], proof["tcp_congestion_control"]
     if wanted != "h3" and got not in (asked, UNPROVEN):
-        return f"asked for TCP congestion control {asked}, the server's socket had {got}"
+        return f"asked for TCP congestion control {asked}, the sender's socket had {got}"
     return None
 
 
-def body_problem(document: dict[str, Any]) -> str | None:
-    """What is wrong with the response, by the client's account or by the body that it kept."""
-    expected = document["expected"]
-    requests = (document["client"] or {}).get("requests", [])
-    if "page" in expected:
-        return page_problem(requests, expected["page"])
-    if "video" in expected:  # loaded as far as it was watched, and played: the player would have said otherwise
-        return next((f"the client: {request['error']}" for request in requests if "error" in request), None)
-    if "objects" in expected:
-        return _objects_problem(requests, expected["objects"])
-    for request in requests:
-        if (problem := _request_problem(request, expected)) is not None:
-            return problem
-    kept = document.get("client_body")
-    return _content_problem(kept, expected) if kept else None
-
-
-def _objects_problem(requests: list[dict[str, Any]], objects: list[dict[str, Any]]) -> str | None:
-    """The first of several objects that is wrong or was never asked for, by its name."""
-    told = {request["url"].rpartition("/")[2]: request for request in requests}
-    for expected in objects:
-        request = told.get(expected["name"])
-        if request is None:
-            return f"the object {expected['name']} is missing from the client's account"
-        if (problem := _request_problem(request, expected)) is not None:
-            return f"the object {expected['name']}: {problem}"
-    return None
-
-
-def _request_problem(request: dict[str, Any], expected: dict[str, Any]) -> str | None:
-    if "error" in request:
-        return f"the client: {request['error']}"
-    # Some command-line clients do not tell it; the body does.
-    if request["status"] not in (200, None):
-        return f"the server answered with status {request['status']}"
-    return _content_problem(request, expected)
-
-
-def _content_problem(got: dict[str, Any], expected: dict[str, Any]) -> str | None:
-    if expected["body_bytes"] is None:  # of a server that is not ours: what it has may change
-        return None if got["body_bytes"] else "the body is empty"
-    if got["body_bytes"] != expected["body_bytes"]:
-        return f"the body has {got['body_bytes']} bytes instead of {expected['body_bytes']}"
-    if got["sha256"] != expected["sha256"]:
-        return "the body has the right length and the wrong content (SHA-256 differs)"
-    return None
-
-
-_CHECKS = (_transport_problem, competition_problem, body_problem, objects_apart, shortfall)
+_CHECKS = (_transport_problem, competition_problem, body_problem, objects_apart, change_problem, shortfall)
 """Of a trial that ran to its end, in this order."""

@@ -55,6 +55,15 @@ class Wire:
         """Packets of one sender by codepoint; those that it never used are left out."""
         return {name: count for name, count in zip(ECN_CODEPOINTS, self.ecn[sender], strict=True) if count}
 
+    def ecn_shares(self, sender: Sender) -> dict[str, float | int]:
+        """Packets of one sender, and how many of them are ECT(0), ECT(1) and CE, with their shares."""
+        counts = dict(zip(ECN_CODEPOINTS, self.ecn[sender], strict=True))
+        packets = sum(counts.values())
+        shares: dict[str, float | int] = {"packets": packets}
+        for name in ("ect0", "ect1", "ce"):
+            shares |= {name: counts[name], f"{name}_pct": round(100 * counts[name] / packets, 3) if packets else 0.0}
+        return shares
+
 
 def read_wire(capture: Path, server_port: int) -> Wire:
     """Walk through the whole capture. Never raises: `problem` says where it ended early."""
@@ -98,3 +107,13 @@ def socket_name(socket: Socket) -> str:
 def sockets_of(wire: Wire, protocol: int) -> Iterator[Socket]:
     """Those of one transport, in the order in which they appear."""
     return (socket for socket in wire.sockets if socket[0] == protocol)
+
+
+def payload_by_address(wire: Wire) -> dict[str, dict[str, int]]:
+    """Payload bytes of each sender, by the client's address, in the order in which these appear."""
+    found: dict[str, dict[str, int]] = {}
+    for (_, address, _), socket in wire.sockets.items():
+        sums = found.setdefault(str(ip_address(address)), {"client": 0, "server": 0})
+        for sender, count in socket.payload_bytes.items():
+            sums[sender] += count
+    return found

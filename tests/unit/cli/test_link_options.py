@@ -10,8 +10,8 @@ import pytest
 
 from quiclab.cli.link_options import add_link_options, read_link_options
 from quiclab.errors import SpecError
-from quiclab.spec.model import Bernoulli, Path
-from quiclab.units import Bitrate, Duration, Share
+from quiclab.spec.model import Bernoulli, Block, FqCoDel, Path, Police, Step
+from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 
 def _read(*options: str) -> Path:
@@ -77,3 +77,42 @@ def test_a_trace_in_place_of_a_rate(tmp_path: pathlib.Path) -> None:
     path = _read("--down-trace", str(trace), "--up-rate", "1mbit")
     assert path.down.trace == str(trace)
     assert path.up.rate == Bitrate(1_000_000)
+
+
+def test_a_profile_is_where_a_link_begins() -> None:
+    """Options override it, also for one direction."""
+    path = _read("--profile", "lte", "--up-rate", "1mbit", "--loss", "1%")
+    assert (path.up.rate, path.down.rate) == (Bitrate(1_000_000), Bitrate(29_500_000))
+    assert path.down.loss == Bernoulli(Share(0.01))
+    assert path.base_rtt == Duration(21_000_000)
+
+
+def test_what_an_operator_does() -> None:
+    """Each as one text."""
+    path = _read(
+        *("--rate", "10mbit", "--aqm", "fq_codel ecn", "--up-block", "udp 5s"),
+        *("--down-police", "tcp 1mbit 30kB", "--down-aqm", "step"),
+    )
+    assert path.up.aqm == FqCoDel(ecn=True)
+    assert path.down.aqm == Step()
+    assert path.up.block == Block("udp", Duration(5 * 10**9))
+    assert path.down.block is None
+    assert path.down.police == Police("tcp", Bitrate(1_000_000), ByteCount(30_000))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--profile", "ltee"),
+        ("--aqm", "codel"),
+        ("--block", "quic"),
+        ("--block", "udp 5s now"),
+        ("--police", "udp 1mbit"),
+        ("--police", "udp 1mbit 30kB 1s 2s"),
+    ],
+)
+def test_what_cannot_be_is_told_by_its_option(options: tuple[str, ...]) -> None:
+    """A managed queue needs a rate, a policer its burst."""
+    with pytest.raises(SpecError) as caught:
+        _read(*options)
+    assert all(problem.startswith(options[0]) for problem in caught.value.problems)

@@ -31,6 +31,14 @@ def test_who_cannot_is_refused_with_who_can(client: str) -> None:
     assert "aioquic" not in told, "it speaks no h2"
 
 
+def test_ngtcp2_asks_for_all_at_once() -> None:
+    """Another concurrency it cannot be told."""
+    arm = replace(ARM, client=Program("ngtcp2"))
+    assert objections(arm, [SEVERAL]) == []
+    (told,) = objections(arm, [replace(SEVERAL, concurrency=2)])
+    assert "concurrency = 2 cannot be had" in told
+
+
 def test_curl_has_a_bound_of_its_own() -> None:
     """More than 100 at once it would fetch on a second connection."""
     arm = replace(ARM, client=Program("curl"))
@@ -40,12 +48,21 @@ def test_curl_has_a_bound_of_its_own() -> None:
     assert objections(ARM, [SEVERAL]) == []
 
 
-@pytest.mark.parametrize("knobs", [Knobs(session="early_data"), Knobs(migration="active")])
-def test_what_goes_with_one_object_only(knobs: Knobs) -> None:
+@pytest.mark.parametrize(
+    ("client", "knobs"),
+    [
+        ("quiche", Knobs(session="early_data")),
+        ("quic-go", Knobs(migration="active")),
+        ("quic-go", Knobs(session="early_data", migration="rebinding")),
+    ],
+)
+def test_what_goes_with_one_object_only(client: str, knobs: Knobs) -> None:
     """The reason names the knob."""
-    (told,) = objections(replace(ARM, client=Program("quic-go", knobs=knobs)), [SEVERAL])
-    assert "several objects without early data and without migration" in told
-    assert str(knobs.session or knobs.migration) in told
+    (told,) = objections(replace(ARM, client=Program(client, knobs=knobs)), [SEVERAL])
+    assert f"the client {client} cannot fetch several objects with" in told
+    assert str(knobs.migration or knobs.session) in told
+    early = Program("quic-go", knobs=Knobs(session="early_data"))
+    assert objections(replace(ARM, client=early), [SEVERAL]) == []
 
 
 @pytest.mark.parametrize("client", ["curl-cffi", "aioquic", "quic-go", "quinn", "quiche"])

@@ -8,7 +8,7 @@ import pathlib
 from typing import Any
 
 import pytest
-from specs import changed, study_of, with_path
+from specs import changed, problems_of, study_of, with_path
 
 from quiclab.spec.link import link_config, queue_bytes, reference_rate
 from quiclab.spec.model import Bernoulli, Change, Direction, Queue
@@ -178,3 +178,45 @@ def test_directions_are_told_apart(tmp_path: pathlib.Path) -> None:
     """Up is up."""
     config = link_config(study_of(tmp_path, with_path('[path.up]\nrate = "1 Mbit/s"')).paths[0], 1)
     assert (config["up"]["rate_bit_per_s"], config["down"]["rate_bit_per_s"]) == (10**6, 10**7)
+
+
+def test_management_and_operators_may_come_and_go(tmp_path: pathlib.Path) -> None:
+    """A change sets them, "none" ends them."""
+    changes = down(
+        tmp_path,
+        'schedule = [{at = "1 s", aqm = "step", block = {protocol = "udp"}, '
+        'police = {protocol = "tcp", rate = "1 Mbit/s", burst = "10 KB"}}, '
+        '{at = "2 s", aqm = "none", block = "none", police = "none"}]',
+    )["schedule"]
+    police = {"protocol": "tcp", "rate_bit_per_s": 10**6, "burst_bytes": 10_000, "after_ns": 0}
+    assert changes[0]["set"] == {
+        "aqm": {"model": "step", "threshold_ns": 10**6},
+        "block": {"protocol": "udp", "after_ns": 0},
+        "police": police,
+    }
+    assert changes[1]["set"] == {"aqm": None, "block": None, "police": None}
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ('schedule = [{at = "1 s", aqm = "fq_codel"}]', "cannot come or go"),
+        ('aqm = "fq_codel"\nschedule = [{at = "1 s", aqm = "none"}]', "cannot come or go"),
+        ('aqm = "fq_codel"\nschedule = [{at = "1 s", aqm = {model = "fq_codel", flows = 5}}]', "cannot come or go"),
+        ('queue = "20 ms"\nschedule = [{at = "1 s", aqm = "codel"}]', "no bound in time"),
+        ('schedule = [{at = "1 s", block = {protocol = "udp", after = "1 s"}}]', 'leave "after" out'),
+        (
+            'schedule = [{at = "1 s", police = {protocol = "udp", rate = "1 Mbit/s", burst = "1 KB"}}]',
+            "no room for one packet",
+        ),
+    ],
+)
+def test_a_change_that_cannot_be_is_refused(tmp_path: pathlib.Path, lines: str, says: str) -> None:
+    """With what is wrong."""
+    assert says in problems_of(tmp_path, with_path(lines))[0]
+
+
+def test_the_target_of_queues_by_flow_may_change(tmp_path: pathlib.Path) -> None:
+    """Their number and turns stay."""
+    lines = 'aqm = "fq_codel"\nschedule = [{at = "1 s", aqm = {model = "fq_codel", target = "20 ms"}}]'
+    assert down(tmp_path, lines)["schedule"][0]["set"]["aqm"]["target_ns"] == 20_000_000

@@ -46,7 +46,7 @@ enum Packets {
 /// happens at the same instant happens in this order: packets leave, then packets come.
 #[derive(Clone, Debug)]
 pub struct ManagedQueue {
-    rule: Rule,
+    rules: Timeline<Rule>,
     packets: Packets,
     there: Occupancy,
     largest: Bytes,
@@ -62,10 +62,14 @@ pub struct ManagedQueue {
 impl ManagedQueue {
     /// Nothing is in it.
     #[must_use]
-    pub fn new(aqm: &Aqm, bounds: Timeline<QueueBound>, transmitter: Transmitter) -> Self {
+    pub fn new(
+        aqm: &Timeline<Option<Aqm>>,
+        bounds: Timeline<QueueBound>,
+        transmitter: Transmitter,
+    ) -> Self {
         Self {
-            rule: aqm.rule,
-            packets: match aqm.fair {
+            rules: aqm.map(|_, aqm| aqm.map_or(Rule::Droptail, |aqm| aqm.rule)),
+            packets: match aqm.values().flatten().find_map(|aqm| aqm.fair) {
                 None => Packets::Together(Line::default()),
                 Some(fair) => Packets::ByFlow(Flows::new(fair)),
             },
@@ -135,13 +139,10 @@ impl ManagedQueue {
 
     /// Hands the next packet to the transmitter.
     fn serve(&mut self) {
+        let rule = self.rules.at(self.now);
         let leaving = match &mut self.packets {
-            Packets::Together(line) => {
-                line.take(&self.rule, self.largest, self.now, &mut self.dropped)
-            }
-            Packets::ByFlow(flows) => {
-                flows.take(&self.rule, self.largest, self.now, &mut self.dropped)
-            }
+            Packets::Together(line) => line.take(rule, self.largest, self.now, &mut self.dropped),
+            Packets::ByFlow(flows) => flows.take(rule, self.largest, self.now, &mut self.dropped),
         };
         while let Some(queued) = self.dropped.pop() {
             self.remove(&queued);

@@ -27,6 +27,8 @@ pub struct Aqm {
 /// What is done to a packet as it leaves the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
+    /// Nothing: there is no management at the moment.
+    Droptail,
     /// Drops or marks while packets keep waiting too long (RFC 8289).
     CoDel(CoDel),
     /// Marks every ECT(1) packet that waited longer than the threshold, as L4S wants it (RFC 9331); drops none.
@@ -82,6 +84,10 @@ impl Line {
         dropped: &mut Vec<Queued>,
     ) -> Option<Leaving> {
         match rule {
+            Rule::Droptail => self.pop().map(|queued| Leaving {
+                queued,
+                marked: false,
+            }),
             Rule::CoDel(settings) => codel::take(self, settings, largest, now, dropped),
             Rule::Step { threshold } => self.pop().map(|queued| Leaving {
                 queued,

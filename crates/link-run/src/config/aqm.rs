@@ -29,9 +29,9 @@ pub(super) enum Aqm {
 }
 
 impl Aqm {
-    /// The element; messages start with the field's name.
-    pub(super) fn element(self) -> Result<core::Aqm, String> {
-        Ok(match self {
+    /// The element; messages start with the field's dot.
+    pub(super) fn element(&self) -> Result<core::Aqm, String> {
+        Ok(match *self {
             Self::CoDel {
                 target_ns,
                 interval_ns,
@@ -48,10 +48,10 @@ impl Aqm {
                 flows,
             } => {
                 if quantum_bytes == 0 {
-                    return Err("aqm.quantum_bytes: must be above 0".to_owned());
+                    return Err(".quantum_bytes: must be above 0".to_owned());
                 }
                 if !(1..=65536).contains(&flows) {
-                    return Err(format!("aqm.flows: {flows} is not within 1 and 65536"));
+                    return Err(format!(".flows: {flows} is not within 1 and 65536"));
                 }
                 core::Aqm {
                     rule: codel(target_ns, interval_ns, ecn)?,
@@ -73,7 +73,7 @@ impl Aqm {
 
 fn codel(target_ns: u64, interval_ns: u64, ecn: bool) -> Result<core::Rule, String> {
     if interval_ns == 0 {
-        return Err("aqm.interval_ns: must be above 0".to_owned());
+        return Err(".interval_ns: must be above 0".to_owned());
     }
     Ok(core::Rule::CoDel(core::CoDel {
         target: Nanos(target_ns),

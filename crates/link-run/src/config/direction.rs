@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::aqm::Aqm;
 use super::police::{Block, Police};
+use super::random_rate::RandomRate;
 
 /// One direction as it is written.
 #[derive(Clone, Debug, Deserialize)]
@@ -14,6 +15,8 @@ use super::police::{Block, Police};
 pub struct Direction {
     #[serde(default)]
     pub(super) rate_bit_per_s: Option<u64>,
+    #[serde(default)]
+    pub(super) random_rate: Option<RandomRate>,
     #[serde(default)]
     pub(super) edge_rate_bit_per_s: Option<u64>,
     #[serde(default)]
@@ -151,6 +154,9 @@ pub(super) struct Change {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Settings {
     pub(super) rate_bit_per_s: Setting<Option<u64>>,
+    pub(super) block: Setting<Option<Block>>,
+    pub(super) police: Setting<Option<Police>>,
+    pub(super) aqm: Setting<Option<Aqm>>,
     pub(super) delay_ns: Setting<u64>,
     pub(super) jitter: Setting<Option<Jitter>>,
     pub(super) loss: Setting<Option<Loss>>,

@@ -4,11 +4,13 @@
 use link_core as core;
 use link_core::{BitRate, Bytes, Chance, Nanos, Timeline};
 
+use super::aqm::Aqm;
 use super::direction::{
     Direction, Distribution, Jitter, JitterMode, Loss, LossAt, Probability, Queue, Reorder,
     Setting, Settings, TraceFormat,
 };
 use super::police::{Block, Police};
+use super::random_rate::RandomRate;
 use crate::error::Error;
 
 impl Direction {
@@ -26,6 +28,7 @@ impl Direction {
         };
         self.rate_bit_per_s.is_none()
             && self.edge_rate_bit_per_s.is_none()
+            && self.random_rate.is_none()
             && self.trace.is_none()
             && !self.schedule.iter().any(limits)
     }
@@ -52,8 +55,18 @@ impl Direction {
         }
         Ok(core::DirectionConfig {
             edge_rate: self.edge_rate_bit_per_s.map(BitRate),
-            block: self.block.map(Block::element),
-            police: self.police.map(Police::element),
+            block: self.timeline(
+                "block",
+                &self.block,
+                |set| &set.block,
+                |block| Ok(block.map(Block::element)),
+            )?,
+            police: self.timeline(
+                "police",
+                &self.police,
+                |set| &set.police,
+                |police| Ok(police.map(Police::element)),
+            )?,
             service: self.service()?,
             overhead: Bytes(self.overhead_bytes),
             queue: self.timeline(
@@ -106,19 +119,36 @@ impl Direction {
         })
     }
 
-    fn aqm(&self) -> Result<Option<core::Aqm>, String> {
-        let Some(aqm) = self.aqm else {
-            return Ok(None);
-        };
+    fn aqm(&self) -> Result<Timeline<Option<core::Aqm>>, String> {
+        let aqm = self.timeline(
+            "aqm",
+            &self.aqm,
+            |set| &set.aqm,
+            |aqm| optional(aqm, Aqm::element),
+        )?;
+        if aqm.values().all(Option::is_none) {
+            return Ok(aqm);
+        }
         let in_time = |queue: &Queue| queue.time_ns.is_some();
         let later = |change: &super::direction::Change| matches!(&change.set.queue, Setting::To(queue) if in_time(queue));
         if in_time(&self.queue) || self.schedule.iter().any(later) {
             return Err("aqm: a managed queue has no bound in time (time_ns)".to_owned());
         }
-        aqm.element().map(Some)
+        let queues = |aqm: &Option<core::Aqm>| aqm.and_then(|aqm| aqm.fair);
+        let first = aqm.values().next().and_then(queues);
+        if aqm.values().any(|aqm| queues(aqm) != first) {
+            return Err(
+                "aqm: queues by flow (fq_codel) are there from start to end, or never; their flows and quantum stay"
+                    .to_owned(),
+            );
+        }
+        Ok(aqm)
     }
 
     fn service(&self) -> Result<core::Service, String> {
+        if let Some(random) = &self.random_rate {
+            return self.random(random);
+        }
         let Some(trace) = &self.trace else {
             return self
                 .timeline(
@@ -129,12 +159,7 @@ impl Direction {
                 )
                 .map(core::Service::Rate);
         };
-        if self.rate_bit_per_s.is_some()
-            || self
-                .schedule
-                .iter()
-                .any(|change| matches!(change.set.rate_bit_per_s, Setting::To(_)))
-        {
+        if self.has_rates() {
             return Err(
                 "trace: stands in the place of rate_bit_per_s; give one of them".to_owned(),
             );
@@ -145,6 +170,23 @@ impl Direction {
         core::Trace::parse(&text, trace.repeat)
             .map(core::Service::Trace)
             .map_err(|message| format!("trace.path: {}: {message}", trace.path.display()))
+    }
+
+    fn random(&self, random: &RandomRate) -> Result<core::Service, String> {
+        if self.trace.is_some() || self.has_rates() {
+            return Err(
+                "random_rate: stands in the place of rate_bit_per_s and trace; give one of them"
+                    .to_owned(),
+            );
+        }
+        random.element().map(core::Service::Random)
+    }
+
+    /// Whether a rate is given, at the start or later.
+    fn has_rates(&self) -> bool {
+        let later =
+            |change: &super::direction::Change| matches!(change.set.rate_bit_per_s, Setting::To(_));
+        self.rate_bit_per_s.is_some() || self.schedule.iter().any(later)
     }
 
     /// One setting over time: its first value and what the schedule sets it to.

@@ -5,6 +5,7 @@ mod aqm;
 mod direction;
 mod elements;
 mod police;
+mod random_rate;
 
 use std::path::{Path, PathBuf};
 

@@ -50,7 +50,8 @@ def cli_command(
 
     `body`: the file in which it leaves the body, where it cannot write to stdout. `http_version`: the only one that it
     speaks. `writes_json`: it ends with curl's account of itself on stderr. `exit_codes`: what those mean that it leaves
-    unexplained. `bodies`: the file in which curl leaves each of several objects; its accounts of them are on stdout.
+    unexplained. `bodies`: the file in which it leaves each of several objects, of which curl gives an account on
+    stdout; of others (`http_version`) only the whole is known.
     """
     started = find_program(name, context.program.prefix)
     job = context.work_dir / f"{context.output.stem}-job.json"

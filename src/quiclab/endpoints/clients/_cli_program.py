@@ -4,7 +4,7 @@
 It waits for a line on stdin, starts the command, takes the body from the command's stdout (or from a file that it
 leaves), and hashes it after the end. All instants are CLOCK_MONOTONIC in nanoseconds; the first one is before the
 command is loaded, which the packets tell apart. Of several objects, each in a file of its own, curl tells when it had
-each.
+each; of another command's each is said to have taken as long as all of them.
 """
 
 from __future__ import annotations
@@ -56,13 +56,16 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
 
 def run_several(job: dict[str, Any]) -> list[dict[str, Any]]:
     """All objects of one command, in the order in which they were asked for."""
-    to_realtime_ns = time.time_ns() - time.monotonic_ns()
+    start_ns = time.monotonic_ns()
+    to_realtime_ns = time.time_ns() - start_ns
     with Path(job["messages"]).open("wb") as messages:
         # Accounts on stdout, which curl buffers: unbuffered, each would cost it milliseconds between two packets.
         process = subprocess.run(
             job["argv"], stdout=subprocess.PIPE, stderr=messages, stdin=subprocess.DEVNULL, check=False
         )
     close_ns = time.monotonic_ns()
+    if job["http_version"]:
+        return _all_alike(job, start_ns, close_ns, process.returncode)
     complaints = Path(job["messages"]).read_text(errors="replace").strip().splitlines()
     told: dict[str, dict[str, Any]] = {}
     for line in process.stdout.decode(errors="replace").splitlines():
@@ -84,6 +87,22 @@ def run_several(job: dict[str, Any]) -> list[dict[str, Any]]:
         if url not in told:
             request["error"] = f"exit code {process.returncode}" + (f": {last}" if last else "")
         requests.append(request | {"body_bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()})
+    return requests
+
+
+def _all_alike(job: dict[str, Any], start_ns: int, close_ns: int, code: int) -> list[dict[str, Any]]:
+    """Only the whole is known: when the command began and ended."""
+    said = Path(job["messages"]).read_text(errors="replace").strip().splitlines()
+    requests = []
+    for url, file in zip(job["urls"], job["bodies"], strict=True):
+        body = Path(file).read_bytes() if Path(file).exists() else b""
+        request: dict[str, Any] = {"url": url, "protocol": job["protocol"], "status": None}
+        request |= {"start_ns": start_ns, "first_byte_ns": None, "last_byte_ns": close_ns, "close_ns": close_ns}
+        request |= {"http_version": job["http_version"], "body_bytes": len(body)}
+        request["sha256"] = hashlib.sha256(body).hexdigest()
+        if code != 0:
+            request["error"] = f"exit code {code}" + (f": {said[-1]}" if said else "")
+        requests.append(request)
     return requests
 
 

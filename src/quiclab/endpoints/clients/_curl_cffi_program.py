@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Downloads with libcurl and writes down when. Started as a program of its own: `python -I THIS job.json`.
+"""Downloads or uploads with libcurl and writes down when. Started as a program of its own: `python -I THIS job.json`.
 
 It loads libcurl, waits for a line on stdin, downloads the URL once with each protocol asked for, each on a new
-connection, keeps bodies in memory, and hashes them after the last byte. Several URLs share one connection (libcurl's
-multi interface). All instants are CLOCK_MONOTONIC in nanoseconds.
+connection, keeps bodies in memory, and hashes them after the last byte. What it uploads it reads before that line.
+Several URLs share one connection (libcurl's multi interface). All instants are CLOCK_MONOTONIC in nanoseconds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from curl_cffi.const import CurlHttpVersion, CurlInfo, CurlMOpt, CurlOpt  # noqa
 from curl_cffi.curl import Curl, CurlError  # noqa: E402
 
 _VERSIONS = {"h2": CurlHttpVersion.V2TLS, "h3": CurlHttpVersion.V3ONLY}
-_POLL_MS = 1000
+POLL_MS = 1000
 """Longest sleep between two looks at libcurl; it wakes up by itself when there is something to do."""
 _NAMES = {1: "HTTP/1.0", 2: "HTTP/1.1", 3: "HTTP/2", 30: "HTTP/3"}
 
@@ -52,6 +52,8 @@ class Transfer:
         curl.setopt(CurlOpt.HTTP2_WINDOW_UPDATE, job["h2_window_update"])
         if job["compression"]:
             curl.setopt(CurlOpt.ACCEPT_ENCODING, b"gzip")
+        if job["uploads"]:
+            self._upload(Path(job["uploads"]) / url.rpartition("/")[2])
         self.result: dict[str, Any] = {"url": url, "protocol": protocol}
         self._bytes, self._most_bytes = 0, None
         if foreign := job["foreign"]:
@@ -61,6 +63,19 @@ class Transfer:
             if foreign["insecure"]:
                 curl.setopt(CurlOpt.SSL_VERIFYPEER, 0)
                 curl.setopt(CurlOpt.SSL_VERIFYHOST, 0)
+
+    def _upload(self, file: Path) -> None:
+        """Send it by PUT, from memory."""
+        left = memoryview(file.read_bytes())
+
+        def next_part(most: int) -> bytes:
+            nonlocal left
+            part, left = left[:most], left[most:]
+            return bytes(part)
+
+        self.curl.setopt(CurlOpt.UPLOAD, 1)
+        self.curl.setopt(CurlOpt.INFILESIZE_LARGE, len(left))
+        self.curl.setopt(CurlOpt.READFUNCTION, next_part)
 
     def _on_data(self, data: bytes) -> int:
         if self._first_byte_ns is None:
@@ -100,9 +115,8 @@ class Transfer:
         return self.result | {"close_ns": close_ns, "body_bytes": len(body), "sha256": digest}
 
 
-def download(job: dict[str, Any], url: str, protocol: str) -> dict[str, Any]:
+def perform(transfer: Transfer) -> dict[str, Any]:
     """One request on a new connection; the connection is closed before the result is returned."""
-    transfer = Transfer(job, url, protocol)
     transfer.begin()
     try:
         transfer.curl.perform()
@@ -113,19 +127,18 @@ def download(job: dict[str, Any], url: str, protocol: str) -> dict[str, Any]:
     return transfer.account(time.monotonic_ns())
 
 
-def download_all(job: dict[str, Any], urls: list[str], protocol: str) -> list[dict[str, Any]]:
+def perform_all(transfers: list[Transfer], concurrency: int) -> list[dict[str, Any]]:
     """Requests in their order on one new connection, at most `concurrency` of them under way at once."""
-    transfers = [Transfer(job, url, protocol) for url in urls]
     multi = lib.curl_multi_init()
     # Of its own accord libcurl has at most 100 streams on a connection, and opens another for the rest. The binding
     # hands the value on as it is, where libcurl takes a long.
-    for option, number in ((CurlMOpt.MAX_CONCURRENT_STREAMS, len(urls)), (CurlMOpt.MAX_HOST_CONNECTIONS, 1)):
+    for option, number in ((CurlMOpt.MAX_CONCURRENT_STREAMS, len(transfers)), (CurlMOpt.MAX_HOST_CONNECTIONS, 1)):
         lib.curl_multi_setopt(multi, option, ffi.cast("void *", number))
     waiting: Iterator[Transfer] = iter(transfers)
     under_way: dict[Any, Transfer] = {}
     left = ffi.new("int *")
     while True:
-        while len(under_way) < job["concurrency"] and (transfer := next(waiting, None)) is not None:
+        while len(under_way) < concurrency and (transfer := next(waiting, None)) is not None:
             # All but the first wait for its connection instead of opening their own.
             transfer.curl.setopt(CurlOpt.PIPEWAIT, 1)
             transfer.begin()
@@ -141,7 +154,7 @@ def download_all(job: dict[str, Any], urls: list[str], protocol: str) -> list[di
             lib.curl_multi_remove_handle(multi, transfer.handle)
             ended = True
         if not ended:
-            lib.curl_multi_poll(multi, ffi.NULL, 0, _POLL_MS, left)
+            lib.curl_multi_poll(multi, ffi.NULL, 0, POLL_MS, left)
     for transfer in transfers:
         transfer.curl.close()
     lib.curl_multi_cleanup(multi)
@@ -165,11 +178,15 @@ def main() -> int:
     """Exit code 0 when every request got an answer."""
     job = json.loads(Path(sys.argv[1]).read_text())
     versions = {"libcurl": Curl().version().decode()}
-    sys.stdin.readline()
-    if job["other_urls"]:
-        requests = download_all(job, [job["url"], *job["other_urls"]], job["protocols"][0])
+    urls = [job["url"], *job["other_urls"]]
+    if len(urls) > 1:
+        transfers = [Transfer(job, url, job["protocols"][0]) for url in urls]
+        sys.stdin.readline()
+        requests = perform_all(transfers, job["concurrency"])
     else:
-        requests = [download(job, job["url"], protocol) for protocol in job["protocols"]]
+        transfers = [Transfer(job, job["url"], protocol) for protocol in job["protocols"]]
+        sys.stdin.readline()
+        requests = [perform(transfer) for transfer in transfers]
     report = {"version": 1, "versions": versions, "requests": requests, "close_ns": requests[-1]["close_ns"]}
     Path(job["output"]).write_text(json.dumps(report, indent=1))
     errors = [request["error"] for request in requests if "error" in request]

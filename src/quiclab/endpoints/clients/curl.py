@@ -9,6 +9,7 @@ from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Cont
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import OPENSSL_GROUPS
 from quiclab.endpoints.clients._cli import cli_command, log_environment, probe_cli
+from quiclab.endpoints.clients._libcurl import LibcurlUpload
 from quiclab.spec.model import Program, Protocol, Tcp, Workload
 
 _VERSIONS = {"h1": "--http1.1", "h2": "--http2", "h3": "--http3-only"}
@@ -16,7 +17,7 @@ _VERSIONS = {"h1": "--http1.1", "h2": "--http2", "h3": "--http3-only"}
 _MOST_STREAMS = 100
 
 
-class Curl:
+class Curl(LibcurlUpload):
     """One process per trial; a single body goes through a pipe, several go to files in memory."""
 
     name = "curl"
@@ -27,7 +28,7 @@ class Curl:
         "h2": frozenset({"groups", "tls_version", "verify", "compression"}),
         "h3": frozenset({"groups", "verify", "compression"}),
     }
-    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "objects"})
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "objects", "upload"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Many builds lack HTTP/3, and of those that have it only the ones with ngtcp2 will do."""
@@ -66,7 +67,8 @@ class Curl:
             options += [f"--tlsv{knobs.tls_version}", "--tls-max", knobs.tls_version]
         if context.other_objects:
             return self._several(context, options)
-        options += ["--output", "-", "--write-out", "%{stderr}%{json}\\n", context.url]
+        options += ["--output", "-", "--write-out", "%{stderr}%{json}\\n", *_upload(context, context.object_name)]
+        options.append(context.url)
         return cli_command(context, "curl", options, env=log_environment(context), writes_json=True)
 
     def _several(self, context: Context, options: list[str]) -> Command:
@@ -76,7 +78,13 @@ class Curl:
         bodies = [folder / str(number) for number in range(len(context.urls))]
         options += ["--parallel", "--parallel-max", str(context.concurrency), "--no-progress-meter"]
         options += ["--write-out", "%time{%s.%f} %{json}\\n"]
-        for url, body in zip(context.urls, bodies, strict=True):
-            options += ["--output", str(body), url]
+        names = (context.object_name, *context.other_objects)
+        for name, url, body in zip(names, context.urls, bodies, strict=True):
+            options += ["--output", str(body), *_upload(context, name), url]
         files = {folder / ".made": ""}
         return cli_command(context, "curl", options, env=log_environment(context), files=files, bodies=bodies)
+
+
+def _upload(context: Context, name: str) -> list[str]:
+    """What is sent goes by PUT to the URL that follows."""
+    return [] if context.uploads is None else ["--upload-file", str(context.uploads / name)]

@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
+from quiclab.endpoints._address_change import address_change_job, only_reconnects
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import find_python, python_argv
+from quiclab.endpoints.clients._libcurl import LibcurlUpload
 from quiclab.spec.model import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_curl_cffi_program.py")
+_MOVING = Path(__file__).with_name("_curl_cffi_moving_program.py")
 _VERSIONS = "import curl_cffi; print(curl_cffi.__version__, curl_cffi.__curl_version__)"
 
 H2_SETTINGS = "3:100;4:10485760;2:0"
@@ -23,14 +26,16 @@ H2_WINDOW_UPDATE = 15663105
 """First WINDOW_UPDATE of the connection: with the initial 65,535 bytes a window of 15 MiB."""
 
 
-class CurlCffi:
+class CurlCffi(LibcurlUpload):
     """A small program of ours around libcurl: its easy interface, and for several objects its multi interface."""
 
     name = "curl-cffi"
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
-    knobs: Mapping[Protocol, frozenset[str]] = dict.fromkeys(("h2", "h3"), frozenset({"compression"}))
-    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "objects"})
+    knobs: Mapping[Protocol, frozenset[str]] = dict.fromkeys(
+        ("h2", "h3"), frozenset({"compression", "on_address_change", "reconnect_session"})
+    )
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "objects", "upload"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Import it and ask libcurl for its version."""
@@ -42,8 +47,8 @@ class CurlCffi:
         return Available(f"{wheel} ({libcurl.split(' ')[0]})", python.path)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """Every value of its knob can be had."""
-        return None
+        """A new address means a new connection."""
+        return only_reconnects(program)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows decide how much a sender may have under way."""
@@ -59,12 +64,16 @@ class CurlCffi:
             "url": context.url,
             "other_urls": context.urls[1:],
             "concurrency": context.concurrency,
+            "uploads": str(context.uploads) if context.uploads else None,
             "protocols": list(context.protocols),
             "resolve": f"{context.host}:{context.port}:{context.address}",
             "ca": str(context.ca),
             "h2_settings": H2_SETTINGS,
             "h2_window_update": H2_WINDOW_UPDATE,
             "compression": bool(context.knobs.compression),
+            "address_change": address_change_job(context),
+            "on_address_change": context.knobs.on_address_change,
+            "reconnect_session": context.knobs.reconnect_session,
             "output": str(context.output),
             "foreign": asdict(context.foreign) if context.foreign else None,
         }
@@ -74,7 +83,12 @@ class CurlCffi:
         if context.keylog is not None:
             env["SSLKEYLOGFILE"] = str(context.keylog)
         return Command(
-            argv=(*python_argv(context.program.prefix), "-I", str(_PROGRAM), str(job)),
+            argv=(
+                *python_argv(context.program.prefix),
+                "-I",
+                str(_MOVING if settings["address_change"] else _PROGRAM),
+                str(job),
+            ),
             env=env,
             files={job: json.dumps(settings)},
             waits_for_go=True,

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._ngtcp2 import common_options, probe_ngtcp2, unsupported_by_ngtcp2
 from quiclab.endpoints.clients._cli import cli_command, log_environment
-from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.spec.model import Program, Protocol, Tcp, Workload
 
 MIGRATES_AFTER = "50ms"
 """Its address changes so long after the handshake; it cannot count bytes."""
 
 
 class Ngtcp2Client:
-    """One transfer per process; the body goes to a file in memory. It verifies no certificate."""
+    """One transfer per process, or several at once; bodies go to files in memory. It verifies no certificate."""
 
     name = "ngtcp2"
     role: Role = "client"
@@ -26,7 +26,7 @@ class Ngtcp2Client:
             | {"max_payload", "path_mtu_discovery", "session", "migration"}
         )
     }
-    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration", "objects"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """It does not tell its version; the package does."""
@@ -35,6 +35,12 @@ class Ngtcp2Client:
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
         """cubic, reno or bbr."""
         return unsupported_by_ngtcp2(program)
+
+    def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
+        """It asks for everything as soon as the server lets it."""
+        if workload.at_once == len(workload.object_sizes):
+            return None
+        return f"ngtcp2 asks for all objects at once: concurrency = {workload.concurrency} cannot be had"
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """As its help says; its windows do not grow."""
@@ -48,6 +54,7 @@ class Ngtcp2Client:
         """By address, with the name in SNI."""
         knobs = context.knobs
         folder = context.work_dir / f"{context.output.stem}-download"
+        names = (context.object_name, *context.other_objects)
         options = ["--quiet", "--exit-on-all-streams-close", f"--sni={context.host}", *common_options(knobs)]
         options += [f"--download={folder}"]
         options += [f"--qlog-dir={context.qlog_dir}"] if context.qlog_dir else []
@@ -69,9 +76,10 @@ class Ngtcp2Client:
         return cli_command(
             context,
             "gtlsclient",
-            [*options, context.address, str(context.port), context.url],
+            [*options, context.address, str(context.port), *context.urls],
             env=env,
             files={folder / ".made": ""},
             body=folder / context.object_name,
+            bodies=[folder / name for name in names] if len(names) > 1 else (),
             http_version="HTTP/3",
         )

@@ -11,21 +11,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
-from quiclab.endpoints._job import unsupported_objects
+from quiclab.endpoints._job import unsupported_objects, unsupported_upload
 from quiclab.endpoints._quic_go import (
     least_connection_window,
     probe_quic_go,
     quic_go_command,
+    quic_windows,
+    sender_facts,
     unsupported_by_quic_go,
     wrong_window,
 )
+from quiclab.endpoints._tcp import tcp_sender_facts
 from quiclab.spec.model import Program, Protocol, Tcp, Workload
 
 _BOTH = frozenset({"connection_window", "stream_window", "groups", "session", "verify"})
 
 
 class QuicGoClient:
-    """One GET on a new connection, or several at once."""
+    """One GET or PUT on a new connection, or several at once."""
 
     name = "quic-go"
     role: Role = "client"
@@ -36,7 +39,9 @@ class QuicGoClient:
         | {"congestion_control", "ecn", "gso", "max_payload", "path_mtu_discovery"}
         | {"migration", "migrate_at"},
     }
-    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration", "objects"})
+    abilities: frozenset[Ability] = frozenset(
+        {"keylog", "qlog", "resumption", "early_data", "migration", "objects", "upload"}
+    )
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask it for its version."""
@@ -50,17 +55,22 @@ class QuicGoClient:
         return unsupported_by_quic_go(program) or wrong_window("connection_window", program.knobs, least)
 
     def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
-        """Early data and migration are for one object."""
-        return unsupported_objects(program)
+        """Migration is for one object."""
+        return unsupported_objects(program, early_data=True)
+
+    def unsupported_upload(self, program: Program) -> str | None:
+        """Early data and migration are for downloads."""
+        return unsupported_upload(program)
+
+    def upload_facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """As read in quic-go 0.65, or the kernel's TCP."""
+        return sender_facts(program.knobs) if protocol == "h3" else tcp_sender_facts(tcp)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows as read in quic-go 0.65 and Go 1.26; one that is set neither grows nor shrinks."""
         stream, connection = program.knobs.stream_window, program.knobs.connection_window
         if protocol == "h3":
-            return {
-                "receive_window": f"QUIC stream window {stream or '512 KiB growing to 6 MiB'}, "
-                f"connection window {connection or '768 KiB growing to 15 MiB'}"
-            }
+            return {"receive_window": quic_windows(program.knobs)}
         return {
             "receive_window": f"HTTP/2 stream window {stream or '4 MiB'}, connection window {connection or '1 GiB'}, "
             f"TCP buffer up to {tcp.receive_buffer[2]}"

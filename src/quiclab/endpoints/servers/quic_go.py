@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._quic_go import (
     least_connection_window,
-    packet_size,
     probe_quic_go,
     quic_go_command,
+    quic_windows,
+    sender_facts,
     unsupported_by_quic_go,
     wrong_window,
 )
@@ -25,7 +26,7 @@ _BOTH = frozenset({"connection_window", "stream_window", "max_streams", "groups"
 
 
 class QuicGoServer:
-    """Files below the root; one process."""
+    """Files below the root; one process. What is uploaded it writes to a file as it arrives."""
 
     name = "quic-go"
     role: Role = "server"
@@ -35,7 +36,7 @@ class QuicGoServer:
         "h3": _BOTH | {"congestion_control", "early_data", "ecn", "gso", "max_payload", "path_mtu_discovery"},
     }
     abilities: frozenset[Ability] = frozenset(
-        {"keylog", "qlog", "resumption", "early_data", "migration", "content_type"}
+        {"keylog", "qlog", "resumption", "early_data", "migration", "content_type", "upload"}
     )
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
@@ -49,17 +50,20 @@ class QuicGoServer:
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """As read in quic-go 0.65, or the kernel's TCP."""
+        return sender_facts(program.knobs) if protocol == "h3" else tcp_sender_facts(tcp)
+
+    def unsupported_upload(self, program: Program) -> str | None:
+        """With every setting."""
+        return None
+
+    def upload_facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """Receive windows as read in quic-go 0.65 and Go 1.26."""
         knobs = program.knobs
-        if protocol == "h2":
-            return tcp_sender_facts(tcp)
-        return {
-            "congestion_control": "New Reno with beta 0.7",
-            "initial_window": "32 packets",
-            "packet_size": packet_size(knobs),
-            "pacing": "paced, in bursts of up to 10 packets",
-            "gso": "off" if knobs.gso is False else "on",
-            "ecn": "not marked" if knobs.ecn is False else "ECT(0)",
-        }
+        if protocol == "h3":
+            return {"receive_window": quic_windows(knobs)}
+        stream, connection = knobs.stream_window or "1 MiB", knobs.connection_window or "1 MiB"
+        windows = f"HTTP/2 stream window {stream}, connection window {connection}"
+        return {"receive_window": f"{windows}, TCP buffer up to {tcp.receive_buffer[2]}"}
 
     def command(self, context: Context) -> Command:
         """The job goes in a file."""

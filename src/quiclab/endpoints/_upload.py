@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Uploads: who sends them and who keeps them, and why an arm cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol, runtime_checkable
+
+from quiclab.endpoints._api import Endpoint
+from quiclab.spec.model import Arm, Program, Tcp
+from quiclab.spec.model import Protocol as HttpProtocol
+
+
+@runtime_checkable
+class Uploads(Endpoint, Protocol):
+    """A client that sends objects, or a server that keeps them."""
+
+    def unsupported_upload(self, program: Program) -> str | None:
+        """Why it cannot with these settings, or None."""
+        ...
+
+    def upload_facts(self, program: Program, protocol: HttpProtocol, tcp: Tcp) -> Mapping[str, str]:
+        """What decides the speed of an upload, in words: of clients what `facts` tells of servers, and vice versa."""
+        ...
+
+
+def unsent(arm: Arm, client: Endpoint, front: Endpoint, known: Iterable[Endpoint]) -> list[str]:
+    """Each as a clause: an end that cannot, a setting that does not go with it."""
+    found = []
+    for end, program, task in (
+        (client, arm.client, "send an object"),
+        (front, arm.front, "keep what is sent to it"),
+    ):
+        if isinstance(end, Uploads) and (why := end.unsupported_upload(program)) is not None:
+            found.append(why)
+        if "upload" not in end.abilities:
+            able = [
+                each.name
+                for each in known
+                if each.role == end.role and "upload" in each.abilities and arm.protocol in each.protocols
+            ]
+            others = f"; {', '.join(able)} can" if able else ""
+            found.append(f"the {end.role} {end.name} cannot {task}: unsupported{others}")
+    if arm.protocol != "h3" and arm.tcp.pacing and arm.tcp.congestion_control != "bbr":
+        found.append("an upload cannot be paced: it is the listening sockets that get a rate limit (tcp.pacing)")
+    return found

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the command curl and the library of curl-cffi share: libcurl with ngtcp2 as a sender."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quiclab.endpoints._tcp import tcp_sender_facts
+from quiclab.spec.model import Program, Protocol, Tcp
+
+
+class LibcurlUpload:
+    """PUT from memory, or from a file in memory."""
+
+    def unsupported_upload(self, program: Program) -> str | None:
+        """With every setting."""
+        return None
+
+    def upload_facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """ngtcp2's defaults, which libcurl leaves alone, or the kernel's TCP."""
+        if protocol != "h3":
+            return tcp_sender_facts(tcp)
+        return {"congestion_control": "ngtcp2 CUBIC", "initial_window": "10 packets", "pacing": "paced"}

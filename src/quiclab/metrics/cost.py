@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each program cost its machine between the request and the client's end, by itself and for the bytes it moved."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from quiclab.metrics._api import Better, Metric
+from quiclab.metrics.evidence import Evidence, Unknown
+
+Role = Literal["client", "server", "proxy"]
+_NS_PER_MS, _BYTES_PER_MB = 1e6, 1e6
+_DURING = "from the request to the client's end"
+
+
+def _transfer(evidence: Evidence, role: Role) -> dict[str, Any]:
+    cost = ((evidence.trial.get("host") or {}).get("cost") or {}).get(role)
+    if cost is None:
+        raise Unknown(f"the trial does not tell what a {role} cost")
+    return dict(cost.get("transfer") or {})
+
+
+def _sum(evidence: Evidence, role: Role, *keys: str) -> float:
+    transfer = _transfer(evidence, role)
+    if not all(isinstance(transfer.get(key), int | float) for key in keys):
+        raise Unknown(f"the trial does not tell what the {role} cost during the transfer")
+    return float(sum(transfer[key] for key in keys))
+
+
+def _cpu_ms(evidence: Evidence, role: Role) -> float:
+    return _sum(evidence, role, "cpu_ns") / _NS_PER_MS
+
+
+def _cpu_ms_per_mb(evidence: Evidence, role: Role) -> float:
+    cpu_ms = _cpu_ms(evidence, role)
+    body_bytes = int((evidence.trial.get("expected") or {}).get("body_bytes") or 0)
+    if not body_bytes:
+        raise Unknown("no bodies were transferred")
+    return cpu_ms / (body_bytes / _BYTES_PER_MB)
+
+
+def _metrics(role: Role) -> tuple[Metric, ...]:
+    def metric(name: str, unit: str, better: Better, doc: str, compute: Any) -> Metric:
+        return Metric(f"{role}_{name}", unit, better, doc, lambda evidence: compute(evidence, role))
+
+    return (
+        metric(
+            "cpu_ms_per_mb",
+            "ms/MB",
+            "lower",
+            f"Processor time of the {role} with its children {_DURING}, per million bytes of the bodies that were to "
+            "be transferred: user and system together, so that what the kernel does for it counts where it is booked "
+            "on it. 1 ms/MB is 1 ns per byte.",
+            _cpu_ms_per_mb,
+        ),
+        metric("cpu_ms", "ms", "lower", f"Processor time of the {role} with its children {_DURING}.", _cpu_ms),
+        metric(
+            "context_switches",
+            "",
+            "lower",
+            f"Context switches of the {role} {_DURING}, because it waited or because another was to run.",
+            lambda evidence, role: _sum(evidence, role, "voluntary_switches", "involuntary_switches"),
+        ),
+        metric(
+            "page_faults",
+            "",
+            "lower",
+            f"Page faults of the {role} {_DURING}, with and without reading from a disk.",
+            lambda evidence, role: _sum(evidence, role, "minor_faults", "major_faults"),
+        ),
+    )
+
+
+COST = (*_metrics("client"), *_metrics("server"), *_metrics("proxy")[:1])

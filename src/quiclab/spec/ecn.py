@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Explicit congestion notification: where a path marks, and what TCP then does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from quiclab.spec.model import Aqm, CoDel, Direction, FqCoDel, Path, Step, Tcp
+
+Marks = Literal["ect", "ect1"]
+"""Whom a queue marks: every sender that understands ECN, or only those that send ECT(1), as L4S has it."""
+
+
+def marking(direction: Direction) -> frozenset[Marks]:
+    """What the queue of a direction marks, at any time."""
+    managed = [direction.aqm, *(change.aqm for change in direction.schedule)]
+    return frozenset(marks for aqm in managed if (marks := _marks(aqm)) is not None)
+
+
+def _marks(aqm: Aqm | Literal["none"] | None) -> Marks | None:
+    if isinstance(aqm, Step):
+        return "ect1"
+    return "ect" if isinstance(aqm, CoDel | FqCoDel) and aqm.ecn else None
+
+
+def tcp_on(path: Path, tcp: Tcp) -> Tcp:
+    """TCP's settings over a path: ECN on where it marks and the spec does not say."""
+    if tcp.ecn is not None:
+        return tcp
+    return replace(tcp, ecn=bool(marking(path.up) | marking(path.down)))

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Paths by name: `profile = "lte"` in a [[path]] begins with the keys of profiles.toml, and every own key overrides."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+_INSTEAD = {"rate": "trace", "trace": "rate"}
+"""Keys of which a direction has one at most."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A path that somebody has described, and where its numbers come from."""
+
+    title: str
+    """What tables and figures call it."""
+    kind: str
+    """What sort of source: presets are made up by those who publish them, measurements are not."""
+    source: str
+    """Who says it, and which numbers."""
+    url: str
+    """Where to read it."""
+    chosen: str
+    """What was decided here because the source is silent."""
+    path: Mapping[str, Any]
+    """Keys of [[path]]."""
+
+
+@functools.cache
+def profiles() -> Mapping[str, Profile]:
+    """All of them, by name."""
+    text = (files("quiclab.spec") / "profiles.toml").read_text(encoding="utf-8")
+    return {name: Profile(**table) for name, table in tomllib.loads(text).items()}
+
+
+def with_profile(own: Mapping[str, Any], direction_keys: Collection[str]) -> dict[str, Any]:
+    """The table of a [[path]] over the one of its profile.
+
+    What the table says for both directions also overrides what the profile says for one of them.
+    """
+    profile = profiles()[own["profile"]]
+    merged: dict[str, Any] = {"title": profile.title, **profile.path}
+    for key in own:
+        if key in direction_keys:
+            for side in ("up", "down"):
+                merged[side] = _without(merged.get(side, {}), key)
+            merged = _without(merged, key)
+    for side in ("up", "down"):
+        table = own.get(side)
+        if isinstance(table, dict):
+            for key in table:
+                merged[side] = _without(merged.get(side, {}), key)
+            table = {**merged.get(side, {}), **table}
+        if table is not None:
+            merged[side] = table
+    return {**merged, **{key: value for key, value in own.items() if key not in ("up", "down")}}
+
+
+def _without(table: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Without a key, and without the one that stands in its place."""
+    return {known: value for known, value in table.items() if known not in (key, _INSTEAD.get(key))}

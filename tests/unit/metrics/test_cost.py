@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the programs cost, as trial.json tells it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quiclab.metrics import MetricRow, compute_trial
+
+COST = {
+    "transfer": {
+        "cpu_ns": 30_000_000,
+        "voluntary_switches": 5,
+        "involuntary_switches": 2,
+        "minor_faults": 100,
+        "major_faults": 1,
+    }
+}
+
+
+def _metrics(tmp_path: Path, cost: dict[str, Any], body_bytes: int = 2_000_000) -> dict[str, MetricRow]:
+    trial = {"trial_id": "t", "protocol": "h3", "host": {"cost": cost}, "expected": {"body_bytes": body_bytes}}
+    return {row.name: row for row in compute_trial(tmp_path, {}, trial)}
+
+
+def test_cost_of_a_program(tmp_path: Path) -> None:
+    """30 ms for 2 MB; switches and faults of both kinds."""
+    found = _metrics(tmp_path, {"client": COST})
+    assert found["client_cpu_ms_per_mb"].value == pytest.approx(15)
+    assert found["client_cpu_ms"].value == pytest.approx(30)
+    assert found["client_context_switches"].value == 7
+    assert found["client_page_faults"].value == 101
+
+
+def test_what_is_not_told_is_no_zero(tmp_path: Path) -> None:
+    """A program that was not there, one without an account, no bytes."""
+    found = _metrics(tmp_path, {"client": COST, "server": {}}, body_bytes=0)
+    assert found["proxy_cpu_ms_per_mb"].note == "the trial does not tell what a proxy cost"
+    assert found["server_cpu_ms"].note == "the trial does not tell what the server cost during the transfer"
+    assert found["client_cpu_ms_per_mb"].note == "no bodies were transferred"
+    assert found["client_cpu_ms"].value == pytest.approx(30)
