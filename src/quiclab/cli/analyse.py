@@ -58,14 +58,7 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
     import polars
 
     from quiclab.decoders import decode_trial
-    from quiclab.metrics import (
-        bytes_acknowledged,
-        compute_trial,
-        flow_throughput,
-        flows,
-        object_runs,
-        page_progress,
-    )
+    from quiclab.metrics import bytes_acknowledged, compute_trial, flow_throughput, flows, object_runs, page_progress
 
     decoded = decode_trial(folder)
     schema = {"trial_id": str, "name": str, "value": float, "unit": str, "better": str, "note": str}

@@ -17,5 +17,5 @@ from quiclab.metrics.times import TIMES
 from quiclab.metrics.video import VIDEO
 
 METRICS: tuple[Metric, ...] = (
-    *TIMES, *OBJECTS, *ORDER, *PAGE, *ADDRESS_CHANGE, *RETRANSMISSION, *PATH, *ECN, *COST, *COMPETITION, *VIDEO,
+    *TIMES, *OBJECTS, *PAGE, *ORDER, *ADDRESS_CHANGE, *RETRANSMISSION, *PATH, *ECN, *COST, *COMPETITION, *VIDEO,
 )  # fmt: skip

@@ -63,10 +63,11 @@ def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
         # What a server has that is not ours is not known beforehand.
         for size, digest in (laboratory.expected.get(name, (None, None)),)
     ]
+    direction = "upload" if workload.upload else "download"
     if len(objects) == 1:
-        return {"direction": workload.direction, **objects[0]}
+        return {"direction": direction, **objects[0]}
     return {
-        "direction": workload.direction,
+        "direction": direction,
         "body_bytes": workload.total.bytes,
         "concurrency": workload.at_once,
         "objects": objects,

@@ -18,18 +18,18 @@ OCTETS = "application/octet-stream"
 
 @dataclass(frozen=True)
 class Workload:
-    """What one trial transfers: one object or several, each once, all on one new connection; or a page, or a video."""
+    """What one trial transfers: one object or several, each once, all on one new connection; a page, or a video."""
 
     name: str
     """Name in cells, files and commands."""
     size: ByteCount | None = None
-    """Bytes of the object, or of each of `count`; 0 is an empty body. Required of objects, unless
-    `sizes` stands here."""
+    """Bytes of the object, or of each of `count`; 0 is an empty body. Required of objects, unless `sizes` stands
+    here."""
     kind: Literal["object", "page", "video"] = "object"
     """Objects over one new connection, a page that a browser loads in a fresh profile, or a video that it plays."""
-    direction: Literal["download", "upload"] = "download"
+    direction: Literal["download", "upload"] | None = None
     """Which way the objects go: asked for by GET, or sent by PUT to a server that keeps them, where they must arrive
-    whole."""
+    whole. None is a download."""
     content_type: str = OCTETS
     """What the server says the object is (RFC 9110 section 8.3): browsers and proxies may treat types differently. Of a
     video `video/mp4`."""

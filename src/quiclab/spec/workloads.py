@@ -35,7 +35,7 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     "address_change": ADDRESS_CHANGE,
     "competition": COMPETITION,
 }
-_OF_OBJECTS = ("size", "content", "count", "sizes", "concurrency")
+_OF_OBJECTS = ("size", "direction", "content", "count", "sizes", "concurrency", "address_change")
 
 
 def _read_workload(node: Node) -> Workload:
@@ -51,6 +51,9 @@ def _read_workload(node: Node) -> Workload:
     if workload.video is not None:
         node.child("video").report('only a video has it; write kind = "video"')
         raise ReportedError
+    for key, value in (("competition", workload.competition), ("address_change", workload.address_change)):
+        if workload.upload and value is not None:
+            node.child("direction").report(f'it is for downloads only; leave out "direction" or "{key}"')
     objects = len(workload.object_sizes)
     for key in ("size", "count"):
         if workload.sizes is not None and key in node.value:

@@ -95,18 +95,6 @@ class NetworkNamespace:
 
         self.run(work)
 
-    def add_addresses(self, device: str, addresses: Collection[str]) -> None:
-        """Further addresses of a device that is configured already: they share its routes."""
-
-        def work() -> None:
-            with _netlink() as ip:
-                index = ip.link_lookup(ifname=device)[0]
-                for address in addresses:
-                    bits = 128 if ":" in address else 32
-                    ip.addr("add", index=index, address=address, prefixlen=bits, flags=_IFA_F_NODAD)
-
-        self.run(work)
-
     def replace_address(
         self, device: str, old: str, new: str, prefix: int, route: RouteMetrics, when: Callable[[], bool]
     ) -> int | None:
@@ -127,6 +115,18 @@ class NetworkNamespace:
                 return time.monotonic_ns()
 
         return self.run(work)
+
+    def add_addresses(self, device: str, addresses: Collection[str]) -> None:
+        """Further addresses of a device that is configured already: they share its routes."""
+
+        def work() -> None:
+            with _netlink() as ip:
+                index = ip.link_lookup(ifname=device)[0]
+                for address in addresses:
+                    bits = 128 if ":" in address else 32
+                    ip.addr("add", index=index, address=address, prefixlen=bits, flags=_IFA_F_NODAD)
+
+        self.run(work)
 
     def neighbour(self, device: str, address: str, mac: str) -> None:
         """A permanent neighbour entry: no ARP or neighbour discovery ever crosses the link."""
