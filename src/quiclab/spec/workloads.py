@@ -76,7 +76,7 @@ def _of_a_page(node: Node, workload: Workload) -> Workload:
     for key in (*_OF_OBJECTS, "content_type"):
         if key in node.value:
             node.child(key).report('it belongs to objects; what a page is made of stands in "page"')
-    for key in ("video", "competition"):
+    for key in ("video", "competition", "direction", "address_change"):
         if key in node.value:
             node.child(key).report("a page has no such key")
     return workload

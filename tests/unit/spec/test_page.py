@@ -65,3 +65,10 @@ def test_keys_of_the_other_kind(tmp_path: pathlib.Path) -> None:
     assert any("it belongs to objects" in problem for problem in told)
     told = problems_of(tmp_path, changed((SIZE, f'{SIZE}\n[workload.page]\nhtml = "7 KB"')))
     assert any('it belongs to workloads of kind = "page"' in problem for problem in told)
+
+
+def test_a_page_is_not_sent(tmp_path: pathlib.Path) -> None:
+    """Which way objects go is no matter of pages."""
+    lines = 'kind = "page"\ndirection = "upload"\n[workload.page]\nhtml = "7 KB"'
+    told = problems_of(tmp_path, changed((SIZE, lines)))
+    assert any("workload[100KB].direction: a page has no such key" in problem for problem in told)
