@@ -32,6 +32,7 @@ from quiclab.spec import (
 )
 from quiclab.spec.knobs import KNOB_KEYS
 from quiclab.spec.nodes import Kind
+from quiclab.spec.page import PAGE_KEYS, RESOURCES_KEYS, Page, Resources
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
@@ -60,6 +61,8 @@ def page() -> str:
         _section("aa (in [study])", model.AaControl, read.AA_KEYS, optional=True),
         _section("[limits]", model.Limits, read.LIMITS_KEYS),
         _section("[[workload]]", model.Workload, workloads.WORKLOAD_KEYS),
+        _section("page (in [[workload]])", Page, PAGE_KEYS, optional=True),
+        _section("resources (of a page)", Resources, RESOURCES_KEYS),
         _section("[workload.video]", model.Video, video.VIDEO_KEYS),
         _section("address_change (in [[workload]])", address_change.AddressChange, address_change.ADDRESS_CHANGE_KEYS),
         _section("competition (in [[workload]])", model.Competition, competition.COMPETITION_KEYS),

@@ -52,6 +52,9 @@ def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
     """What should arrive, and at which end: of a single object its bytes and hash, of several all bytes and a list; of
     a video what it is."""
     workload = workload_of(laboratory.study, row)
+    page = laboratory.pages.get(workload.name)
+    if page is not None:
+        return {"body_bytes": workload.total.bytes, "page": {"document": page.document, **page.site.manifest}}
     if workload.video is not None:
         return {"video": _video(laboratory, workload.video, workload.object_names[0])}
     objects = [

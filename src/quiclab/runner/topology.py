@@ -85,10 +85,12 @@ class Topology:
     def link(self) -> Link:
         """The link between client and server, not yet running."""
         study, path = self._laboratory.study, self._path
+        page = self._laboratory.pages.get(self._row.workload)
         settings = LinkSettings(
             backend=self._laboratory.backend,
             mtu=path.mtu,
             model=link_config(path, self._row.seed),
+            more_server_addresses=page.addresses(path.ip_version) if page else (),
             route=_route(self._arm.tcp),
             work_dir=self._raw,
             snaplen_bytes=None if study.captures == "whole" else HEADER_BYTES,

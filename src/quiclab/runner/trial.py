@@ -37,6 +37,7 @@ from quiclab.runner.commands import (
 from quiclab.runner.competition import Contest
 from quiclab.runner.cpu import SlowCpu
 from quiclab.runner.document import kept_body, read_json, received_bodies, trial_document
+from quiclab.runner.flows import other_flows, who_cannot_run
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
 from quiclab.runner.pacing import pace
@@ -129,8 +130,8 @@ def _transfer(
     namespaces = topology.namespaces
     record.host["sysctls"] = topology.sysctls
     record.phase("namespaces")
-    if arm.name in laboratory.cannot_run:
-        record.failure = laboratory.cannot_run[arm.name]
+    record.failure = who_cannot_run(row, other_flows(laboratory.study, row), laboratory.cannot_run)
+    if record.failure is not None:
         return stack.enter_context(topology.link()).stop()
     commands = {part: trial_command(laboratory, row, raw, part) for part in parts_of(arm)}
     for command in commands.values():
@@ -217,7 +218,8 @@ def _transfer(
             client.go()
         moving.begin(client)
         sender = "client" if upload else "server"
-        _watch(laboratory.study, arm, path, client, front, (sender, namespaces[sender]), record, contest)
+        finishing_s = commands["client"].finishing_s
+        _watch(laboratory.study, arm, path, client, front, (sender, namespaces[sender]), record, contest, finishing_s)
     except TrialError as error:
         record.failure = error.message
     contest.end()
@@ -255,9 +257,10 @@ def _watch(
     sender: tuple[str, NetworkNamespace],
     record: _Record,
     contest: Contest,
+    finishing_s: float,
 ) -> None:
     """Wait for the client's end; meanwhile ask the kernel which congestion control the sender's socket really has."""
-    deadline = time.monotonic() + study.limits.trial.s
+    deadline = time.monotonic() + study.limits.trial.s + finishing_s
     first_look = time.monotonic() + 2 * path.base_rtt.s
     proven = arm.protocol != "h2"
     while True:

@@ -27,8 +27,14 @@ NEXT_CLIENT_ADDRESSES = {4: "10.77.0.3", 6: "fd77::3"}
 """Of a client that changes its network."""
 SERVER_ADDRESSES = {4: "10.77.0.2", 6: "fd77::2"}
 PREFIXES = {4: 24, 6: 64}
+_FIRST_HOST = 10
 DEVICE = "link0"
 """What programs at either end see of it."""
+
+
+def host_address(number: int, ip_version: int) -> str:
+    """The address of a further host at the server's end; numbers begin at 1."""
+    return f"10.77.0.{_FIRST_HOST + number}" if ip_version == 4 else f"fd77::{_FIRST_HOST + number:x}"
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,8 @@ class LinkSettings:
     route: RouteMetrics | None
     work_dir: Path | None
     """Where configuration, packet log, captures and summary are written; None keeps nothing."""
+    more_server_addresses: Sequence[str] = ()
+    """Beside the server's own, in the same networks."""
     packet_log: bool = True
     captures: bool = True
     snaplen_bytes: int | None = None
@@ -134,9 +142,13 @@ class Link:
                 addresses={own[version]: PREFIXES[version] for version in usable_versions(settings.mtu)},
                 route=settings.route,
             )
+            more = settings.more_server_addresses
+            if end == "server" and more:
+                namespace.add_addresses(DEVICE, more)
             if settings.backend == "veth":
-                for version in usable_versions(settings.mtu):
-                    namespace.neighbour(DEVICE, far[version], _mac(end, "link"))
+                seen = [far[version] for version in usable_versions(settings.mtu)]
+                for address in (*seen, *(more if end == "client" else ())):
+                    namespace.neighbour(DEVICE, address, _mac(end, "link"))
 
     def replace_client_address(self, version: int, when: Callable[[], bool]) -> int | None:
         """The client is in another network from the instant that is returned, over the same link."""

@@ -10,7 +10,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -115,6 +115,18 @@ class NetworkNamespace:
                 return time.monotonic_ns()
 
         return self.run(work)
+
+    def add_addresses(self, device: str, addresses: Collection[str]) -> None:
+        """Further addresses of a device that is configured already: they share its routes."""
+
+        def work() -> None:
+            with _netlink() as ip:
+                index = ip.link_lookup(ifname=device)[0]
+                for address in addresses:
+                    bits = 128 if ":" in address else 32
+                    ip.addr("add", index=index, address=address, prefixlen=bits, flags=_IFA_F_NODAD)
+
+        self.run(work)
 
     def neighbour(self, device: str, address: str, mac: str) -> None:
         """A permanent neighbour entry: no ARP or neighbour discovery ever crosses the link."""
