@@ -10,7 +10,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,22 +71,32 @@ def open_link(
     direction: Direction, folder: Path | None, backend: Backend = "tun", *, captures: bool = False, mtu: int = 1500
 ) -> Iterator[Ends]:
     """A symmetric link between two namespaces with large TCP buffers and cubic; inside a sandbox."""
-    path = LinkPath("link", up=direction, down=direction, mtu=mtu)
+    with open_path(LinkPath("link", up=direction, down=direction, mtu=mtu), folder, backend, captures=captures) as ends:
+        yield ends
+
+
+@contextmanager
+def open_path(
+    path: LinkPath, folder: Path | None, backend: Backend = "tun", *, captures: bool = False
+) -> Iterator[Ends]:
+    """The links of a path, with nodes between them; else as `open_link`."""
     tcp = Tcp("cubic", receive_buffer=BIG_BUFFERS, send_buffer=BIG_BUFFERS)
     settings = LinkSettings(
         backend=backend,
-        mtu=mtu,
+        mtu=path.mtu,
         model=link_config(path, 1),
         route=RouteMetrics("cubic", 10),
         work_dir=folder,
         packet_log=folder is not None,
         captures=captures,
+        lateness_p99_ns=[100_000] * len(path.links),
     )
-    with NetworkNamespace() as client, NetworkNamespace() as server:
+    with ExitStack() as stack:
+        client, *nodes, server = (stack.enter_context(NetworkNamespace()) for _ in range(len(path.links) + 1))
         for namespace in (client, server):
             # Without tail loss probes a retransmission means a loss, not a pause of a busy machine.
             namespace.write_sysctls(sysctls(tcp) | {"net.ipv4.tcp_early_retrans": "0"})
-        with Link(settings, client, server) as link:
+        with Link(settings, client, server, nodes) as link:
             yield Ends(client, server, link)
 
 

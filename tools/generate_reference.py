@@ -32,6 +32,7 @@ from quiclab.spec import (
 )
 from quiclab.spec.knobs import KNOB_KEYS
 from quiclab.spec.nodes import Kind
+from quiclab.spec.page import PAGE_KEYS, RESOURCES_KEYS, Page, Resources
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
@@ -60,14 +61,17 @@ def page() -> str:
         _section("aa (in [study])", model.AaControl, read.AA_KEYS, optional=True),
         _section("[limits]", model.Limits, read.LIMITS_KEYS),
         _section("[[workload]]", model.Workload, workloads.WORKLOAD_KEYS),
+        _section("page (in [[workload]])", Page, PAGE_KEYS, optional=True),
+        _section("resources (of a page)", Resources, RESOURCES_KEYS),
         _section("[workload.video]", model.Video, video.VIDEO_KEYS),
         _section("address_change (in [[workload]])", address_change.AddressChange, address_change.ADDRESS_CHANGE_KEYS),
         _section("competition (in [[workload]])", model.Competition, competition.COMPETITION_KEYS),
         _section("competitors (in competition)", model.Competitor, competition.COMPETITOR_KEYS),
         _section("background (in competition)", model.Background, competition.BACKGROUND_KEYS),
-        _section("[[path]]", model.Path, {k: v for k, v in paths.PATH_KEYS.items() if k not in paths.DIRECTION_KEYS}),
+        _section("[[path]]", model.Path, _without(paths.PATH_KEYS, "link", *paths.DIRECTION_KEYS)),
+        _section("[[path.link]]", model.Link, _without(paths.LINK_KEYS, *paths.DIRECTION_KEYS)),
         _section(
-            "Keys of a direction (in [[path]] for both, in [path.up] or [path.down] for one)",
+            "Keys of a direction (in [[path]] or [[path.link]] for both, in [path.up] or [path.link.up] for one)",
             model.Direction,
             paths.DIRECTION_KEYS,
         ),
@@ -88,6 +92,10 @@ def page() -> str:
         _section("tcp", model.Tcp, arms.TCP_KEYS),
     ]
     return "\n".join(parts)
+
+
+def _without(keys: Keys, *names: str) -> Keys:
+    return {name: kind for name, kind in keys.items() if name not in names}
 
 
 def _section(
@@ -150,6 +158,8 @@ _RESOLVED: dict[tuple[type[Any], str], str] = {
     (model.Path, "title"): "the profile's title, or the name",
     (model.Path, "up"): "as for both",
     (model.Path, "down"): "as for both",
+    (model.Link, "up"): "as for both",
+    (model.Link, "down"): "as for both",
     (model.Direction, "edge"): "max(1 Gbit/s, 10 × rate)",
     (model.Direction, "queue"): "1 bdp",
     (model.Direction, "rate"): "unlimited",

@@ -104,7 +104,10 @@ fn logging(name: &str, capture: bool, append: impl Fn(&mut Logs, u64)) {
     } else {
         &mut config.packet_log
     }) = Some(path.clone());
-    let Ok(([mut logs, other], writing)) = log::create(&config, 0) else {
+    let Ok((mut all, writing)) = log::create(&config, &[], 0) else {
+        return;
+    };
+    let Some([mut logs, other]) = all.pop() else {
         return;
     };
     let groups = (0..GROUPS).map(|group| {
@@ -118,7 +121,10 @@ fn logging(name: &str, capture: bool, append: impl Fn(&mut Logs, u64)) {
     print(name, groups.collect());
     let _ = logs.finish();
     let _ = other.finish();
-    if let Err(error) = writing.finish(0).and_then(|()| std::fs::remove_file(path)) {
+    if let Err(error) = writing
+        .finish(&[0])
+        .and_then(|()| std::fs::remove_file(path))
+    {
         eprintln!("{error}");
     }
 }

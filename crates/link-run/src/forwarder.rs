@@ -12,15 +12,15 @@ use crate::timer::{Naps, Spin};
 /// How often the request to stop is looked for while there is no time to sleep.
 const LOOK_NS: u64 = 1_000_000;
 
-/// Moves the packets of both directions, in this thread, until `control` says stop.
+/// Moves the packets of all directions, in this thread, until `control` says stop.
 ///
 /// # Errors
 /// If a device is lost.
 pub fn run(
-    mut lanes: [Lane<'_>; 2],
+    mut lanes: Vec<Lane<'_>>,
     control: &Control,
     mut spin: Spin,
-) -> io::Result<[Account; 2]> {
+) -> io::Result<Vec<Account>> {
     let mut wait = Wait::new(control, lanes.iter().flat_map(Lane::fds));
     let mut naps = Naps::default();
     let mut looked_ns = monotonic_ns();
@@ -59,6 +59,5 @@ pub fn run(
         }
         naps.slept();
     }
-    let [up, down] = lanes;
-    Ok([up.finish()?, down.finish()?])
+    lanes.into_iter().map(Lane::finish).collect()
 }

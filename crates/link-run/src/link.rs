@@ -9,7 +9,7 @@ use link_core::{Direction, StreamKey};
 use serde_json::{json, Value};
 
 use crate::clock::{monotonic_ns, realtime_minus_monotonic_ns};
-use crate::config::{Backend, Config};
+use crate::config::{self, Backend, Config};
 use crate::control::Control;
 use crate::device::{tun, veth, Port};
 use crate::error::Error;
@@ -20,61 +20,65 @@ use crate::summary::{self, Outcome, Start};
 use crate::timer::{self, Spin};
 use crate::waiting::{ModelZero, Passage, Waiting};
 
-/// Runs the link that the file describes until it is told to stop; tells its events on standard output.
+/// Runs the link, or the links in a row, that the file describes until it is told to stop; tells its events on standard output.
 ///
 /// # Errors
 /// If the link cannot start, or loses a device.
-pub fn run(config: &Path) -> Result<(), Error> {
-    let config = Config::read(config)?;
+pub fn run(file: &Path) -> Result<(), Error> {
+    let config = Config::read(file)?;
     let control = Control::new().map_err(Error::system(
         "cannot take signals over",
         "raise the limit on descriptors",
     ))?;
+    let links = config.links();
     let seed = config.seed()?;
-    let model = |direction: &crate::config::Direction, name| {
-        Ok(Direction::new(
-            &direction.elements(name)?,
-            &StreamKey::new(seed, &config.link, name),
-        ))
-    };
-    let models = [model(&config.up, "up")?, model(&config.down, "down")?];
-    let zero = ModelZero::default();
+    let models = links
+        .iter()
+        .enumerate()
+        .map(|(number, link)| models(link, number, seed))
+        .collect::<Result<Vec<_>, Error>>()?;
+    let zeros: Vec<ModelZero> = links.iter().map(|_| ModelZero::default()).collect();
     let start = Start {
         ns: monotonic_ns(),
         offset_ns: realtime_minus_monotonic_ns(),
     };
-    let (logs, writing) = log::create(&config.log, start.offset_ns)?;
+    let more: Vec<_> = links[1..].iter().map(|link| link.log.clone()).collect();
+    let (logs, writing) = log::create(&config.log, &more, start.offset_ns)?;
     // Closing these takes the kernel tens of milliseconds, so it is left until all else is done.
-    let mut ports = open_ports(&config)?;
+    let mut ports = open_ports(config.backend, &links)?;
     let scheduling = timer::ask_for_punctuality();
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let spin = Spin::new(config.timer.spin_ns, cores, monotonic_ns());
     let facts = json!({
         "version": 1,
         "backend": match config.backend { Backend::Tun => "tun", Backend::Veth => "veth" },
-        "offload": ports[0].source.offloads(),
+        "offload": ports[0][0].source.offloads(),
         "spin_ns": spin.longest_ns(),
         "real_time": scheduling.real_time,
         "memory_locked": scheduling.memory_locked,
         "warnings": [],
     });
     tell(&event("ready", &facts, json!({})));
-    let [client, server] = &mut ports;
-    let [up, down] = directions(&config, models, logs, &zero, start.offset_ns);
-    let lanes = [
-        Lane::new(&mut *client.source, &mut *server.sink, up),
-        Lane::new(&mut *server.source, &mut *client.sink, down),
-    ];
+    let mut lanes = Vec::new();
+    let of_links = links.iter().zip(&mut ports).zip(models).zip(logs);
+    for ((((link, [client, server]), models), logs), zero) in of_links.zip(&zeros) {
+        let [up, down] = directions(link, models, logs, zero, start.offset_ns);
+        lanes.push(Lane::new(&mut *client.source, &mut *server.sink, up));
+        lanes.push(Lane::new(&mut *server.source, &mut *client.sink, down));
+    }
     let accounts = forwarder::run(lanes, &control, spin).map_err(Error::system(
         "lost a device",
         "its namespace must outlive the link",
     ))?;
-    let outcome = Outcome {
-        accounts,
-        writing,
-        model_zero_ns: zero.get(),
-    };
-    let summary = event("summary", &facts, summary::of(&config, &start, outcome));
+    let mut accounts = accounts.into_iter();
+    let outcomes = zeros.iter().map_while(|zero| {
+        Some(Outcome {
+            accounts: [accounts.next()?, accounts.next()?],
+            model_zero_ns: zero.get(),
+        })
+    });
+    let summary = summary::of(&config, &start, outcomes.collect(), writing);
+    let summary = event("summary", &facts, summary);
     if let Some(path) = &config.log.summary {
         std::fs::write(path, format!("{summary}\n")).map_err(Error::system(
             format!("cannot write {}", path.display()),
@@ -85,9 +89,24 @@ pub fn run(config: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Of a link, which is `number` links away from the client.
+fn models(link: &config::Link, number: usize, seed: u64) -> Result<[Direction; 2], Error> {
+    let place = match number {
+        0 => String::new(),
+        _ => format!("more_links[{}].", number - 1),
+    };
+    let model = |direction: &config::Direction, name: &str| {
+        Ok(Direction::new(
+            &direction.elements(&format!("{place}{name}"))?,
+            &StreamKey::new(seed, &link.link, name),
+        ))
+    };
+    Ok([model(&link.up, "up")?, model(&link.down, "down")?])
+}
+
 /// Up and down, with nothing in them yet.
 fn directions<'a>(
-    config: &Config,
+    link: &config::Link,
     models: [Direction; 2],
     logs: [Logs; 2],
     zero: &'a ModelZero,
@@ -95,17 +114,16 @@ fn directions<'a>(
 ) -> [Waiting<'a>; 2] {
     let [up_model, down_model] = models;
     let [up_logs, down_logs] = logs;
-    let (client, server) = (&config.ends.client, &config.ends.server);
     let up = Passage {
         direction: 0,
-        mtu: server.mtu,
-        unlimited: config.up.is_unlimited(),
+        mtu: link.ends.server.mtu,
+        unlimited: link.up.is_unlimited(),
         clock_offset_ns,
     };
     let down = Passage {
         direction: 1,
-        mtu: client.mtu,
-        unlimited: config.down.is_unlimited(),
+        mtu: link.ends.client.mtu,
+        unlimited: link.down.is_unlimited(),
         clock_offset_ns,
     };
     [
@@ -114,16 +132,26 @@ fn directions<'a>(
     ]
 }
 
-fn open_ports(config: &Config) -> Result<[Port; 2], Error> {
-    let open = |end| match config.backend {
+/// The two ends of each link.
+fn open_ports(backend: Backend, links: &[config::Link]) -> Result<Vec<[Port; 2]>, Error> {
+    let open = move |end| match backend {
         Backend::Tun => tun::open(end),
         Backend::Veth => veth::open(end),
     };
     thread::scope(|scope| {
-        let client = scope.spawn(|| open(&config.ends.client));
-        let server = open(&config.ends.server)?;
+        let opening: Vec<_> = links
+            .iter()
+            .map(|link| {
+                [&link.ends.client, &link.ends.server].map(|end| scope.spawn(move || open(end)))
+            })
+            .collect();
         let crashed = |_| Err(Error::config("opening a device crashed"));
-        Ok([client.join().unwrap_or_else(crashed)?, server])
+        let mut ports = Vec::new();
+        for [client, server] in opening {
+            let [client, server] = [client, server].map(|end| end.join().unwrap_or_else(crashed));
+            ports.push([client?, server?]);
+        }
+        Ok(ports)
     })
 }
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The account of a run, and whether it counts.
 
-use std::io;
-
-use serde_json::{json, Value};
+use serde_json::{json, Map, Value};
 
 use crate::clock::{monotonic_ns, process_cpu_ns, realtime_minus_monotonic_ns};
-use crate::config::Config;
+use crate::config::{Config, Link};
 use crate::device::Lost;
 use crate::histogram::Histogram;
 use crate::lane::Account;
@@ -21,26 +19,59 @@ pub struct Start {
     pub offset_ns: i64,
 }
 
-/// What a run leaves behind.
+/// What a link leaves behind.
 pub struct Outcome {
     /// Up and down.
     pub accounts: [Account; 2],
-    /// Closes the logs.
-    pub writing: Writing,
     /// `CLOCK_MONOTONIC` at the model's t = 0; `None` if no packet came.
     pub model_zero_ns: Option<u64>,
 }
 
-/// Closes the logs and gives the account.
+/// Closes the logs and gives the account: the first link's numbers as those of the run, further links' in `more_links`.
 #[must_use]
-pub fn of(config: &Config, start: &Start, outcome: Outcome) -> Value {
-    let Outcome {
-        accounts: [up, down],
-        writing,
-        model_zero_ns,
-    } = outcome;
+pub fn of(config: &Config, start: &Start, outcomes: Vec<Outcome>, writing: Writing) -> Value {
     let stopped_ns = monotonic_ns();
-    let written = writing.finish(model_zero_ns.unwrap_or(0));
+    let zeros = outcomes.iter().map(|outcome| outcome.model_zero_ns);
+    let zeros: Vec<u64> = zeros.map(Option::unwrap_or_default).collect();
+    let written = writing.finish(&zeros);
+    let links = config.links();
+    let mut parts = Vec::new();
+    let mut reasons = Vec::new();
+    for (link, outcome) in links.iter().zip(outcomes) {
+        let (part, of_link) = account(link, outcome, written.is_ok());
+        parts.push(part);
+        reasons.extend(of_link.into_iter().map(|reason| match links.len() {
+            1 => reason,
+            _ => format!("link {}: {reason}", link.link),
+        }));
+    }
+    reasons.extend(
+        written
+            .err()
+            .map(|error| format!("log incomplete: {error}")),
+    );
+    let run = json!({
+        "duration_ns": stopped_ns - start.ns,
+        "clock": {
+            "realtime_minus_monotonic_start_ns": start.offset_ns,
+            "realtime_minus_monotonic_end_ns": realtime_minus_monotonic_ns(),
+        },
+        "cpu_ns": process_cpu_ns(),
+        "sound": reasons.is_empty(),
+        "unsound_reasons": reasons,
+    });
+    let mut parts = parts.into_iter();
+    let mut summary = parts.next().unwrap_or_default();
+    summary.extend(run.as_object().cloned().unwrap_or_default());
+    if parts.len() > 0 {
+        summary.insert("more_links".to_owned(), parts.map(Value::Object).collect());
+    }
+    Value::Object(summary)
+}
+
+/// One link's numbers, and why it is unsound.
+fn account(link: &Link, outcome: Outcome, written: bool) -> (Map<String, Value>, Vec<String>) {
+    let [up, down] = outcome.accounts;
     let mut lateness = up.lateness;
     lateness.add_all(&down.lateness);
     let counts = up.logged + down.logged;
@@ -49,26 +80,18 @@ pub fn of(config: &Config, start: &Start, outcome: Outcome) -> Value {
         write_errors: up.errors.write + down.errors.write,
         lost: up.lost + down.lost,
     };
-    let counters = [up.counters, down.counters];
-    let log_fault = log_fault(&counts, written);
-    let complete = log_fault.is_none();
-    let reasons: Vec<String> = [
-        lateness_fault(&lateness, config),
+    let log_fault = log_fault(&counts);
+    let complete = written && log_fault.is_none();
+    let reasons = [
+        lateness_fault(&lateness, link),
         loss_fault(&outside),
         log_fault,
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    json!({
-        "model_zero_ns": model_zero_ns.unwrap_or(0),
-        "duration_ns": stopped_ns - start.ns,
-        "clock": {
-            "realtime_minus_monotonic_start_ns": start.offset_ns,
-            "realtime_minus_monotonic_end_ns": realtime_minus_monotonic_ns(),
-        },
-        "up": counters[0].summary(),
-        "down": counters[1].summary(),
+    ];
+    let part = json!({
+        "link": link.link,
+        "model_zero_ns": outcome.model_zero_ns.unwrap_or(0),
+        "up": up.counters.summary(),
+        "down": down.counters.summary(),
         "lateness": {
             "count": lateness.count(),
             "p50_ns": lateness.quantile(500),
@@ -89,10 +112,9 @@ pub fn of(config: &Config, start: &Start, outcome: Outcome) -> Value {
             "capture_packets_lost": counts.capture_packets_lost,
             "complete": complete,
         },
-        "cpu_ns": process_cpu_ns(),
-        "sound": reasons.is_empty(),
-        "unsound_reasons": reasons,
-    })
+    });
+    let part = part.as_object().cloned().unwrap_or_default();
+    (part, reasons.into_iter().flatten().collect())
 }
 
 /// What went wrong outside the model.
@@ -102,8 +124,8 @@ struct OutsideDrops {
     lost: Lost,
 }
 
-fn lateness_fault(lateness: &Histogram, config: &Config) -> Option<String> {
-    let (p99_ns, bound_ns) = (lateness.quantile(990), lateness_bound_ns(config));
+fn lateness_fault(lateness: &Histogram, link: &Link) -> Option<String> {
+    let (p99_ns, bound_ns) = (lateness.quantile(990), lateness_bound_ns(link));
     (p99_ns > bound_ns).then(|| format!("late: p99 {} us > {} us", p99_ns / 1000, bound_ns / 1000))
 }
 
@@ -114,12 +136,11 @@ fn lateness_fault(lateness: &Histogram, config: &Config) -> Option<String> {
     clippy::cast_sign_loss,
     reason = "a bound, not a measurement"
 )]
-fn lateness_bound_ns(config: &Config) -> u64 {
-    let delay = config.up.delay().min(config.down.delay());
-    config
-        .void
+fn lateness_bound_ns(link: &Link) -> u64 {
+    let delay = link.up.delay().min(link.down.delay());
+    link.void
         .lateness_p99_ns
-        .max((delay.0 as f64 * config.void.one_way_delay_share) as u64)
+        .max((delay.0 as f64 * link.void.one_way_delay_share) as u64)
 }
 
 fn loss_fault(outside: &OutsideDrops) -> Option<String> {
@@ -137,13 +158,11 @@ fn loss_fault(outside: &OutsideDrops) -> Option<String> {
     (!told.is_empty()).then(|| format!("packets lost outside the model: {}", told.join(", ")))
 }
 
-fn log_fault(counts: &Counts, written: io::Result<()>) -> Option<String> {
-    match written {
-        Err(error) => Some(format!("log incomplete: {error}")),
-        Ok(()) if counts.records_lost + counts.capture_packets_lost == 0 => None,
-        Ok(()) => Some(format!(
+fn log_fault(counts: &Counts) -> Option<String> {
+    (counts.records_lost + counts.capture_packets_lost > 0).then(|| {
+        format!(
             "log incomplete: {} records and {} captured packets found the buffer full",
             counts.records_lost, counts.capture_packets_lost
-        )),
-    }
+        )
+    })
 }

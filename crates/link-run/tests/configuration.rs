@@ -75,6 +75,29 @@ fn a_schedule_tells_null_from_absent() {
     );
 }
 
+/// Several links stand in a row, each with its own ends, model and files; one stays as short as it was.
+#[test]
+fn several_links_are_understood() {
+    let mut config = valid();
+    assert_eq!(parsed(&config).links().len(), 1);
+    config["more_links"] = json!([{
+        "link": "core", "ends": config["ends"], "up": {"delay_ns": 7}, "down": {},
+        "log": {"packet_log": "/x/link-2.qplog"}, "void": {"lateness_p99_ns": 9},
+    }]);
+    let links = parsed(&config).links();
+    let names: Vec<_> = links.iter().map(|link| link.link.as_str()).collect();
+    assert_eq!(names, ["bottleneck", "core"]);
+    let delays: Vec<_> = links.iter().map(|link| link.up.delay().0).collect();
+    assert_eq!(delays, [5, 7]);
+    assert!(links[0].log.packet_log.is_none() && links[1].log.packet_log.is_some());
+    let bounds: Vec<_> = links.iter().map(|link| link.void.lateness_p99_ns).collect();
+    assert_eq!(bounds, [100_000, 9]);
+}
+
+fn parsed(config: &Value) -> Config {
+    Config::parse(&config.to_string()).expect("valid")
+}
+
 /// A transport may be blocked or policed, from the start or later.
 #[test]
 fn blocking_and_policing_are_understood() {
@@ -177,6 +200,30 @@ fn managed_queues_are_understood() {
     };
     let written = json!({"model": "step", "threshold_ns": 7});
     assert_eq!(aqm(written), Aqm { rule, fair: None });
+}
+
+/// A fault of a further link says which one it is.
+#[test]
+fn faults_of_further_links_are_named() {
+    let end = |mtu: u32| json!({"netns": "/x", "device": "x", "mtu": mtu});
+    let link = |name: &str, mtu: u32| json!([{"link": name, "ends": {"client": end(1500), "server": end(mtu)}, "up": {}, "down": {}}]);
+    for (links, says) in [
+        (
+            link("bottleneck", 1500),
+            "more_links[0].link: 'bottleneck' is the name of another link already",
+        ),
+        (
+            link("core", 1),
+            "more_links[0].ends.server.mtu: 1 is below 576",
+        ),
+        (
+            json!([{"link": "core", "backend": "tun"}]),
+            "unknown field `backend`",
+        ),
+    ] {
+        let message = refusal("/more_links", links);
+        assert!(message.contains(says), "{message}");
+    }
 }
 
 /// Every kind of fault is one line that names the field.

@@ -57,14 +57,16 @@ fn record(number: u32) -> Record {
 }
 
 fn create(config: &config::Log) -> ([Logs; 2], Writing) {
-    log::create(config, OFFSET_NS).expect("the files can be created")
+    let (mut logs, writing) =
+        log::create(config, &[], OFFSET_NS).expect("the files can be created");
+    (logs.pop().expect("one link"), writing)
 }
 
 fn finish(logs: [Logs; 2], writing: Writing, model_zero_ns: u64) -> std::io::Result<()> {
     for direction in logs {
         let _ = direction.finish();
     }
-    writing.finish(model_zero_ns)
+    writing.finish(&[model_zero_ns])
 }
 
 /// Header and record lie in the file as the reference says, byte by byte.
@@ -185,7 +187,7 @@ fn a_missing_directory_is_named() {
         packet_log: Some("/nowhere/link.qplog".into()),
         ..config::Log::default()
     };
-    let message = log::create(&log, OFFSET_NS)
+    let message = log::create(&log, &[], OFFSET_NS)
         .expect_err("no such directory")
         .to_string();
     assert!(
@@ -348,4 +350,34 @@ fn no_index_is_the_largest_number() {
         .to_bytes()[24..28],
         [0xff; 4]
     );
+}
+
+/// Two links write by one thread, each into its own files, and each file gets its own link's t = 0.
+#[test]
+fn links_keep_their_logs_apart() {
+    let scratch = Scratch::new("two-links");
+    let config = scratch.config(4 << 20);
+    let second = config::Files {
+        packet_log: Some(scratch.0.join("link-2.qplog")),
+        capture_client: None,
+        capture_server: Some(scratch.0.join("link-2-server.pcapng")),
+    };
+    let (mut logs, writing) = log::create(&config, &[second], OFFSET_NS).expect("created");
+    for number in 0..10 {
+        logs[0][0].record(&record(number));
+        logs[1][1].record(&record(100 + number));
+        logs[1][1].record(&record(200 + number));
+    }
+    for direction in logs.into_iter().flatten() {
+        let _ = direction.finish();
+    }
+    writing.finish(&[7, 8]).expect("written");
+    let told = |name: &str| {
+        let bytes = fs::read(scratch.0.join(name)).expect("a packet log");
+        let numbers: Vec<u32> = bytes[64..].chunks(48).map(|at| u32_at(at, 24)).collect();
+        (u64_at(&bytes, 16), numbers)
+    };
+    assert_eq!(told("link.qplog"), (7, (0..10).collect()));
+    let second = (0..10).flat_map(|number| [100 + number, 200 + number]);
+    assert_eq!(told("link-2.qplog"), (8, second.collect()));
 }

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from quiclab.plan.rows import PlanRow
-from quiclab.spec.link import LINK_NAME
 from quiclab.spec.model import Aqm, Block, Change, CoDel, Direction, Path, Police, RandomRate, Step
 from quiclab.spec.random_rate import drawn_rates
 from quiclab.units import Duration
@@ -16,26 +15,30 @@ _SHOWN_RATES = 5
 
 
 def extras(path: Path, rows: Sequence[PlanRow]) -> list[str]:
-    """What few paths have, as lines: one for the path, and one for each direction that has something."""
+    """What few paths have, as lines: one for the path, and one for each direction of a link that has something."""
     lines = []
     if path.mtu != 1500 or path.ip_version != 4:
         lines.append(f"IPv{path.ip_version}, MTU {path.mtu} bytes")
-    both = path.up == path.down
-    for side, direction in (("each way", path.up),) if both else (("up", path.up), ("down", path.down)):
-        if parts := list(_parts(direction)):
-            lines.append(f"{side}: {'; '.join(parts)}")
+    for link in path.links:
+        of_link = f"{link.name}, " if path.more_links else ""
+        both = link.up == link.down
+        for side, direction in (("each way", link.up),) if both else (("up", link.up), ("down", link.down)):
+            if parts := list(_parts(direction)):
+                lines.append(f"{of_link}{side}: {'; '.join(parts)}")
     first = next((row for row in rows if row.path == path.name and row.kind == "main"), None)
     if first is not None:
         lines += [
-            f"{side}: in block {first.block + 1} of {first.cell_id} the rates are {_drawn(direction.rate, first, side)}"
-            for side, direction in (("up", path.up), ("down", path.down))
+            f"{side}: in block {first.block + 1} of {first.cell_id} the rates are "
+            f"{_drawn(direction.rate, first, link.name, side)}"
+            for link in path.links
+            for side, direction in (("up", link.up), ("down", link.down))
             if isinstance(direction.rate, RandomRate)
         ]
     return lines
 
 
-def _drawn(rate: RandomRate, row: PlanRow, side: str) -> str:
-    rates = islice(drawn_rates(rate, row.seed, LINK_NAME, side), _SHOWN_RATES)
+def _drawn(rate: RandomRate, row: PlanRow, link: str, side: str) -> str:
+    rates = islice(drawn_rates(rate, row.seed, link, side), _SHOWN_RATES)
     return ", ".join(f"{drawn.bit_per_s / 1e6:.4g}" for drawn in rates) + ", … Mbit/s"
 
 

@@ -17,12 +17,14 @@ from quiclab.endpoints import Uploads, find, look_for, names_by_role, objections
 from quiclab.endpoints.ecn import ecn_warnings
 from quiclab.errors import ExitCode
 from quiclab.plan.arms import ArmsSummary, arms_summary
+from quiclab.plan.blocked import block_warnings
 from quiclab.plan.duration import expected_duration, expected_total
 from quiclab.plan.make import make_plan
 from quiclab.plan.power import attainable
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Arm, Study, Workload
+from quiclab.spec.model import Arm, Role, Study, Workload
+from quiclab.spec.model import Path as NetworkPath
 from quiclab.spec.read import read_study
 from quiclab.spec.resolved import resolved_json
 from quiclab.testbed.host import bounded_run
@@ -73,12 +75,17 @@ def _facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
     """Of a download whoever answers the client sends it, and the client receives it: each tells its own half. Of an
     upload each tells the other half."""
     front, client = find("proxy" if arm.proxy else "server", arm.front.name), find("client", arm.client.name)
+    role: Role = "proxy" if arm.proxy else "server"
+    tcp_of = {
+        each: dataclasses.replace(arm.tcp, congestion_control=arm.tcp.congestion_control_of(each))
+        for each in (role, "client")
+    }
     told: dict[str, str] = {}
-    for endpoint, program in ((front, arm.front), (client, arm.client)):
+    for endpoint, program, tcp in ((front, arm.front, tcp_of[role]), (client, arm.client, tcp_of["client"])):
         if not all(workload.upload for workload in workloads):
-            told |= endpoint.facts(program, arm.protocol, arm.tcp)
+            told |= endpoint.facts(program, arm.protocol, tcp)
         if any(workload.upload for workload in workloads) and isinstance(endpoint, Uploads):
-            upload = endpoint.upload_facts(program, arm.protocol, arm.tcp)
+            upload = endpoint.upload_facts(program, arm.protocol, tcp)
             told |= {f"upload_{point}": value for point, value in upload.items()}
     return told
 
@@ -93,7 +100,7 @@ def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:
         found += [f"Arm {arm.name} cannot run: {reason}." for reason in objections(arm, study.workloads)]
     found += [f"Not on this machine: {reason}." for reason in look_for(study.arms, bounded_run).missing]
     for path in study.paths:
-        found += ecn_warnings(study.arms, path)
+        found += ecn_warnings(study.arms, path) + block_warnings(study.arms, path)
     limited = {row.cell_id for row in rows if expected_duration(row, study) > study.limits.trial}
     if limited:
         found.append(
@@ -103,6 +110,11 @@ def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:
     return found
 
 
+def _links(path: NetworkPath) -> dict[str, Any]:
+    """What the link is told of a path, without the seed."""
+    return {key: value for key, value in link_config(path, 0).items() if key in ("link", "up", "down", "more_links")}
+
+
 def plan_json(study: Study, rows: Sequence[PlanRow]) -> dict[str, Any]:
     """Everything that `quiclab plan` prints, for programs."""
     power = attainable(study)
@@ -110,7 +122,7 @@ def plan_json(study: Study, rows: Sequence[PlanRow]) -> dict[str, Any]:
         "version": 1,
         "study": resolved_json(study),
         "arms": describe_arms(study),
-        "links": {path.name: {side: link_config(path, 0)[side] for side in ("up", "down")} for path in study.paths},
+        "links": {path.name: _links(path) for path in study.paths},
         "cells": len({row.cell_id for row in rows}),
         "blocks": len({row.block_id for row in rows}),
         "trials": len(rows),

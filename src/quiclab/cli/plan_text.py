@@ -65,11 +65,15 @@ def print_plan(
 def _paths(study: Study) -> Table:
     table = _table("Path", "", "Rate", "Delay", "Loss", "Queue", "Access rate")
     for path in study.paths:
-        if path.up == path.down:
-            table.add_row(path.name, "each way", *_cells(path.up, path))
-        else:
-            table.add_row(path.name, "up", *_cells(path.up, path))
-            table.add_row("", "down", *_cells(path.down, path))
+        if path.more_links:
+            table.add_row(path.name)
+        for link in path.links:
+            name = f"  {link.name}" if path.more_links else path.name
+            if link.up == link.down:
+                table.add_row(name, "each way", *_cells(link.up, path))
+            else:
+                table.add_row(name, "up", *_cells(link.up, path))
+                table.add_row("", "down", *_cells(link.down, path))
     return table
 
 
@@ -131,7 +135,19 @@ def _size(study: Study, rows: Sequence[PlanRow]) -> list[str]:
 
 
 def _objects(workload: Workload) -> str:
+    """What is asked for, and who else uses the link meanwhile."""
+    competition = workload.competition
+    if competition is None:
+        return _asked_for(workload)
+    flows = _count(range(competition.flows), "other flow")
+    ends = "until the measured client ends" if competition.duration is None else f"for {competition.duration}"
+    return f"{_asked_for(workload)} beside {flows} {ends}"
+
+
+def _asked_for(workload: Workload) -> str:
     """A single one by its size; of several all that decides how they come."""
+    if workload.page is not None:
+        return f"{workload.name} (a page of {workload.total})"
     if workload.video is not None:
         return f"{workload.name} ({workload.video})"
     way = ", uploaded" if workload.upload else ""

@@ -101,5 +101,5 @@ def _keep_spec(study_dir: StudyDir, spec_file: Path, resolved: dict[str, Any], t
 
 
 def _traces(study: Study) -> set[Path]:
-    directions = [direction for path in study.paths for direction in (path.up, path.down)]
+    directions = [direction for path in study.paths for link in path.links for direction in (link.up, link.down)]
     return {Path(direction.trace) for direction in directions if direction.trace is not None}

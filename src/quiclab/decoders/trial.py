@@ -29,15 +29,33 @@ def decode_trial(trial_dir: Path) -> Decoded:
     """Decode `trial.json` and every log under `trial_dir/raw`; a file that cannot be read is counted, not raised.
 
     The offset between the clocks comes from the packet log, else from `trial.json`. Files of no known format are
-    left alone.
+    left alone. Of a path of several links, the packet logs of all and the captures at both ends of the client's leg
+    are decoded: metrics are of that leg, and a packet is seen once at each of its ends.
     """
     paths = [trial_dir / "trial.json", *sorted((trial_dir / "raw").rglob("*"))]
-    found = find((path, str(path.relative_to(trial_dir))) for path in paths if path.is_file())
+    left_out, servers_end = _captures_of_links(trial_dir)
+    names = {path: str(path.relative_to(trial_dir)) for path in paths if path.is_file()}
+    found = find(
+        ((path, name) for path, name in names.items() if name not in left_out),
+        dict.fromkeys(servers_end, "server"),
+    )
     sink = InMemory()
     account = decode_files(found, sink, *_offset_of(trial_dir))
     tables = {name: finished(name, sink, account).collect() for name, table in TABLES.items() if table.from_logs}
     told = account.tables()
     return Decoded(tables | told, told["decode_stats"])
+
+
+def _captures_of_links(trial_dir: Path) -> tuple[set[str], set[str]]:
+    """Captures between the ends of the client's leg or behind it, and the one of the end that answers the client."""
+    try:
+        links = json.loads((trial_dir / "trial.json").read_text())["links"]
+        of_client = [link for link in links if link["leg"] == "client"]
+        kept = {f"raw/{of_client[0]['capture_client']}", f"raw/{of_client[-1]['capture_server']}"}
+        captures = {f"raw/{link[key]}" for link in links for key in ("capture_client", "capture_server")}
+        return captures - kept, {f"raw/{of_client[-1]['capture_server']}"}
+    except (OSError, ValueError, KeyError, TypeError, IndexError):
+        return set(), set()
 
 
 def _offset_of(trial_dir: Path) -> tuple[int | None, int]:

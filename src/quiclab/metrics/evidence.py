@@ -107,6 +107,11 @@ class Evidence:
             pl.col("vantage") == end, pl.col("direction") == direction, pl.col("protocol").is_in(wanted)
         )
 
+    @property
+    def one_link(self) -> bool:
+        """Whether both captures are of the same link, so that a packet has the same index in both."""
+        return len([link for link in self.trial.get("links") or () if link["leg"] == "client"]) < 2
+
     @cached_property
     def zero_ns(self) -> int:
         """Departure of the first packet that the client sends, lost or not. Raises Unknown without a capture."""

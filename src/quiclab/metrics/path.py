@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The path as measured, from the packet log: what it did to the packets, beside what it was asked to do."""
+"""The path as measured, from the packet logs: what its links did to the packets, beside what they were asked to do."""
 
 from __future__ import annotations
 
@@ -12,43 +12,61 @@ from quiclab.metrics.evidence import Direction, Evidence, Unknown
 
 _LOSS = ("loss_entry", "loss_exit", "listed", "outage")
 """Drops that the path was asked for; a full queue or its AQM is what the sender met."""
+_DIRECTIONS: tuple[Direction, ...] = ("up", "down")
 
 
-def _packets(evidence: Evidence, direction: Direction | None = None) -> pl.DataFrame:
-    """The log's packets that the model handled."""
+def _links(evidence: Evidence) -> list[pl.DataFrame]:
+    """What the model handled, a frame for each link, from client to server.
+
+    Behind a proxy the warm-up passes too: of several links only what came since the client's first packet counts.
+    """
     packets = evidence.table("link_packets").filter(pl.col("action") != "outside_model")
+    logs = [f"raw/{link['packet_log']}" for link in evidence.trial.get("links") or ()]
+    if len(logs) < 2:
+        return [packets]
+    since = packets.filter(pl.col("arrival_ns") >= evidence.zero_ns)
+    return [since.filter(pl.col("source") == log) for log in logs]
+
+
+def _each(evidence: Evidence, direction: Direction | None = None) -> list[pl.DataFrame]:
+    """A frame for each link, of one direction if asked. Raises Unknown where one is empty."""
+    links = _links(evidence)
     if direction:
-        packets = packets.filter(pl.col("direction") == direction)
-    if packets.is_empty():
+        links = [packets.filter(pl.col("direction") == direction) for packets in links]
+    if any(packets.is_empty() for packets in links):
         raise Unknown("the packet log holds no packet" + (f" going {direction}" if direction else ""))
-    return packets
+    return links
 
 
-def _own(evidence: Evidence, direction: Direction) -> pl.DataFrame:
+def _own(evidence: Evidence, direction: Direction) -> list[pl.DataFrame]:
     """Of these, what the workload's own ends sent: where others use the link, by the capture of the end that sends."""
-    packets = _packets(evidence, direction)
+    links = _each(evidence, direction)
     if evidence.trial.get("competition") is None:
-        return packets
+        return links
     sent = evidence.packets("client" if direction == "up" else "server", direction, ("tcp", "udp"))
-    return packets.join(sent.select(index="packet_index"), on="index", how="semi")
+    return [packets.join(sent.select(index="packet_index"), on="index", how="semi") for packets in links]
 
 
 def lost_packets(evidence: Evidence, direction: Direction) -> float:
     """Packets dropped, whatever the reason."""
-    return _own(evidence, direction).filter(pl.col("action") == "dropped").height
+    return sum(packets.filter(pl.col("action") == "dropped").height for packets in _own(evidence, direction))
 
 
 def loss_pct(evidence: Evidence, direction: Direction) -> float:
-    """Share of the packets that the loss model took."""
-    packets = _packets(evidence, direction).filter(~pl.col("duplicate"))
-    return 100 * packets.filter(pl.col("reason").is_in(_LOSS)).height / packets.height
+    """Share of the packets that the loss models took: each link's of those that reached it."""
+    kept = 1.0
+    for packets in _each(evidence, direction):
+        own = packets.filter(~pl.col("duplicate"))
+        kept *= 1 - own.filter(pl.col("reason").is_in(_LOSS)).height / own.height
+    return 100 * (1 - kept)
 
 
 def rtt_min_ms(evidence: Evidence) -> float:
-    """The shortest way up and the shortest way down."""
+    """The shortest way up and the shortest way down, over every link."""
     ways = [
-        _packets(evidence, direction).select((pl.col("due_ns") - pl.col("arrival_ns")).min()).item()
-        for direction in ("up", "down")
+        packets.select((pl.col("due_ns") - pl.col("arrival_ns")).min()).item()
+        for direction in _DIRECTIONS
+        for packets in _each(evidence, direction)
     ]
     if any(way is None for way in ways):
         raise Unknown("no packet was delivered in one direction")
@@ -56,12 +74,20 @@ def rtt_min_ms(evidence: Evidence) -> float:
 
 
 def rate_bit_per_s(evidence: Evidence, direction: Direction) -> float:
-    """Rate at which packets really left the link while its queue was not empty.
+    """Rate at which packets really left the link while its queue was not empty; of several links, the lowest."""
+    rates = [rate for packets in _each(evidence, direction) if (rate := _rate_of(packets)) is not None]
+    if not rates:
+        raise Unknown("the bottleneck was never busy")
+    return min(rates)
+
+
+def _rate_of(packets: pl.DataFrame) -> float | None:
+    """Of one link; None if it was never busy.
 
     A packet that found the bottleneck busy left one service time after the packet before it: its bits over the time
     between the two departures. Packets that were lost behind the bottleneck count with the next one that was not.
     """
-    served = _packets(evidence, direction).filter(
+    served = packets.filter(
         (pl.col("action") == "delivered") | (pl.col("reason") == "loss_exit"),
         ~pl.col("duplicate"),
         ~pl.col("reordered"),
@@ -76,35 +102,35 @@ def rate_bit_per_s(evidence: Evidence, direction: Direction) -> float:
     )
     gaps = departures.with_columns(gap_ns=pl.col("left_ns").diff()).filter("busy").drop_nulls("gap_ns")
     gap_ns = int(gaps["gap_ns"].sum())
-    if gap_ns <= 0:
-        raise Unknown("the bottleneck was never busy")
-    return int(gaps["size_bytes"].sum()) * 8e9 / gap_ns
+    return int(gaps["size_bytes"].sum()) * 8e9 / gap_ns if gap_ns > 0 else None
 
 
 def lateness_p99_us(evidence: Evidence) -> float:
-    """How late the link wrote packets."""
-    late = _packets(evidence)["lateness_ns"].drop_nulls()
-    value = late.quantile(0.99, interpolation="higher")
-    if value is None:
+    """How late the link wrote packets; of several links, the latest."""
+    lates = [packets["lateness_ns"].drop_nulls() for packets in _each(evidence)]
+    values = [late.quantile(0.99, interpolation="higher") for late in lates]
+    known = [value for value in values if value is not None]
+    if not known:
         raise Unknown("no packet was delivered")
-    return value / 1e3
+    return max(known) / 1e3
 
 
 def queue_max_bytes(evidence: Evidence) -> float:
     """The longest queue that a packet met."""
-    return float(_packets(evidence)["queue_bytes"].max())  # type: ignore[arg-type]
+    return max(float(packets["queue_bytes"].max()) for packets in _each(evidence))  # type: ignore[arg-type]
 
 
 def wire_bytes(evidence: Evidence, direction: Direction) -> float:
-    """What one end put on the path."""
-    return int(_own(evidence, direction).filter(~pl.col("duplicate"))["size_bytes"].cast(pl.Int64).sum())
+    """What one end of the client's leg put on the path."""
+    leg = sum(link["leg"] == "client" for link in evidence.trial.get("links") or ()) or 1
+    packets = _own(evidence, direction)[0 if direction == "up" else leg - 1]
+    return int(packets.filter(~pl.col("duplicate"))["size_bytes"].cast(pl.Int64).sum())
 
 
 def _both(name: str, unit: str, doc: str, compute: Callable[[Evidence, Direction], float]) -> tuple[Metric, ...]:
-    ways: tuple[Direction, ...] = ("up", "down")
     return tuple(
         Metric(name.format(way), unit, "none", doc.format(way), lambda evidence, way=way: compute(evidence, way))  # type: ignore[misc]
-        for way in ways
+        for way in _DIRECTIONS
     )
 
 
@@ -112,31 +138,37 @@ PATH = (
     *_both(
         "lost_packets_{}",
         "packets",
-        "Packets going {} that the link dropped, for any reason; competitors' are left out.",
+        "Packets going {} that the links dropped, for any reason; competitors' are left out.",
         lost_packets,
     ),
     *_both(
         "path_loss_{}_pct",
         "%",
         "Share of the packets going {} that the link's loss took (loss model, list, outage); not those for which the "
-        "queue had no room.",
+        "queue had no room. Of several links: what their shares make together.",
         loss_pct,
     ),
     Metric(
         "path_rtt_min_ms",
         "ms",
         "none",
-        "Shortest time from reaching the link to the far end, up plus down, serialisation included.",
+        "Shortest time from reaching the link to the far end, up plus down, serialisation included; summed over links.",
         rtt_min_ms,
     ),
     *_both(
         "path_rate_{}_bit_per_s",
         "bit/s",
         "Bits of the packets going {} that found the bottleneck busy, over the time between their departure and the "
-        "one before.",
+        "one before. Of several links: the lowest.",
         rate_bit_per_s,
     ),
-    Metric("lateness_p99_us", "us", "none", "99th percentile of how late packets were written.", lateness_p99_us),
-    Metric("queue_max_bytes", "bytes", "none", "Longest queue that a packet met, both ways.", queue_max_bytes),
-    *_both("wire_bytes_{}", "bytes", "IP bytes going {} that were sent into the link.", wire_bytes),
+    Metric(
+        "lateness_p99_us",
+        "us",
+        "none",
+        "99th percentile of how late packets were written; of several links, the largest.",
+        lateness_p99_us,
+    ),
+    Metric("queue_max_bytes", "bytes", "none", "Longest queue that a packet met, either way.", queue_max_bytes),
+    *_both("wire_bytes_{}", "bytes", "IP bytes going {} that one end of the client's leg sent.", wire_bytes),
 )

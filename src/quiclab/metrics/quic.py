@@ -86,8 +86,8 @@ def departures(evidence: Evidence, end: End) -> dict[PacketKey, tuple[int, int |
 def arrivals(evidence: Evidence, end: End = "client") -> dict[PacketKey, int]:
     """time_ns at which each of the other end's packets arrived at this end.
 
-    By the link's own index where every packet that the other end sent is found in its capture: both captures share it.
-    Else as this end's capture shows what it received.
+    By the link's own index where every packet that the other end sent is found in its capture: both captures of a link
+    share it. Else as this end's capture shows what it received.
     """
     sender: End = "server" if end == "client" else "client"
     try:
@@ -95,7 +95,7 @@ def arrivals(evidence: Evidence, end: End = "client") -> dict[PacketKey, int]:
         complete = len(sent) == told(evidence, sender, "sent").height
     except Unknown:
         complete = False
-    if complete:
+    if complete and evidence.one_link:
         received = evidence.packets(end, "down" if end == "client" else "up").drop_nulls("packet_index")
         time_of = dict(received.unique("packet_index", keep="first").select("packet_index", "time_ns").iter_rows())
         return {key: time_of[index] for key, (_, index) in sent.items() if index in time_of}

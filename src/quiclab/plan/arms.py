@@ -53,7 +53,13 @@ def arms_summary(study: Study, facts: Mapping[str, Mapping[str, str]]) -> ArmsSu
 def _programs(arm: Arm) -> dict[str, str]:
     programs: dict[str, str] = {role: _program(program) for role, program, _ in arm.programs()}
     if arm.proxy is not None:
+        programs["place_of_the_proxy"] = "the server's end" if arm.proxy_beside_server else f"behind {arm.proxy_at}"
         programs["origin_protocol"] = _HTTP[arm.origin_protocol]
+    for role, program, protocol in arm.programs():
+        # Of the others the programs' facts tell it, or they send little; so only where it was asked for.
+        own = getattr(arm.tcp, f"{role}_congestion_control")
+        if own is not None and program is not arm.front and protocol != "h3":
+            programs[f"{role} congestion control"] = f"Linux {own}"
     intermediates = arm.certificate.intermediates
     chain = f" with {intermediates} intermediates" if intermediates else ""
     return {**programs, "certificate": arm.certificate.key + chain}
@@ -72,7 +78,7 @@ def _tcp_differences(arms: list[Arm]) -> list[tuple[str, list[str]]]:
     """Settings of TCP in which arms that use it differ, beyond what the programs' facts name."""
     differences = []
     for field in dataclasses.fields(arms[0].tcp):
-        if field.name in ("congestion_control", "initial_window"):
+        if field.name.endswith("congestion_control") or field.name == "initial_window":
             continue
         unsaid = "where the path marks" if field.name == "ecn" else "none"
         settings = [getattr(arm.tcp, field.name) for arm in arms]

@@ -10,9 +10,9 @@ from typing import Literal
 from quiclab.endpoints import Command, Context, Origin, find
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.laboratory import WARM_UP_OBJECT, Laboratory
+from quiclab.runner.places import SERVER, address_of, front_place
 from quiclab.spec import model
 from quiclab.testbed.certificates import HOST
-from quiclab.testbed.link import SERVER_ADDRESSES
 
 PORT = 443
 """Where the client finds the server, or the proxy before it."""
@@ -21,7 +21,7 @@ ORIGIN_PORT = 8443
 
 Part = Literal["server", "proxy", "client", "warm-up", "first-visit"]
 """`warm-up` is one request per protocol by another client; `first-visit` fetches the session ticket of the client that
-is measured. Both run over the server's own loopback."""
+is measured. Both run over the loopback of whoever answers."""
 
 
 def parts_of(arm: model.Arm) -> tuple[Part, ...]:
@@ -38,9 +38,10 @@ def resumes(arm: model.Arm) -> bool:
 
 def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -> Command:
     """The command of one part of the trial."""
-    ip_version = path_of(laboratory.study, row).ip_version
-    seat = Seat(raw, raw.parent / "home", ip_version, SERVER_ADDRESSES[ip_version], PORT, qlogs=True)
-    return part_command(laboratory, arm_of(laboratory.study, row), workload_of(laboratory.study, row), seat, part)
+    arm, path = arm_of(laboratory.study, row), path_of(laboratory.study, row)
+    front, server = (address_of(place, path.ip_version) for place in (front_place(arm, path), SERVER))
+    seat = Seat(raw, raw.parent / "home", path.ip_version, front, PORT, qlogs=True, origin=server)
+    return part_command(laboratory, arm, workload_of(laboratory.study, row), seat, part)
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,13 @@ class Seat:
     """Their other files."""
     ip_version: Literal[4, 6]
     address: str
-    """The server's."""
+    """Of whoever answers the client."""
     port: int
     """Of whoever answers the client."""
     qlogs: bool
     """Whether client and servers leave logs of their packets."""
+    origin: str | None = None
+    """The server's address, where a proxy answers the client elsewhere."""
 
 
 def part_command(laboratory: Laboratory, arm: model.Arm, workload: model.Workload, seat: Seat, part: Part) -> Command:
@@ -66,19 +69,20 @@ def part_command(laboratory: Laboratory, arm: model.Arm, workload: model.Workloa
     program = _program(arm, part)
     behind = part == "server" and arm.proxy is not None
     logged = part not in ("warm-up", "first-visit")
-    names = workload.object_names
+    page = laboratory.pages.get(workload.name)
+    names = (page.document,) if page else workload.object_names
     certificates = laboratory.certificates[arm.certificate]
     return find(role, program.name).command(
         Context(
             program=program,
             protocols=_protocols(arm, part),
             ip_version=seat.ip_version,
-            address=seat.address,
+            address=(seat.origin or seat.address) if part == "server" else seat.address,
             port=ORIGIN_PORT if behind else seat.port,
             host=HOST,
             object_name=names[0] if logged else WARM_UP_OBJECT,
             work_dir=seat.home,
-            root=laboratory.root,
+            root=page.root if page else laboratory.root,
             certificate=certificates.certificate,
             key=certificates.key,
             ca=certificates.ca,
@@ -88,13 +92,14 @@ def part_command(laboratory: Laboratory, arm: model.Arm, workload: model.Workloa
             session_file=seat.home / "session",
             content_type=workload.content_type,
             other_objects=names[1:] if logged else (),
-            concurrency=workload.at_once if logged else 1,
+            concurrency=workload.at_once if logged and not page else 1,
             video=workload.video if logged else None,
             uploads=laboratory.uploads if logged and workload.upload else None,
             received=received_folder(seat.raw) if workload.upload else None,
             address_change=workload.address_change if part == "client" else None,
             priming=part == "first-visit",
-            origin=Origin(seat.address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
+            page=page.context(arm.certificate, seat.ip_version, laboratory.study.limits.trial.s) if page else None,
+            origin=Origin(seat.origin or seat.address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
         )
     )
 

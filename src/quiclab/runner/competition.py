@@ -103,7 +103,7 @@ class Contest:
                 each.processes[front].wait_for_sockets(flow.port, commands[front].sockets, patience_s)
                 if flow.arm is not None and flow.tcp.pacing:
                     origin = each.processes["server"] if "proxy" in commands else None
-                    pace(flow.arm, namespaces["server"], origin, each.processes[front], flow.port)
+                    pace(flow.arm, namespaces["server"], namespaces["server"], origin, each.processes[front], flow.port)
                 if (warm_up := each.processes.get("warm-up")) is not None:
                     warm_up.go()
         for each, commands in plans:

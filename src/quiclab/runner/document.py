@@ -10,20 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.plan.rows import PlanRow
-from quiclab.runner.commands import PORT, arm_of, path_of, workload_of
+from quiclab.runner.commands import ORIGIN_PORT, PORT, arm_of, path_of, workload_of
 from quiclab.runner.laboratory import Laboratory
+from quiclab.runner.places import CLIENT, address_of, front_place, links_document, place_of
 from quiclab.spec import model
 from quiclab.spec.address_change import MIGRATIONS
 from quiclab.spec.video import QUALITIES
 from quiclab.testbed.clock import Instant
-from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES
 
 
 def trial_document(
     laboratory: Laboratory, row: PlanRow, attempt: int, clocks: tuple[Instant, Instant], facts: dict[str, Any]
 ) -> dict[str, Any]:
     """What was asked for, where and when, and what should have arrived; `clocks` at start and end."""
-    arm, ip_version = arm_of(laboratory.study, row), path_of(laboratory.study, row).ip_version
+    arm, path = arm_of(laboratory.study, row), path_of(laboratory.study, row)
+    ip_version = path.ip_version
     started, ended = clocks
     return {
         "version": 1,
@@ -38,20 +39,40 @@ def trial_document(
         },
         "expected": _expected(laboratory, row),
         "protocol": arm.protocol,
-        "tcp_congestion_control_asked": arm.tcp.congestion_control,
+        "tcp_congestion_control_asked": arm.tcp.congestion_control_of(_sender(arm, workload_of(laboratory.study, row))),
+        "tcp_congestion_controls_asked": {role: arm.tcp.congestion_control_of(role) for role, _, _ in arm.programs()},
         "asked": _asked(arm, workload_of(laboratory.study, row)),
         "ip_version": ip_version,
-        "server_address": SERVER_ADDRESSES[ip_version],
-        "client_address": CLIENT_ADDRESSES[ip_version],
+        "server_address": address_of(front_place(arm, path), ip_version),
+        "client_address": address_of(CLIENT, ip_version),
         "server_port": PORT,
+        "links": links_document(arm, path),
+        "proxy": None
+        if arm.proxy is None
+        else {
+            "place": place_of(arm, path, "proxy"),
+            "origin_protocol": arm.origin_protocol,
+            "origin_port": ORIGIN_PORT,
+            "compresses": bool(arm.server.knobs.compression or arm.proxy.knobs.compression),
+        },
         **facts,
     }
+
+
+def _sender(arm: model.Arm, workload: model.Workload) -> model.Role:
+    """Of the bodies, on the client's leg."""
+    if workload.upload:
+        return "client"
+    return "proxy" if arm.proxy else "server"
 
 
 def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
     """What should arrive, and at which end: of a single object its bytes and hash, of several all bytes and a list; of
     a video what it is."""
     workload = workload_of(laboratory.study, row)
+    page = laboratory.pages.get(workload.name)
+    if page is not None:
+        return {"body_bytes": workload.total.bytes, "page": {"document": page.document, **page.site.manifest}}
     if workload.video is not None:
         return {"video": _video(laboratory, workload.video, workload.object_names[0])}
     objects = [
@@ -60,10 +81,11 @@ def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
         # What a server has that is not ours is not known beforehand.
         for size, digest in (laboratory.expected.get(name, (None, None)),)
     ]
+    direction = "upload" if workload.upload else "download"
     if len(objects) == 1:
-        return {"direction": workload.direction, **objects[0]}
+        return {"direction": direction, **objects[0]}
     return {
-        "direction": workload.direction,
+        "direction": direction,
         "body_bytes": workload.total.bytes,
         "concurrency": workload.at_once,
         "objects": objects,

@@ -15,11 +15,12 @@ from quiclab.endpoints import Presence, look_for, objections
 from quiclab.errors import HostError, SpecError
 from quiclab.runner import films
 from quiclab.runner.cpu import Calibrations, calibrate
+from quiclab.runner.pages import ServedPage, place_page
 from quiclab.spec.model import Certificate, Study
 from quiclab.testbed import _libc
 from quiclab.testbed.certificates import HOST, Certificates, make_certificates
 from quiclab.testbed.host import bounded_run
-from quiclab.testbed.link import SERVER_ADDRESSES, Backend
+from quiclab.testbed.link import SERVER_ADDRESSES, Backend, node_addresses
 from quiclab.workloads import build_site
 
 WARM_UP_OBJECT = "warm-up"
@@ -50,6 +51,12 @@ class Laboratory:
     calibrations: Calibrations = field(default_factory=dict)
     """What competitors for a core leave, by what was asked."""
     spin_ns: int | None = None
+    pages: Mapping[str, ServedPage] = field(default_factory=dict)
+    """Workload → its page."""
+
+    def name_front(self, address: str) -> None:
+        """Have the server's name stand for this address, in the file where names are looked up."""
+        (self.work_dir / "hosts").write_text(f"127.0.0.1 localhost\n::1 localhost\n{address} {HOST}\n")
 
     def trial_dir(self, trial_id: str) -> Path:
         """An empty folder in memory for one trial."""
@@ -73,17 +80,26 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     work_dir.mkdir(exist_ok=True)
     _libc.mount("tmpfs", str(work_dir), "tmpfs", _libc.MS_NOSUID | _libc.MS_NODEV, "mode=0755")
     kinds = {arm.certificate for arm in study.arms}
-    certificates = make_certificates(study_dir / "tls", tuple(SERVER_ADDRESSES.values()), kinds)
+    nodes = range(1, max(len(path.links) for path in study.paths))
+    addresses = [*SERVER_ADDRESSES.values(), *(each for node in nodes for each in node_addresses(node).values())]
+    certificates = make_certificates(study_dir / "tls", tuple(addresses), kinds)
     hosts = work_dir / "hosts"
-    hosts.write_text(f"127.0.0.1 localhost\n::1 localhost\n{SERVER_ADDRESSES[4]} {HOST}\n")
+    hosts.touch()
     _libc.mount(str(hosts), "/etc/hosts", None, _libc.MS_BIND)
     root, uploads = work_dir / "www", work_dir / "uploads"
     root.mkdir()
     uploads.mkdir()
-    (root / WARM_UP_OBJECT).write_bytes(os.urandom(1024))
+    warm_up = os.urandom(1024)
+    (root / WARM_UP_OBJECT).write_bytes(warm_up)
     expected = {}
+    pages = {}
     for workload in study.workloads:
         site = build_site(workload, study.seed)
+        if workload.page is not None:
+            pages[workload.name] = place_page(
+                work_dir, study_dir / "tls", kinds, workload, site, (WARM_UP_OBJECT, warm_up)
+            )
+            continue
         if site.film is not None:
             films.lend(site.film, root / workload.name)
         for name, content in site.files.items():
@@ -100,6 +116,7 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
         present.versions,
         present.cannot_run,
         calibrate(study),
+        pages=pages,
     )
 
 

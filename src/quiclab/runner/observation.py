@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from quiclab.runner.commands import ORIGIN_PORT, PORT
+from quiclab.runner.places import SERVER, front_place
 from quiclab.spec import model
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process import Process
@@ -39,18 +40,19 @@ class _TcpLeg:
     """Whose sockets they are."""
     local_port: int
     """0: whatever port the program has."""
-    end: Literal["client", "server"] = "server"
+    place: str = SERVER
     """In whose namespace."""
 
 
-def _tcp_legs(arm: model.Arm, upload: bool) -> tuple[_TcpLeg, ...]:
+def _tcp_legs(arm: model.Arm, path: model.Path, upload: bool) -> tuple[_TcpLeg, ...]:
     legs = []
     if upload and arm.protocol != "h3":
         legs.append(_TcpLeg("client.tcpinfo", "client", "client", 0, "client"))
     if arm.protocol != "h3":
-        legs.append(_TcpLeg("server.tcpinfo", "client", "proxy" if arm.proxy else "server", PORT))
+        role: model.Role = "proxy" if arm.proxy else "server"
+        legs.append(_TcpLeg("server.tcpinfo", "client", role, PORT, front_place(arm, path)))
     if arm.proxy is not None and arm.origin_protocol != "h3":
-        legs.append(_TcpLeg("origin.tcpinfo", "origin", "server", ORIGIN_PORT))
+        legs.append(_TcpLeg("origin.tcpinfo", "origin", "server", ORIGIN_PORT, SERVER))
     return tuple(legs)
 
 
@@ -71,10 +73,10 @@ class Observation:
         self._namespaces = namespaces
         self._costs = ProcessCosts(raw / "process-cost.jsonl")
         self._drops = {end: UdpDrops(namespace) for end, namespace in namespaces.items()}
-        self._legs = _tcp_legs(arm, upload) if legs is None else legs
+        self._legs = _tcp_legs(arm, path, upload) if legs is None else legs
         self._samplers = {
             leg.file: TcpInfoSampler(
-                namespaces[leg.end], path.ip_version, leg.local_port, sampling_interval(path), raw / leg.file
+                namespaces[leg.place], path.ip_version, leg.local_port, sampling_interval(path), raw / leg.file
             )
             for leg in self._legs
         }

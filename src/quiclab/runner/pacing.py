@@ -11,12 +11,17 @@ from quiclab.testbed.tcp_pacing import pace_connections
 
 
 def pace(
-    arm: model.Arm, namespace: NetworkNamespace, origin: Process | None, front: Process, port: int
+    arm: model.Arm,
+    at_front: NetworkNamespace,
+    at_server: NetworkNamespace,
+    origin: Process | None,
+    front: Process,
+    port: int,
 ) -> dict[str, int]:
     """Pace what is sent over TCP on either leg; `port` is the one that the client finds."""
     paced = {}
     if arm.protocol != "h3":
-        paced["client"] = pace_connections(namespace, front.pid, port)
+        paced["client"] = pace_connections(at_front, front.pid, port)
     if origin is not None and arm.origin_protocol != "h3":
-        paced["origin"] = pace_connections(namespace, origin.pid, ORIGIN_PORT)
+        paced["origin"] = pace_connections(at_server, origin.pid, ORIGIN_PORT)
     return paced

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The network of one trial: a namespace for every place where programs run, and the link between them."""
+"""The network of one trial: a namespace for every place where programs run, and the links between them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -13,9 +14,10 @@ from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import arm_of, path_of
 from quiclab.runner.flows import Flow, other_flows
 from quiclab.runner.laboratory import Laboratory
+from quiclab.runner.places import CLIENT, SERVER, address_of, front_place, places
 from quiclab.spec import model
 from quiclab.spec.ecn import tcp_on
-from quiclab.spec.link import lateness_bound, link_config
+from quiclab.spec.link import lateness_bounds, link_config
 from quiclab.testbed.hub import Hub, Pair
 from quiclab.testbed.link import End, Link, LinkSettings
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
@@ -24,6 +26,9 @@ from quiclab.testbed.tcp_settings import sysctls
 ENDS: tuple[End, ...] = ("client", "server")
 HEADER_BYTES = 200
 """IP, TCP with all its options and the start of the payload: what every table and metric needs."""
+
+ROLES: dict[str, model.Role] = {CLIENT: "client", SERVER: "server"}
+"""Who stands at the ends; on a node only proxies do."""
 
 
 class Topology:
@@ -37,7 +42,7 @@ class Topology:
         self._path = path_of(laboratory.study, row)
         self._stack = ExitStack()
         self.namespaces: dict[str, NetworkNamespace] = {}
-        """Place → where its programs run. A server has its proxy, if any, beside it."""
+        """Place → where its programs run, from client to server (`runner.places`)."""
         self.sysctls: dict[str, dict[str, str]] = {}
         """Place → what was pinned there, as read back."""
         self.others: dict[Pair, dict[End, NetworkNamespace]] = {}
@@ -48,9 +53,13 @@ class Topology:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            for place in ENDS:
+            for place in places(self._path):
                 self.namespaces[place] = namespace = stack.enter_context(NetworkNamespace())
-                self.sysctls[place] = namespace.write_sysctls(sysctls(tcp_on(self._path, self._arm.tcp)))
+                # Beside a proxy it is the server that speaks over the loopback, where there is no route to set it on.
+                own = tcp_on(self._path, self._tcp_of(ROLES.get(place, "proxy")))
+                self.sysctls[place] = namespace.write_sysctls(sysctls(own))
+            front = address_of(front_place(self._arm, self._path), self._path.ip_version)
+            self._laboratory.name_front(front)
             if flows := other_flows(self._laboratory.study, self._row):
                 self._share(flows, stack)
             self._stack = stack.pop_all()
@@ -65,7 +74,7 @@ class Topology:
         """Hubs at both ends, with the measured pair and the others."""
         for end in ENDS:
             self._hubs[end] = Hub(end, stack.enter_context(NetworkNamespace()), self._path.mtu)
-            self._hubs[end].add(Pair(0), self.namespaces[end], _route(self._arm.tcp))
+            self._hubs[end].add(Pair(0), self.namespaces[end], self._route_at(end))
         for flow in flows:
             self.others[flow.pair] = {}
             for end in ENDS:
@@ -83,20 +92,35 @@ class Topology:
         self.lost_in_hubs = sum(hub.dropped() for hub in self._hubs.values())
 
     def link(self) -> Link:
-        """The link between client and server, not yet running."""
+        """The links between client and server, not yet running."""
         study, path = self._laboratory.study, self._path
+        page = self._laboratory.pages.get(self._row.workload)
         settings = LinkSettings(
             backend=self._laboratory.backend,
             mtu=path.mtu,
             model=link_config(path, self._row.seed),
-            route=_route(self._arm.tcp),
+            more_server_addresses=page.addresses(path.ip_version) if page else (),
+            route=_route(self._tcp_of("proxy")),
+            route_at={self.namespaces[end]: self._route_at(end) for end in ENDS},
             work_dir=self._raw,
             snaplen_bytes=None if study.captures == "whole" else HEADER_BYTES,
-            lateness_p99_ns=lateness_bound(path, study.limits.lateness_p99).ns,
+            lateness_p99_ns=[bound.ns for bound in lateness_bounds(path, study.limits.lateness_p99)],
             spin_ns=self._laboratory.spin_ns,
         )
-        at = {end: hub.namespace for end, hub in self._hubs.items()} or self.namespaces
-        return Link(settings, at["client"], at["server"])
+        client, *nodes, server = self.namespaces.values()
+        if self._hubs:
+            client, server = self._hubs["client"].namespace, self._hubs["server"].namespace
+        return Link(settings, client, server, nodes)
+
+    def _tcp_of(self, role: model.Role) -> model.Tcp:
+        """TCP's settings where a program in this role stands."""
+        tcp = self._arm.tcp
+        return replace(tcp, congestion_control=tcp.congestion_control_of(role))
+
+    def _route_at(self, end: End) -> RouteMetrics:
+        """What the route to the links says: beside a server it is its proxy that uses it."""
+        role: model.Role = "proxy" if end == SERVER and self._arm.proxy_beside_server else end
+        return _route(self._tcp_of(role))
 
 
 def _route(tcp: model.Tcp) -> RouteMetrics:

@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,20 +38,23 @@ from quiclab.runner.commands import (
 from quiclab.runner.competition import Contest
 from quiclab.runner.cpu import SlowCpu
 from quiclab.runner.document import kept_body, read_json, received_bodies, trial_document
+from quiclab.runner.flows import other_flows, who_cannot_run
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
 from quiclab.runner.pacing import pace
+from quiclab.runner.places import SERVER, front_place, place_of_part
+from quiclab.runner.tcp_control import watch_congestion_control
 from quiclab.runner.topology import Topology
-from quiclab.spec import model
 from quiclab.testbed import clock
-from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process import Process, collect, kill_everything_else
-from quiclab.testbed.sampler import tcp_congestion_control
 from quiclab.testbed.syscall_count import counting
+from quiclab.units import Duration
 
 _GRACE_S = 1.0
 _COUNTED_GRACE_S = 15.0
 """A program whose every call stops it twice takes its time to end, and its counts come last."""
+_LOOK_S = 0.5
+"""Between two looks whether those who answer the client are still there."""
 _CLIENT_PATIENCE_S = 60
 """For a client that takes long to start, as browsers do."""
 
@@ -129,8 +133,8 @@ def _transfer(
     namespaces = topology.namespaces
     record.host["sysctls"] = topology.sysctls
     record.phase("namespaces")
-    if arm.name in laboratory.cannot_run:
-        record.failure = laboratory.cannot_run[arm.name]
+    record.failure = who_cannot_run(row, other_flows(laboratory.study, row), laboratory.cannot_run)
+    if record.failure is not None:
         return stack.enter_context(topology.link()).stop()
     commands = {part: trial_command(laboratory, row, raw, part) for part in parts_of(arm)}
     for command in commands.values():
@@ -153,7 +157,7 @@ def _transfer(
         for role, program, _ in arm.programs()
     }
 
-    def start(name: Part, end: str) -> Process:
+    def start(name: Part) -> Process:
         command = commands[name]
         argv = command.argv
         if counted and name in slow:
@@ -162,7 +166,7 @@ def _transfer(
             f"the {name} ({shown_name(arm, name)})",
             argv,
             command.env,
-            namespaces[end],
+            namespaces[place_of_part(arm, path, name)],
             work_dir=raw.parent / "home",
             output=raw / f"{name}.out",
             waits_for_go=command.waits_for_go,
@@ -175,30 +179,32 @@ def _transfer(
 
     # Started early, measured later: loading libraries takes longer than most transfers. The server comes after the
     # link, which brings the address that it listens on.
-    warm_up = start("warm-up", "server")
+    warm_up = start("warm-up")
     # A client that resumes a session reads its ticket when it starts: it starts after the first visit.
     early = commands["client"].waits_for_go and not resumes(arm)
-    client = start("client", "client") if early else None
+    client = start("client") if early else None
     link = stack.enter_context(topology.link())
     change = workload_of(laboratory.study, row).address_change
     moving = ChangingAddress(change, namespaces["client"], path, link, raw.parent / "home" / "reached")
     stack.enter_context(moving)
     topology.join()
     record.phase("link")
-    origin = start("server", "server") if arm.proxy else None
+    origin = start("server") if arm.proxy else None
     front_name: Part = "proxy" if arm.proxy else "server"
-    front = start(front_name, "server")
+    front = start(front_name)
     patience_s = laboratory.study.limits.ready.s
+    controls: dict[str, str] = {}
     try:
         if origin is not None:
             origin.wait_for_sockets(ORIGIN_PORT, commands["server"].sockets, patience_s)
         front.wait_for_sockets(PORT, commands[front_name].sockets, patience_s)
         if arm.tcp.pacing:
-            record.host["tcp_pacing_limit_bytes_per_s"] = pace(arm, namespaces["server"], origin, front, PORT)
+            at_front, at_server = namespaces[front_place(arm, path)], namespaces[SERVER]
+            record.host["tcp_pacing_limit_bytes_per_s"] = pace(arm, at_front, at_server, origin, front, PORT)
         record.phase("server_start")
         _visit(warm_up, patience_s, "the server did not answer the warm-up request")
         if resumes(arm):
-            _visit(start("first-visit", "server"), patience_s, "the first visit, which fetches the ticket, failed")
+            _visit(start("first-visit"), patience_s, "the first visit, which fetches the ticket, failed")
         for folder in ("server-qlog", "proxy-qlog"):
             for old in (raw / folder).iterdir():
                 old.unlink()  # of the connections so far
@@ -206,20 +212,26 @@ def _transfer(
         record.phase("warm_up")
         waits, ready = commands["client"].waits_for_go, commands["client"].ready_file
         if client is None and waits:
-            client = start("client", "client")
+            client = start("client")
         if client is not None and ready is not None:
             client.wait_for_file(ready, _CLIENT_PATIENCE_S)
             record.phase("client_start")
         contest.begin()
         observation.begin()
-        client = client or start("client", "client")
+        client = client or start("client")
         if waits:
             client.go()
         moving.begin(client)
-        sender = "client" if upload else "server"
-        _watch(laboratory.study, arm, path, client, front, (sender, namespaces[sender]), record, contest)
+        answering = {"server": front} if origin is None else {"proxy": front, "server": origin}
+        with watch_congestion_control(arm, path, namespaces, controls, upload=upload):
+            limit, finishing_s = laboratory.study.limits.trial, commands["client"].finishing_s
+            _watch(limit, finishing_s, client, answering, record, contest)
     except TrialError as error:
         record.failure = error.message
+    record.host["tcp_congestion_controls"] = controls
+    sender = "client" if upload else front_name
+    if sender in controls:
+        record.host[f"{'client' if upload else 'server'}_tcp_congestion_control"] = controls[sender]
     contest.end()
     observation.end()
     record.address_change = moving.end()
@@ -247,42 +259,41 @@ def _visit(client: Process, patience_s: float, trouble: str) -> None:
 
 
 def _watch(
-    study: model.Study,
-    arm: model.Arm,
-    path: model.Path,
+    limit: Duration,
+    finishing_s: float,
     client: Process,
-    server: Process,
-    sender: tuple[str, NetworkNamespace],
+    answering: Mapping[str, Process],
     record: _Record,
     contest: Contest,
 ) -> None:
-    """Wait for the client's end; meanwhile ask the kernel which congestion control the sender's socket really has."""
-    deadline = time.monotonic() + study.limits.trial.s
-    first_look = time.monotonic() + 2 * path.base_rtt.s
-    proven = arm.protocol != "h2"
+    """Wait for the client's end. Raises TrialError where it, or whoever is to answer it, ends badly or too late."""
+    deadline = time.monotonic() + limit.s + finishing_s
     while True:
-        patience_s = 0.02 if not proven else min(0.5, max(0.0, deadline - time.monotonic()))
-        code = client.wait(contest.patience_s(patience_s))
+        code = client.wait(contest.patience_s(min(_LOOK_S, max(0.0, deadline - time.monotonic()))))
         contest.check()
         if code is not None:
             record.client_exit_code = code
             if code != 0:
-                raise TrialError(
-                    f"the client ended with exit code {code}: {client.last_words() or 'it printed nothing'}"
-                )
+                words = f"the client ended with exit code {code}: {client.last_words() or 'it printed nothing'}"
+                # Who closed a connection by ending is seen to have ended only a moment later.
+                gone = _ended(answering, 0.0 if len(answering) == 1 else _LOOK_S)
+                raise TrialError(f"{gone}; {words}" if gone else words)
             if contest.lasts is not None:
                 raise TrialError(f"the measured client had all before {contest.lasts}: give its workload a larger size")
             return
         if contest.is_over:
             return
-        if server.poll() is not None:
-            raise TrialError(
-                f"the server ended during the transfer with exit code {server.poll()}: {server.last_words()}"
-            )
+        if gone := _ended(answering, 0.0):
+            raise TrialError(gone)
         if time.monotonic() >= deadline:
-            raise TrialError(f"the client did not end within {study.limits.trial} (limits.trial)")
-        if not proven and time.monotonic() >= first_look:
-            name = tcp_congestion_control(sender[1], path.ip_version, PORT)
-            if name is not None:
-                record.host[f"{sender[0]}_tcp_congestion_control"] = name
-                proven = True
+            raise TrialError(f"the client did not end within {limit} (limits.trial)")
+
+
+def _ended(answering: Mapping[str, Process], patience_s: float) -> str | None:
+    """Who of them has ended, in words; the first of several is given `patience_s` to do so."""
+    for role, process in answering.items():
+        code = process.wait(patience_s)
+        if code is not None:
+            return f"the {role} ended during the transfer with exit code {code}: {process.last_words()}"
+        patience_s = 0.0
+    return None

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from quiclab.spec import kinds
 from quiclab.spec.knobs import KNOB_KEYS
-from quiclab.spec.model import PLACEHOLDERS, Arm, Certificate, Knobs, Program, Protocol, Tcp
+from quiclab.spec.model import PLACEHOLDERS, Arm, Certificate, Knobs, Program, Protocol, Role, Tcp
 from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, build, closest, read_keys, show
 from quiclab.units import ByteCount
 
@@ -35,6 +35,7 @@ _BUFFER: Kind[tuple[ByteCount, ...]] = Kind(_SIZES.wanted, _three_sizes)
 
 TCP_KEYS: Mapping[str, Kind[Any]] = {
     "congestion_control": _TCP_CONGESTION_CONTROL,
+    **{f"{role}_congestion_control": _TCP_CONGESTION_CONTROL for role in get_args(Role)},
     "initial_window": kinds.whole(1, 10_000),
     "receive_buffer": _BUFFER,
     "send_buffer": _BUFFER,
@@ -150,6 +151,7 @@ def arm_keys(names: Mapping[str, Collection[str]] = {}) -> Mapping[str, Kind[Any
         "client": program(names.get("client", ())),
         "server": program(names.get("server", ())),
         "proxy": program(names.get("proxy", ())),
+        "proxy_at": kinds.NAME,
         "origin_protocol": kinds.choice(get_args(Protocol)),
         "certificate": _CERTIFICATE,
         "tcp": TCP,
@@ -174,6 +176,11 @@ def read_arms(nodes: list[Node], keys: Mapping[str, Kind[Any]], baseline: str | 
             continue
         if "origin_protocol" in node.value and "proxy" not in node.value:
             node.child("origin_protocol").report("without a proxy there is no origin; add proxy, or leave it out")
+        if "proxy_at" in node.value and "proxy" not in node.value:
+            node.child("proxy_at").report("there is no proxy; add proxy, or leave it out")
+        if isinstance(node.value.get("tcp"), dict) and "proxy" not in node.value:
+            for key in ("proxy_congestion_control",) if "proxy_congestion_control" in node.value["tcp"] else ():
+                node.child("tcp").child(key).report("there is no proxy; add proxy, or leave it out")
         if "tcp" not in node.value and values.get("protocol") == "h2":
             node.report(
                 '"tcp" is missing; write tcp = {congestion_control = "reno"}: the machine\'s default is never used'

@@ -49,6 +49,12 @@ def check_competitions(
                 place.child("workload").report(f'"{competitor.workload}" is not one of the workloads; {close}')
             elif competitor.workload is not None:
                 downloads[competitor.workload] = by_name[competitor.workload]
+        for path in paths:
+            if path.more_links:
+                here.report(f'flows compete at the one link of a path, and "{path.name}" has several')
+        for arm in arms:
+            if arm.proxy is not None and not arm.proxy_beside_server:
+                here.report(f'flows compete at one link, and the proxy of arm "{arm.name}" stands between two')
         if competition.duration is not None:
             _check_duration(here, competition.duration, downloads.values(), paths, most)
 

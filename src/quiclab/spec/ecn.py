@@ -28,4 +28,4 @@ def tcp_on(path: Path, tcp: Tcp) -> Tcp:
     """TCP's settings over a path: ECN on where it marks and the spec does not say."""
     if tcp.ecn is not None:
         return tcp
-    return replace(tcp, ecn=bool(marking(path.up) | marking(path.down)))
+    return replace(tcp, ecn=any(marking(link.up) | marking(link.down) for link in path.links))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A path as the link emulator's configuration: whole numbers with their unit in the name, nothing left to resolve."""
+"""A path's links as the link emulator's configuration: whole numbers with their unit in the name, nothing left open."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from quiclab.spec.model import (
     FqCoDel,
     GilbertElliott,
     Jitter,
+    Link,
     Loss,
     Path,
     Police,
@@ -30,35 +31,40 @@ from quiclab.spec.model import (
 )
 from quiclab.units import Bitrate, ByteCount, Duration, Share
 
-LINK_NAME = "bottleneck"
-"""It enters the keys of the link's random streams."""
 LEAST_BDP_PACKETS = 32
 """A queue in multiples of the BDP is never below so many full packets: a burst of an initial window must fit."""
 
 
 def link_config(path: Path, seed: int) -> dict[str, Any]:
-    """What the spec knows of the link's configuration: seed and both directions.
+    """What the spec knows of the link's configuration: seed, and both directions of every link.
 
     `seed` is the block's, so all trials of a block meet the same draws.
     """
-    return {
-        "version": 1,
-        "seed": str(seed),
-        "link": LINK_NAME,
-        "up": _direction(path.up, path.base_rtt, path.mtu),
-        "down": _direction(path.down, path.base_rtt, path.mtu),
-    }
+    first, *more = (
+        {
+            "link": link.name,
+            "up": _direction(link.up, path.base_rtt, path.mtu),
+            "down": _direction(link.down, path.base_rtt, path.mtu),
+        }
+        for link in path.links
+    )
+    return {"version": 1, "seed": str(seed), **first, **({"more_links": more} if more else {})}
 
 
-def lateness_bound(path: Path, least: Duration) -> Duration:
-    """How late 1 % of the packets may be: `least`, or the grain of the link where that is coarser.
+def lateness_bounds(path: Path, least: Duration) -> tuple[Duration, ...]:
+    """Of every link how late 1 % of its packets may be."""
+    return tuple(_lateness_bound(link, path.mtu, least) for link in path.links)
+
+
+def _lateness_bound(link: Link, mtu: int, least: Duration) -> Duration:
+    """`least`, or the grain of the link where that is coarser.
 
     The grain is a full packet's time of service; where a direction has no rate, the packets of a super-packet are all
     due at once and are written one after another, which takes up to a millisecond. (The link itself adds 2 % of the
     one-way delay.)
     """
-    rates = [reference_rate(direction) for direction in (path.up, path.down)]
-    grains = [Duration(1_000_000) if rate is None else rate.time_for(ByteCount(path.mtu)) for rate in rates]
+    rates = [reference_rate(direction) for direction in (link.up, link.down)]
+    grains = [Duration(1_000_000) if rate is None else rate.time_for(ByteCount(mtu)) for rate in rates]
     return max([least, *grains])
 
 

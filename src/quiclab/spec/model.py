@@ -23,6 +23,7 @@ from quiclab.spec.network import (
     FqCoDel,
     GilbertElliott,
     Jitter,
+    Link,
     Loss,
     Path,
     Police,
@@ -55,6 +56,7 @@ __all__ = [
     "GilbertElliott",
     "Jitter",
     "Knobs",
+    "Link",
     "Loss",
     "Path",
     "Police",
@@ -78,6 +80,12 @@ class Tcp:
 
     congestion_control: str
     """`reno`, `cubic` or `bbr`. Has no default: the machine's own differs from host to host."""
+    client_congestion_control: str | None = None
+    """The client's, where it is another one."""
+    proxy_congestion_control: str | None = None
+    """The proxy's, on both its legs, where it is another one."""
+    server_congestion_control: str | None = None
+    """The server's, where it is another one."""
     initial_window: int = 10
     """Packets (RFC 6928), set on the route at both ends."""
     receive_buffer: tuple[ByteCount, ByteCount, ByteCount] = (ByteCount(4096), ByteCount(131072), ByteCount(6291456))
@@ -103,6 +111,11 @@ class Tcp:
     pacing: bool = False
     """Spread packets over the round trip: without the fq queue Linux does so by itself once a socket has a rate limit
     (SO_MAX_PACING_RATE), which the listening sockets of server and proxy then get. `bbr` always does."""
+
+    def congestion_control_of(self, role: Role) -> str:
+        """What a program in this role gets."""
+        own: str | None = getattr(self, f"{role}_congestion_control")
+        return own or self.congestion_control
 
 
 @dataclass(frozen=True)
@@ -131,7 +144,10 @@ class Arm:
     tcp: Tcp
     """Required for h2; an h3 arm takes it from the baseline, or from the first arm that has it."""
     proxy: Program | None = None
-    """Stands before the server, at the same end of the path: the client speaks to it, and the server is its origin."""
+    """Stands before the server: the client speaks to it, and the server is its origin."""
+    proxy_at: str = "server"
+    """Where: beside the server, or behind the link of this name, on the node between that link and the next one. A
+    proxy near the client stands behind a short first link. Where an arm has no proxy, the node merely forwards."""
     origin_protocol: Protocol = "h1"
     """What the proxy speaks to its origin, over TLS."""
     certificate: Certificate = Certificate()
@@ -146,6 +162,11 @@ class Arm:
             ("proxy", self.proxy, self.protocol),
             ("server", self.server, self.origin_protocol),
         )
+
+    @property
+    def proxy_beside_server(self) -> bool:
+        """Whether there is a proxy that shares the server's end, so that it speaks with it over the loopback."""
+        return self.proxy is not None and self.proxy_at == Arm.proxy_at
 
     @property
     def front(self) -> Program:

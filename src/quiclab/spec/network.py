@@ -243,15 +243,31 @@ class Direction:
 
 
 @dataclass(frozen=True)
-class Path:
-    """A named path of one link. Keys given once hold for both directions; `up` and `down` override."""
+class Link:
+    """One of several links of a path. Keys given once hold for both directions; `up` and `down` override."""
 
     name: str
-    """Name in cells, files and commands."""
+    """Names it where a proxy stands behind it; the same name gives the same draws of loss and jitter."""
     up: Direction = Direction()
     """Client to server."""
     down: Direction = Direction()
     """Server to client."""
+    profile: str = ""
+    """The named path that it begins with: `quiclab paths` lists them with their sources. Every other key overrides."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """A named path. Its only link is described by keys of its own; several links in a row each by a `[[path.link]]`, in
+    order from client to server, with a node between two that forwards IP. Keys given once hold for both directions;
+    `up` and `down` override."""
+
+    name: str
+    """Name in cells, files and commands."""
+    up: Direction = Direction()
+    """Client to server, over the link at the client."""
+    down: Direction = Direction()
+    """Server to client, over the link at the client."""
     mtu: int = 1500
     """Bytes of an IP packet."""
     ip_version: Literal[4, 6] = 4
@@ -260,8 +276,17 @@ class Path:
     """What tables and figures call it; the profile's title or the name by default."""
     profile: str = ""
     """The named path that it begins with: `quiclab paths` lists them with their sources. Every other key overrides."""
+    link_name: str = "bottleneck"
+    """Name of the link at the client."""
+    more_links: tuple[Link, ...] = ()
+    """The links behind it."""
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """All links, from client to server."""
+        return Link(self.link_name, self.up, self.down), *self.more_links
 
     @property
     def base_rtt(self) -> Duration:
-        """Round-trip time without queueing or serialisation."""
-        return self.up.delay + self.down.delay
+        """Round-trip time over all links without queueing or serialisation."""
+        return Duration(sum(link.up.delay.ns + link.down.delay.ns for link in self.links))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`[[path]]`: a link's two directions, from keys that hold for both and tables that override one."""
+"""`[[path]]`: its links, each with two directions, from keys that hold for both and tables that override one."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from quiclab.spec import kinds, traces
 from quiclab.spec.aqm import AQM
 from quiclab.spec.impairments import CHANGEABLE_KEYS, SCHEDULE
 from quiclab.spec.link import reference_rate
-from quiclab.spec.model import Direction, FqCoDel, Path, Police, RandomRate
-from quiclab.spec.nodes import Kind, Node, ReportedError, read_keys
+from quiclab.spec.model import Direction, FqCoDel, Link, Path, Police, RandomRate
+from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, read_keys, show
 from quiclab.spec.policing import BLOCK, POLICE
 from quiclab.spec.profiles import profiles, with_profile
 from quiclab.spec.random_rate import RATE_OR_RANDOM
@@ -50,36 +50,80 @@ _OVERRIDES: Kind[dict[str, Any]] = Kind(
     "a table with the keys of one direction",
     lambda node: _without_rate_and_trace(node, read_keys(node, DIRECTION_KEYS)),
 )
+_BOTH_DIRECTIONS: Mapping[str, Kind[Any]] = {"up": _OVERRIDES, "down": _OVERRIDES, **DIRECTION_KEYS}
+_PROFILE = kinds.choice(tuple(profiles()), 'the name of a profile such as "lte"')
+LINK_KEYS: Mapping[str, Kind[Any]] = {"name": kinds.NAME, "profile": _PROFILE, **_BOTH_DIRECTIONS}
+
+
+def _read_links(node: Node) -> list[Node]:
+    if not isinstance(node.value, list) or not node.value:
+        raise WrongValueError(f"{show(node.value)}; write {_LINKS.wanted}")
+    return list(node.elements())
+
+
+_LINKS: Kind[list[Node]] = Kind("one table [[path.link]] for each link, from client to server", _read_links)
 PATH_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
     "title": kinds.TITLE,
-    "profile": kinds.choice(tuple(profiles()), 'the name of a profile such as "lte"'),
+    "profile": _PROFILE,
     "mtu": kinds.whole(576, 65535),
     "ip_version": kinds.choice((4, 6)),
-    "up": _OVERRIDES,
-    "down": _OVERRIDES,
-    **DIRECTION_KEYS,
+    "link": _LINKS,
+    **_BOTH_DIRECTIONS,
 }
 
 
 def read_path(node: Node) -> Path:
     """Read one `[[path]]` with its defaults filled in."""
     before = len(node.source.problems)
-    if isinstance(node.value, dict) and node.value.get("profile") in profiles():
+    if isinstance(node.value, dict) and node.value.get("profile") in profiles() and "link" not in node.value:
         node = replace(node, value=with_profile(node.value, DIRECTION_KEYS))
     values = _without_rate_and_trace(node, read_keys(node, PATH_KEYS, required=("name",)))
-    both = {key: value for key, value in values.items() if key in DIRECTION_KEYS}
     mtu = values.get("mtu", Path.mtu)
-    directions = {side: _direction(node, side, both, values.get(side, {}), mtu) for side in ("up", "down")}
+    if "link" in values:
+        links = _several(node, values.pop("link"), mtu)
+    else:
+        directions = _directions(node, values, mtu)
+        links = (Link(Path.link_name, directions["up"], directions["down"]),)
     if values.get("ip_version") == 6 and mtu < LEAST_IPV6_MTU:
         node.child("mtu").report(f"{mtu} is too small: IPv6 needs at least {LEAST_IPV6_MTU} (RFC 8200 section 5)")
     if len(node.source.problems) > before:
         raise ReportedError
-    own = {key: value for key, value in values.items() if key not in DIRECTION_KEYS}
-    return Path(**{"title": values["name"], **own, **directions})
+    own = {key: value for key, value in values.items() if key not in _BOTH_DIRECTIONS}
+    first, *more = links
+    return Path(
+        **{"title": values["name"], **own}, link_name=first.name, up=first.up, down=first.down, more_links=tuple(more)
+    )
 
 
 PATH: Kind[Path] = Kind("a table", read_path)
+
+
+def _several(path: Node, nodes: list[Node], mtu: int) -> tuple[Link, ...]:
+    """Several links in a row. Raises ReportedError."""
+    before = len(path.source.problems)
+    for key in path.value:
+        if key in _BOTH_DIRECTIONS or key == "profile":
+            path.child(key).report("where a path has [[path.link]], this is a key of each of them")
+    links: dict[str, Link] = {}
+    for node in nodes:
+        if isinstance(node.value, dict) and node.value.get("profile") in profiles():
+            merged = with_profile(node.value, DIRECTION_KEYS)
+            node = replace(node, value={key: value for key, value in merged.items() if key in LINK_KEYS})
+        values = _without_rate_and_trace(node, read_keys(node, LINK_KEYS, required=("name",)))
+        directions = _directions(node, values, mtu)
+        name = values.get("name", "")
+        if name in links:
+            node.child("name").report(f'"{name}" is the name of another link of this path; names are unique')
+        links[name] = Link(name, directions["up"], directions["down"], values.get("profile", ""))
+    if len(path.source.problems) > before:
+        raise ReportedError
+    return tuple(links.values())
+
+
+def _directions(node: Node, values: dict[str, Any], mtu: int) -> dict[str, Direction]:
+    both = {key: value for key, value in values.items() if key in DIRECTION_KEYS}
+    return {side: _direction(node, side, both, values.get(side, {}), mtu) for side in ("up", "down")}
 
 
 def _without_rate_and_trace(node: Node, values: dict[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from quiclab.spec.lines import line_index
 from quiclab.spec.model import AaControl, Arm, Limits, Path, Study, Workload
 from quiclab.spec.nodes import FAILED, Kind, Node, Source, build, closest, read_keys, read_or_report, show
 from quiclab.spec.paths import PATH
+from quiclab.spec.proxy_places import check_proxy_places
 from quiclab.spec.workloads import WORKLOAD
 from quiclab.units import ByteCount
 
@@ -110,6 +111,7 @@ def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
     names = {name: _names(nodes[name]) for name in _ARRAYS}
     _check_size(top, nodes)
     _check_quic_mtu(nodes["path"], paths, arms)
+    check_proxy_places(nodes["arm"], paths)
     if baseline is not None:
         _check_known(top.child("study").child("baseline"), baseline, names["arm"], "arms")
     for key in ("workload", "path"):

@@ -42,7 +42,11 @@ CAPTURED = Column(
     instant=True,
 )  # fmt: skip
 PACKET_INDEX = Column(
-    "packet_index", pl.UInt32, "", "not captured by the link", "`index` in link_packets of the packet that carried it."
+    "packet_index",
+    pl.UInt32,
+    "",
+    "not captured by the link",
+    "`index` in link_packets of the packet that carried it, of the link that was captured.",
 )
 MADE_LATER = (SOURCE, UNCERTAINTY, CAPTURED, PACKET_INDEX)
 """Columns that a decoder cannot fill: they are known only about a file as a whole, or from other files."""

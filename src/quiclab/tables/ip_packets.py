@@ -21,7 +21,10 @@ IP_PACKETS = of_logs(
             "where decode_stats says `no_clock_offset`.", instant=True,
         ),
         Column("number", pl.UInt64, "", NEVER, "Counts the IP packets of the file from 0."),
-        Column("packet_index", pl.UInt32, "", "foreign capture, or outside the model", "`index` in link_packets."),
+        Column(
+            "packet_index", pl.UInt32, "", "foreign capture, or outside the model",
+            "`index` in link_packets, of the link that was captured.",
+        ),
         Column("ip_version", pl.UInt8, "", "not IP", "4 or 6."),
         Column("protocol", pl.String, "", "header not captured", "`tcp`, `udp`, `icmp`, `icmpv6`, or the number."),
         Column("src", pl.String, "", "header not captured", "Source address."),

@@ -9,7 +9,8 @@ from quiclab.tables._api import NEVER, Column, of_logs
 
 LINK_PACKETS = of_logs(
     "link_packets",
-    "One packet that reached the link, and one more for every duplicate that the link made; in the order of decision.",
+    "One packet that reached a link, and one more for every duplicate that the link made; in the order of decision. "
+    "Each link of a path has a file of its own (`source`).",
         Column("direction", pl.String, "", NEVER, "`up` from client to server, `down` from server to client."),
         Column("index", pl.UInt32, "", "outside the model", "Counts the packets of one direction from 0."),
         Column("arrival_ns", pl.Int64, "ns", NEVER, "Instant at which the packet reached the link.", instant=True),

@@ -10,7 +10,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -115,6 +115,38 @@ class NetworkNamespace:
                 return time.monotonic_ns()
 
         return self.run(work)
+
+    def add_addresses(self, device: str, addresses: Collection[str]) -> None:
+        """Further addresses of a device that is configured already: they share its routes."""
+
+        def work() -> None:
+            with _netlink() as ip:
+                index = ip.link_lookup(ifname=device)[0]
+                for address in addresses:
+                    bits = 128 if ":" in address else 32
+                    ip.addr("add", index=index, address=address, prefixlen=bits, flags=_IFA_F_NODAD)
+
+        self.run(work)
+
+    def configure_node(
+        self, device: str, *, mtu: int, own: Sequence[str], far: Sequence[str], route: RouteMetrics | None
+    ) -> None:
+        """Bring one of a node's devices up: the node's addresses, and host routes to what lies that way."""
+
+        def work() -> None:
+            _link(device, mtu=mtu, txqlen=10_000, state="up")
+            metrics = {} if route is None else {"metrics": route.netlink()}
+            with _netlink() as ip:
+                index = ip.link_lookup(ifname=device)[0]
+                for address in own:
+                    bits = 128 if ":" in address else 32
+                    ip.addr("add", index=index, address=address, prefixlen=bits, flags=_IFA_F_NODAD)
+                for address in far:
+                    source = next(each for each in own if (":" in each) == (":" in address))
+                    bits = 128 if ":" in address else 32
+                    ip.route("add", dst=f"{address}/{bits}", oif=index, prefsrc=source, **metrics)
+
+        self.run(work)
 
     def neighbour(self, device: str, address: str, mac: str) -> None:
         """A permanent neighbour entry: no ARP or neighbour discovery ever crosses the link."""

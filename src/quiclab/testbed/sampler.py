@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from quiclab.testbed.namespace import NetworkNamespace
 
@@ -12,9 +12,16 @@ _ESTABLISHED = 1 << 1
 _INET_DIAG_CONG = 1 << 3
 
 
-def tcp_congestion_control(namespace: NetworkNamespace, ip_version: int, port: int) -> str | None:
-    """Congestion control of the namespace's end of an established TCP connection from or to `port`, or None when there
-    is none (inet_diag)."""
+Side = Literal["local", "remote"]
+_PORTS: dict[Side, str] = {"local": "idiag_sport", "remote": "idiag_dport"}
+
+
+def tcp_congestion_control(
+    namespace: NetworkNamespace, ip_version: int, port: int, side: Side | None = None
+) -> str | None:
+    """Congestion control of the namespace's end of an established TCP connection with `port` on that side, or on any;
+    None when there is none (inet_diag)."""
+    keys = list(_PORTS.values()) if side is None else [_PORTS[side]]
 
     def work() -> str | None:
         from pyroute2 import DiagSocket
@@ -22,7 +29,7 @@ def tcp_congestion_control(namespace: NetworkNamespace, ip_version: int, port: i
         with DiagSocket() as diag:
             diag.bind()
             for answer in diag.get_sock_stats(family=_AF[ip_version], states=_ESTABLISHED, extensions=_INET_DIAG_CONG):
-                if port in (answer["idiag_sport"], answer["idiag_dport"]):
+                if port in (answer[key] for key in keys):
                     name: Any = answer.get_attr("INET_DIAG_CONG")
                     return None if name is None else str(name)
         return None

@@ -15,7 +15,7 @@ from pathlib import Path
 from quiclab.errors import HostError
 from quiclab.spec import model
 from quiclab.spec.ecn import tcp_on
-from quiclab.spec.link import lateness_bound, link_config
+from quiclab.spec.link import lateness_bounds, link_config
 from quiclab.testbed.backend import choose_backend
 from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings
 from quiclab.testbed.listening import ListeningPorts
@@ -57,7 +57,7 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
         model=link_config(commands.path, commands.seed),
         route=route,
         work_dir=commands.log_dir,
-        lateness_p99_ns=lateness_bound(commands.path, model.Limits().lateness_p99).ns,
+        lateness_p99_ns=[bound.ns for bound in lateness_bounds(commands.path, model.Limits().lateness_p99)],
     )
     name_the_ends()
     try:

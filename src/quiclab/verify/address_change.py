@@ -8,13 +8,20 @@ from typing import Any
 
 from quiclab.verify.proof import UNPROVEN
 
+_LATEST_NS = 100_000_000
+"""Later than that after the client's word it is another experiment."""
 _STATUS = {"restart": 200, "resume": 206}
 
 
 def changed_in_vain(document: Mapping[str, Any]) -> str | None:
-    """Why the laboratory could not change the address."""
+    """Why the laboratory could not change the address, or not in time."""
     change = document.get("address_change") or {}
-    return change.get("trouble")
+    if change.get("trouble"):
+        return f"the client's address could not be changed: {change['trouble']}"
+    reached, changed = change.get("reached_ns"), change.get("changed_ns")
+    if reached and changed and changed - reached > _LATEST_NS:
+        return f"late: the client's address changed {(changed - reached) / 1e6:.0f} ms after the client's word"
+    return None
 
 
 def change_problem(document: Mapping[str, Any]) -> str | None:

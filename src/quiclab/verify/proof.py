@@ -16,6 +16,7 @@ from quiclab.verify._tshark import tshark_version
 from quiclab.verify.competition import prove_competition
 from quiclab.verify.decrypted import Decrypted, UnopenedError, read_decrypted
 from quiclab.verify.handshake import read_handshake
+from quiclab.verify.origin_leg import origin_leg
 from quiclab.verify.wire import Wire, payload_by_address, read_wire, socket_name
 
 UNPROVEN = "unproven"
@@ -52,6 +53,8 @@ def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
     capture = folder / "raw" / "client.pcapng"
     handshake = read_handshake(capture, document["server_port"]) if capture.exists() else None
     transport = handshake.transport if handshake else UNPROVEN
+    if transport == "none" and document.get("competition") is not None:
+        transport = UNPROVEN  # a capture of headers has its handshake cut where others began before
     host = document["host"]
     return {
         "transport": transport,
@@ -72,6 +75,8 @@ def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
         **_on_the_wire(capture, document),
         "tcp_congestion_control_asked": document["tcp_congestion_control_asked"],
         "tcp_congestion_control": _tcp_sender(host),
+        "tcp_congestion_controls": host.get("tcp_congestion_controls") or UNPROVEN,
+        "origin_leg": _known(origin_leg(folder, document)),
         "quic_congestion_control_asked": (document.get("asked") or {}).get("congestion_control") or UNPROVEN,
         "quic_congestion_control": UNPROVEN,
         "versions": (document["client"] or {}).get("versions", {}),

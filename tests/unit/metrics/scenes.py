@@ -48,7 +48,7 @@ class Scene:
     def lay_out(self, folder: Path) -> dict[str, Any]:
         """Write the artefacts; returns the trial.json."""
         raw = folder / "raw"
-        raw.mkdir()
+        raw.mkdir(exist_ok=True)
         (raw / "client.pcapng").write_bytes(self.client.bytes())
         (raw / "server.pcapng").write_bytes(self.server.bytes())
         (raw / "link.qplog").write_bytes(writers.packet_log(self.log))

@@ -90,3 +90,42 @@ def test_lateness_queue_and_bytes_are_those_of_the_log(tmp_path: Path) -> None:
     assert metrics["lateness_p99_us"].value == pytest.approx(98)
     assert metrics["queue_max_bytes"].value == 4500
     assert metrics["wire_bytes_down"].value == 100_000
+
+
+def test_several_links_are_taken_together(tmp_path: Path) -> None:
+    """RTTs add up, drops too, and what passed behind the proxy before the client's first packet does not count."""
+    scene = scenes.tcp_scene()
+    way_ns = 10_000_000
+    second = [writers.record(way, 0, scenes.ns(-500), scenes.ns(-499)) for way in ("up", "down")]
+    second += [writers.record(way, 1, scenes.ns(30), scenes.ns(30) + way_ns) for way in ("up", "down")]
+    second += [writers.record("down", 2, scenes.ns(40), 0, action=1, reason=1)]
+    alone = scene.metrics(_folder(tmp_path / "one"))
+    scene.extra["links"] = [
+        {
+            "leg": "client",
+            "packet_log": "link.qplog",
+            "capture_client": "client.pcapng",
+            "capture_server": "server.pcapng",
+        },
+        {"leg": "origin", "packet_log": "link-2.qplog", "capture_client": "a.pcapng", "capture_server": "b.pcapng"},
+    ]
+    raw = _folder(tmp_path / "two") / "raw"
+    raw.mkdir()
+    (raw / "link-2.qplog").write_bytes(writers.packet_log(second))
+    both = scene.metrics(tmp_path / "two")
+
+    def value(rows: dict[str, MetricRow], name: str) -> float:
+        found = rows[name].value
+        assert found is not None
+        return found
+
+    assert value(both, "path_rtt_min_ms") == pytest.approx(value(alone, "path_rtt_min_ms") + 20)
+    assert value(both, "lost_packets_down") == value(alone, "lost_packets_down") + 1
+    kept = (1 - value(alone, "path_loss_down_pct") / 100) * 0.5
+    assert value(both, "path_loss_down_pct") == pytest.approx(100 * (1 - kept))
+    assert value(both, "wire_bytes_down") == value(alone, "wire_bytes_down")
+
+
+def _folder(path: Path) -> Path:
+    path.mkdir()
+    return path

@@ -8,6 +8,7 @@ import pathlib
 import pytest
 from specs import changed, only_problem, problems_of, study_of, with_path
 
+from quiclab.spec.link import link_config
 from quiclab.spec.model import Bernoulli, Path
 from quiclab.units import Bitrate, ByteCount, Duration, Share
 
@@ -114,3 +115,78 @@ def test_ipv6_is_a_choice(tmp_path: pathlib.Path) -> None:
     assert path_of(tmp_path, "").ip_version == 4
     assert "4 or 6" in only_problem(tmp_path, with_path("ip_version = 5"))
     assert "4 or 6" in only_problem(tmp_path, with_path("ip_version = true"))
+
+
+_TWO_LINKS = """
+[[path.link]]
+name = "access"
+rate = "10 Mbit/s"
+delay = "10 ms"
+loss = "1 %"
+[[path.link]]
+name = "core"
+rate = "20 Mbit/s"
+delay = "5 ms"
+[path.link.up]
+rate = "2 Mbit/s"
+"""
+_ONE = 'rate = "10 Mbit/s"\ndelay = "10 ms"\n'
+
+
+def test_several_links_stand_in_a_row(tmp_path: pathlib.Path) -> None:
+    """Each has keys of its own; the base RTT is that of all, and so counts in every queue."""
+    path = study_of(tmp_path, changed((_ONE, _TWO_LINKS))).paths[0]
+    assert [link.name for link in path.links] == ["access", "core"]
+    assert path.base_rtt == Duration(30_000_000)
+    assert [link.up.rate for link in path.links] == [Bitrate(10**7), Bitrate(2 * 10**6)]
+    assert [link.down.loss for link in path.links] == [Bernoulli(Share(0.01)), None]
+    config = link_config(path, 1)
+    assert (config["link"], config["more_links"][0]["link"]) == ("access", "core")
+    assert config["more_links"][0]["down"]["queue"]["bytes"] == 75_000
+    assert "more_links" not in link_config(study_of(tmp_path).paths[0], 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (_ONE + _TWO_LINKS, "where a path has [[path.link]], this is a key of each of them"),
+        (_TWO_LINKS.replace("core", "access"), '"access" is the name of another link of this path'),
+        (_TWO_LINKS.replace('name = "core"', ""), '"name" is missing'),
+        (_TWO_LINKS.replace('"5 ms"', "5"), "path[plain].link[core].delay"),
+        ("link = 3\n", "one table [[path.link]] for each link"),
+    ],
+)
+def test_faults_of_links_are_named(tmp_path: pathlib.Path, text: str, problem: str) -> None:
+    """With the link's name."""
+    problems = problems_of(tmp_path, changed((_ONE, text)))
+    assert any(problem in each for each in problems), problems
+
+
+_PROXIED = 'server = "caddy"\nproxy = "nginx"\nproxy_at = "{}"\ntcp'
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        ("acces", 'has no node behind a link "acces"; did you mean "access"?'),
+        ("core", '"core" is the last link of path "plain"; write "server"'),
+        ("client", "a proxy near the client stands behind a short first link"),
+    ],
+)
+def test_a_proxy_stands_where_every_path_has_a_node(tmp_path: pathlib.Path, place: str, problem: str) -> None:
+    """Behind any link but the last; all arms run over all paths."""
+    arm = ('server = "caddy"\ntcp', _PROXIED.format(place))
+    assert problem in only_problem(tmp_path, changed((_ONE, _TWO_LINKS), arm))
+    right = changed((_ONE, _TWO_LINKS), ('server = "caddy"\ntcp', _PROXIED.format("access")))
+    assert study_of(tmp_path, right).arms[0].proxy_at == "access"
+    one_link = changed(('server = "caddy"\ntcp', _PROXIED.format("access")))
+    assert "has one link only" in only_problem(tmp_path, one_link)
+
+
+def test_congestion_control_by_place(tmp_path: pathlib.Path) -> None:
+    """Each role's own, else that of all; a proxy's needs a proxy."""
+    own = 'tcp = {congestion_control = "reno", client_congestion_control = "cubic"}'
+    tcp = study_of(tmp_path, changed(('tcp = {congestion_control = "reno"}', own))).arms[0].tcp
+    assert [tcp.congestion_control_of(role) for role in ("client", "server")] == ["cubic", "reno"]
+    lost = own.replace("client_", "proxy_")
+    assert "there is no proxy" in only_problem(tmp_path, changed(('tcp = {congestion_control = "reno"}', lost)))

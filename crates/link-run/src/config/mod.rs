@@ -4,6 +4,7 @@
 mod aqm;
 mod direction;
 mod elements;
+mod link;
 mod police;
 mod random_rate;
 
@@ -13,6 +14,7 @@ use serde::Deserialize;
 
 use crate::error::Error;
 pub use direction::Direction;
+pub use link::{Files, Link};
 
 /// The whole configuration.
 #[derive(Clone, Debug, Deserialize)]
@@ -41,6 +43,9 @@ pub struct Config {
     /// How to wait.
     #[serde(default)]
     pub timer: Timer,
+    /// Links behind this one, in order from client to server.
+    #[serde(default)]
+    pub more_links: Vec<Link>,
 }
 
 /// How packets are had.
@@ -166,17 +171,7 @@ impl Config {
             )));
         }
         config.seed()?;
-        for (name, end) in [
-            ("client", &config.ends.client),
-            ("server", &config.ends.server),
-        ] {
-            if end.mtu < 576 {
-                return Err(Error::config(format!(
-                    "ends.{name}.mtu: {} is below 576",
-                    end.mtu
-                )));
-            }
-        }
+        config.check_links()?;
         Ok(config)
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is written while packets pass: the packet log and a capture of each end.
+//! What is written while packets pass: of each link, the packet log and a capture of each end.
 
 pub mod buffer;
 pub mod pcapng;
@@ -9,13 +9,13 @@ mod writer;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
-use std::sync::mpsc::channel;
+use std::path::PathBuf;
+use std::sync::mpsc::{channel, Sender};
 use std::thread::JoinHandle;
 
 use crate::config;
 use crate::error::Error;
-use buffer::Buffer;
+use buffer::{Buffer, Chunk, StreamNumber};
 use pcapng::{Packet, Way};
 use record::Record;
 use writer::{Output, Outputs};
@@ -67,75 +67,40 @@ impl std::ops::Add for Counts {
     }
 }
 
-/// The thread that writes what both directions log.
+/// The thread that writes what all directions of all links log.
 #[derive(Debug)]
-pub struct Writing(JoinHandle<io::Result<Option<File>>>);
+pub struct Writing(JoinHandle<io::Result<Vec<Option<File>>>>);
 
-/// Creates the files; the logs of up and down. `offset_ns` is `CLOCK_REALTIME` − `CLOCK_MONOTONIC`.
+/// Creates the files of a link, and of `more` links behind it; the logs of each one's up and down. `offset_ns` is
+/// `CLOCK_REALTIME` − `CLOCK_MONOTONIC`.
 ///
 /// # Errors
 /// If a file cannot be created.
-pub fn create(config: &config::Log, offset_ns: i64) -> Result<([Logs; 2], Writing), Error> {
-    let output = |path: Option<&Path>, header: Vec<u8>, streams| -> Result<Option<Output>, Error> {
-        let Some(path) = path else { return Ok(None) };
-        let file = File::create(path).map_err(Error::system(
-            format!("cannot create {}", path.display()),
-            DISK_HINT,
-        ))?;
-        Ok(Some(Output {
-            file,
-            header,
-            streams,
-        }))
+pub fn create(
+    config: &config::Log,
+    more: &[config::Files],
+    offset_ns: i64,
+) -> Result<(Vec<[Logs; 2]>, Writing), Error> {
+    let first = config::Files {
+        packet_log: config.packet_log.clone(),
+        capture_client: config.capture_client.clone(),
+        capture_server: config.capture_server.clone(),
     };
-    // Streams 0 to 2 are of up, 3 to 5 of down: packet log, what leaves, what comes.
-    let packet_log = output(
-        config.packet_log.as_deref(),
-        record::file_header(offset_ns).to_vec(),
-        [0, 3],
-    )?;
-    let client = output(
-        config.capture_client.as_deref(),
-        pcapng::file_header("client", offset_ns),
-        [1, 5],
-    )?;
-    let server = output(
-        config.capture_server.as_deref(),
-        pcapng::file_header("server", offset_ns),
-        [4, 2],
-    )?;
+    let files: Vec<_> = std::iter::once(&first).chain(more).collect();
+    let limit = config.buffer_bytes / (2 * files.len());
     let (full, to_write) = channel();
-    let logs = [0, 1].map(|direction: usize| {
-        let [near, far] = if direction == 0 {
-            [&client, &server]
-        } else {
-            [&server, &client]
-        };
-        let mut streams = Vec::new();
-        let mut place = |output: &Option<Output>, stream: usize| {
-            output.as_ref().map(|_| {
-                streams.push(direction * 3 + stream);
-                streams.len() - 1
-            })
-        };
-        let packet_log = place(&packet_log, 0);
-        let captures = [place(near, 1), place(far, 2)];
-        Logs {
-            buffer: Buffer::new(&streams, full.clone(), config.buffer_bytes / 2),
-            packet_log,
-            captures,
-            snaplen: config.snaplen_bytes.unwrap_or(usize::MAX),
-            captured: [0; 2],
-            handed_over_ns: 0,
-            holds_captures: false,
-            counts: Counts::default(),
-        }
-    });
-    let outputs = Outputs {
-        packet_log,
-        captures: [client, server].into_iter().flatten().collect(),
-    };
-    let first_chunks = [&logs[0], &logs[1]].map(|logs| logs.buffer.first_chunks());
+    let mut logs = Vec::new();
+    let mut outputs = Outputs::default();
+    for (link, files) in files.into_iter().enumerate() {
+        let of_link = LinkOutputs::create(files, link * STREAMS, offset_ns)?;
+        logs.push([0, 1].map(|direction| of_link.logs(direction, config, limit, &full)));
+        outputs.packet_logs.push(of_link.packet_log);
+        let captures = [of_link.client, of_link.server];
+        outputs.captures.extend(captures.into_iter().flatten());
+    }
+    let buffers = logs.iter().flatten();
+    let first_chunks: Vec<_> = buffers.map(|logs| logs.buffer.first_chunks()).collect();
+    drop(full);
     let writing = std::thread::Builder::new()
         .name("log-writer".to_owned())
         .spawn(move || {
@@ -149,6 +114,76 @@ pub fn create(config: &config::Log, offset_ns: i64) -> Result<([Logs; 2], Writin
             "raise the limit on processes",
         ))?;
     Ok((logs, Writing(writing)))
+}
+
+/// Streams of a link. 0 to 2 are of up, 3 to 5 of down: packet log, what leaves, what comes.
+const STREAMS: StreamNumber = 6;
+
+/// What is written of one link.
+struct LinkOutputs {
+    packet_log: Option<Output>,
+    client: Option<Output>,
+    server: Option<Output>,
+    /// The number of its first stream.
+    stream: StreamNumber,
+}
+
+impl LinkOutputs {
+    fn create(files: &config::Files, stream: StreamNumber, offset_ns: i64) -> Result<Self, Error> {
+        let output = |path: &Option<PathBuf>, header: Vec<u8>, streams: [StreamNumber; 2]| {
+            let Some(path) = path else { return Ok(None) };
+            let file = File::create(path).map_err(Error::system(
+                format!("cannot create {}", path.display()),
+                DISK_HINT,
+            ))?;
+            Ok(Some(Output {
+                file,
+                header,
+                streams: streams.map(|number| stream + number),
+            }))
+        };
+        let log_header = record::file_header(offset_ns).to_vec();
+        let capture_header = |end| pcapng::file_header(end, offset_ns);
+        Ok(Self {
+            packet_log: output(&files.packet_log, log_header, [0, 3])?,
+            client: output(&files.capture_client, capture_header("client"), [1, 5])?,
+            server: output(&files.capture_server, capture_header("server"), [4, 2])?,
+            stream,
+        })
+    }
+
+    fn logs(
+        &self,
+        direction: usize,
+        config: &config::Log,
+        limit: usize,
+        full: &Sender<Chunk>,
+    ) -> Logs {
+        let [near, far] = if direction == 0 {
+            [&self.client, &self.server]
+        } else {
+            [&self.server, &self.client]
+        };
+        let mut streams = Vec::new();
+        let mut place = |output: &Option<Output>, number: usize| {
+            output.as_ref().map(|_| {
+                streams.push(self.stream + direction * 3 + number);
+                streams.len() - 1
+            })
+        };
+        let packet_log = place(&self.packet_log, 0);
+        let captures = [place(near, 1), place(far, 2)];
+        Logs {
+            buffer: Buffer::new(&streams, full.clone(), limit),
+            packet_log,
+            captures,
+            snaplen: config.snaplen_bytes.unwrap_or(usize::MAX),
+            captured: [0; 2],
+            handed_over_ns: 0,
+            holds_captures: false,
+            counts: Counts::default(),
+        }
+    }
 }
 
 impl Logs {
@@ -213,18 +248,19 @@ impl Logs {
 }
 
 impl Writing {
-    /// Waits until all is written, once both directions have handed over all; adds the model's t = 0
+    /// Waits until all is written, once all directions have handed over all; adds each link's t = 0
     /// (`CLOCK_MONOTONIC`; 0 if no packet came).
     ///
     /// # Errors
     /// The first error of any file.
-    pub fn finish(self, model_zero_ns: u64) -> io::Result<()> {
+    pub fn finish(self, model_zero_ns: &[u64]) -> io::Result<()> {
         let crashed = |_| io::Error::other("the log writer crashed");
-        match self.0.join().map_err(crashed)?? {
-            Some(packet_log) => {
-                packet_log.write_all_at(&model_zero_ns.to_le_bytes(), record::MODEL_ZERO_AT)
+        let packet_logs = self.0.join().map_err(crashed)??;
+        for (packet_log, zero_ns) in packet_logs.iter().zip(model_zero_ns) {
+            if let Some(packet_log) = packet_log {
+                packet_log.write_all_at(&zero_ns.to_le_bytes(), record::MODEL_ZERO_AT)?;
             }
-            None => Ok(()),
         }
+        Ok(())
     }
 }

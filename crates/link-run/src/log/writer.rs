@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The thread that writes the logs of both directions to their files.
+//! The thread that writes the logs of all directions to their files.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -105,19 +105,19 @@ pub struct Output {
 /// The outputs that were asked for.
 #[derive(Debug, Default)]
 pub struct Outputs {
-    /// The packet log: records of both directions as they come.
-    pub packet_log: Option<Output>,
+    /// The packet log of each link: records of both directions as they come.
+    pub packet_logs: Vec<Option<Output>>,
     /// Captures: blocks of both streams in order of time.
     pub captures: Vec<Output>,
 }
 
 impl Outputs {
-    /// Writes what comes until both directions are done, and tells the first error. `offset_ns` is `CLOCK_REALTIME` −
+    /// Writes what comes until all directions are done, and tells the first error. `offset_ns` is `CLOCK_REALTIME` −
     /// `CLOCK_MONOTONIC`.
     ///
     /// # Errors
     /// The first error of any file. Until the end the directions get their chunks back all the same, so that they go on.
-    pub fn write(self, full: &Receiver<Chunk>, offset_ns: i64) -> io::Result<Option<File>> {
+    pub fn write(self, full: &Receiver<Chunk>, offset_ns: i64) -> io::Result<Vec<Option<File>>> {
         let result = self.write_all(full, offset_ns);
         if result.is_err() {
             full.iter().for_each(Chunk::give_back);
@@ -125,9 +125,9 @@ impl Outputs {
         result
     }
 
-    fn write_all(self, full: &Receiver<Chunk>, offset_ns: i64) -> io::Result<Option<File>> {
-        let mut log = self.packet_log;
-        if let Some(log) = &mut log {
+    fn write_all(self, full: &Receiver<Chunk>, offset_ns: i64) -> io::Result<Vec<Option<File>>> {
+        let mut logs = self.packet_logs;
+        for log in logs.iter_mut().flatten() {
             log.file.write_all(&log.header)?;
         }
         let captures = self.captures.into_iter().map(Capture::of);
@@ -141,17 +141,15 @@ impl Outputs {
             match next {
                 Ok(chunk) => {
                     let mut streams = captures.iter_mut().flat_map(|capture| &mut capture.streams);
-                    match (
-                        streams.find(|stream| stream.number == chunk.stream),
-                        &mut log,
-                    ) {
-                        (Some(stream), _) => stream.chunks.push_back(chunk),
-                        (None, Some(log)) => {
-                            let result = log.file.write_all(&chunk.bytes);
-                            chunk.give_back();
-                            result?;
-                        }
-                        (None, None) => chunk.give_back(),
+                    let mut logs = logs.iter_mut().flatten();
+                    if let Some(stream) = streams.find(|stream| stream.number == chunk.stream) {
+                        stream.chunks.push_back(chunk);
+                    } else if let Some(log) = logs.find(|log| log.streams.contains(&chunk.stream)) {
+                        let result = log.file.write_all(&chunk.bytes);
+                        chunk.give_back();
+                        result?;
+                    } else {
+                        chunk.give_back();
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -166,6 +164,9 @@ impl Outputs {
             capture.write(u64::MAX)?;
             capture.file.flush()?;
         }
-        Ok(log.map(|log| log.file))
+        Ok(logs
+            .into_iter()
+            .map(|log| log.map(|log| log.file))
+            .collect())
     }
 }

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One link of a path in the configuration file.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::{Config, Direction, Ends, Void};
+use crate::error::Error;
+
+/// One link, with its ends and what it writes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Its name; enters the keys of all its random streams.
+    pub link: String,
+    /// The two ends.
+    pub ends: Ends,
+    /// Client to server.
+    pub up: Direction,
+    /// Server to client.
+    pub down: Direction,
+    /// What is written of it.
+    #[serde(default)]
+    pub log: Files,
+    /// When a run does not count.
+    #[serde(default)]
+    pub void: Void,
+}
+
+/// The files of one link.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Files {
+    /// The packet log.
+    pub packet_log: Option<PathBuf>,
+    /// The capture of the end that is nearer to the client.
+    pub capture_client: Option<PathBuf>,
+    /// The capture of the end that is nearer to the server.
+    pub capture_server: Option<PathBuf>,
+}
+
+impl Link {
+    /// `place` says where it stands in the file.
+    pub(super) fn check(&self, place: &str) -> Result<(), Error> {
+        for (name, end) in [("client", &self.ends.client), ("server", &self.ends.server)] {
+            if end.mtu < 576 {
+                return Err(Error::config(format!(
+                    "{place}ends.{name}.mtu: {} is below 576",
+                    end.mtu
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Config {
+    /// All links in order from client to server.
+    #[must_use]
+    pub fn links(&self) -> Vec<Link> {
+        let first = Link {
+            link: self.link.clone(),
+            ends: self.ends.clone(),
+            up: self.up.clone(),
+            down: self.down.clone(),
+            log: Files {
+                packet_log: self.log.packet_log.clone(),
+                capture_client: self.log.capture_client.clone(),
+                capture_server: self.log.capture_server.clone(),
+            },
+            void: self.void,
+        };
+        std::iter::once(first)
+            .chain(self.more_links.iter().cloned())
+            .collect()
+    }
+
+    pub(super) fn check_links(&self) -> Result<(), Error> {
+        let links = self.links();
+        for (number, link) in links.iter().enumerate() {
+            let place = match number {
+                0 => String::new(),
+                _ => format!("more_links[{}].", number - 1),
+            };
+            link.check(&place)?;
+            if links[..number].iter().any(|other| other.link == link.link) {
+                return Err(Error::config(format!(
+                    "{place}link: '{}' is the name of another link already",
+                    link.link
+                )));
+            }
+        }
+        Ok(())
+    }
+}

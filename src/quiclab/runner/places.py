@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the programs of a trial run: at the client, at the server, or on a node between two links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from quiclab.spec import model
+from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, link_files, node_addresses
+
+CLIENT, SERVER = "client", "server"
+
+
+def places(path: model.Path) -> tuple[str, ...]:
+    """From client to server; `node-1` stands behind the first link."""
+    return CLIENT, *(f"node-{number}" for number in range(1, len(path.links))), SERVER
+
+
+def place_of(arm: model.Arm, path: model.Path, role: model.Role) -> str:
+    """Where a program in this role runs."""
+    if role != "proxy" or arm.proxy_at == model.Arm.proxy_at:
+        return CLIENT if role == "client" else SERVER
+    return f"node-{1 + [link.name for link in path.links].index(arm.proxy_at)}"
+
+
+def place_of_part(arm: model.Arm, path: model.Path, part: str) -> str:
+    """Where a part of a trial runs: throw-away clients ask whoever answers over its own loopback."""
+    if part == "client":
+        return CLIENT
+    return SERVER if part == "server" else front_place(arm, path)
+
+
+def front_place(arm: model.Arm, path: model.Path) -> str:
+    """Where whoever answers the client runs."""
+    return place_of(arm, path, "proxy" if arm.proxy else "server")
+
+
+def address_of(place: str, ip_version: int) -> str:
+    """The address of a place."""
+    known: Mapping[str, Mapping[int, str]] = {CLIENT: CLIENT_ADDRESSES, SERVER: SERVER_ADDRESSES}
+    addresses = known[place] if place in known else node_addresses(int(place.removeprefix("node-")))
+    return addresses[ip_version]
+
+
+def links_document(arm: model.Arm, path: model.Path) -> list[dict[str, Any]]:
+    """For trial.json: each link with its files and its leg; the client's leg ends at whoever answers the client."""
+    leg_links = places(path).index(front_place(arm, path))
+    return [
+        {"name": link.name, "leg": "client" if number < leg_links else "origin", **link_files(number)}
+        for number, link in enumerate(path.links)
+    ]

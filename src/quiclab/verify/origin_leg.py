@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What passed between a proxy and its origin, and the congestion control of every connection over TCP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from quiclab.verify._ip import TCP, UDP
+from quiclab.verify.wire import read_wire
+
+_TRANSPORTS = {TCP: "tcp", UDP: "quic"}
+
+
+def origin_leg(folder: Path, document: Mapping[str, Any]) -> dict[str, Any] | None:
+    """By the packets at the proxy's end of the link behind it; None without a proxy, or where no link is behind it.
+
+    The connection may be older than the transfer: what the warm-up fetched counts as well.
+    """
+    proxy = document.get("proxy")
+    behind = next((link for link in document.get("links") or () if link["leg"] == "origin"), None)
+    if not proxy or behind is None:
+        return None
+    capture = folder / "raw" / behind["capture_client"]
+    if not capture.exists():
+        return None
+    wire = read_wire(capture, proxy["origin_port"])
+    return {
+        "transports": sorted({_TRANSPORTS[protocol] for protocol, _, _ in wire.sockets}),
+        "connections": len(wire.sockets),
+        "bytes_from_origin": sum(socket.payload_bytes["server"] for socket in wire.sockets.values()),
+        "bytes_to_origin": sum(socket.payload_bytes["client"] for socket in wire.sockets.values()),
+    }
+
+
+def relay_problem(document: Mapping[str, Any]) -> str | None:
+    """A proxy that did not fetch from its origin what the client got, or not over the transport that was asked for."""
+    seen, proxy = document["proof"].get("origin_leg"), document.get("proxy")
+    if not isinstance(seen, dict) or not proxy:
+        return None
+    wanted = "quic" if proxy["origin_protocol"] == "h3" else "tcp"
+    if seen["transports"] not in ([], [wanted]):
+        return f"asked for {wanted} between proxy and origin, but the packets were {' and '.join(seen['transports'])}"
+    expected = document["expected"]
+    body = expected.get("body_bytes") or 0
+    moved, way = seen["bytes_from_origin"], "came from"
+    if expected.get("direction") == "up":
+        moved, way = seen["bytes_to_origin"], "went to"
+    if not seen["connections"] or (moved < body and not proxy["compresses"]):
+        return f"the proxy did not relay: {moved} bytes {way} the origin for {body} of the body"
+    return None
+
+
+def control_problem(document: Mapping[str, Any]) -> str | None:
+    """A connection whose congestion control is not what was asked for its end."""
+    asked = document.get("tcp_congestion_controls_asked") or {}
+    for end, got in (document["host"].get("tcp_congestion_controls") or {}).items():
+        role = end.partition("_")[0]
+        if got != asked.get(role, got):
+            return f"asked for TCP congestion control {asked[role]}, the socket of the {role} had {got}"
+    return None

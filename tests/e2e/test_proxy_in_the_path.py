@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A proxy between two links: each leg has its own packets and congestion control; proxies that fail are told."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_study import quiclab, trials
+from stack_study import need, spec_text
+
+from quiclab.decoders import decode_trial
+
+pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+
+_LINKS = """\
+[[path.link]]
+name = "access"
+rate = "20 Mbit/s"
+delay = "5 ms"
+loss = {model = "list", packets = [30, 31]}
+
+[[path.link]]
+name = "core"
+rate = "50 Mbit/s"
+delay = "3 ms"
+"""
+_BYTES = 100_000
+
+_RELAY = """
+import socket, sys, threading
+# Bytes in both directions, until the first connection that was to carry more than a warm-up carries it.
+own, port, origin, dies = sys.argv[1], 443, sys.argv[2].rsplit(":", 1), sys.argv[3] == "dies"
+listener = socket.create_server((own, port))
+def copy(source, target, limit):
+    count = 0
+    while data := source.recv(16384):
+        count += len(data)
+        if count > limit and dies:
+            print("out of memory", flush=True)
+            import os; os._exit(7)
+        if count > limit:
+            source.close(), target.shutdown(socket.SHUT_RDWR)
+            return
+        target.sendall(data)
+while True:
+    near, _ = listener.accept()
+    far = socket.create_connection((origin[0], int(origin[1])))
+    for pair in ((near, far, 10**9), (far, near, 50_000)):
+        threading.Thread(target=copy, args=pair, daemon=True).start()
+"""
+
+
+def _run(folder: Path, arms: Mapping[str, str], path: str = "") -> dict[str, dict[str, Any]]:
+    spec = folder / "spec.toml"
+    text = spec_text(arms, f"{_BYTES} B", path=path + _LINKS)
+    spec.write_text(text.replace('rate = "50 Mbit/s"\ndelay = "10 ms"\n', "", 1))
+    done = quiclab("run", spec, "--out", folder / "study", "--no-report", timeout=300)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    kept = [trial for trial in trials(folder / "study") if trial["row"]["kind"] == "main"]
+    return {trial["row"]["arm"]: trial for trial in kept if trial["status"] != "void"}
+
+
+@pytest.mark.parametrize("ip_version", [4, 6])
+def test_direct_and_proxied_over_the_same_two_links(tmp_path: Path, ip_version: int) -> None:
+    """The proxy answers at its node; the origin's leg is proven by the packets behind it; loss stays on its link."""
+    need(("proxy", "haproxy"))
+    rest = 'client = "curl-cffi"\nserver = "caddy"'
+    tcp = 'tcp = { congestion_control = "cubic", proxy_congestion_control = "reno" }'
+    proxied = f'{rest}\nproxy = "haproxy"\nproxy_at = "access"'
+    found = _run(
+        tmp_path,
+        {
+            "direct": f'protocol = "h2"\n{rest}',
+            "h2": f'protocol = "h2"\n{proxied}\n{tcp}',
+            "h3": f'protocol = "h3"\n{proxied}\n{tcp}',
+        },
+        path=f"ip_version = {ip_version}\n",
+    )
+    assert {name: (trial["status"], trial["reason"]) for name, trial in found.items()} == dict.fromkeys(
+        ("direct", "h2", "h3"), ("verified", "")
+    )
+    node = {4: "10.77.0.201", 6: "fd77::201"}[ip_version]
+    server = {4: "10.77.0.2", 6: "fd77::2"}[ip_version]
+    assert [found[name]["server_address"] for name in ("direct", "h2", "h3")] == [server, node, node]
+    for trial in found.values():
+        first, second = trial["link"], trial["link"]["more_links"][0]
+        assert first["down"]["dropped"] == {"listed": 2}
+        assert not {"listed", "loss"} & {reason for side in ("up", "down") for reason in second[side]["dropped"]}
+    controls = found["h2"]["proof"]["tcp_congestion_controls"]
+    wanted = {"client": "cubic", "proxy": "reno", "proxy_to_origin": "reno", "server": "cubic"}
+    assert controls.items() <= wanted.items()
+    assert {"proxy", "server"} <= controls.keys()
+    assert found["direct"]["proof"]["origin_leg"] == "unproven"
+    for name in ("h2", "h3"):
+        leg = found[name]["proof"]["origin_leg"]
+        assert leg["transports"] == ["tcp"]
+        assert leg["bytes_from_origin"] > _BYTES
+    # Decoded is the client's leg: the capture of the client, and of whoever answers it, wherever that stands.
+    client = ("raw/client.pcapng", "client")
+    assert _captures(tmp_path, found["direct"]) == [client, ("raw/link-2-server.pcapng", "server")]
+    assert _captures(tmp_path, found["h2"]) == [client, ("raw/server.pcapng", "server")]
+
+
+def _captures(folder: Path, trial: dict[str, Any]) -> list[tuple[str, str]]:
+    """Source and vantage of the captures that are decoded."""
+    tables = decode_trial(folder / "study" / "trials" / trial["trial_id"]).tables
+    assert sorted(tables["link_packets"]["source"].unique()) == ["raw/link-2.qplog", "raw/link.qplog"]
+    return sorted(tables["sources"].filter(format="pcapng").select("source", "vantage").rows())
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [("dies", "the proxy ended during the transfer with exit code 7: out of memory"), ("closes", "the client ended")],
+)
+def test_a_proxy_that_gives_up_early(tmp_path: Path, how: str, says: str) -> None:
+    """One that ends, or only closes the connection, is a failed trial with that reason; the other arm goes on."""
+    script = tmp_path / "relay.py"
+    script.write_text(_RELAY)
+    argv = [sys.executable, str(script), "{address}", "{origin}", how]
+    own = f"{{ argv = {argv!r}, ready = 'tcp' }}".replace("'", '"')
+    rest = 'protocol = "h2"\nclient = "curl-cffi"\nserver = "caddy"'
+    bad = f'{rest}\nproxy = {own}\nproxy_at = "access"\norigin_protocol = "h2"'
+    found = _run(tmp_path, {"direct": rest, "bad": bad})
+    assert found["direct"]["status"] == "verified", found["direct"]["reason"]
+    assert found["bad"]["status"] == "failed"
+    assert says in found["bad"]["reason"]

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several links in a row with real packets: each keeps its own books, delays add up, and nodes lose nothing."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from live_link import bulk_tcp, in_sandbox, open_path, udp_flood
+
+from quiclab.decoders._api import Context
+from quiclab.decoders.packet_log import PacketLog
+from quiclab.spec.model import Bernoulli, Direction, Link
+from quiclab.spec.model import Path as LinkPath
+from quiclab.testbed.backend import tun_problem
+from quiclab.testbed.link import Backend
+from quiclab.units import Bitrate, Duration, Share
+
+pytestmark = pytest.mark.netns
+BACKENDS: tuple[Backend, ...] = ("tun", "veth")
+NEAR_MS, FAR_MS = 3, 8
+
+
+def path_of(lossy: bool = False) -> LinkPath:
+    """Two links: only the second one loses packets, where any is to be lost."""
+    near = Direction(rate=Bitrate(50_000_000), delay=Duration(NEAR_MS * 10**6))
+    loss = Bernoulli(Share(0.02)) if lossy else None
+    far = Direction(rate=Bitrate(20_000_000), delay=Duration(FAR_MS * 10**6), loss=loss)
+    return LinkPath("two", near, near, link_name="near", more_links=(Link("far", far, far),))
+
+
+def logged(folder: Path, name: str) -> pl.DataFrame:
+    """What a packet log says of the packets that the model handled."""
+    packets = PacketLog().decode(folder / name, Context()).tables["link_packets"]
+    return packets.filter(pl.col("action") != "outside_model")
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> Backend:
+    """Both ways to carry packets, where this machine has them."""
+    if request.param == "tun" and (problem := in_sandbox(tun_problem)) is not None:
+        pytest.skip(f"no TUN device here: {problem}")
+    return request.param  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("ip_version", [4, 6])
+def test_a_connection_crosses_both_links(tmp_path: Path, backend: Backend, ip_version: int) -> None:
+    """TCP runs end to end over either family; what leaves one link reaches the next, and each link's books balance."""
+
+    def work() -> dict[str, Any]:
+        with open_path(path_of(), tmp_path, backend) as ends:
+            moved = bulk_tcp(ends, 0.5, ip_version)
+            time.sleep(0.1)
+            return {"tcp": moved, "link": ends.link.stop()}
+
+    told = in_sandbox(work)
+    first, second = told["link"], told["link"]["more_links"][0]
+    assert told["tcp"]["bytes"] > 0
+    assert (first["link"], second["link"]) == ("near", "far")
+    for link in (first, second):
+        for side in ("up", "down"):
+            books = link[side]
+            out = books["delivered"] + sum(books["dropped"].values()) + books["inside_at_end"]
+            assert books["packets_in"] + books["duplicated"] == out
+    assert first["up"]["delivered"] == second["up"]["packets_in"]
+    assert second["down"]["delivered"] == first["down"]["packets_in"]
+    for link in (first, second):
+        assert sum(link["outside_drops"].values()) == 0
+
+
+def test_delays_add_up(tmp_path: Path, backend: Backend) -> None:
+    """Every datagram needs the first link's delay before it reaches the second, and then the second's."""
+
+    def work() -> dict[str, int]:
+        with open_path(path_of(), tmp_path, backend) as ends:
+            counts = udp_flood(ends, 5_000_000, 0.4)
+            ends.link.stop()
+            return counts
+
+    counts = in_sandbox(work)
+    assert counts["received"] == counts["sent"]
+    near, far = (logged(tmp_path, name).filter(pl.col("direction") == "up") for name in ("link.qplog", "link-2.qplog"))
+    assert near.height == far.height == counts["sent"]
+    assert (near["due_ns"] - near["arrival_ns"]).min() >= NEAR_MS * 10**6  # type: ignore[operator]
+    # A packet may be seen by the second link only once the first has let it go.
+    assert (far["arrival_ns"] - near["due_ns"]).min() >= 0  # type: ignore[operator]
+    assert (far["due_ns"] - near["arrival_ns"]).min() >= (NEAR_MS + FAR_MS) * 10**6  # type: ignore[operator]
+
+
+def test_loss_stays_on_its_link(tmp_path: Path, backend: Backend) -> None:
+    """Loss on the second link takes packets there, as its summary and its log say, and none on the first."""
+
+    def work() -> dict[str, Any]:
+        with open_path(path_of(lossy=True), tmp_path, backend, captures=True) as ends:
+            counts = udp_flood(ends, 10_000_000, 0.6)
+            return {"udp": counts, "link": ends.link.stop()}
+
+    told = in_sandbox(work)
+    first, second = told["link"], told["link"]["more_links"][0]
+    lost = second["up"]["dropped"].get("loss", 0)
+    assert lost > 0
+    assert sum(first["up"]["dropped"].values()) == 0
+    assert told["udp"]["sent"] - told["udp"]["received"] == lost
+    assert logged(tmp_path, "link-2.qplog").filter(pl.col("action") == "dropped").height == lost
+    names = ("client.pcapng", "server.pcapng", "link-2-client.pcapng", "link-2-server.pcapng")
+    assert all((tmp_path / name).stat().st_size > 0 for name in names)
