@@ -46,7 +46,7 @@ video = { qualities = ["1080p"], bitrates = ["60 Mbit/s"], length = "4 s", watch
 [[workload]]
 name = "undecoded"
 kind = "video"
-video = { qualities = ["360p"], bitrates = ["4 Mbit/s"], length = "20 s", watch = "5 s", loop = "2 s", decode = false }
+video = { decode = false, qualities = ["360p"], bitrates = ["4 Mbit/s"], length = "20 s", watch = "12 s", loop = "2 s"}
 
 [[workload]]
 name = "adapts"
