@@ -17,6 +17,7 @@ from typing import Any
 import reference_pages
 
 from quiclab.spec import (
+    address_change,
     aqm,
     arms,
     competition,
@@ -31,6 +32,7 @@ from quiclab.spec import (
 )
 from quiclab.spec.knobs import KNOB_KEYS
 from quiclab.spec.nodes import Kind
+from quiclab.spec.page import PAGE_KEYS, RESOURCES_KEYS, Page, Resources
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
@@ -59,7 +61,10 @@ def page() -> str:
         _section("aa (in [study])", model.AaControl, read.AA_KEYS, optional=True),
         _section("[limits]", model.Limits, read.LIMITS_KEYS),
         _section("[[workload]]", model.Workload, workloads.WORKLOAD_KEYS),
+        _section("page (in [[workload]])", Page, PAGE_KEYS, optional=True),
+        _section("resources (of a page)", Resources, RESOURCES_KEYS),
         _section("[workload.video]", model.Video, video.VIDEO_KEYS),
+        _section("address_change (in [[workload]])", address_change.AddressChange, address_change.ADDRESS_CHANGE_KEYS),
         _section("competition (in [[workload]])", model.Competition, competition.COMPETITION_KEYS),
         _section("competitors (in competition)", model.Competitor, competition.COMPETITOR_KEYS),
         _section("background (in competition)", model.Background, competition.BACKGROUND_KEYS),

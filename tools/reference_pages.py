@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from quiclab.cli.paths import toml
 from quiclab.endpoints import ENDPOINTS
+from quiclab.endpoints._api import Endpoint
+from quiclab.endpoints.ecn import Ecn, ecn_of
 from quiclab.figures import FIGURES
 from quiclab.metrics import METRICS
 from quiclab.spec.model import Program, Tcp
@@ -61,10 +63,16 @@ def endpoints_page() -> str:
         knobs = [
             f"{protocol}: {', '.join(sorted(names))}" for protocol, names in sorted(endpoint.knobs.items()) if names
         ]
-        also = ", ".join(sorted(endpoint.abilities)).replace("_", " ")
+        also = ", ".join([*sorted(endpoint.abilities), *_ecn(endpoint)]).replace("_", " ")
         cells = (speaks, "; ".join(knobs), also, "; ".join(told))
         rows.append(f"| `{endpoint.name}` | {endpoint.role} | {' | '.join(map(_cell, cells))} |")
     return "\n".join(head + rows) + "\n"
+
+
+def _ecn(endpoint: Endpoint) -> list[str]:
+    """What a program of QUIC does with ECN by itself."""
+    known = ecn_of(Program(endpoint.name)) if "h3" in endpoint.protocols else Ecn(None, None)
+    return ["sends ECT(0)"] * bool(known.sends) + ["reports ECN counts"] * bool(known.reports)
 
 
 def paths_page() -> str:

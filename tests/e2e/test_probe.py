@@ -27,13 +27,13 @@ _CALM = ("--allow-host-nat", "--lateness", "500 ms", "--pause", "50 ms", "--pair
 _FORWARDING = Path("/proc/sys/net/ipv4/conf/uplink/forwarding")
 
 
-def _online(
-    folder: Path, work: Callable[[Path], Any], protocols: tuple[str, ...] = ("h1", "h2", "h3"), ready: bool = True
-) -> Any:
+def _online(folder: Path, work: Callable[[Path], Any], protocols: tuple[str, ...] = ("h1", "h2", "h3")) -> Any:
     """Run `work(CA)` where a server is on the Internet."""
     (folder / "www").mkdir()
     (folder / "www" / "object").write_bytes(os.urandom(_SIZE))
     (folder / "www" / "empty").touch()
+    (folder / "www" / "folder").mkdir()
+    (folder / "www" / "folder" / "index.html").write_text("hello")
 
     def inside() -> Any:
         with internet() as outside, caddy(outside, folder, protocols) as ca:
@@ -90,7 +90,7 @@ def test_a_whole_probe(tmp_path: Path, backend: str) -> None:
 
 
 def test_a_server_without_http3(tmp_path: Path) -> None:
-    """Said after one look, and not tried again; the other URL's absence is not either."""
+    """Said after one look over each protocol, and not tried again."""
     study = tmp_path / "study"
     told = _online(tmp_path, lambda ca: _probe("--ca", ca, "--out", study, f"{URL}/object"), ("h1", "h2"))
     assert told["code"] == 1
@@ -104,11 +104,13 @@ def test_a_server_without_http3(tmp_path: Path) -> None:
 
 def test_what_is_no_answer_is_left_out(tmp_path: Path) -> None:
     """Status 404 and a body without bytes cannot be compared; the URL that can goes on."""
-    urls = (f"{URL}/missing", f"{URL}/empty", f"{URL}/object")
+    urls = (f"{URL}/missing", f"{URL}/empty", f"{URL}/folder", f"{URL}/object")
     told = _online(tmp_path, lambda ca: _probe("--ca", ca, "--out", tmp_path / "study", "--no-report", *urls))
     assert told["code"] == 0, told["errors"]
     assert "left out: https://server.test/missing" in told["output"]
     assert "the server answered with status 404" in told["output"]
+    assert "left out: https://server.test/folder" in told["output"]
+    assert "which sends to https://server.test/folder/: give that URL" in told["output"]
     assert "left out: https://server.test/empty" in told["output"]
     assert "the body is empty" in told["output"]
     assert {trial["row"]["workload"] for trial in trials(tmp_path / "study")} == {"server.test-object"}

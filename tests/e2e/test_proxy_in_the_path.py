@@ -84,7 +84,7 @@ def test_direct_and_proxied_over_the_same_two_links(tmp_path: Path, ip_version: 
     assert {name: (trial["status"], trial["reason"]) for name, trial in found.items()} == dict.fromkeys(
         ("direct", "h2", "h3"), ("verified", "")
     )
-    node = {4: "10.77.0.11", 6: "fd77::11"}[ip_version]
+    node = {4: "10.77.0.201", 6: "fd77::201"}[ip_version]
     server = {4: "10.77.0.2", 6: "fd77::2"}[ip_version]
     assert [found[name]["server_address"] for name in ("direct", "h2", "h3")] == [server, node, node]
     for trial in found.values():

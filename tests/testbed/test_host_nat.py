@@ -13,7 +13,6 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ pytestmark = pytest.mark.netns
 
 _GET_TABLE, _DUMP = 1, 0x300
 _OTHER = "198.51.100.2"
+_NUD_PERMANENT = 0x80
 
 
 def _tables() -> list[str]:
@@ -50,12 +50,21 @@ def _tables() -> list[str]:
     return names
 
 
+def _routes() -> list[str]:
+    """All IPv4 routes of this network."""
+    from pyroute2 import IPRoute
+
+    with IPRoute() as ip:
+        routes = [dict(route["attrs"]) for route in ip.get_routes(family=socket.AF_INET)]
+    return sorted(str([route.get(f"RTA_{key}") for key in ("TABLE", "DST", "OIF", "GATEWAY")]) for route in routes)
+
+
 def _state() -> dict[str, Any]:
     """Everything of this network that a probe could change."""
     switches = sorted(Path("/proc/sys/net/ipv4").glob("conf/*/forwarding"))
     return {
         "tables": _tables(),
-        "routes": subprocess.check_output(["ip", "-4", "route", "show", "table", "all"], text=True).splitlines(),
+        "routes": _routes(),
         "devices": sorted(each.name for each in Path("/proc/sys/net/ipv4/conf").iterdir()),
         "ip_forward": Path("/proc/sys/net/ipv4/ip_forward").read_text(),
         "forwarding": {file.parent.name: file.read_text() for file in switches},
@@ -180,6 +189,26 @@ def test_one_probe_at_a_time(tmp_path: Path) -> None:
     assert in_sandbox(work) == ["another quiclab probe is using this machine's network"] * 2
 
 
+def _as_client() -> None:
+    """The sandbox's end of the pair, with the client's address on it."""
+    from pyroute2 import IPRoute
+
+    with IPRoute() as ip:
+        index = ip.link_lookup(ifname="uplink")[0]
+        ip.link("set", index=index, state="up")
+        ip.addr("add", index=index, address=CLIENT_ADDRESSES[4], prefixlen=32)
+        for address in (SERVER, _OTHER):
+            ip.route("add", dst=f"{address}/32", oif=index, scope="link")
+            ip.neigh("add", dst=address, lladdr=OUTER_MAC, ifindex=index, state=_NUD_PERMANENT)
+
+
+def _another_server() -> None:
+    from pyroute2 import IPRoute
+
+    with IPRoute() as ip:
+        ip.addr("add", index=1, address=_OTHER, prefixlen=32)
+
+
 def test_only_the_servers_can_be_reached(tmp_path: Path) -> None:
     """What the client sends to other addresses ends here, and nobody else is forwarded."""
 
@@ -188,14 +217,8 @@ def test_only_the_servers_can_be_reached(tmp_path: Path) -> None:
             holder = inner.run(lambda: subprocess.Popen(["sleep", "60"]))
             nat.connect(holder.pid)
 
-            for command in (
-                "ip link set uplink up",
-                f"ip addr add {CLIENT_ADDRESSES[4]}/32 dev uplink",
-                "ip route add default dev uplink",
-                *(f"ip neigh add {address} dev uplink lladdr {OUTER_MAC}" for address in (SERVER, _OTHER)),
-            ):
-                inner.run(partial(subprocess.check_call, command.split()))
-            outside.run(lambda: subprocess.check_call(["ip", "addr", "add", f"{_OTHER}/32", "dev", "lo"]))
+            inner.run(_as_client)
+            outside.run(_another_server)
             receivers = {}
             for address in (SERVER, _OTHER):
                 receivers[address] = outside.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
@@ -248,13 +271,16 @@ def test_servers_of_this_machine_and_beyond_reach(tmp_path: Path) -> None:
     """Neither needs a probe: both are told apart from what can be probed."""
 
     def work() -> list[str]:
+        from pyroute2 import IPRoute
+
         told = []
         with internet():
             for address in ("192.0.2.10", "127.0.0.1"):
                 with pytest.raises(HostError) as caught:
                     HostNat("study", [address], tmp_path / "record").__enter__()
                 told.append(caught.value.message)
-            subprocess.check_call(["ip", "route", "del", "default"])
+            with IPRoute() as ip:
+                ip.route("del", dst="0.0.0.0/0", gateway="192.0.2.1")
             with pytest.raises(HostError) as caught:
                 HostNat("study", [SERVER], tmp_path / "record").__enter__()
             told.append(caught.value.message)

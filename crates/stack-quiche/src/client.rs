@@ -13,8 +13,9 @@ use crate::held_acks::HeldAcks;
 use crate::job::{ClientJob, CongestionControl, Session};
 use crate::logs::Logs;
 use crate::migration::Paths;
+use crate::notice::Notice;
 use crate::outbox::{earliest, Outbox};
-use crate::report::{self, EarlyData, Request};
+use crate::report::{self, EarlyData, Moved, Request};
 use crate::requests::Requests;
 use crate::server::{new_connection_id, reset_token};
 use crate::sys::{self, monotonic_ns, Signals};
@@ -72,6 +73,9 @@ struct Download {
     wants_early_data: bool,
     offered_early_data: bool,
     migrates: bool,
+    /// Where somebody else changes the address.
+    notice: Option<Notice>,
+    moved: Moved,
     held_acks: Option<HeldAcks>,
     /// A client that is stopped still closes its logs and tells what it knows.
     signals: Signals,
@@ -87,7 +91,9 @@ impl Download {
         let paths_of_urls = job.paths().map_err(Failure::Usage)?;
         // A first visit only fetches a ticket.
         let wanted = job.migration.filter(|_| !job.priming);
-        let migration = wanted.map(|kind| (kind, job.migrate_at_bytes.unwrap_or(0)));
+        let change = job.address_change.clone().filter(|_| !job.priming);
+        let at = job.migrate_at_bytes.unwrap_or(0);
+        let migration = wanted.map(|kind| (kind, change.is_none().then_some(at)));
         let paths = Paths::open(job.server(), migration)
             .map_err(|error| Failure::cannot(&format!("reach {}", job.server()), error))?;
         let id = new_connection_id().ok_or_else(|| Failure::Run("no random numbers".to_owned()))?;
@@ -114,6 +120,8 @@ impl Download {
             wants_early_data: session.is_some() && job.session == Session::EarlyData,
             offered_early_data: false,
             migrates: migration.is_some(),
+            notice: change.map(Notice::new),
+            moved: Moved::default(),
             held_acks: job.held_acks(),
             signals: Signals::catch()?,
         })
@@ -182,10 +190,12 @@ impl Download {
     fn step(&mut self, deadline: Option<Instant>) -> Result<(), Failure> {
         self.offered_early_data |= self.quic.is_in_early_data();
         self.request()?;
+        let before = self.requests.received();
         if let Some(http) = &mut self.http {
             self.requests.read(&mut self.quic, http);
             self.requests.send(&mut self.quic, http)?;
         }
+        self.watch_the_address(before)?;
         self.paths.advance(&mut self.quic, self.requests.received());
         self.renew_ids();
         if !self.holds_back() {
@@ -204,16 +214,29 @@ impl Download {
         let wake = earliest(wake, answer_by);
         let mut files = self.paths.files(self.outbox.is_blocked());
         files.push((self.signals.as_raw_fd(), false));
-        sys::wait(&files, earliest(wake, deadline))?;
+        let received = self.requests.received();
+        if let Some(notice) = &self.notice {
+            files.extend(notice.file().map(|file| (file, false)));
+        }
+        let silence = self.notice.as_ref().and_then(|n| n.deadline(received));
+        sys::wait(&files, earliest(earliest(wake, deadline), silence))?;
         if self.signals.arrived() {
             return Err(Failure::Run(
                 "stopped before the answer was complete".to_owned(),
             ));
         }
+        let before = self.paths.received();
         if self.paths.receive(&mut self.quic).is_err() && !self.quic.is_established() {
             return Err(Failure::Run(
                 "nothing listens on the server's UDP port (ICMP port unreachable)".to_owned(),
             ));
+        }
+        if let Some(notice) = self
+            .notice
+            .as_mut()
+            .filter(|_| self.paths.received() > before)
+        {
+            notice.packet();
         }
         if self
             .quic
@@ -224,6 +247,33 @@ impl Download {
             self.outbox.fill(&mut self.quic);
         }
         Ok(())
+    }
+
+    /// Say how far the body is, learn of a new address, and note when bytes came around the change.
+    fn watch_the_address(&mut self, before: u64) -> Result<(), Failure> {
+        let Some(notice) = &mut self.notice else {
+            return Ok(());
+        };
+        let (received, now) = (self.requests.received(), monotonic_ns());
+        if received > before {
+            if !self.paths.is_heard() {
+                self.moved.last_byte_before_ns = Some(now);
+            } else if self.moved.first_byte_after_ns.is_none() {
+                self.moved.first_byte_after_ns = Some(now);
+            }
+        }
+        notice
+            .say(received)
+            .map_err(|error| Failure::cannot("say how far the body is", error))?;
+        if notice.comes(self.paths.take_reset(), received) {
+            self.moved.noticed_ns = Some(now);
+            self.moved.body_bytes_before = received;
+            self.paths.tell();
+        }
+        match self.paths.stranded() {
+            Some(reason) => Err(Failure::Run(format!("the migration failed: {reason}"))),
+            None => Ok(()),
+        }
     }
 
     /// Whether the library is not to make packets now, because all that they would bear is acknowledgements.
@@ -302,6 +352,7 @@ impl Download {
                 request.migrated = Some(*migrated);
                 request.migration_failure.clone_from(failure);
             }
+            request.address_change = self.notice.is_some().then(|| self.moved.clone());
         }
     }
 }

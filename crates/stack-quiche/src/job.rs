@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::held_acks::HeldAcks;
+use crate::notice::AddressChange;
 
 /// The largest UDP payload: what the length field of UDP leaves.
 const MAX_UDP_PAYLOAD: usize = 65527;
@@ -41,6 +42,8 @@ pub struct ClientJob {
     pub priming: bool,
     pub migration: Option<Migration>,
     pub migrate_at_bytes: Option<u64>,
+    /// Somebody else changes the address; `migration` says what this client does then.
+    pub address_change: Option<AddressChange>,
     pub ack_delay_ns: Option<u64>,
     pub ack_frequency: Option<usize>,
     #[serde(flatten)]
@@ -186,6 +189,9 @@ impl Job for ClientJob {
                 "several objects take a concurrency, and neither early data nor migration"
                     .to_owned(),
             );
+        }
+        if self.address_change.is_some() && self.migration.is_none() {
+            return Err("a client whose address changes needs a migration".to_owned());
         }
         self.paths().map(|_| ())
     }

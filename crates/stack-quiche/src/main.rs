@@ -13,6 +13,7 @@ mod held_acks;
 mod job;
 mod logs;
 mod migration;
+mod notice;
 mod outbox;
 mod report;
 mod requests;

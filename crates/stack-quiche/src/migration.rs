@@ -19,6 +19,8 @@ struct Path {
     socket: UdpSocket,
     known_as: SocketAddr,
     received: u64,
+    /// Opened because the address changed.
+    new: bool,
 }
 
 impl Path {
@@ -34,13 +36,14 @@ impl Path {
             known_as: socket.local_addr()?,
             socket,
             received: 0,
+            new: false,
         })
     }
 }
 
 enum State {
-    /// Stays where it is until so many bytes of the body have come.
-    Waiting(Migration, u64),
+    /// Stays where it is until so many bytes of the body have come, or without a number until it is told.
+    Waiting(Migration, Option<u64>),
     /// The new path is being validated.
     Probing(SocketAddr),
     /// On the new path, which had received so many datagrams when the move was made.
@@ -55,17 +58,21 @@ pub struct Paths {
     open: Vec<Path>,
     state: State,
     failure: Option<String>,
+    told: bool,
+    reset: bool,
     packet: Vec<u8>,
 }
 
 impl Paths {
     /// One socket; `migration` says whether and when it changes.
-    pub fn open(peer: SocketAddr, migration: Option<(Migration, u64)>) -> io::Result<Self> {
+    pub fn open(peer: SocketAddr, migration: Option<(Migration, Option<u64>)>) -> io::Result<Self> {
         Ok(Self {
             peer,
             open: vec![Path::open(peer)?],
             state: migration.map_or(State::Settled, |(kind, at)| State::Waiting(kind, at)),
             failure: None,
+            told: false,
+            reset: false,
             packet: vec![0; 65_535],
         })
     }
@@ -100,7 +107,10 @@ impl Paths {
                     Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                         return Err(error)
                     }
-                    Err(_) => break,
+                    Err(error) => {
+                        self.reset |= error.kind() == io::ErrorKind::ConnectionAborted;
+                        break;
+                    }
                 }
             }
         }
@@ -123,10 +133,12 @@ impl Paths {
             self.on_event(quic, &event);
         }
         match self.state {
-            State::Waiting(kind, at) if received > 0 && received >= at => {
+            State::Waiting(kind, at)
+                if self.told || received > 0 && at.is_some_and(|at| received >= at) =>
+            {
                 let outcome = match kind {
                     Migration::Active => self.probe(quic),
-                    Migration::Rebinding => self.rebind(),
+                    Migration::Rebinding => self.rebind(quic),
                 };
                 if let Err(reason) = outcome {
                     self.settle(reason);
@@ -172,7 +184,9 @@ impl Paths {
             self.failure = Some("the server gave no spare connection ID".to_owned());
             return Ok(());
         }
-        let path = Path::open(self.peer).map_err(|error| format!("no second socket: {error}"))?;
+        let mut path =
+            Path::open(self.peer).map_err(|error| format!("no second socket: {error}"))?;
+        path.new = true;
         quic.probe_path(path.known_as, self.peer)
             .map_err(|error| format!("quiche cannot probe: {error:?}"))?;
         self.failure = Some("the transfer ended before the new path was validated".to_owned());
@@ -181,10 +195,15 @@ impl Paths {
         Ok(())
     }
 
-    fn rebind(&mut self) -> Result<(), String> {
+    fn rebind(&mut self, quic: &mut quiche::Connection) -> Result<(), String> {
         let mut path =
             Path::open(self.peer).map_err(|error| format!("no second socket: {error}"))?;
         path.known_as = self.local();
+        path.new = true;
+        if self.told {
+            // Nothing comes to the old address any more, and a client that only waits would never be heard again.
+            let _ = quic.send_ack_eliciting();
+        }
         self.state = State::Moved(path.known_as, 0);
         // First in the list, so that everything leaves from it; what is under way to the old port still arrives.
         self.open.insert(0, path);
@@ -201,6 +220,32 @@ impl Paths {
             .iter()
             .find(|path| path.known_as == address)
             .map_or(0, |path| path.received)
+    }
+
+    /// The address has changed: do now what is to be done.
+    pub fn tell(&mut self) {
+        self.told = true;
+    }
+
+    /// Whether a socket was destroyed since this was asked last.
+    pub fn take_reset(&mut self) -> bool {
+        std::mem::take(&mut self.reset)
+    }
+
+    /// Datagrams so far.
+    pub fn received(&self) -> u64 {
+        self.open.iter().map(|path| path.received).sum()
+    }
+
+    /// Whether anything has come over a new path.
+    pub fn is_heard(&self) -> bool {
+        self.open.iter().any(|path| path.new && path.received > 0)
+    }
+
+    /// Why it stays at an address that is gone.
+    pub fn stranded(&self) -> Option<&str> {
+        let settled = self.told && matches!(self.state, State::Settled);
+        self.failure.as_deref().filter(|_| settled)
     }
 
     /// Whether packets came over the new path after the move, and if not, why.

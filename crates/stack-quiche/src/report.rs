@@ -19,6 +19,18 @@ pub enum EarlyData {
     Rejected,
 }
 
+/// What a client saw of the change of its address. Instants are those at which the program had read the bytes.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Moved {
+    pub noticed_ns: Option<u64>,
+    /// Of the body, when it noticed.
+    pub body_bytes_before: u64,
+    /// The last new byte of the body before anything came over the new path.
+    pub last_byte_before_ns: Option<u64>,
+    /// The first one after that.
+    pub first_byte_after_ns: Option<u64>,
+}
+
 /// One request.
 #[derive(Debug, Serialize)]
 pub struct Request {
@@ -52,6 +64,8 @@ pub struct Request {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub migration_failure: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub address_change: Option<Moved>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// It was whole before others of its connection failed.
     #[serde(skip)]
@@ -81,6 +95,7 @@ impl Request {
             early_data: None,
             migrated: None,
             migration_failure: None,
+            address_change: None,
             error: None,
             spared: false,
         }

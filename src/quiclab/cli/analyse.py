@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import track
 
-from quiclab.errors import DecodeError
+from quiclab.errors import DecodeError, SpecError
 from quiclab.store.layout import StudyDir, disk_errors, read_trial
 from quiclab.store.ledger import open_ledger
 
@@ -57,7 +58,7 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
     import polars
 
     from quiclab.decoders import decode_trial
-    from quiclab.metrics import bytes_acknowledged, compute_trial, flow_throughput, flows, object_runs
+    from quiclab.metrics import bytes_acknowledged, compute_trial, flow_throughput, flows, object_runs, page_progress
 
     decoded = decode_trial(folder)
     schema = {"trial_id": str, "name": str, "value": float, "unit": str, "better": str, "note": str}
@@ -65,14 +66,29 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
         **decoded.tables,
         "decode_stats": decoded.stats,
         "bytes_acknowledged": bytes_acknowledged(decoded.tables, document),
+        "page_progress": page_progress(decoded.tables, document),
         "flow_throughput": flow_throughput(decoded.tables, document),
         "flows": flows(decoded.tables, document),
         "object_runs": object_runs(decoded.tables, document),
         "metrics": polars.DataFrame(compute_trial(folder, decoded.tables, document), schema=schema, orient="row"),
     }
+    if "page" in (document.get("expected") or {}):
+        _write_har(study_dir, trial_id, tables)
     for name, table in tables.items():
         (study_dir.tables / name).mkdir(exist_ok=True)
         table.write_parquet(study_dir.tables / name / f"{trial_id}.parquet")
+
+
+def _write_har(study_dir: StudyDir, trial_id: str, tables: dict[str, Any]) -> None:
+    """The load of a page as the browser's own trace tells it; none where the trace has no request."""
+    from quiclab.exports import EXPORTS, Choice
+
+    folder = study_dir.tables / "har"
+    folder.mkdir(exist_ok=True)
+    lazy = {name: table.lazy() for name, table in tables.items()}
+    har = next(export for export in EXPORTS if export.format == "har")
+    with contextlib.suppress(DecodeError, SpecError):
+        har.write(lazy, Choice(source="raw/client-trace.json"), folder / f"{trial_id}.har")
 
 
 def _trial_row(document: dict[str, Any], status: str, reason: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from quiclab.endpoints import Uploads, find, look_for, names_by_role, objections
 from quiclab.endpoints.ecn import ecn_warnings
 from quiclab.errors import ExitCode
 from quiclab.plan.arms import ArmsSummary, arms_summary
+from quiclab.plan.blocked import block_warnings
 from quiclab.plan.duration import expected_duration, expected_total
 from quiclab.plan.make import make_plan
 from quiclab.plan.power import attainable
@@ -99,7 +100,7 @@ def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:
         found += [f"Arm {arm.name} cannot run: {reason}." for reason in objections(arm, study.workloads)]
     found += [f"Not on this machine: {reason}." for reason in look_for(study.arms, bounded_run).missing]
     for path in study.paths:
-        found += ecn_warnings(study.arms, path)
+        found += ecn_warnings(study.arms, path) + block_warnings(study.arms, path)
     limited = {row.cell_id for row in rows if expected_duration(row, study) > study.limits.trial}
     if limited:
         found.append(

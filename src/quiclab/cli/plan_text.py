@@ -135,7 +135,19 @@ def _size(study: Study, rows: Sequence[PlanRow]) -> list[str]:
 
 
 def _objects(workload: Workload) -> str:
+    """What is asked for, and who else uses the link meanwhile."""
+    competition = workload.competition
+    if competition is None:
+        return _asked_for(workload)
+    flows = _count(range(competition.flows), "other flow")
+    ends = "until the measured client ends" if competition.duration is None else f"for {competition.duration}"
+    return f"{_asked_for(workload)} beside {flows} {ends}"
+
+
+def _asked_for(workload: Workload) -> str:
     """A single one by its size; of several all that decides how they come."""
+    if workload.page is not None:
+        return f"{workload.name} (a page of {workload.total})"
     if workload.video is not None:
         return f"{workload.name} ({workload.video})"
     way = ", uploaded" if workload.upload else ""

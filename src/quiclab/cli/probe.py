@@ -8,21 +8,19 @@ import json
 import shutil
 import signal
 import socket
-import ssl
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
 
-from quiclab.cli.link_options import add_link_options, read_link_options, words_of
+from quiclab.cli.probe_options import Order, add_options, read_order
 from quiclab.errors import ExitCode, HostError, QuiclabError, SpecError
 from quiclab.spec.model import Limits
 from quiclab.spec.model import Path as LinkPath
-from quiclab.spec.target import Target, read_targets
+from quiclab.spec.target import Target
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import StudyDir, write_atomically
-from quiclab.units import ByteCount, Duration
+from quiclab.units import Duration
 
 if TYPE_CHECKING:
     from quiclab.testbed.host_nat import HostNat
@@ -42,28 +40,9 @@ It needs root and --allow-host-nat, because packets must be forwarded through th
 table, one device, and forwarding on the uplink, all taken back at the end (after kill -9: quiclab clean). The same
 command continues a probe that was interrupted.
 """
-_MOST_PAIRS = 1000
 _LOOK_LIMIT = Duration(15 * 10**9)
 _UNHURRIED = Duration(5 * 10**9)
 """A look measures nothing: a late link does not void it."""
-Quantity = TypeVar("Quantity", Duration, ByteCount)
-
-
-@dataclass(frozen=True)
-class _Order:
-    """The command line, understood."""
-
-    targets: tuple[Target, ...]
-    path: LinkPath
-    pairs: int
-    seed: int
-    out: Path
-    requests: int
-    body_bytes: ByteCount
-    pause: Duration
-    limits: Limits
-    ca: Path
-    insecure: bool
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -74,28 +53,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("urls", nargs="+", metavar="URL", help="https://…, each a workload of the study")
-    parser.add_argument("--pairs", type=int, default=10, metavar="N", help="pairs a URL, and of the A/A control (10)")
-    parser.add_argument("--out", type=Path, metavar="STUDY", help="study directory (default: studies/probe-HOST)")
-    add_link_options(parser)
-    bounds = parser.add_argument_group("what the servers are asked to bear, each host by itself")
-    bounds.add_argument("--max-requests", type=int, default=100, metavar="N", help="most requests (100)")
-    bounds.add_argument("--max-bytes", default="100 MB", metavar="SIZE", help='most bytes of bodies ("100 MB")')
-    bounds.add_argument("--pause", default="1 s", metavar="TIME", help='least time between two requests ("1 s")')
-    bounds.add_argument("--timeout", default="60 s", metavar="TIME", help='most time for one request ("60 s")')
-    trust = parser.add_mutually_exclusive_group()
-    trust.add_argument("--ca", type=Path, metavar="FILE", help="PEM file of CAs, instead of this machine's own")
-    trust.add_argument("--insecure", action="store_true", help="take any certificate")
-    parser.add_argument(
-        "--lateness",
-        default=str(Limits().lateness_p99),
-        metavar="TIME",
-        help="a trial is void if 1 %% of its packets left the link later than this (default %(default)s)",
-    )
-    parser.add_argument("--allow-host-nat", action="store_true", help="allow the change to this machine's network")
-    parser.add_argument("--yes", action="store_true", help="do not ask before the first packet")
-    parser.add_argument("--backend", choices=("tun", "veth"), help="how packets reach the link")
-    parser.add_argument("--no-report", action="store_true", help="stop after the last trial")
+    add_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -103,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Check, announce, ask, run in the sandbox, take the change back, report."""
     from quiclab.testbed.host_nat import HostNat, why_not
 
-    order = _read(arguments)
+    order = read_order(arguments)
     if (refusal := why_not(allowed=arguments.allow_host_nat)) is not None:
         raise refusal
     study_dir = StudyDir(order.out.resolve())
@@ -135,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         return code
 
 
-def _in_sandbox(order: _Order, study_dir: StudyDir, backend: Any, nat: HostNat) -> int:
+def _in_sandbox(order: Order, study_dir: StudyDir, backend: Any, nat: HostNat) -> int:
     from quiclab.testbed.sandbox import run_in_sandbox
 
     def inside() -> int:
@@ -153,7 +111,7 @@ def _in_sandbox(order: _Order, study_dir: StudyDir, backend: Any, nat: HostNat) 
     return run_in_sandbox(inside, connect=nat.connect)
 
 
-def _looks_and_trials(order: _Order, study_dir: StudyDir, wanted: Any) -> int:
+def _looks_and_trials(order: Order, study_dir: StudyDir, wanted: Any) -> int:
     """Inside the sandbox."""
     from quiclab.cli.probe_look import comparable, look_at
     from quiclab.cli.trials import run_trials
@@ -224,68 +182,6 @@ def _kept(study_dir: StudyDir) -> dict[str, Any] | None:
     return kept
 
 
-def _read(arguments: argparse.Namespace) -> _Order:
-    """Raises SpecError with every offender."""
-    problems: list[str] = []
-    targets, wrong_urls = read_targets(arguments.urls)
-    problems += wrong_urls
-    path = None
-    try:
-        path = read_link_options(arguments)
-    except SpecError as error:
-        problems += error.problems
-    for option, least, most in (("pairs", 1, _MOST_PAIRS), ("max_requests", 1, 10**6)):
-        value = getattr(arguments, option)
-        if not least <= value <= most:
-            problems.append(f"--{option.replace('_', '-')}: {value} is not from {least} to {most}")
-    body_bytes = _quantity(ByteCount, "--max-bytes", arguments.max_bytes, problems)
-    pause = _quantity(Duration, "--pause", arguments.pause, problems)
-    timeout = _quantity(Duration, "--timeout", arguments.timeout, problems)
-    lateness = _quantity(Duration, "--lateness", arguments.lateness, problems)
-    ca = arguments.ca or Path(ssl.get_default_verify_paths().cafile or "/etc/ssl/certs/ca-certificates.crt")
-    if not ca.is_file() and not arguments.insecure:
-        remedy = "" if arguments.ca else " (apt-get install -y ca-certificates, or --ca FILE)"
-        problems.append(f"--ca: there is no file {ca}{remedy}")
-    if not problems:
-        problems += _too_many(targets, arguments)
-    if problems or path is None:
-        raise SpecError("probe cannot do what was asked", "quiclab probe --help shows every option", tuple(problems))
-    out = arguments.out or Path("studies", f"probe-{targets[0].host}")
-    added = words_of(arguments)
-    return _Order(
-        targets,
-        replace(path, name="emulated" if added else "plain", title=added or "nothing added"),
-        arguments.pairs,
-        arguments.seed,
-        out,
-        arguments.max_requests,
-        body_bytes,
-        pause,
-        Limits(trial=timeout, lateness_p99=lateness),
-        ca.resolve(),
-        arguments.insecure,
-    )
-
-
-def _too_many(targets: Sequence[Target], arguments: argparse.Namespace) -> list[str]:
-    from quiclab.plan.probing import planned_requests
-
-    return [
-        f"--max-requests: {host} would get {planned} requests (looks, pairs and the A/A control), and "
-        f"{arguments.max_requests} are allowed; allow more, or take fewer --pairs"
-        for host, planned in planned_requests(targets, arguments.pairs).items()
-        if planned > arguments.max_requests
-    ]
-
-
-def _quantity(unit: type[Quantity], option: str, text: str, problems: list[str]) -> Quantity:
-    try:
-        return unit.parse(text)
-    except ValueError as error:
-        problems.append(f"{option}: {error}")
-        return unit(0)
-
-
 def _resolve(targets: Sequence[Target], kept: dict[str, Any] | None) -> tuple[Target, ...]:
     """The one address that all trials ask: that of the looks, where these were taken. Raises HostError."""
     known = {each["url"]: each["address"] for each in kept["targets"]} if kept else {}
@@ -307,7 +203,7 @@ def _resolve(targets: Sequence[Target], kept: dict[str, Any] | None) -> tuple[Ta
     return tuple(found)
 
 
-def _announce(order: _Order, nat: HostNat) -> None:
+def _announce(order: Order, nat: HostNat) -> None:
     from quiclab.plan.probing import planned_requests
 
     print("probe sends GET requests, one at a time, over HTTP/2 and over HTTP/3:")

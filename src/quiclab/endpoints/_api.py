@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
+from quiclab.spec.address_change import AddressChange
 from quiclab.spec.model import OCTETS, Knobs, Program, Role, Tcp, Video, Workload
 from quiclab.spec.model import Protocol as HttpProtocol
 
@@ -18,13 +19,15 @@ __all__ = ["Knobs", "Role"]  # so that an endpoint's file needs one import
 
 Ability = Literal[
     "keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency", "content_type", "objects", "ranges",
-    "upload", "video",
+    "pages", "upload", "video",
 ]  # fmt: skip
 """What an endpoint can do beside its knobs, for docs/reference/endpoints.md and the conformance page. `ack_frequency`:
 it does what its peer asks for by ACK_FREQUENCY frames (draft-ietf-quic-ack-frequency); `content_type`: it serves an
 object under the type that the spec gives it; `objects`: it downloads several objects on one connection, as many at once
-as it is told, and tells of each; `ranges`: it serves parts of a file (RFC 9110 section 14); `upload`: it sends what it
-is given by PUT, or keeps what is sent to it; `video`: it plays one."""
+as it is told, and tells of each; `ranges`: it serves parts of a file (RFC 9110 section 14); `pages`: of a client, it
+loads a page with all that it shows; of a server, it serves files under several names, each at an address of its own,
+and tells their types by their endings; `upload`: it sends what it is given by PUT, or keeps what is sent to it;
+`video`: it plays one."""
 
 BoundedRun = Callable[[Sequence[str]], str | None]
 """Runs a short command and returns what it printed, or None when it failed or took too long."""
@@ -59,6 +62,31 @@ class Origin:
     def authority(self) -> str:
         """Address and port as a socket address."""
         return _authority(self.address, self.port)
+
+
+@dataclass(frozen=True)
+class ServedHost:
+    """One of the names under which a page is served."""
+
+    name: str
+    address: str
+    protocols: tuple[HttpProtocol, ...]
+    certificate: Path
+    key: Path
+
+
+@dataclass(frozen=True)
+class PageContext:
+    """A page, beside what a context has for all workloads."""
+
+    document: str
+    """Path below `/` on the first host."""
+    hosts: tuple[ServedHost, ...]
+    """All serve the same files. The first has the context's own address."""
+    resources: int
+    """How many it surely has, with its document; 1 where only the browser can tell."""
+    limit_s: float
+    """After that the client gives up, and writes down how far it came."""
 
 
 @dataclass(frozen=True)
@@ -113,12 +141,36 @@ class Context:
     """Clients: the folder with what is to be sent, each under its name; None: everything is downloaded."""
     received: Path | None = None
     """Servers: the folder where uploads are to be kept, each under its name; None: there are none."""
+    address_change: AddressChange | None = None
+    """Clients: what becomes of their address in this trial."""
     priming: bool = False
     """Clients: this is the first visit, which only fetches the ticket."""
     origin: Origin | None = None
     """Proxies: who stands behind."""
     foreign: Foreign | None = None
     """Clients: the server is a stranger's."""
+    page: PageContext | None = None
+    """What is loaded or served is a page."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the server at its own address: a page's document may come from another name than the warm-up."""
+        return (
+            tuple(dict.fromkeys([self.host, *(each.name for each in self.page.hosts[:1])]))
+            if self.page
+            else (self.host,)
+        )
+
+    @property
+    def other_hosts(self) -> tuple[ServedHost, ...]:
+        """Of a page: all but the first."""
+        return self.page.hosts[1:] if self.page else ()
+
+    @property
+    def reached(self) -> Path:
+        """Clients whose address is to change: the pipe into which they write a line, with a number, when so many bytes
+        of the body have come. That the address has changed they read as a line on stdin."""
+        return self.work_dir / "reached"
 
     @property
     def protocol(self) -> HttpProtocol:
@@ -168,6 +220,8 @@ class Command:
     """Clients: may be started early; begins at a line on stdin, so that its own start-up is not measured."""
     ready_file: Path | None = None
     """Clients that wait for "go": this file appears once they are warm. None: they are at once, or nearly."""
+    finishing_s: float = 0.0
+    """Clients that keep the trial's time limit themselves: how much longer they may take to write down why."""
     reports: bool = False
     """Clients: writes client.json by itself. Without it only the start and the end of the program are known."""
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from quiclab.endpoints._address_change import address_change_job, migration
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
 from quiclab.endpoints._stacks import find_program
 from quiclab.spec.model import Knobs, Program
@@ -35,6 +36,8 @@ def client_job(context: Context) -> dict[str, object]:
         "session_file": str(context.session_file),
         "priming": context.priming,
         **_knobs(knobs),
+        "migration": migration(context),
+        "address_change": address_change_job(context),
         "session": knobs.session or "fresh",
         "verify": knobs.verify is not False,
     }

@@ -8,10 +8,12 @@ begins at twice the largest datagram that it would take, so that only its stream
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Unsupported
+from quiclab.endpoints._pages import CONTENT_TYPES, HEADERS
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
 from quiclab.spec.model import Protocol, Tcp
@@ -22,7 +24,8 @@ KNOBS: Mapping[Protocol, frozenset[str]] = {
     "h2": frozenset({"groups", "max_streams", "early_data", "compression"}),
     "h3": frozenset({"groups", "max_streams", "stream_window", "gso", "early_data", "compression"}),
 }
-ABILITIES: frozenset[Ability] = frozenset({"resumption", "early_data", "content_type", "ranges"})
+ABILITIES: frozenset[Ability] = frozenset({"resumption", "early_data", "content_type", "ranges", "pages"})
+_ALL: tuple[Protocol, ...] = ("h1", "h2", "h3")
 
 
 def probe_nginx(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
@@ -75,14 +78,7 @@ def _configuration(context: Context, folder: Path, location: str, upstream: str)
     ]
     if knobs.groups is not None:
         tls.append(f"ssl_ecdh_curve {':'.join(OPENSSL_GROUPS[group] for group in knobs.groups)};")
-    server = [
-        f"listen {context.authority} quic reuseport;",
-        f"listen {context.authority} ssl;",
-        "http2 on;",
-        "http3 on;",
-        f"server_name {context.host};",
-        f"quic_gso {'on' if knobs.gso else 'off'};",
-    ]
+    server = [f"quic_gso {'on' if knobs.gso else 'off'};"]
     if knobs.compression:
         server += ["gzip on;", "gzip_types *;", "gzip_min_length 0;", "gzip_proxied any;"]
     if knobs.max_streams is not None:
@@ -93,6 +89,18 @@ def _configuration(context: Context, folder: Path, location: str, upstream: str)
         f"{name}_temp_path {folder}-{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
     common, own = "\n  ".join(tls), "\n    ".join(server)
+    servers = [_server(_listens(context.authority, context.host, _ALL), own, location)]
+    for host in context.page.hosts if context.page else ():
+        if host.name == context.host:
+            continue
+        # The document's own name may stand beside that of the warm-up, at the same address.
+        authority = replace(context, address=host.address).authority
+        listens = _listens(authority, host.name, host.protocols, again=host.address == context.address)
+        shown = [f"ssl_certificate {host.certificate};", f"ssl_certificate_key {host.key};"]
+        servers.append(_server([*listens, *shown], own, location))
+    newline = "\n  "
+    types = "".join(f" {media_type.partition(';')[0]} {ending};" for ending, media_type in CONTENT_TYPES.items())
+    more = [f'add_header {name} "{value}";' for name, value in HEADERS.items()] if context.page else []
     return f"""daemon off;
 worker_processes 1;
 pid {folder}.pid;
@@ -103,20 +111,37 @@ http {{
   sendfile on;
   keepalive_requests 1000000;
   add_header Cache-Control no-store;
-  types {{ }}
+  {" ".join(more)}
+  types {{{types if context.page else ""} }}
   default_type {context.content_type};
   {temporary}
   {common}
   {upstream}
-  server {{
-    {own}
-    location / {{
-      {location}
-    }}
-  }}
+  {newline.join(servers)}
   server {{
     listen {context.authority} ssl default_server;
     ssl_reject_handshake on;
   }}
 }}
 """
+
+
+def _listens(authority: str, name: str, protocols: Collection[Protocol], *, again: bool = False) -> list[str]:
+    """What a server of this name listens to; `again` where another one opens the same socket."""
+    quic = [f"listen {authority} quic{'' if again else ' reuseport'};", "http3 on;"] if "h3" in protocols else []
+    return [
+        *quic,
+        f"listen {authority} ssl;",
+        f"http2 {'on' if 'h2' in protocols else 'off'};",
+        f"server_name {name};",
+    ]
+
+
+def _server(listens: Sequence[str], own: str, location: str) -> str:
+    lines = "\n    ".join([*listens, own])
+    return f"""server {{
+    {lines}
+    location / {{
+      {location}
+    }}
+  }}"""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection
 
+from quiclab.endpoints._address_change import objections_to_change
 from quiclab.endpoints._api import Endpoint, LimitedObjects, Proxy, Role
 from quiclab.endpoints._upload import unsent
 from quiclab.endpoints.clients.aioquic import AioquicClient
@@ -90,6 +91,7 @@ def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
     found += [why for workload in several if (why := _unfetched(arm, client, workload)) is not None]
     if any(workload.upload for workload in workloads):
         found += unsent(arm, client, find("proxy" if arm.proxy else "server", arm.front.name), ENDPOINTS)
+    found += _unloaded(arm, client, server, [workload for workload in workloads if workload.page is not None])
     if {workload.content_type for workload in workloads} - {OCTETS} and "content_type" not in server.abilities:
         found.append(f"the server {server.name} cannot be told the content type of an object: unsupported")
     if any(workload.video is not None for workload in workloads):
@@ -111,7 +113,7 @@ def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
         ]
         if not set(program.knobs.asked()) - known and (why := endpoint.unsupported(program, protocol)) is not None:
             found.append(why)
-    return found + _unheard(arm) + _uncompressed(arm)
+    return found + _unheard(arm) + _uncompressed(arm) + objections_to_change(arm, workloads, client)
 
 
 def _unfetched(arm: Arm, client: Endpoint, workload: Workload) -> str | None:
@@ -121,6 +123,27 @@ def _unfetched(arm: Arm, client: Endpoint, workload: Workload) -> str | None:
         told = f"the client {client.name} cannot fetch the {len(workload.object_sizes)} objects of {workload.name}"
         return f"{told} on one connection: unsupported; {', '.join(able)} can"
     return client.unsupported_objects(arm.client, workload) if isinstance(client, LimitedObjects) else None
+
+
+def _unloaded(arm: Arm, client: Endpoint, server: Endpoint, pages: Collection[Workload]) -> list[str]:
+    """Why pages cannot be loaded or served."""
+    found = []
+    for endpoint, does in ((client, "load"), (server, "serve")):
+        if pages and "pages" not in endpoint.abilities:
+            able = [each.name for each in ENDPOINTS if each.role == endpoint.role and "pages" in each.abilities]
+            found.append(f"the {endpoint.role} {endpoint.name} cannot {does} pages: unsupported; {', '.join(able)} can")
+    if arm.proxy is not None and any(_has_other_hosts(each) for each in pages):
+        found.append("a proxy has one origin, and a page of several hosts has several: unsupported")
+    return found
+
+
+def _has_other_hosts(workload: Workload) -> bool:
+    page = workload.page
+    if page is None:
+        return False
+    return page.har is not None or any(
+        each.value > 0 for each in (page.third_party, *(r.third_party for r in page.resources))
+    )
 
 
 def _unplayed(client: Endpoint, server: Endpoint) -> list[str]:

@@ -157,6 +157,7 @@ def _entry(row: Row, epoch_ns: int) -> Json:
         "_transport": row["transport"],
         "_fromCache": row["from_cache"],
         "_error": row["error"],
+        "_initiator": None if row["initiator"] is None else {"url": row["initiator"]},
     }
     return entry | {name: value for name, value in beside.items() if value is not None}
 

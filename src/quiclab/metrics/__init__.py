@@ -16,6 +16,7 @@ from quiclab.metrics.evidence import Evidence, Unknown
 from quiclab.metrics.flows import flow_throughput, flows
 from quiclab.metrics.measured import measured_tables
 from quiclab.metrics.order import object_runs
+from quiclab.metrics.page import page_progress
 
 __all__ = [
     "METRICS",
@@ -26,6 +27,7 @@ __all__ = [
     "flow_throughput",
     "flows",
     "object_runs",
+    "page_progress",
 ]
 
 

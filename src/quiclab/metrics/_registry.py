@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 from quiclab.metrics._api import Metric
+from quiclab.metrics.address_change import ADDRESS_CHANGE
 from quiclab.metrics.competition import COMPETITION
 from quiclab.metrics.cost import COST
 from quiclab.metrics.ecn import ECN
 from quiclab.metrics.objects import OBJECTS
 from quiclab.metrics.order import ORDER
+from quiclab.metrics.page import PAGE
 from quiclab.metrics.path import PATH
 from quiclab.metrics.retransmission import RETRANSMISSION
 from quiclab.metrics.times import TIMES
 from quiclab.metrics.video import VIDEO
 
 METRICS: tuple[Metric, ...] = (
-    *TIMES, *OBJECTS, *ORDER, *RETRANSMISSION, *PATH, *ECN, *COST, *COMPETITION, *VIDEO,
+    *TIMES, *OBJECTS, *PAGE, *ORDER, *ADDRESS_CHANGE, *RETRANSMISSION, *PATH, *ECN, *COST, *COMPETITION, *VIDEO,
 )  # fmt: skip

@@ -29,13 +29,14 @@ def bytes_acknowledged(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, A
 
 
 def _tcp(evidence: Evidence) -> Iterator[tuple[int, int]]:
+    """Over several connections, of which one follows the other, the sum."""
+    total = 0
     for segments in tcp.sent_segments(evidence, evidence.receiver, evidence.way):
         if not segments.end.size:
             continue
         # Payload starts behind the SYN and ends before the FIN, which are acknowledged too.
         first, last = int(segments.start.min()), int(segments.end.max())
         acknowledged = IntervalSet()
-        total = 0
         for time_ns, ranges in tcp.acknowledgments(evidence, segments):
             total += sum(acknowledged.add_length(max(start, first), min(end, last)) for start, end in ranges)
             yield time_ns, total

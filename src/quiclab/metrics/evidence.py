@@ -88,7 +88,13 @@ class Evidence:
 
     @cached_property
     def _transport(self) -> pl.DataFrame:
-        return self.table("ip_packets").filter(pl.col("protocol").is_in(["tcp", "udp"]))
+        packets = self.table("ip_packets").filter(pl.col("protocol").is_in(["tcp", "udp"]))
+        change = self.trial.get("address_change") or {}
+        if change.get("changed_ns") is None:
+            return packets
+        # What comes for an address that the client has left does not arrive.
+        gone = (pl.col("dst") == change["old_address"]) & (pl.col("time_ns") >= change["changed_ns"])
+        return packets.filter(~(gone & (pl.col("vantage") == "client")))
 
     def packets(self, end: End, direction: Direction, transports: Sequence[str] | None = None) -> pl.DataFrame:
         """The workload's packets that one end's capture holds for one direction, in order.

@@ -91,8 +91,9 @@ def _length_ms(evidence: Evidence) -> float:
 
 
 def fraction_loaded_pct(evidence: Evidence) -> float:
-    """What was there at the end."""
-    loaded = float(_rows(evidence, "player_samples")["loaded_ms"].max())  # type: ignore[arg-type]
+    """What was there, whether it was thrown away since or not: nothing is skipped."""
+    reached = pl.max_horizontal("loaded_ms", pl.col("position_ms") + pl.col("ahead_ms"))
+    loaded = float(_rows(evidence, "player_samples").select(reached.max()).item())
     return min(100.0, 100 * loaded / _length_ms(evidence))
 
 

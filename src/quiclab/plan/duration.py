@@ -6,19 +6,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from quiclab.plan.blocked import blocked, transport
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.link import reference_rate
-from quiclab.spec.model import Arm, Bernoulli, Bursts, DropList, GilbertElliott, Loss, Path, Study
+from quiclab.spec.model import Arm, Bernoulli, Bursts, DropList, GilbertElliott, Jitter, Loss, Path, Study
 from quiclab.units import Bitrate, ByteCount, Duration
 
 OVERHEAD = Duration(300_000_000)
 """Namespaces, processes, readiness and warm-up of one trial: what is not the transfer."""
 BROWSER = Duration(1_500_000_000)
 """Start and end of a browser."""
+PAGE_WHOLE = Duration(1_000_000_000)
+"""Until a page is known to ask for nothing more, and its trace is written."""
 HEADER_BYTES = 60
 """IP, transport and framing in a full packet, about the same for both protocols."""
 UNLIMITED = Bitrate(10**9)
 """What a path without a rate is taken for."""
+PACKET_THRESHOLD = 3
+"""Packets by which one may be overtaken before QUIC takes it for lost (RFC 9002 section 6.1.1)."""
 HANDSHAKE_RTTS = {"h2": 2, "h3": 1}
 """Before the request can leave: TCP and then TLS 1.3, or QUIC with TLS inside (RFC 9001 section 4)."""
 
@@ -31,14 +36,19 @@ def expected_duration(row: PlanRow, study: Study) -> Duration:
     arm = next(arm for arm in study.arms if arm.name == row.arm_name)
     path = next(path for path in study.paths if path.name == row.path)
     workload = next(workload for workload in study.workloads if workload.name == row.workload)
+    if workload.page is not None:
+        return min(_transfer(arm, path, workload.total), study.limits.trial) + BROWSER + PAGE_WHOLE + OVERHEAD
     if workload.video is not None:
-        watched = min(workload.video.watch, workload.video.length)
-        return min(watched, study.limits.trial) + BROWSER + OVERHEAD
+        return workload.video.shown + BROWSER + OVERHEAD
     if workload.competition is not None and workload.competition.duration is not None:
         return workload.competition.duration + OVERHEAD
     rounds = -(-len(workload.object_sizes) // workload.at_once)
     between = Duration((rounds - 1) * path.base_rtt.ns)
-    return min(_transfer(arm, path, workload.total) + between, study.limits.trial) + OVERHEAD
+    transfer = _transfer(arm, path, workload.total) + between
+    span = blocked(arm, path)
+    if span is not None and span.start < transfer:
+        transfer = study.limits.trial if span.end is None else transfer + span.end
+    return min(transfer, study.limits.trial) + OVERHEAD
 
 
 def expected_total(rows: Iterable[PlanRow], study: Study) -> Duration:
@@ -57,7 +67,7 @@ def _transfer(arm: Arm, path: Path, size: ByteCount) -> Duration:
     payload_bytes = path.mtu - HEADER_BYTES
     remaining = size.bytes * path.mtu / payload_bytes
     rtt_s = path.base_rtt.s
-    rate = _rate_bit_per_s(path, payload_bytes)
+    rate = _rate_bit_per_s(arm, path, payload_bytes)
     window = float(arm.tcp.initial_window * path.mtu)
     seconds = (HANDSHAKE_RTTS[arm.protocol] + 1) * rtt_s
     while window < remaining and window * 8 < rate * rtt_s:
@@ -67,16 +77,34 @@ def _transfer(arm: Arm, path: Path, size: ByteCount) -> Duration:
     return Duration.from_s(seconds + remaining * 8 / rate)
 
 
-def _rate_bit_per_s(path: Path, payload_bytes: int) -> float:
-    """The bottleneck's rate, or less where loss holds the window down.
+def _rate_bit_per_s(arm: Arm, path: Path, payload_bytes: int) -> float:
+    """The bottleneck's rate, or less where a policer, loss, or what QUIC takes for loss holds the window down.
 
     Rate of a Reno under random loss p: payload / RTT × sqrt(3 / 2p) (Mathis et al., CCR 27(3), 1997).
     """
     rate = min(float((reference_rate(link.down) or UNLIMITED).bit_per_s) for link in path.links)
+    police = [link.down.police for link in path.links if link.down.police is not None]
+    rate = min([rate, *(each.rate.bit_per_s for each in police if each.protocol == transport(arm))])
     loss = 1 - math.prod(1 - mean_loss(link.down.loss) for link in path.links)
+    if arm.protocol == "h3":
+        threshold = arm.front.knobs.packet_threshold or PACKET_THRESHOLD
+        displaced_s = threshold * path.mtu * 8 / rate
+        for down in (link.down for link in path.links):
+            if down.reorder is not None and down.reorder.extra_delay.s > displaced_s:
+                loss = min(1.0, loss + down.reorder.probability.value)
+            spread_s = _spread_s(down.jitter)
+            if spread_s > displaced_s:
+                # Paced, a window so small that no packet is displaced by the threshold within the spread of the jitter.
+                rate = min(rate, threshold * payload_bytes * 8 / spread_s)
     if loss and path.base_rtt.ns:
         rate = min(rate, payload_bytes * 8 / path.base_rtt.s * math.sqrt(1.5 / loss))
     return rate
+
+
+def _spread_s(jitter: Jitter | None) -> float:
+    """By how much a jitter that reorders separates packets, twice its scale, and again as much for the time that a
+    window, halved each time, takes to come back."""
+    return 4 * jitter.scale.s if jitter is not None and jitter.mode == "reorder" else 0.0
 
 
 def mean_loss(loss: Loss | None) -> float:

@@ -26,6 +26,9 @@ TITLES = {
     "setup_ms": "set-up time",
     "goodput_bit_per_s": "goodput",
     "retransmitted_bytes": "bytes retransmitted",
+    "address_change_gap_ms": "gap around the change of address",
+    "plt_ms": "page load time",
+    "speed_index_ms": "Speed Index",
     "shared_throughput_bit_per_s": "throughput beside others",
     "startup_ms": "start-up time of the video",
     "stalls": "stalls of the video",
@@ -126,6 +129,12 @@ def _arm(arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
     ]
     own_voids = attempts.filter((pl.col("status") == "void") & (pl.col("reason").fill_null("") != BLOCK_VOID)).height
     return arm_result(arm, trials, attempts.height, own_voids, metric)
+
+
+def _metric_of_its_kind(study: Study) -> str:
+    """What studies of one kind of workload compare."""
+    kinds = {workload.get("kind") for workload in study.items("workloads")}
+    return "plt_ms" if kinds == {"page"} else "ttlb_ms"
 
 
 def _metric(study: Study, name: str) -> Metric:

@@ -10,6 +10,14 @@ from quiclab.report.study import Study
 from quiclab.report.text_table import TextTable
 
 COLUMNS = {
+    "plt_ms": ("page load", "ms"),
+    "speed_index_ms": ("Speed Index", "ms"),
+    "fcp_ms": ("first paint", "ms"),
+    "lcp_ms": ("largest paint", "ms"),
+    "last_visual_change_ms": ("last change", "ms"),
+    "main_image_start_ms": ("main image asked for", "ms"),
+    "main_image_end_ms": ("main image there", "ms"),
+    "page_bytes_h3_pct": ("bytes over HTTP/3", "%"),
     "setup_ms": ("set-up", "ms"),
     "ttfb_ms": ("first byte", "ms"),
     "ttlb_ms": ("last byte", "ms"),

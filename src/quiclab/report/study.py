@@ -72,7 +72,7 @@ class Study:
 
     def titles(self, axis: str) -> dict[str, str]:
         """What figures call each name of `axis`."""
-        return {item["name"]: str(item.get("title") or item["name"]) for item in self.items(axis)}
+        return {item["name"]: str(item.get("title") or item["name"]) + _condition(item) for item in self.items(axis)}
 
     def items(self, axis: str) -> list[dict[str, Any]]:
         """The spec's entries of 'paths', 'workloads' or 'arms' that have a name; empty where the spec is missing."""
@@ -80,6 +80,12 @@ class Study:
         return (
             [item for item in found if isinstance(item, dict) and item.get("name")] if isinstance(found, list) else []
         )
+
+
+def _condition(item: Mapping[str, Any]) -> str:
+    """What must never be left out beside a name: a video that no decoder played is not one that was watched."""
+    video = item.get("video")
+    return " (not decoded)" if isinstance(video, dict) and video.get("decode") is False else ""
 
 
 def read_study(directory: Path) -> Study:

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from quiclab.report import wording
+from quiclab.report.address_changes import address_change_tables
 from quiclab.report.flags import drift_table, outlier_table
 from quiclab.report.metric_values import by_path_and_arm, mean, middle, worst
 from quiclab.report.model import StudyAnalysis
@@ -24,6 +25,7 @@ def trust_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
     return [
         _controls(analysis),
         _counts(study),
+        *address_change_tables(study),
         drift_table(study, analysis),
         outlier_table(study, analysis),
         _lateness(study, analysis),

@@ -69,7 +69,8 @@ def part_command(laboratory: Laboratory, arm: model.Arm, workload: model.Workloa
     program = _program(arm, part)
     behind = part == "server" and arm.proxy is not None
     logged = part not in ("warm-up", "first-visit")
-    names = workload.object_names
+    page = laboratory.pages.get(workload.name)
+    names = (page.document,) if page else workload.object_names
     certificates = laboratory.certificates[arm.certificate]
     return find(role, program.name).command(
         Context(
@@ -81,7 +82,7 @@ def part_command(laboratory: Laboratory, arm: model.Arm, workload: model.Workloa
             host=HOST,
             object_name=names[0] if logged else WARM_UP_OBJECT,
             work_dir=seat.home,
-            root=laboratory.root,
+            root=page.root if page else laboratory.root,
             certificate=certificates.certificate,
             key=certificates.key,
             ca=certificates.ca,
@@ -91,11 +92,13 @@ def part_command(laboratory: Laboratory, arm: model.Arm, workload: model.Workloa
             session_file=seat.home / "session",
             content_type=workload.content_type,
             other_objects=names[1:] if logged else (),
-            concurrency=workload.at_once if logged else 1,
+            concurrency=workload.at_once if logged and not page else 1,
             video=workload.video if logged else None,
             uploads=laboratory.uploads if logged and workload.upload else None,
             received=received_folder(seat.raw) if workload.upload else None,
+            address_change=workload.address_change if part == "client" else None,
             priming=part == "first-visit",
+            page=page.context(arm.certificate, seat.ip_version, laboratory.study.limits.trial.s) if page else None,
             origin=Origin(seat.origin or seat.address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
         )
     )

@@ -14,6 +14,7 @@ from quiclab.runner.commands import ORIGIN_PORT, PORT, arm_of, path_of, workload
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.places import CLIENT, address_of, front_place, links_document, place_of
 from quiclab.spec import model
+from quiclab.spec.address_change import MIGRATIONS
 from quiclab.spec.video import QUALITIES
 from quiclab.testbed.clock import Instant
 
@@ -40,7 +41,7 @@ def trial_document(
         "protocol": arm.protocol,
         "tcp_congestion_control_asked": arm.tcp.congestion_control_of(_sender(arm, workload_of(laboratory.study, row))),
         "tcp_congestion_controls_asked": {role: arm.tcp.congestion_control_of(role) for role, _, _ in arm.programs()},
-        "asked": _asked(arm),
+        "asked": _asked(arm, workload_of(laboratory.study, row)),
         "ip_version": ip_version,
         "server_address": address_of(front_place(arm, path), ip_version),
         "client_address": address_of(CLIENT, ip_version),
@@ -69,6 +70,9 @@ def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
     """What should arrive, and at which end: of a single object its bytes and hash, of several all bytes and a list; of
     a video what it is."""
     workload = workload_of(laboratory.study, row)
+    page = laboratory.pages.get(workload.name)
+    if page is not None:
+        return {"body_bytes": workload.total.bytes, "page": {"document": page.document, **page.site.manifest}}
     if workload.video is not None:
         return {"video": _video(laboratory, workload.video, workload.object_names[0])}
     objects = [
@@ -77,10 +81,11 @@ def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
         # What a server has that is not ours is not known beforehand.
         for size, digest in (laboratory.expected.get(name, (None, None)),)
     ]
+    direction = "upload" if workload.upload else "download"
     if len(objects) == 1:
-        return {"direction": workload.direction, **objects[0]}
+        return {"direction": direction, **objects[0]}
     return {
-        "direction": workload.direction,
+        "direction": direction,
         "body_bytes": workload.total.bytes,
         "concurrency": workload.at_once,
         "objects": objects,
@@ -95,15 +100,18 @@ def _video(laboratory: Laboratory, video: model.Video, name: str) -> dict[str, A
     return asdict(video) | {"name": name, "representations": shown, "file_bytes": size}
 
 
-def _asked(arm: model.Arm) -> dict[str, Any]:
+def _asked(arm: model.Arm, workload: model.Workload) -> dict[str, Any]:
     """What the spec asks of the handshake and of the connection: the verdict holds the trial to it."""
     client, front = arm.client.knobs, arm.front.knobs
+    moves = client.on_address_change if workload.address_change else None
     expected = {None: None, True: "accepted", False: "rejected"}[front.early_data]
     return {
         "congestion_control": front.congestion_control,
         "session": client.session,
         "expect_early_data": expected if client.session == "early_data" else None,
-        "migration": client.migration,
+        "migration": MIGRATIONS.get(moves) if moves else client.migration,
+        "on_address_change": moves,
+        "reconnect_session": client.reconnect_session if moves else None,
         "groups": client.groups,
         "tls_version": client.tls_version or front.tls_version,
     }

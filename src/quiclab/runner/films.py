@@ -56,11 +56,14 @@ def make(film: Film) -> Path:
         shelf.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=shelf, ignore_cleanup_errors=True) as scratch:
             part = Path(scratch, "part")
-            part.mkdir(mode=0o755)
+            part.mkdir()
             for step in film.steps:
                 _run(ffmpeg, step, part)
             for file in film.scratch:
                 (part / file).unlink()
+            part.chmod(0o755)  # servers run as another user
+            for made_file in part.iterdir():
+                made_file.chmod(0o644)
             with contextlib.suppress(FileExistsError):  # another study made the same meanwhile
                 part.rename(made)
     except OSError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from quiclab.plan.rows import PlanRow
@@ -63,6 +63,16 @@ def other_flows(study: model.Study, row: PlanRow) -> tuple[Flow, ...]:
             baseline = next(arm for arm in study.arms if arm.name == study.baseline)
             flows.append(Flow(label, pair, start, baseline.tcp, background=each))
     return tuple(flows)
+
+
+def who_cannot_run(row: PlanRow, flows: Iterable[Flow], cannot_run: Mapping[str, str]) -> str | None:
+    """Why a trial cannot run here: its own arm's programs, or a competitor's. `cannot_run` is by arm."""
+    if row.arm_name in cannot_run:
+        return cannot_run[row.arm_name]
+    reasons = (
+        f"{flow.label}: {cannot_run[flow.arm.name]}" for flow in flows if flow.arm and flow.arm.name in cannot_run
+    )
+    return next(reasons, None)
 
 
 def _each(competition: model.Competition) -> Iterator[model.Competitor | model.Background]:

@@ -15,6 +15,7 @@ from quiclab.endpoints import Presence, look_for, objections
 from quiclab.errors import HostError, SpecError
 from quiclab.runner import films
 from quiclab.runner.cpu import Calibrations, calibrate
+from quiclab.runner.pages import ServedPage, place_page
 from quiclab.spec.model import Certificate, Study
 from quiclab.testbed import _libc
 from quiclab.testbed.certificates import HOST, Certificates, make_certificates
@@ -50,6 +51,8 @@ class Laboratory:
     calibrations: Calibrations = field(default_factory=dict)
     """What competitors for a core leave, by what was asked."""
     spin_ns: int | None = None
+    pages: Mapping[str, ServedPage] = field(default_factory=dict)
+    """Workload → its page."""
 
     def name_front(self, address: str) -> None:
         """Have the server's name stand for this address, in the file where names are looked up."""
@@ -86,10 +89,17 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     root, uploads = work_dir / "www", work_dir / "uploads"
     root.mkdir()
     uploads.mkdir()
-    (root / WARM_UP_OBJECT).write_bytes(os.urandom(1024))
+    warm_up = os.urandom(1024)
+    (root / WARM_UP_OBJECT).write_bytes(warm_up)
     expected = {}
+    pages = {}
     for workload in study.workloads:
         site = build_site(workload, study.seed)
+        if workload.page is not None:
+            pages[workload.name] = place_page(
+                work_dir, study_dir / "tls", kinds, workload, site, (WARM_UP_OBJECT, warm_up)
+            )
+            continue
         if site.film is not None:
             films.lend(site.film, root / workload.name)
         for name, content in site.files.items():
@@ -106,6 +116,7 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
         present.versions,
         present.cannot_run,
         calibrate(study),
+        pages=pages,
     )
 
 

@@ -94,10 +94,12 @@ class Topology:
     def link(self) -> Link:
         """The links between client and server, not yet running."""
         study, path = self._laboratory.study, self._path
+        page = self._laboratory.pages.get(self._row.workload)
         settings = LinkSettings(
             backend=self._laboratory.backend,
             mtu=path.mtu,
             model=link_config(path, self._row.seed),
+            more_server_addresses=page.addresses(path.ip_version) if page else (),
             route=_route(self._tcp_of("proxy")),
             route_at={self.namespaces[end]: self._route_at(end) for end in ENDS},
             work_dir=self._raw,

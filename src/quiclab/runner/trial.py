@@ -21,6 +21,7 @@ from typing import Any
 
 from quiclab.errors import TrialError
 from quiclab.plan.rows import PlanRow
+from quiclab.runner.address_change import ChangingAddress
 from quiclab.runner.commands import (
     ORIGIN_PORT,
     PORT,
@@ -37,6 +38,7 @@ from quiclab.runner.commands import (
 from quiclab.runner.competition import Contest
 from quiclab.runner.cpu import SlowCpu
 from quiclab.runner.document import kept_body, read_json, received_bodies, trial_document
+from quiclab.runner.flows import other_flows, who_cannot_run
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
 from quiclab.runner.pacing import pace
@@ -65,6 +67,7 @@ class _Record:
     host: dict[str, Any] = field(default_factory=dict)
     failure: str | None = None
     client_exit_code: int | None = None
+    address_change: dict[str, Any] | None = None
     competition: dict[str, Any] = field(default_factory=dict)
     mark: int = field(default_factory=time.monotonic_ns)
 
@@ -79,6 +82,7 @@ class _Record:
         return {
             "failure": self.failure,
             "client_exit_code": self.client_exit_code,
+            "address_change": self.address_change,
             "host": self.host,
             "time_ns": self.phases,
         }
@@ -129,8 +133,8 @@ def _transfer(
     namespaces = topology.namespaces
     record.host["sysctls"] = topology.sysctls
     record.phase("namespaces")
-    if arm.name in laboratory.cannot_run:
-        record.failure = laboratory.cannot_run[arm.name]
+    record.failure = who_cannot_run(row, other_flows(laboratory.study, row), laboratory.cannot_run)
+    if record.failure is not None:
         return stack.enter_context(topology.link()).stop()
     commands = {part: trial_command(laboratory, row, raw, part) for part in parts_of(arm)}
     for command in commands.values():
@@ -180,6 +184,9 @@ def _transfer(
     early = commands["client"].waits_for_go and not resumes(arm)
     client = start("client") if early else None
     link = stack.enter_context(topology.link())
+    change = workload_of(laboratory.study, row).address_change
+    moving = ChangingAddress(change, namespaces["client"], path, link, raw.parent / "home" / "reached")
+    stack.enter_context(moving)
     topology.join()
     record.phase("link")
     origin = start("server") if arm.proxy else None
@@ -214,9 +221,11 @@ def _transfer(
         client = client or start("client")
         if waits:
             client.go()
+        moving.begin(client)
         answering = {"server": front} if origin is None else {"proxy": front, "server": origin}
+        finishing_s = commands["client"].finishing_s
         with watch_congestion_control(arm, path, namespaces, controls, upload=upload):
-            _watch(laboratory.study.limits.trial, client, answering, record, contest)
+            _watch(laboratory.study.limits.trial, client, answering, record, contest, finishing_s)
     except TrialError as error:
         record.failure = error.message
     record.host["tcp_congestion_controls"] = controls
@@ -225,6 +234,7 @@ def _transfer(
         record.host[f"{'client' if upload else 'server'}_tcp_congestion_control"] = controls[sender]
     contest.end()
     observation.end()
+    record.address_change = moving.end()
     record.phase("transfer")
     topology.count_losses()
     summary = link.stop()
@@ -249,10 +259,15 @@ def _visit(client: Process, patience_s: float, trouble: str) -> None:
 
 
 def _watch(
-    limit: Duration, client: Process, answering: Mapping[str, Process], record: _Record, contest: Contest
+    limit: Duration,
+    client: Process,
+    answering: Mapping[str, Process],
+    record: _Record,
+    contest: Contest,
+    finishing_s: float,
 ) -> None:
     """Wait for the client's end. Raises TrialError where it, or whoever is to answer it, ends badly or too late."""
-    deadline = time.monotonic() + limit.s
+    deadline = time.monotonic() + limit.s + finishing_s
     while True:
         code = client.wait(contest.patience_s(min(_LOOK_S, max(0.0, deadline - time.monotonic()))))
         contest.check()

@@ -52,4 +52,6 @@ KNOB_KEYS: Mapping[str, Kind[Any]] = {
     "verify": kinds.FLAG,
     "migration": kinds.choice(("active", "rebinding")),
     "migrate_at": kinds.SIZE,
+    "on_address_change": kinds.choice(("migrate", "rebind", "restart", "resume")),
+    "reconnect_session": kinds.choice(("fresh", "resumed")),
 }

@@ -92,6 +92,13 @@ class Knobs:
     """Clients: change the address in mid-transfer, with path validation or as a NAT does it."""
     migrate_at: ByteCount | None = None
     """Clients: body bytes after which the address changes."""
+    on_address_change: Literal["migrate", "rebind", "restart", "resume"] | None = None
+    """Clients: what they do where a workload changes their address. `migrate`: validate a path from the new one and
+    move the connection (RFC 9000 section 9.2). `rebind`: only send from there, as behind a NAT. `restart`: ask for the
+    object again on a new connection. `resume`: ask there for the rest (Range, with If-Range where the server gave a
+    tag)."""
+    reconnect_session: Literal["fresh", "resumed"] | None = None
+    """Clients: the TLS handshake of that new connection."""
 
     def asked(self) -> tuple[str, ...]:
         """Names of the knobs that are set."""

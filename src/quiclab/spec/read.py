@@ -122,6 +122,7 @@ def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
         limits = read_or_report(top.child("limits"), _LIMITS)
     if limits is not FAILED:
         check_competitions(nodes["workload"], workloads, paths, arms, limits.trial)
+    _check_watched(nodes["workload"], workloads, limits)
     if top.source.problems:
         return None
     smallest = min(workloads, key=lambda workload: workload.total)
@@ -191,6 +192,17 @@ def _check_size(top: Node, nodes: Mapping[str, Sequence[Node]]) -> None:
     for name, least in (("workload", 1), ("path", 1), ("arm", 2)):
         if isinstance(top.value.get(name), list) and len(nodes[name]) < least:
             top.child(name).report(f"there are {len(nodes[name])}; the matrix needs at least {least} {name}s")
+
+
+def _check_watched(nodes: Sequence[Node], workloads: Sequence[Workload], limits: Any) -> None:
+    """A trial must not be over before its video is."""
+    if limits is FAILED:
+        return
+    too_long = [each.name for each in workloads if each.video is not None and each.video.shown >= limits.trial]
+    for node in nodes:
+        if isinstance(node.value, dict) and node.value.get("name") in too_long:
+            told = f"limits.trial stops the trial after {limits.trial}, before the video was watched"
+            node.child("video").report(f"{told}; write a longer limits.trial or a shorter watch")
 
 
 def _check_quic_mtu(nodes: Sequence[Node], paths: Sequence[Path], arms: Sequence[Arm]) -> None:

@@ -79,6 +79,11 @@ class Video:
         return ByteCount(round(max(rate.bit_per_s for rate in self.bit_rates) * self.length.s / 8))
 
     @property
+    def shown(self) -> Duration:
+        """How long its trial takes if nothing goes wrong."""
+        return min(self.watch, self.length)
+
+    @property
     def entry(self) -> str:
         """The file that the player asks for first."""
         return "video.mp4" if self.delivery == "progressive" else "manifest.mpd"

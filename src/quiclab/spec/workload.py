@@ -6,7 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.spec.address_change import AddressChange
 from quiclab.spec.competition import Competition
+from quiclab.spec.page import Page
 from quiclab.spec.video import Video
 from quiclab.units import ByteCount
 
@@ -16,17 +18,18 @@ OCTETS = "application/octet-stream"
 
 @dataclass(frozen=True)
 class Workload:
-    """What one trial transfers: one object or several, each once, all on one new connection."""
+    """What one trial transfers: one object or several, each once, all on one new connection; a page, or a video."""
 
     name: str
     """Name in cells, files and commands."""
     size: ByteCount | None = None
-    """Bytes of the object, or of each of `count`; 0 is an empty body. Required unless `sizes` stands here."""
-    kind: Literal["object", "video"] = "object"
-    """Objects over one new connection, or a video that a browser plays."""
-    direction: Literal["download", "upload"] = "download"
+    """Bytes of the object, or of each of `count`; 0 is an empty body. Required of objects, unless `sizes` stands
+    here."""
+    kind: Literal["object", "page", "video"] = "object"
+    """Objects over one new connection, a page that a browser loads in a fresh profile, or a video that it plays."""
+    direction: Literal["download", "upload"] | None = None
     """Which way the objects go: asked for by GET, or sent by PUT to a server that keeps them, where they must arrive
-    whole."""
+    whole. None is a download."""
     content_type: str = OCTETS
     """What the server says the object is (RFC 9110 section 8.3): browsers and proxies may treat types differently. Of a
     video `video/mp4`."""
@@ -42,8 +45,13 @@ class Workload:
     server lets a client have so many streams."""
     video: Video | None = None
     """Required for a video, and only there."""
+    address_change: AddressChange | None = None
+    """The client's address changes meanwhile; for one object. None is a stable address."""
     competition: Competition | None = None
     """Who else uses the link meanwhile, and when all is over. None: nobody, and the client ends by itself."""
+
+    page: Page | None = None
+    """Of a page: what it is made of. Required there."""
 
     @property
     def object_sizes(self) -> tuple[ByteCount, ...]:
@@ -56,7 +64,9 @@ class Workload:
 
     @property
     def total(self) -> ByteCount:
-        """Bytes of all objects."""
+        """Bytes of all objects, or of the whole page."""
+        if self.page is not None:
+            return self.page.size
         return ByteCount(sum(size.bytes for size in self.object_sizes))
 
     @property

@@ -8,8 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from quiclab.spec import kinds
+from quiclab.spec.address_change import ADDRESS_CHANGE
 from quiclab.spec.competition import COMPETITION
 from quiclab.spec.nodes import Kind, Node, ReportedError, build
+from quiclab.spec.page import PAGE
 from quiclab.spec.video import MEDIA_TYPE, VIDEO
 from quiclab.spec.workload import Workload
 
@@ -19,7 +21,7 @@ MOST_OBJECTS = 200
 WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
     "size": kinds.SIZE,
-    "kind": kinds.choice(("object", "video")),
+    "kind": kinds.choice(("object", "page", "video")),
     "direction": kinds.choice(("download", "upload")),
     "content_type": kinds.MEDIA_TYPE,
     "content": kinds.choice(("random", "text")),
@@ -28,20 +30,30 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
         kinds.SIZE, f'an array of 1 to {MOST_OBJECTS} sizes, such as ["10 KB", "1 MB"]', 1, MOST_OBJECTS
     ),
     "concurrency": kinds.whole(1, MOST_OBJECTS),
+    "page": PAGE,
     "video": VIDEO,
+    "address_change": ADDRESS_CHANGE,
     "competition": COMPETITION,
 }
-_OF_OBJECTS = ("size", "content", "count", "sizes", "concurrency")
+_OF_OBJECTS = ("size", "direction", "content", "count", "sizes", "concurrency", "address_change")
 
 
 def _read_workload(node: Node) -> Workload:
     """What its keys say together is checked once each can be read."""
     workload = build(Workload, node, WORKLOAD_KEYS)
+    if workload.kind == "page":
+        return _of_a_page(node, workload)
+    if workload.page is not None:
+        node.child("page").report('it belongs to workloads of kind = "page"')
+        raise ReportedError
     if workload.kind == "video":
         return _with_video(node, workload)
     if workload.video is not None:
         node.child("video").report('only a video has it; write kind = "video"')
         raise ReportedError
+    for key, value in (("competition", workload.competition), ("address_change", workload.address_change)):
+        if workload.upload and value is not None:
+            node.child("direction").report(f'it is for downloads only; leave out "direction" or "{key}"')
     objects = len(workload.object_sizes)
     for key in ("size", "count"):
         if workload.sizes is not None and key in node.value:
@@ -51,6 +63,22 @@ def _read_workload(node: Node) -> Workload:
     elif workload.at_once > objects:
         things = f"there {'is 1 object' if objects == 1 else f'are {objects} objects'} here"
         node.child("concurrency").report(f"{workload.concurrency} at once, but {things}; write at most {objects}")
+    if workload.address_change is not None and objects > 1:
+        node.child("address_change").report("the address changes under one object; write one size")
+    if workload.address_change is not None and workload.competition is not None:
+        node.child("address_change").report('it cannot stand beside "competition": who shares a link stays there')
+    return workload
+
+
+def _of_a_page(node: Node, workload: Workload) -> Workload:
+    if workload.page is None:
+        node.report(f'"page" is missing; write {PAGE.wanted}')
+    for key in (*_OF_OBJECTS, "content_type"):
+        if key in node.value:
+            node.child(key).report('it belongs to objects; what a page is made of stands in "page"')
+    for key in ("video", "competition"):
+        if key in node.value:
+            node.child(key).report("a page has no such key")
     return workload
 
 

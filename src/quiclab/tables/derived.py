@@ -60,6 +60,18 @@ ABSENT = Table(
     ),
 )
 
+PAGE_PROGRESS = Table(
+    "page_progress",
+    "One screenshot of the load of a page; the picture itself stands in page_events.",
+    (
+        Column("x_ms", pl.Float64, "ms", NEVER, "Since navigation start."),
+        Column(
+            "progress", pl.Float64, "", NEVER,
+            "From 0 to 1: how much of the change of colours, from white to the last screenshot, is done.",
+        ),
+    ),
+)  # fmt: skip
+
 BYTES_ACKNOWLEDGED = Table(
     "bytes_acknowledged",
     "One acknowledgment that the receiver of the bodies sends (the client; of an upload the server), as in Figure 7 of "

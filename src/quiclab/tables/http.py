@@ -113,6 +113,9 @@ HTTP_REQUESTS = of_logs(
     Column(
         "priority_updated", pl.String, "", "never updated, or " + _NOT_SEEN, "The last update (RFC 9218 section 7)."
     ),
+    Column(
+        "initiator", pl.String, "", _NOT_SEEN, "URL of the document, stylesheet or script because of which it was made."
+    ),
     _instant("queued_ns", "Asked for by the program."),
     _instant("name_start_ns", "Name resolution began."),
     _instant("name_end_ns", "Name resolution ended."),

@@ -44,15 +44,15 @@ class _Signed:
 
 
 def make_certificates(
-    folder: Path, addresses: Collection[str], kinds: Collection[Certificate]
+    folder: Path, addresses: Collection[str], kinds: Collection[Certificate], host: str = HOST
 ) -> dict[Certificate, Certificates]:
-    """Make a CA in `folder` and a chain of each kind under it; what is there already is kept.
+    """Make a CA in `folder` and a chain of each kind under it for `host`; what is there already is kept.
 
     Raises HostError where the CA that is there cannot be read.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     ca = _authority(folder)
-    return {kind: _server(folder, ca, addresses, kind) for kind in kinds}
+    return {kind: _server(folder, ca, addresses, kind, host) for kind in kinds}
 
 
 def _authority(folder: Path) -> _Signed:
@@ -75,8 +75,8 @@ def _authority(folder: Path) -> _Signed:
     return made
 
 
-def _server(folder: Path, ca: _Signed, addresses: Collection[str], kind: Certificate) -> Certificates:
-    stem = f"server-{kind.key}-{kind.intermediates}"
+def _server(folder: Path, ca: _Signed, addresses: Collection[str], kind: Certificate, host: str) -> Certificates:
+    stem = f"{'server' if host == HOST else host}-{kind.key}-{kind.intermediates}"
     made = Certificates(folder / "ca.crt", folder / f"{stem}.crt", folder / f"{stem}.key")
     if made.certificate.exists() and made.key.exists():
         return made
@@ -84,7 +84,7 @@ def _server(folder: Path, ca: _Signed, addresses: Collection[str], kind: Certifi
     for number in range(kind.intermediates):
         issuer = _issue(f"quiclab intermediate CA {number + 1}", _new_key(kind.key), issuer)
         chain.insert(0, issuer.certificate)
-    server = _issue(HOST, _new_key(kind.key), issuer, addresses)
+    server = _issue(host, _new_key(kind.key), issuer, addresses)
     _write(made.key, _private_pem(server.key))
     _write(made.certificate, b"".join(each.public_bytes(_PEM) for each in (server.certificate, *chain)))
     return made
@@ -118,7 +118,7 @@ def _issue(common_name: str, key: _PrivateKey, issuer: _Signed | None, addresses
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
     )
     if addresses:
-        names = [x509.DNSName(HOST), *(x509.IPAddress(ipaddress.ip_address(address)) for address in addresses)]
+        names = [x509.DNSName(common_name), *(x509.IPAddress(ipaddress.ip_address(address)) for address in addresses)]
         builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False).add_extension(
             x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False
         )

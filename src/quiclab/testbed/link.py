@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,18 +26,26 @@ Backend = Literal["tun", "veth"]
 End = Literal["client", "server"]
 
 CLIENT_ADDRESSES = {4: "10.77.0.1", 6: "fd77::1"}
+NEXT_CLIENT_ADDRESSES = {4: "10.77.0.3", 6: "fd77::3"}
+"""Of a client that changes its network."""
 SERVER_ADDRESSES = {4: "10.77.0.2", 6: "fd77::2"}
 PREFIXES = {4: 24, 6: 64}
+_FIRST_HOST = 10
 DEVICE = "link0"
 """What programs at the client's end see of the links, and at the server's where there is one link."""
 _NODE_NETWORKS = {4: "10.77.0.", 6: "fd77::"}
-_FIRST_NODE = 11
+_FIRST_NODE = 201
 _FORWARDING = {"net.ipv4.ip_forward": "1", "net.ipv6.conf.all.forwarding": "1"}
 
 
 def node_addresses(number: int) -> dict[int, str]:
     """Addresses of a node by IP version; the first, behind the first link, is number 1."""
     return {version: f"{network}{_FIRST_NODE + number - 1}" for version, network in _NODE_NETWORKS.items()}
+
+
+def host_address(number: int, ip_version: int) -> str:
+    """The address of a further host at the server's end; numbers begin at 1."""
+    return f"10.77.0.{_FIRST_HOST + number}" if ip_version == 4 else f"fd77::{_FIRST_HOST + number:x}"
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,8 @@ class LinkSettings:
     """What the routes of both ends and of all nodes say to TCP."""
     work_dir: Path | None
     """Where configuration, packet log, captures and summary are written; None keeps nothing."""
+    more_server_addresses: Sequence[str] = ()
+    """Beside the server's own, in the same networks."""
     packet_log: bool = True
     captures: bool = True
     snaplen_bytes: int | None = None
@@ -177,22 +187,45 @@ class Link:
                 sides = {device: others}
                 addresses = {address: PREFIXES[version] for version, address in own.items()}
                 namespace.configure(device, mtu=settings.mtu, addresses=addresses, route=route)
+                if place == last and settings.more_server_addresses:
+                    namespace.add_addresses(device, settings.more_server_addresses)
             else:
                 sides = {_device(place - 1): list(range(place)), _device(place): list(range(place + 1, last + 1))}
                 for device, others in sides.items():
-                    far = [address for n in others for address in self._addresses(n).values()]
+                    far = self._all_addresses(others)
                     namespace.configure_node(device, mtu=settings.mtu, own=list(own.values()), far=far, route=route)
             if settings.backend == "veth":
                 for number, (device, others) in zip(_links_at(place, last), sides.items(), strict=True):
                     mac = _mac(number, _SIDES[0 if number == place else 1], "link")
-                    for address in (address for n in others for address in self._addresses(n).values()):
+                    for address in self._all_addresses(others):
                         namespace.neighbour(device, address, mac)
+
+    def replace_client_address(self, version: int, when: Callable[[], bool]) -> int | None:
+        """The client is in another network from the instant that is returned, over the same links."""
+        assert self._settings.route is not None
+        old, new = CLIENT_ADDRESSES[version], NEXT_CLIENT_ADDRESSES[version]
+        client, *nodes, server = self._places
+        for number, node in enumerate(nodes):
+            own = node_addresses(number + 1)[version]
+            node.configure_node(
+                _device(number), mtu=self._settings.mtu, own=[own], far=[new], route=self._settings.route, again=True
+            )
+        if self._settings.backend == "veth":
+            for number, place in enumerate((*nodes, server)):
+                place.neighbour(_device(number), new, _mac(number, "server", "link"))
+        route = self._settings.route_at.get(client, self._settings.route)
+        return client.replace_address(DEVICE, old, new, PREFIXES[version], route, when)
 
     def _addresses(self, place: int) -> dict[int, str]:
         last = len(self._places) - 1
         known = {0: CLIENT_ADDRESSES, last: SERVER_ADDRESSES}
         addresses = known[place] if place in known else node_addresses(place)
         return {version: addresses[version] for version in usable_versions(self._settings.mtu)}
+
+    def _all_addresses(self, places: Sequence[int]) -> list[str]:
+        """Of these places, with those of further hosts at the server's end."""
+        more = self._settings.more_server_addresses if len(self._places) - 1 in places else ()
+        return [*(address for place in places for address in self._addresses(place).values()), *more]
 
     def _log_files(self, number: int) -> dict[str, str | None]:
         settings, files = self._settings, link_files(number)

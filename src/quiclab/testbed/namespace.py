@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +24,8 @@ T = TypeVar("T")
 _IFA_F_NODAD = 0x02
 _NUD_PERMANENT = 0x80
 _RTAX_CWND = 7
+_STANDBY = 2048
+"""Priority of a route that waits behind others of the same destination."""
 
 
 @dataclass(frozen=True)
@@ -93,22 +96,63 @@ class NetworkNamespace:
         self.run(work)
 
     def configure_node(
-        self, device: str, *, mtu: int, own: Sequence[str], far: Sequence[str], route: RouteMetrics | None
+        self,
+        device: str,
+        *,
+        mtu: int,
+        own: Sequence[str],
+        far: Sequence[str],
+        route: RouteMetrics | None,
+        again: bool = False,
     ) -> None:
-        """Bring one of a node's devices up: the node's addresses, and host routes to what lies that way."""
+        """Bring one of a node's devices up: the node's addresses, and host routes to what lies that way. `again` adds
+        routes only."""
 
         def work() -> None:
             _link(device, mtu=mtu, txqlen=10_000, state="up")
             metrics = {} if route is None else {"metrics": route.netlink()}
             with _netlink() as ip:
                 index = ip.link_lookup(ifname=device)[0]
-                for address in own:
+                for address in () if again else own:
                     bits = 128 if ":" in address else 32
                     ip.addr("add", index=index, address=address, prefixlen=bits, flags=_IFA_F_NODAD)
                 for address in far:
                     source = next(each for each in own if (":" in each) == (":" in address))
                     bits = 128 if ":" in address else 32
                     ip.route("add", dst=f"{address}/{bits}", oif=index, prefsrc=source, **metrics)
+
+        self.run(work)
+
+    def replace_address(
+        self, device: str, old: str, new: str, prefix: int, route: RouteMetrics, when: Callable[[], bool]
+    ) -> int | None:
+        """`new` stands by until `when` returns, then takes the place of `old` if that says so: sockets without an
+        address leave from there; those with the old one are cut off, as what comes for them is nobody's. The instant
+        (CLOCK_MONOTONIC ns) at which it was done."""
+
+        def work() -> int | None:
+            with _netlink() as ip:
+                index, bits = ip.link_lookup(ifname=device)[0], 128 if ":" in new else 32
+                ip.addr("add", index=index, address=new, prefixlen=bits, flags=_IFA_F_NODAD)
+                # Behind the route that goes with the old address, so that one call does it.
+                to = {"dst": f"{_network(new, prefix)}/{prefix}", "oif": index, "metrics": route.netlink()}
+                ip.route("add", prefsrc=new, priority=_STANDBY, **to)
+                if not when():
+                    return None
+                ip.addr("del", index=index, address=old, prefixlen=bits)
+                return time.monotonic_ns()
+
+        return self.run(work)
+
+    def add_addresses(self, device: str, addresses: Collection[str]) -> None:
+        """Further addresses of a device that is configured already: they share its routes."""
+
+        def work() -> None:
+            with _netlink() as ip:
+                index = ip.link_lookup(ifname=device)[0]
+                for address in addresses:
+                    bits = 128 if ":" in address else 32
+                    ip.addr("add", index=index, address=address, prefixlen=bits, flags=_IFA_F_NODAD)
 
         self.run(work)
 

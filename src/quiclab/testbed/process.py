@@ -86,11 +86,15 @@ class Process:
 
     def go(self) -> None:
         """Tell a client that was started early to begin."""
+        self.say(b"go\n")
+
+    def say(self, line: bytes) -> None:
+        """Write a line to the standard input of a client that was started early."""
         pipe = self._require().stdin
         if pipe is None:
             raise RuntimeError(f"{self.name} does not wait for a word to begin")
         with contextlib.suppress(BrokenPipeError):
-            pipe.write(b"go\n")
+            pipe.write(line)
             pipe.flush()
 
     def wait(self, timeout_s: float | None) -> int | None:

@@ -21,6 +21,7 @@ def rests_on_decryption(document: Mapping[str, Any]) -> bool:
         session == "early_data"
         or (session is not None and proof["resumed"] == UNPROVEN)
         or (asked.get("migration") and document["protocol"] == "h3")
+        or asked.get("reconnect_session") is not None
         or (asked.get("groups") and proof["tls_group"] == UNPROVEN)
     )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from quiclab.verify.page import page_problem
+
 _SUCCESS = 2
 """First digit of the status (RFC 9110 section 15.3)."""
 
@@ -16,6 +18,8 @@ def body_problem(document: dict[str, Any]) -> str | None:
     requests = (document["client"] or {}).get("requests", [])
     if expected.get("direction") == "upload":
         return _upload_problem(requests, expected, document.get("received") or {})
+    if "page" in expected:
+        return page_problem(requests, expected["page"])
     if "video" in expected:  # loaded as far as it was watched, and played: the player would have said otherwise
         return next((f"the client: {request['error']}" for request in requests if "error" in request), None)
     if "objects" in expected:

@@ -7,7 +7,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from quiclab.verify._answers import answers_of
 from quiclab.verify._cursor import MalformedError
 from quiclab.verify._http_seen import HttpSeen, read_http
 from quiclab.verify._migration import Migration, read_migration
@@ -45,6 +47,8 @@ class Decrypted:
     quic_parameters_server: dict[str, int | bool | str]
     http: HttpSeen
     migration: Migration
+    answers: list[dict[str, Any]]
+    """Of every connection with a ClientHello."""
     why: dict[str, str] = field(default_factory=dict)
     """Reasons, for fields that are None."""
 
@@ -70,10 +74,10 @@ def _read_all(packets: list[Opened], wire: Wire) -> Decrypted:
     if not any(message.kind in (_ENCRYPTED_EXTENSIONS, _FINISHED) for packet in main for message in packet.messages):
         raise UnopenedError("tshark could not decrypt the handshake: the keys do not fit, or packets are missing")
     with_hello = [some for some in connections.values() if _messages(some, "client", _CLIENT_HELLO)]
-    return _read(main, others, wire, len(with_hello))
+    return _read(main, others, wire, with_hello)
 
 
-def _read(packets: list[Opened], others: list[Opened], wire: Wire, connections: int) -> Decrypted:
+def _read(packets: list[Opened], others: list[Opened], wire: Wire, connections: Sequence[list[Opened]]) -> Decrypted:
     why: dict[str, str] = {}
     hello = next(iter(_messages(packets, "server", _SERVER_HELLO)), None)
     extensions = next(iter(_messages(packets, "server", _ENCRYPTED_EXTENSIONS)), None)
@@ -104,7 +108,7 @@ def _read(packets: list[Opened], others: list[Opened], wire: Wire, connections: 
             else "the capture keeps only the headers of packets on the new path"
         )
     return Decrypted(
-        connections=connections,
+        connections=len(connections),
         alpn=text(answers.get(_ALPN, ()), "tls.handshake.extensions_alpn_str"),
         tls12_group=None if curve is None else group_name(curve),
         handshake_round_trips=round_trips,
@@ -114,6 +118,9 @@ def _read(packets: list[Opened], others: list[Opened], wire: Wire, connections: 
         quic_parameters_server=_server_parameters(extensions, why),
         http=http,
         migration=migration,
+        answers=answers_of(
+            connections, lambda some: _resumed(some, next(iter(_messages(some, "server", _SERVER_HELLO)), None))
+        ),
         why=why,
     )
 
@@ -122,7 +129,7 @@ def _messages(packets: Sequence[Opened], sender: str, kind: int) -> list[TlsMess
     return [m for packet in packets if packet.sender == sender for m in packet.messages if m.kind == kind]
 
 
-def _resumed(packets: list[Opened], hello: TlsMessage | None) -> bool | None:
+def _resumed(packets: Sequence[Opened], hello: TlsMessage | None) -> bool | None:
     """TLS 1.2: a server that resumes sends Finished and no certificate (RFC 5246 section 7.3)."""
     if hello is None or not _messages(packets, "server", _FINISHED):
         return None

@@ -17,7 +17,7 @@ from quiclab.verify.competition import prove_competition
 from quiclab.verify.decrypted import Decrypted, UnopenedError, read_decrypted
 from quiclab.verify.handshake import read_handshake
 from quiclab.verify.origin_leg import origin_leg
-from quiclab.verify.wire import Wire, read_wire, socket_name
+from quiclab.verify.wire import Wire, payload_by_address, read_wire, socket_name
 
 UNPROVEN = "unproven"
 _NEEDS_KEYS = (
@@ -39,6 +39,7 @@ _NEEDS_KEYS = (
     "new_connection_id",
     "migrated",
     "new_path",
+    "answers",
 )
 _ECN_SIDES: tuple[tuple[str, Sender, str], ...] = (("up", "client", "sent"), ("down", "server", "arrived"))
 """At the client's end, where packets up have not met the link yet and packets down have."""
@@ -52,6 +53,8 @@ def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
     capture = folder / "raw" / "client.pcapng"
     handshake = read_handshake(capture, document["server_port"]) if capture.exists() else None
     transport = handshake.transport if handshake else UNPROVEN
+    if transport == "none" and document.get("competition") is not None:
+        transport = UNPROVEN  # a capture of headers has its handshake cut where others began before
     host = document["host"]
     return {
         "transport": transport,
@@ -146,6 +149,7 @@ def _facts(decrypted: Decrypted) -> dict[str, Any]:
         "path_validated_by": list(migration.validated_by),
         "new_connection_id": bool(migration.new_connection_id),
         "new_path": migration.new_path or "none",
+        "answers": decrypted.answers,
     }
 
 
@@ -166,7 +170,8 @@ def _because(transport: str, probe: dict[str, Any] | None) -> dict[str, str]:
 
 def _on_the_wire(capture: Path, document: dict[str, Any]) -> dict[str, Any]:
     if not capture.exists():
-        return dict.fromkeys(("ecn", "ecn_client", "ecn_server", "client_sockets", "alt_svc_use"), UNPROVEN)
+        facts = ("ecn", "ecn_client", "ecn_server", "client_sockets", "client_addresses", "alt_svc_use")
+        return dict.fromkeys(facts, UNPROVEN)
     wire = read_wire(capture, document["server_port"])
     return {
         "ecn": {
@@ -176,6 +181,7 @@ def _on_the_wire(capture: Path, document: dict[str, Any]) -> dict[str, Any]:
         "ecn_client": wire.ecn_seen("client"),
         "ecn_server": wire.ecn_seen("server"),
         "client_sockets": [socket_name(socket) for socket in wire.sockets],
+        "client_addresses": payload_by_address(wire),
         "alt_svc_use": _alt_svc_use(wire),
     }
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.store.layout import Status, write_atomically
+from quiclab.verify.address_change import change_problem, changed_in_vain
 from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, rests_on_decryption, shortfall
 from quiclab.verify.bodies import body_problem
@@ -60,13 +61,25 @@ def _verdict(document: dict[str, Any]) -> Verdict:
         return Verdict("void", "the link left no account of itself")
     if not link["sound"]:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
+    if (trouble := changed_in_vain(document)) is not None:
+        return Verdict("void", trouble)
     if (lost := broken_wire(document)) is not None:
         return Verdict("void", lost)
     if document["failure"] is not None:
-        return Verdict("failed", document["failure"])
+        return Verdict("failed", document["failure"] + _refused_on_the_way(link))
     found = (check(document) for check in _CHECKS)
     problem = next((problem for problem in found if problem), None)
     return Verdict("failed", problem) if problem else Verdict("verified", "")
+
+
+def _refused_on_the_way(link: dict[str, Any]) -> str:
+    """What the path did to a whole transport, which may be why the trial did not end."""
+    counts = {
+        reason: sum((link.get(side) or {}).get("dropped", {}).get(reason, 0) for side in ("up", "down"))
+        for reason in ("blocked", "policed")
+    }
+    told = [f"{count} {'packets' if count != 1 else 'packet'} as {reason}" for reason, count in counts.items() if count]
+    return f"; the path dropped {' and '.join(told)}" if told else ""
 
 
 def _transport_problem(document: dict[str, Any]) -> str | None:
@@ -86,6 +99,6 @@ def _transport_problem(document: dict[str, Any]) -> str | None:
 
 _CHECKS = (
     *(_transport_problem, control_problem, competition_problem),
-    *(body_problem, relay_problem, objects_apart, shortfall),
+    *(body_problem, relay_problem, objects_apart, change_problem, shortfall),
 )
 """Of a trial that ran to its end, in this order."""

@@ -107,3 +107,13 @@ def socket_name(socket: Socket) -> str:
 def sockets_of(wire: Wire, protocol: int) -> Iterator[Socket]:
     """Those of one transport, in the order in which they appear."""
     return (socket for socket in wire.sockets if socket[0] == protocol)
+
+
+def payload_by_address(wire: Wire) -> dict[str, dict[str, int]]:
+    """Payload bytes of each sender, by the client's address, in the order in which these appear."""
+    found: dict[str, dict[str, int]] = {}
+    for (_, address, _), socket in wire.sockets.items():
+        sums = found.setdefault(str(ip_address(address)), {"client": 0, "server": 0})
+        for sender, count in socket.payload_bytes.items():
+            sums[sender] += count
+    return found

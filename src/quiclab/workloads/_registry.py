@@ -6,9 +6,10 @@ from __future__ import annotations
 from quiclab.spec.model import Workload
 from quiclab.workloads._api import Site, WorkloadKind
 from quiclab.workloads.object import Object
+from quiclab.workloads.page import PageLoad
 from quiclab.workloads.video import VideoWorkload
 
-WORKLOADS: tuple[WorkloadKind, ...] = (Object(), VideoWorkload())
+WORKLOADS: tuple[WorkloadKind, ...] = (Object(), PageLoad(), VideoWorkload())
 
 
 def build_site(workload: Workload, seed: int) -> Site:

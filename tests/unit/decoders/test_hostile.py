@@ -76,6 +76,12 @@ COST = b'{"at_ns": 1, "role": "a", "processes": 1, "threads": 1, "cpu_ns": 1, "r
 _LIFE = {"life": {"cpu_ns": 5}}
 TRIAL = {"trial_id": "a", "attempt": 1, "row": {"seed": 5}, "host": {"cost": {"client": _LIFE}}, "reason": "x" * 9000}
 
+PLAYER = {
+    "quiclab_player": 1, "player": "element", "player_version": "v" * 9000, "start_ns": 1000, "end_ns": 90_000,
+    "clock_uncertainty_ns": 6, "ended": "watched",
+    "samples": [[1000 * place, place / 2, 0.5, 0.5, 720, 3, 0] for place in range(2, 9)],
+    "events": [[2500, "playing", 0, 0.5, None], [7000, "waiting", 1.5, 0.3, None], [8000, "playing", 1.5, 1.3, None]],
+}  # fmt: skip
 SAMPLES = {
     "har": [archive()],
     "mahimahi_log": [b"# mahimahi mm-link (uplink) [t] > log\n" + b"1 + 1504\n2 # 1504\n2 - 1504 1\n3 d 1 9\n" * 9],
@@ -84,6 +90,7 @@ SAMPLES = {
     "packet_log": [writers.packet_log([writers.record("up", index, 5, 9) for index in range(20)])],
     "pcap": [writers.pcap(packets())],
     "pcapng": [capture()],
+    "player": [json.dumps(PLAYER).encode()],
     "process_cost": [COST * 9],
     "qlog": [gzip.decompress(path.read_bytes())[:6000] for path in sorted(QLOGS.glob("*.gz"))],
     "ss": [(GOLDENS / "text/ss-tinm-loopback.txt").read_bytes()],

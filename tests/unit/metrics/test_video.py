@@ -41,7 +41,8 @@ def _metrics(tmp_path: Path, started: bool = True, loaded_bytes: int = 1_000_000
         if started or name in ("requested", "over")
     ]
     samples = [
-        {"time_ns": ms * MBIT, "position_ms": float(place), "loaded_ms": 5000.0, "height": height}
+        {"time_ns": ms * MBIT, "position_ms": float(place), "loaded_ms": 2500.0, "height": height}
+        | {"ahead_ms": 5000.0 - place}
         | {"frames_decoded": 100, "frames_dropped": 4}
         for ms, place, height in SAMPLES
     ]

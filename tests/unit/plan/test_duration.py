@@ -104,3 +104,32 @@ def test_objects_that_wait_for_others_cost_round_trips(tmp_path: pathlib.Path) -
     at_once = study_of(tmp_path, changed(('size = "100 KB"', lines)))
     by_two = study_of(tmp_path, changed(('size = "100 KB"', lines + "\nconcurrency = 2")))
     assert seconds(by_two) - seconds(at_once) == pytest.approx(0.04)
+
+
+_PATIENT = 'protocol = "h3"\nclient = "curl-cffi"\nserver = {name = "quinn", packet_threshold = 99}'
+
+
+def test_a_policer_limits_the_rate_of_its_transport(tmp_path: pathlib.Path) -> None:
+    """QUIC is policed to a tenth of the rate; TCP is not."""
+    police = 'police = {protocol = "udp", rate = "1 Mbit/s", burst = "30 KB"}'
+    text = changed(('"100 KB"', '"5 MB"'), ('delay = "10 ms"', f'delay = "10 ms"\n{police}'))
+    study = study_of(tmp_path, text)
+    assert seconds(study, "h3") == pytest.approx(5e6 * 1500 / 1440 * 8 / 1e6, rel=0.01)
+    assert seconds(study, "h2") == pytest.approx(5e6 * 1500 / 1440 * 8 / 1e7, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        'jitter = {distribution = "uniform", scale = "10 ms", mode = "reorder"}',
+        'reorder = {probability = "5 %", extra_delay = "30 ms"}',
+    ],
+)
+def test_quic_takes_packets_that_are_overtaken_for_lost(tmp_path: pathlib.Path, lines: str) -> None:
+    """TCP, with DSACK and RACK, does not; a threshold that none is displaced by costs nothing either."""
+    text = changed(('"100 KB"', '"5 MB"'), ('delay = "10 ms"', f'delay = "10 ms"\n{lines}'))
+    study = study_of(tmp_path, text)
+    assert seconds(study, "h3") > 2 * seconds(study, "h2")
+    patient = text + 'tcp = {congestion_control = "reno"}\n'
+    patient = patient.replace('protocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"', _PATIENT)
+    assert seconds(study_of(tmp_path, patient), "h3") < seconds(study, "h2")

@@ -8,7 +8,7 @@ import pathlib
 from specs import changed, study_of
 
 from quiclab.plan.make import make_plan
-from quiclab.runner.flows import other_flows
+from quiclab.runner.flows import other_flows, who_cannot_run
 from quiclab.spec.model import Study
 from quiclab.testbed.hub import Pair
 from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES
@@ -43,3 +43,13 @@ def test_all_trials_of_a_block_meet_the_same_flows(tmp_path: pathlib.Path) -> No
     drawn = set.union(*by_block.values())
     assert len(drawn) == len(by_block)
     assert all(10**9 <= starts[0] < 1.1 * 10**9 and starts[2] < 10**8 for starts in drawn)
+
+
+def test_a_competitor_that_cannot_run_here_is_a_reason(tmp_path: pathlib.Path) -> None:
+    """As is the arm itself; an arm that does not take part is none."""
+    study = _study(tmp_path)
+    row = next(row for row in make_plan(study) if row.arm_name == "h2")
+    flows = other_flows(study, row)
+    assert who_cannot_run(row, flows, {"h3": "caddy is missing"}) == "h3-1: caddy is missing"
+    assert who_cannot_run(row, flows, {"h2": "curl is missing"}) == "curl is missing"
+    assert who_cannot_run(row, flows, {"other": "is missing"}) is None

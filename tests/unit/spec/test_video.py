@@ -19,7 +19,7 @@ def _lines(video: str) -> str:
 
 
 def _workload(folder: pathlib.Path, video: str) -> Workload:
-    return study_of(folder, changed((SIZE, _lines(video)))).workloads[0]
+    return study_of(folder, changed((SIZE, _lines(video + ', watch = "50 s"')))).workloads[0]
 
 
 def test_one_file(tmp_path: pathlib.Path) -> None:
@@ -28,8 +28,14 @@ def test_one_file(tmp_path: pathlib.Path) -> None:
     assert workload.object_names == ("100KB/video.mp4",)
     assert (workload.total, workload.content_type) == (ByteCount(60_000_000), "video/mp4")
     assert workload.video is not None
-    assert workload.video.watch == Duration(60 * 10**9)
-    assert str(workload.video) == "video of 80 s, 1080p at 6 Mbit/s, progressive, 60 s watched"
+    assert workload.video.watch == Duration(50 * 10**9)
+    assert str(workload.video) == "video of 80 s, 1080p at 6 Mbit/s, progressive, 50 s watched"
+
+
+def test_a_trial_that_would_be_over_too_early(tmp_path: pathlib.Path) -> None:
+    """By default a trial may take as long as a video is watched, which is too short."""
+    told = only_problem(tmp_path, changed((SIZE, _lines('qualities = ["360p"]'))))
+    assert "workload[100KB].video: limits.trial stops the trial after 60 s" in told
 
 
 def test_adaptive(tmp_path: pathlib.Path) -> None:
@@ -48,7 +54,7 @@ def test_adaptive(tmp_path: pathlib.Path) -> None:
         (f"{SIZE}\n" + 'video = { qualities = ["360p"] }', ["workload[100KB].video", 'kind = "video"']),
         (_lines("length = '1 s'"), ['"qualities" is missing']),
         (_lines('qualities = ["361p"]'), ["361p", "360p"]),
-        (_lines('qualities = ["360p"]') + f"\n{SIZE}", ["workload[100KB].size", "no such key"]),
+        (_lines('qualities = ["360p"], watch = "9 s"') + f"\n{SIZE}", ["workload[100KB].size", "no such key"]),
         (_lines('qualities = ["360p", "720p"]'), ["one file has one quality"]),
         (_lines('qualities = ["360p", "360p"], delivery = "dash"'), ["twice"]),
         (_lines('qualities = ["360p"], bitrates = ["1 Mbit/s", "2 Mbit/s"]'), ["there are 2 for 1 qualities"]),

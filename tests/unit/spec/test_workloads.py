@@ -66,6 +66,11 @@ def test_the_smallest_by_all_its_bytes_is_the_control(tmp_path: pathlib.Path) ->
         (SIZE + "\ncount = 3\nconcurrency = 4", ["workload[100KB].concurrency", "4 at once", "3 objects", "at most 3"]),
         (SIZE + "\nconcurrency = 2", ["workload[100KB].concurrency", "1 object here", "at most 1"]),
         (SIZE + "\ncount = 3\nconcurrency = 0", ["0 is out of range"]),
+        (SIZE + '\ndirection = "up"', ["workload[100KB].direction", "upload"]),
+        (
+            SIZE + '\ndirection = "upload"\naddress_change = {after = "1 KB"}',
+            ["workload[100KB].direction", "downloads only", '"address_change"'],
+        ),
     ],
 )
 def test_offenders(tmp_path: pathlib.Path, lines: str, words: list[str]) -> None:
@@ -85,7 +90,7 @@ def test_a_study_from_before_there_were_counts_goes_on(tmp_path: pathlib.Path) -
     """The keys are new, and a single object is what it was."""
     new = resolved_json(study_of(tmp_path))
     old = resolved_json(study_of(tmp_path))
-    for key in ("count", "sizes", "concurrency"):
+    for key in ("count", "sizes", "concurrency", "direction"):
         del old["workloads"][0][key]
     assert conflicts(old, new) == ()
     old["workloads"][0]["count"] = 2

@@ -69,6 +69,17 @@ def test_failures_name_their_reason(tmp_path: Path, change: dict[str, Any], reas
     assert reason in why
 
 
+def test_a_failure_says_what_the_path_dropped_of_a_whole_transport(tmp_path: Path) -> None:
+    """Blocked and policed packets of both directions; other losses are every trial's."""
+    change = {
+        "failure": "the client did not end within 4 s (limits.trial)",
+        "link.up": {"dropped": {"blocked": 1, "queue": 7}},
+        "link.down": {"dropped": {"policed": 5}},
+    }
+    told = "within 4 s (limits.trial); the path dropped 1 packet as blocked and 5 packets as policed"
+    assert _judge(tmp_path, change)[1].endswith(told)
+
+
 @pytest.mark.parametrize("failure", [None, "the client ended with exit code 7"])
 def test_an_unsound_link_voids_whatever_else_happened(tmp_path: Path, failure: str | None) -> None:
     """The laboratory's fault is no verdict on an endpoint."""

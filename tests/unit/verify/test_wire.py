@@ -20,6 +20,12 @@ def test_ecn_is_counted_by_sender(tmp_path: Path) -> None:
     assert wire.ecn_seen("server") == {"not_ect": 5, "ect0": 1}
 
 
+def test_shares_of_the_codepoints() -> None:
+    """Of all packets of the sender, also those that say nothing."""
+    shares = read_wire(RECORDINGS / "h3-caddy" / "client.pcapng", 443).ecn_shares("server")
+    assert shares == {"packets": 6, "ect0": 1, "ect0_pct": 16.667, "ect1": 0, "ect1_pct": 0, "ce": 0, "ce_pct": 0}
+
+
 @pytest.mark.parametrize(("bits", "name"), [(1, "ect1"), (2, "ect0"), (3, "ce")])
 @pytest.mark.parametrize("capture", ["h3-caddy-libcurl", "h3-ipv6"])
 def test_every_codepoint_has_its_name(bits: int, name: str, capture: str, tmp_path: Path) -> None:

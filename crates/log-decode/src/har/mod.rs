@@ -213,6 +213,10 @@ impl Archive<'_> {
             resource_type: entry["_resourceType"].as_str(),
             priority: first.or(last),
             priority_updated: last.filter(|&last| first.is_some_and(|first| first != last)),
+            initiator: entry["_initiator"]["url"]
+                .as_str()
+                .map(|url| url.split('#').next().unwrap_or_default())
+                .filter(|url| !url.is_empty()),
             queued_ns: Some(start),
             name_start_ns: phases.name.map(|(start, _)| start),
             name_end_ns: phases.name.map(|(_, end)| end),

@@ -58,6 +58,7 @@ table! {
         resource_type: Option<Utf8>,
         priority: Option<Utf8>,
         priority_updated: Option<Utf8>,
+        initiator: Option<Utf8>,
         queued_ns: Option<i64>,
         name_start_ns: Option<i64>,
         name_end_ns: Option<i64>,

@@ -23,7 +23,7 @@ const MAX_IMAGE_BYTES: usize = 64 << 20;
 const MAX_DETAIL_BYTES: usize = 4096;
 
 /// Events of other categories that tell of the load of a page.
-const PAGE_EVENTS: [&str; 16] = [
+const PAGE_EVENTS: [&str; 17] = [
     "navigationStart",
     "commitNavigationEnd",
     "firstPaint",
@@ -31,6 +31,7 @@ const PAGE_EVENTS: [&str; 16] = [
     "firstMeaningfulPaint",
     "largestContentfulPaint::Candidate",
     "largestContentfulPaint::Invalidate",
+    "LargestImagePaint::Candidate",
     "LayoutShift",
     "MarkDOMContent",
     "MarkLoad",

@@ -18,6 +18,7 @@ struct Request {
     resource_type: Option<String>,
     priority: Option<String>,
     priority_updated: Option<String>,
+    initiator: Option<String>,
     http_version: Option<&'static str>,
     connection: Option<String>,
     status: Option<u16>,
@@ -77,6 +78,7 @@ impl Requests {
                 request.method = text("requestMethod");
                 request.resource_type = text("resourceType");
                 request.priority = text("priority");
+                request.initiator = data["initiator"]["url"].as_str().map(str::to_owned);
             }
             "ResourceChangePriority" => request.priority_updated = text("priority"),
             "ResourceReceiveResponse" => {
@@ -157,6 +159,10 @@ fn push(request: &Request, tables: &mut Tables) {
         resource_type: request.resource_type.as_deref(),
         priority: request.priority.as_deref(),
         priority_updated: request.priority_updated.as_deref(),
+        initiator: request
+            .initiator
+            .as_deref()
+            .map(|url| url.split('#').next().unwrap_or_default()),
         queued_ns: request.queued_ns,
         name_start_ns: instant("dnsStart"),
         name_end_ns: instant("dnsEnd"),

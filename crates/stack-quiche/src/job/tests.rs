@@ -98,3 +98,17 @@ fn a_server_speaks_h3_only() {
         .contains("h3 only"));
     assert!(job(&[]).is_err());
 }
+
+/// A client whose address somebody else changes must know what to do then.
+#[test]
+fn a_change_of_address_needs_a_migration() {
+    let change = json!({"after_bytes": 7, "notice": "timeout", "timeout_ns": 9, "reached": "/r"});
+    let job = client(&json!({"address_change": change, "migration": "rebinding"})).expect("a job");
+    let told = job.address_change.expect("a change");
+    assert_eq!((told.after_bytes, told.timeout_ns), (Some(7), Some(9)));
+    assert!(refusal(&json!({"address_change": change})).contains("needs a migration"));
+    assert!(
+        refusal(&json!({"address_change": {"notice": "guessed", "reached": "/r"}}))
+            .contains("guessed")
+    );
+}

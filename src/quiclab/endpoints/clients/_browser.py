@@ -58,7 +58,7 @@ async (url) => {
 """
 """Instants are the page's own, in milliseconds. `hop` is the protocol in ALPN's words."""
 
-_HTTP_VERSIONS = {"h3": "HTTP/3", "h2": "HTTP/2", "http/1.1": "HTTP/1.1"}
+HTTP_VERSIONS = {"h3": "HTTP/3", "h2": "HTTP/2", "http/1.1": "HTTP/1.1"}
 
 
 class BrowserError(Exception):
@@ -133,7 +133,7 @@ def _request(job: Mapping[str, Any], browser: Browser, answer: Mapping[str, Any]
         "last_byte_ns": clock.at(answer["last"]),
         "clock_uncertainty_ns": clock.uncertainty_ns,
         "status": answer.get("status"),
-        "http_version": _HTTP_VERSIONS.get(answer.get("hop", ""), "unknown"),
+        "http_version": HTTP_VERSIONS.get(answer.get("hop", ""), "unknown"),
         "body_bytes": answer.get("bytes", 0),
         "sha256": answer.get("sha256"),
         "congestion_control": None,

@@ -87,9 +87,9 @@ class Cdp:
                 result: dict[str, Any] = message["result"]
                 return result
 
-    def wait_for(self, event: str) -> dict[str, Any]:
-        """The parameters of the next event of that name."""
-        deadline = time.monotonic() + START_PATIENCE_S
+    def wait_for(self, event: str, patience_s: float = START_PATIENCE_S) -> dict[str, Any]:
+        """The parameters of the next event of that name. Raises BrowserError."""
+        deadline = time.monotonic() + patience_s
         while True:
             for position, message in enumerate(self._events):
                 if message.get("method") == event:

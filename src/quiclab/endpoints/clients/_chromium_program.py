@@ -15,7 +15,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from quiclab.endpoints.clients import _browser
@@ -33,8 +33,11 @@ _PREFERENCES = {"net": {"network_prediction_options": 2}, "signin": {"allowed_on
 """Predictions are off: else the navigation alone opens a connection to the server, or two."""
 
 
-class Chromium:
-    """Chromium with its page."""
+Page = TypeVar("Page", bound="ChromiumPage")
+
+
+class ChromiumPage:
+    """Chromium with a page. What page that is, and what becomes of it, is the affair of what inherits from it."""
 
     def __init__(self, job: dict[str, Any], cdp: Cdp) -> None:
         self._job = job
@@ -43,39 +46,26 @@ class Chromium:
         self.versions = {"chromium": product.rpartition("/")[2]}
         self.facts: dict[str, Any] = {}
         self._session = self._open_page()
-        self.clock = self._place_clock()
 
     def _open_page(self) -> str:
-        """A page of the server's origin, of which no packet was sent."""
-        cdp, url = self._cdp, urlsplit(self._job["url"])
-        targets = cdp.call("Target.getTargets")["targetInfos"]
+        """The session of the page that is shown before the word is given."""
+        return self._attach()
+
+    def _attach(self) -> str:
+        """The session of the empty page that Chromium starts with."""
+        targets = self._cdp.call("Target.getTargets")["targetInfos"]
         target = next(each["targetId"] for each in targets if each["type"] == "page")
-        session: str = cdp.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        cdp.call("Page.enable", session)
-        cdp.call("Fetch.enable", session, patterns=[{"urlPattern": "*"}])
-        cdp.send("Page.navigate", session, url=f"https://{url.netloc}/")
-        headers = {"Content-Type": "text/html", **_ISOLATED}
-        cdp.call(
-            "Fetch.fulfillRequest",
-            session,
-            requestId=cdp.wait_for("Fetch.requestPaused")["requestId"],
-            responseCode=200,
-            responseHeaders=[{"name": name, "value": value} for name, value in headers.items()],
-            body=base64.b64encode(_PAGE.encode()).decode(),
-        )
-        cdp.wait_for("Page.loadEventFired")
-        cdp.call("Fetch.disable", session)
-        cdp.call("Page.disable", session)
+        session: str = self._cdp.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         return session
 
-    def _place_clock(self) -> PageClock:
+    def _place_clock(self, resolution_ns: int) -> PageClock:
         """Chromium's ticks are CLOCK_MONOTONIC, and it says at which tick the page's clock began."""
         self._cdp.call("Performance.enable", self._session)
         metrics = self._cdp.call("Performance.getMetrics", self._session)["metrics"]
         self._cdp.call("Performance.disable", self._session)
         began_s = next(metric["value"] for metric in metrics if metric["name"] == "NavigationStart")
         return _browser.place_clock(
-            lambda: float(self.evaluate("performance.now()")), round(began_s * 1e9), _CLOCK_RESOLUTION_NS
+            lambda: float(self.evaluate("performance.now()")), round(began_s * 1e9), resolution_ns
         )
 
     def evaluate(self, expression: str, patience_s: float | None = _browser.START_PATIENCE_S) -> Any:
@@ -91,11 +81,6 @@ class Chromium:
         if "exceptionDetails" in answer:
             raise BrowserError(f"the page's script failed: {answer['exceptionDetails'].get('text')}")
         return answer["result"]["value"]
-
-    def fetch(self, url: str) -> dict[str, Any]:
-        """How long it may take is the laboratory's business."""
-        answer: dict[str, Any] = self.evaluate(f"({_browser.FETCH_FUNCTION})({json.dumps(url)})", None)
-        return answer
 
     def close(self) -> None:
         """Chromium completes its NetLog when it ends in good order."""
@@ -115,9 +100,43 @@ class Chromium:
         return found | {"http_version_from": "netlog" if "http_version" in found else "resource timing"}
 
 
+class Chromium(ChromiumPage):
+    """With a page of the server's own origin."""
+
+    def __init__(self, job: dict[str, Any], cdp: Cdp) -> None:
+        super().__init__(job, cdp)
+        self.clock = self._place_clock(_CLOCK_RESOLUTION_NS)
+
+    def _open_page(self) -> str:
+        """A page of the server's origin, of which no packet was sent."""
+        cdp, url = self._cdp, urlsplit(self._job["url"])
+        session = self._attach()
+        cdp.call("Page.enable", session)
+        cdp.call("Fetch.enable", session, patterns=[{"urlPattern": "*"}])
+        cdp.send("Page.navigate", session, url=f"https://{url.netloc}/")
+        headers = {"Content-Type": "text/html", **_ISOLATED}
+        cdp.call(
+            "Fetch.fulfillRequest",
+            session,
+            requestId=cdp.wait_for("Fetch.requestPaused")["requestId"],
+            responseCode=200,
+            responseHeaders=[{"name": name, "value": value} for name, value in headers.items()],
+            body=base64.b64encode(_PAGE.encode()).decode(),
+        )
+        cdp.wait_for("Page.loadEventFired")
+        cdp.call("Fetch.disable", session)
+        cdp.call("Page.disable", session)
+        return session
+
+    def fetch(self, url: str) -> dict[str, Any]:
+        """How long it may take is the laboratory's business."""
+        answer: dict[str, Any] = self.evaluate(f"({_browser.FETCH_FUNCTION})({json.dumps(url)})", None)
+        return answer
+
+
 @contextlib.contextmanager
-def open_chromium(job: dict[str, Any]) -> Iterator[Chromium]:
-    """Chromium, with its sandbox where the machine allows one."""
+def open_chromium(job: dict[str, Any], kind: type[Page]) -> Iterator[Page]:
+    """Chromium with that kind of page, and with its sandbox where the machine allows one."""
     home = Path(job["home"])
     shutil.rmtree(home, ignore_errors=True)
     profile = home / "profile"
@@ -128,25 +147,25 @@ def open_chromium(job: dict[str, Any]) -> Iterator[Chromium]:
     arguments = [*job["argv"], f"--user-data-dir={profile}", *trust_arguments]
     with contextlib.ExitStack() as stack:
         try:
-            browser = stack.enter_context(_start(job, arguments, home, log))
+            browser = stack.enter_context(_start(job, kind, arguments, home, log))
             sandbox = True
         except BrowserError:
             if "sandbox" not in log.read_text(errors="replace"):
                 raise
-            browser = stack.enter_context(_start(job, [*arguments, "--no-sandbox"], home, log))
+            browser = stack.enter_context(_start(job, kind, [*arguments, "--no-sandbox"], home, log))
             sandbox = False
         browser.facts |= {"trust": trust, "sandbox": sandbox}
         yield browser
 
 
 @contextlib.contextmanager
-def _start(job: dict[str, Any], arguments: list[str], home: Path, log: Path) -> Iterator[Chromium]:
+def _start(job: dict[str, Any], kind: type[Page], arguments: list[str], home: Path, log: Path) -> Iterator[Page]:
     # Chromium makes a socket in TMPDIR, and the path of a socket has 107 bytes at most: its folder is named short.
     env = {"TMPDIR": "/proc/self/cwd", **job["env"]}
     with Pipes() as pipes, _browser.browser_process(arguments, env, home, log, BROWSER_FDS) as process:
         pipes.hand_over()
         try:
-            browser = Chromium(job, Cdp(pipes))
+            browser = kind(job, Cdp(pipes))
         except BrowserError as error:
             raise BrowserError(f"Chromium did not start: {error}: {_browser.last_words(log)}") from error
         _browser.settle(process.pid)
@@ -174,4 +193,4 @@ def _key_hash(certificate: Path) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(_browser.run(open_chromium))
+    sys.exit(_browser.run(lambda job: open_chromium(job, Chromium)))

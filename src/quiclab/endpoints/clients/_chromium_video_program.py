@@ -26,7 +26,7 @@ def main() -> int:
     job = json.loads(Path(sys.argv[1]).read_text())
     output, settings = Path(job["output"]), job["video"]
     try:
-        with open_chromium(job) as browser:
+        with open_chromium(job, Chromium) as browser:
             if settings["script"] is not None:
                 _load(browser, Path(settings["script"]))
             output.with_suffix(".ready").touch()

@@ -29,7 +29,7 @@ from curl_cffi.const import CurlHttpVersion, CurlInfo, CurlMOpt, CurlOpt  # noqa
 from curl_cffi.curl import Curl, CurlError  # noqa: E402
 
 _VERSIONS = {"h2": CurlHttpVersion.V2TLS, "h3": CurlHttpVersion.V3ONLY}
-_POLL_MS = 1000
+POLL_MS = 1000
 """Longest sleep between two looks at libcurl; it wakes up by itself when there is something to do."""
 _NAMES = {1: "HTTP/1.0", 2: "HTTP/1.1", 3: "HTTP/2", 30: "HTTP/3"}
 
@@ -154,7 +154,7 @@ def perform_all(transfers: list[Transfer], concurrency: int) -> list[dict[str, A
             lib.curl_multi_remove_handle(multi, transfer.handle)
             ended = True
         if not ended:
-            lib.curl_multi_poll(multi, ffi.NULL, 0, _POLL_MS, left)
+            lib.curl_multi_poll(multi, ffi.NULL, 0, POLL_MS, left)
     for transfer in transfers:
         transfer.curl.close()
     lib.curl_multi_cleanup(multi)

@@ -17,6 +17,10 @@ from quiclab.endpoints.clients._player import player_settings
 from quiclab.spec.model import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_chromium_program.py")
+_PAGE_PROGRAM = Path(__file__).with_name("_chromium_page_program.py")
+_VIEWPORT = (800, 600)
+_FINISHING_S = 30.0
+"""For writing a trace after the time limit."""
 _VIDEO_PROGRAM = Path(__file__).with_name("_chromium_video_program.py")
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable")
 _INSTALL = "apt-get install -y chromium libnss3-tools"
@@ -47,7 +51,7 @@ class Chromium:
         "h2": frozenset({"verify", "tls_version"}),
         "h3": frozenset({"verify", "max_payload"}),
     }
-    abilities: frozenset[Ability] = frozenset({"keylog", "video"})
+    abilities: frozenset[Ability] = frozenset({"keylog", "pages", "video"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask it for its version."""
@@ -79,8 +83,10 @@ class Chromium:
         launch = _find(context.program.prefix) or Launch((_NAMES[0],))
         certutil = find_program("certutil")
         netlog = context.qlog_dir / "client-netlog.json" if context.qlog_dir is not None else None
-        settings = {
-            "url": context.url,
+        settings: dict[str, object] = {
+            "url": context.url
+            if context.page is None
+            else f"https://{context.page.hosts[0].name}/{context.page.document}",
             "protocol": context.protocol,
             "argv": [*launch.argv, *_ARGUMENTS, *_arguments(context, netlog), "about:blank"],
             "env": dict(launch.env),
@@ -96,22 +102,33 @@ class Chromium:
         program = _PROGRAM
         if context.video is not None:
             program, settings["video"] = _VIDEO_PROGRAM, player_settings(context.video)
+        if context.page is not None:
+            program = _PAGE_PROGRAM
+            settings |= {
+                "viewport": _VIEWPORT,
+                "limit_s": context.page.limit_s,
+                "resources": context.page.resources,
+            }
         return Command(
             argv=(sys.executable, "-I", str(program), str(job)),
             env={"HOME": str(context.work_dir), "TMPDIR": str(context.work_dir), "PYTHONDONTWRITEBYTECODE": "1"},
             files={job: json.dumps(settings)},
             waits_for_go=True,
             ready_file=context.output.with_suffix(".ready"),
+            finishing_s=_FINISHING_S if context.page else 0.0,
             reports=True,
         )
 
 
 def _arguments(context: Context, netlog: Path | None) -> list[str]:
     """What differs between trials: names, protocol, knobs, logs."""
-    address = f"[{context.address}]" if context.ip_version == 6 else context.address
-    arguments = [f"--host-resolver-rules=MAP {context.host} {address}, MAP * ~NOTFOUND"]
+    names = dict.fromkeys(context.names, context.address) | {host.name: host.address for host in context.other_hosts}
+    rules = [f"MAP {name} {f'[{each}]' if context.ip_version == 6 else each}" for name, each in names.items()]
+    arguments = [f"--host-resolver-rules={', '.join([*rules, 'MAP * ~NOTFOUND'])}"]
     if context.protocol == "h3":
-        arguments += ["--enable-quic", f"--origin-to-force-quic-on={context.host}:{context.port}"]
+        quic = [*context.names, *(host.name for host in context.other_hosts if "h3" in host.protocols)]
+        origins = ",".join(f"{name}:{context.port}" for name in quic)
+        arguments += ["--enable-quic", f"--origin-to-force-quic-on={origins}"]
     else:
         arguments += ["--disable-quic"]
     if context.knobs.max_payload is not None:

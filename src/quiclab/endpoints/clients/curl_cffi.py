@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
+from quiclab.endpoints._address_change import address_change_job, only_reconnects
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import find_python, python_argv
 from quiclab.endpoints.clients._libcurl import LibcurlUpload
 from quiclab.spec.model import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_curl_cffi_program.py")
+_MOVING = Path(__file__).with_name("_curl_cffi_moving_program.py")
 _VERSIONS = "import curl_cffi; print(curl_cffi.__version__, curl_cffi.__curl_version__)"
 
 H2_SETTINGS = "3:100;4:10485760;2:0"
@@ -30,7 +32,9 @@ class CurlCffi(LibcurlUpload):
     name = "curl-cffi"
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
-    knobs: Mapping[Protocol, frozenset[str]] = dict.fromkeys(("h2", "h3"), frozenset({"compression"}))
+    knobs: Mapping[Protocol, frozenset[str]] = dict.fromkeys(
+        ("h2", "h3"), frozenset({"compression", "on_address_change", "reconnect_session"})
+    )
     abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "objects", "upload"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
@@ -43,8 +47,8 @@ class CurlCffi(LibcurlUpload):
         return Available(f"{wheel} ({libcurl.split(' ')[0]})", python.path)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """Every value of its knob can be had."""
-        return None
+        """A new address means a new connection."""
+        return only_reconnects(program)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows decide how much a sender may have under way."""
@@ -67,6 +71,9 @@ class CurlCffi(LibcurlUpload):
             "h2_settings": H2_SETTINGS,
             "h2_window_update": H2_WINDOW_UPDATE,
             "compression": bool(context.knobs.compression),
+            "address_change": address_change_job(context),
+            "on_address_change": context.knobs.on_address_change,
+            "reconnect_session": context.knobs.reconnect_session,
             "output": str(context.output),
             "foreign": asdict(context.foreign) if context.foreign else None,
         }
@@ -76,7 +83,12 @@ class CurlCffi(LibcurlUpload):
         if context.keylog is not None:
             env["SSLKEYLOGFILE"] = str(context.keylog)
         return Command(
-            argv=(*python_argv(context.program.prefix), "-I", str(_PROGRAM), str(job)),
+            argv=(
+                *python_argv(context.program.prefix),
+                "-I",
+                str(_MOVING if settings["address_change"] else _PROGRAM),
+                str(job),
+            ),
             env=env,
             files={job: json.dumps(settings)},
             waits_for_go=True,

@@ -75,7 +75,8 @@ async (settings) => {
     } else {
       video.preload = "auto";
       video.src = settings.url;
-      video.play().catch((error) => note("play_refused", state(), String(error)));
+      // What is still waiting to play is refused at the end too: that is our own doing.
+      video.play().catch((error) => report.ended || note("play_refused", state(), String(error)));
     }
     await over;
     report.duration = Number.isFinite(video.duration) ? video.duration : null;

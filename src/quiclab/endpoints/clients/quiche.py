@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from quiclab.endpoints._address_change import only_moves
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._job import unsupported_objects
 from quiclab.endpoints._quiche import COMMON_KNOBS, probe_quiche, quiche_command, unsupported_by_quiche
@@ -22,7 +23,9 @@ class QuicheClient:
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h3"})
     knobs: Mapping[Protocol, frozenset[str]] = {
-        "h3": COMMON_KNOBS | {"ack_delay", "ack_frequency", "session", "verify", "migration", "migrate_at"},
+        "h3": COMMON_KNOBS
+        | {"ack_delay", "ack_frequency", "session", "verify"}
+        | {"migration", "migrate_at", "on_address_change"},
     }
     abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration", "objects"})
 
@@ -32,7 +35,7 @@ class QuicheClient:
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
         """reno, cubic or bbr2, and what goes with each."""
-        return unsupported_by_quiche(program)
+        return unsupported_by_quiche(program) or only_moves(program)
 
     def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
         """Early data and migration are for one object."""

@@ -8,9 +8,12 @@ packets, packets that start at 1280 bytes and grow by path MTU discovery (DPLPMT
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._pages import CONTENT_TYPES, HEADERS
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import tcp_sender_facts
 from quiclab.spec.model import Program, Protocol, Tcp
@@ -35,7 +38,7 @@ class Caddy:
         "h2": frozenset({"compression"}),
         "h3": frozenset({"congestion_control", "compression"}),
     }
-    abilities: frozenset[Ability] = frozenset({"qlog", "resumption", "early_data", "content_type", "ranges"})
+    abilities: frozenset[Ability] = frozenset({"qlog", "resumption", "early_data", "content_type", "ranges", "pages"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """The wheel puts `caddy` beside Python."""
@@ -86,19 +89,39 @@ class Caddy:
 
 
 def _config(context: Context) -> dict[str, object]:
-    headers = {"Cache-Control": ["no-store"], "Content-Type": [context.content_type]}
-    server = {
-        "listen": [context.authority],
-        "protocols": ["h1", "h2", "h3"],
+    servers = {"study": _server(context, context.names, context.address, ("h1", "h2", "h3"))}
+    certificates = [_certificate(context.certificate, context.key, "study")]
+    for number, host in enumerate(context.page.hosts if context.page else ()):
+        if number:
+            servers[host.name] = _server(context, (host.name,), host.address, host.protocols)
+        certificates.append(_certificate(host.certificate, host.key, host.name))
+    return {
+        "admin": {"disabled": True, "config": {"persist": False}},
+        "logging": {"logs": {"default": {"writer": {"output": "stdout"}, "encoder": {"format": "json"}}}},
+        "storage": {"module": "file_system", "root": str(context.work_dir / "caddy-storage")},
+        "apps": {
+            "http": {"servers": servers, "grace_period": "20ms"},
+            "tls": {"certificates": {"load_files": certificates}},
+        },
+    }
+
+
+def _server(context: Context, names: Sequence[str], address: str, protocols: Sequence[Protocol]) -> dict[str, object]:
+    """What listens at one address."""
+    authority = replace(context, address=address).authority
+    # Without a tag the name that the client asks for decides, which only a page has several of.
+    chosen = {} if context.page else {"certificate_selection": {"any_tag": ["study"]}}
+    return {
+        "listen": [authority],
+        "protocols": list(protocols),
         "automatic_https": {"disable": True},
-        "tls_connection_policies": [
-            {"certificate_selection": {"any_tag": ["study"]}, "protocol_min": "tls1.2"},
-        ],
+        "tls_connection_policies": [{**chosen, "protocol_min": "tls1.2"}],
         "routes": [
+            *_types(context),
             {
-                "match": [{"host": [context.host]}],
+                "match": [{"host": list(names)}],
                 "handle": [
-                    {"handler": "headers", "response": {"set": headers}},
+                    {"handler": "headers", "response": {"set": _headers(context)}},
                     *([_COMPRESSION] if context.knobs.compression else []),
                     {"handler": "file_server", "root": str(context.root)},
                 ],
@@ -109,13 +132,26 @@ def _config(context: Context) -> dict[str, object]:
         ],
         "logs": {},
     }
-    certificate = {"certificate": str(context.certificate), "key": str(context.key), "tags": ["study"]}
-    return {
-        "admin": {"disabled": True, "config": {"persist": False}},
-        "logging": {"logs": {"default": {"writer": {"output": "stdout"}, "encoder": {"format": "json"}}}},
-        "storage": {"module": "file_system", "root": str(context.work_dir / "caddy-storage")},
-        "apps": {
-            "http": {"servers": {"study": server}, "grace_period": "20ms"},
-            "tls": {"certificates": {"load_files": [certificate]}},
-        },
-    }
+
+
+def _headers(context: Context) -> dict[str, list[str]]:
+    if context.page is None:
+        return {"Cache-Control": ["no-store"], "Content-Type": [context.content_type]}
+    return {"Cache-Control": ["no-store"], **{name: [value] for name, value in HEADERS.items()}}
+
+
+def _types(context: Context) -> list[dict[str, object]]:
+    """Routes that name the type of each ending; objects have the one of the spec."""
+    if context.page is None:
+        return []
+    return [
+        {
+            "match": [{"path": [f"*.{ending}"]}],
+            "handle": [{"handler": "headers", "response": {"set": {"Content-Type": [media_type]}}}],
+        }
+        for ending, media_type in CONTENT_TYPES.items()
+    ]
+
+
+def _certificate(certificate: Path, key: Path, tag: str) -> dict[str, object]:
+    return {"certificate": str(certificate), "key": str(key), "tags": [tag]}

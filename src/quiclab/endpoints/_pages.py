@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every server of pages says of their files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+CONTENT_TYPES: Mapping[str, str] = {
+    "html": "text/html; charset=utf-8",
+    "htm": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "mjs": "text/javascript; charset=utf-8",
+    "json": "application/json",
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+    "webp": "image/webp",
+    "avif": "image/avif",
+    "gif": "image/gif",
+    "svg": "image/svg+xml",
+    "ico": "image/x-icon",
+    "woff": "font/woff",
+    "woff2": "font/woff2",
+    "ttf": "font/ttf",
+    "xml": "text/xml; charset=utf-8",
+    "txt": "text/plain; charset=utf-8",
+    "mp4": "video/mp4",
+    "wasm": "application/wasm",
+}
+"""Ending of a file's name → its media type; the machine's own list would differ from host to host."""
+
+HEADERS: Mapping[str, str] = {"Access-Control-Allow-Origin": "*", "Timing-Allow-Origin": "*"}
+"""Fonts and data of other hosts may be used, and the browser may tell when they came."""

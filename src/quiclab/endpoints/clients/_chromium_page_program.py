@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loads one page with Chromium and keeps what the browser says of it. Started as: `python -I THIS job.json`.
+
+Chromium starts with a fresh profile and an empty page and waits; at a line on stdin it begins a trace of its own
+(moments of the load, requests, screenshots), then it navigates. Nothing asks the page anything until its
+load event has fired. All instants are CLOCK_MONOTONIC in nanoseconds.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from quiclab.endpoints.clients import _browser
+from quiclab.endpoints.clients._browser import BrowserError, PageClock
+from quiclab.endpoints.clients._chromium_program import ChromiumPage, open_chromium
+
+_CATEGORIES = ("devtools.timeline", "blink.user_timing", "loading", "disabled-by-default-devtools.screenshot")
+_CLOCK_RESOLUTION_NS = 101_000
+"""A page that is not isolated tells its time in steps of 100 µs."""
+_QUIET_S = 0.5
+"""A page that asks for nothing more for so long is whole."""
+_LOOK_S = 0.1
+_LAST_PATIENCE_S = 5.0
+"""For what a page tells once all is over."""
+_MOST_RESOURCES = 10_000
+_STREAM_BYTES = 1 << 20
+_ACCOUNT = """
+[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map((entry) => ({
+  url: entry.name, by: entry.initiatorType, start: entry.startTime, sent: entry.requestStart,
+  first: entry.responseStart, last: entry.responseEnd, status: entry.responseStatus, hop: entry.nextHopProtocol,
+  encoded: entry.encodedBodySize, decoded: entry.decodedBodySize, transferred: entry.transferSize,
+  name_start: entry.domainLookupStart, name_end: entry.domainLookupEnd,
+}))
+"""
+
+
+class PageLoad(ChromiumPage):
+    """Chromium with an empty page, and then with the one under test."""
+
+    def _open_page(self) -> str:
+        session = self._attach()
+        cdp, (width, height) = self._cdp, self._job["viewport"]
+        cdp.call(
+            "Emulation.setDeviceMetricsOverride",
+            session,
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        # Else the browser tells of 250 resources and is silent about the others.
+        buffer = f"performance.setResourceTimingBufferSize({_MOST_RESOURCES})"
+        cdp.call("Page.enable", session)
+        cdp.call("Page.addScriptToEvaluateOnNewDocument", session, source=buffer)
+        return session
+
+    def record(self) -> None:
+        """Begin the trace: of the page's own session, without which it would hold no screenshots."""
+        self._cdp.call(
+            "Tracing.start",
+            self._session,
+            transferMode="ReturnAsStream",
+            traceConfig={
+                "recordMode": "recordAsMuchAsPossible",
+                "excludedCategories": ["*"],
+                "includedCategories": list(_CATEGORIES),
+            },
+        )
+
+    def load(self) -> dict[str, Any]:
+        """Navigate; return what the browser tells once the page is whole. `error` says why it is not."""
+        deadline = time.monotonic() + float(self._job["limit_s"])
+        error = self._navigate(deadline)
+        fired = error is None
+        while error is None and time.monotonic() < deadline:
+            if self._is_whole(deadline):
+                break
+        requests: list[dict[str, Any]] = []
+        # A page that is caught in a script of its own tells nothing any more.
+        with contextlib.suppress(BrowserError):
+            entries: list[dict[str, Any]] = self.evaluate(_ACCOUNT, _LAST_PATIENCE_S)
+            clock = self._place_clock(_CLOCK_RESOLUTION_NS)
+            requests = [_request(self._job, clock, entry) for entry in entries]
+        return {"load_fired": fired, "error": error, "requests": requests}
+
+    def _navigate(self, deadline: float) -> str | None:
+        """What kept the load event from firing; None if it did fire."""
+        limit = f"within {self._job['limit_s']:g} s (limits.trial)"
+        try:
+            remaining = deadline - time.monotonic()
+            answer = self._cdp.call("Page.navigate", self._session, patience_s=remaining, url=self._job["url"])
+        except BrowserError as error:
+            return f"the server did not answer {limit}: {error}"
+        if "errorText" in answer:
+            return f"the page cannot be loaded: {answer['errorText']}"
+        try:
+            self._cdp.wait_for("Page.loadEventFired", max(0.0, deadline - time.monotonic()))
+        except BrowserError as error:
+            return f"the page's load event did not fire {limit}: {error}"
+        return None
+
+    def _is_whole(self, deadline: float) -> bool:
+        """Whether nothing more came for a while, and all that is known of came."""
+        known, count, quiet = self._job["resources"], -1, time.monotonic()
+        while (now := time.monotonic()) < deadline:
+            seen = int(self.evaluate("performance.getEntriesByType('resource').length"))
+            if seen != count:
+                count, quiet = seen, now
+            if now - quiet >= _QUIET_S and count + 1 >= known:
+                return True
+            time.sleep(_LOOK_S)
+        return False
+
+    def keep(self, trace: Path, picture: Path) -> None:
+        """End the trace and write it; then a picture of the page as it is now."""
+        self._cdp.send("Tracing.end", self._session)
+        stream = self._cdp.wait_for("Tracing.tracingComplete")["stream"]
+        with trace.open("wb") as file:
+            while True:
+                part = self._cdp.call("IO.read", self._session, handle=stream, size=_STREAM_BYTES)
+                data = part["data"]
+                file.write(base64.b64decode(data) if part.get("base64Encoded") else data.encode())
+                if part["eof"]:
+                    break
+        with contextlib.suppress(BrowserError):
+            shot = self._cdp.call(
+                "Page.captureScreenshot", self._session, patience_s=_LAST_PATIENCE_S, format="jpeg", quality=70
+            )
+            picture.write_bytes(base64.b64decode(shot["data"]))
+
+
+def _request(job: dict[str, Any], clock: PageClock, entry: dict[str, Any]) -> dict[str, Any]:
+    """A resource as client.json has it; an instant of 0 is none."""
+
+    def instant(name: str) -> int | None:
+        return clock.at(entry[name]) if entry[name] else None
+
+    return {
+        "url": entry["url"],
+        "protocol": job["protocol"],
+        "initiator_type": entry["by"],
+        "start_ns": clock.at(entry["start"]),
+        "sent_ns": instant("sent"),
+        "first_byte_ns": instant("first"),
+        "last_byte_ns": clock.at(entry["last"]),
+        "name_ns": round((entry["name_end"] - entry["name_start"]) * 1e6),
+        "clock_uncertainty_ns": clock.uncertainty_ns,
+        "status": entry["status"] or None,
+        "http_version": _browser.HTTP_VERSIONS.get(entry["hop"], "unknown"),
+        "body_bytes": entry["encoded"],
+        "decoded_bytes": entry["decoded"],
+        "transferred_bytes": entry["transferred"],
+    }
+
+
+def main() -> int:
+    """The whole program; exit code 0 when the page's load event fired."""
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    job = json.loads(Path(sys.argv[1]).read_text())
+    output = Path(job["output"])
+    try:
+        with open_chromium(job, PageLoad) as browser:
+            output.with_suffix(".ready").touch()
+            if not sys.stdin.readline():
+                return 1  # whoever was to give the word is gone
+            browser.record()
+            went_ns = time.monotonic_ns()
+            account = browser.load()
+            whole_ns = time.monotonic_ns()
+            browser.keep(output.with_name("client-trace.json"), output.with_name("client-page.jpg"))
+            browser.close()
+            closed_ns = time.monotonic_ns()
+    except BrowserError as error:
+        print(error)
+        return 1
+    proof = browser.proof()
+    requests = account.pop("requests")
+    if requests:
+        requests[0] |= {name: value for name, value in proof.items() if name != "error"}
+    trouble = account.pop("error")
+    report = {
+        "version": 1,
+        "versions": browser.versions,
+        "requests": requests,
+        "close_ns": closed_ns,
+        "page": {**account, "went_ns": went_ns, "whole_ns": whole_ns, "viewport": job["viewport"]},
+        "browser": browser.facts,
+    }
+    output.write_text(json.dumps(report, indent=1))
+    if trouble is not None:
+        network = proof.get("error")
+        print(f"{trouble}; {_came(job, requests)}" + (f"; {network}" if network else ""))
+        return 1
+    return 0
+
+
+def _came(job: dict[str, Any], requests: list[dict[str, Any]]) -> str:
+    came = sum(request["first_byte_ns"] is not None for request in requests)
+    known = job["resources"]
+    return f"{came} resources had come" + (f", of {known} or more" if known > 1 else "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

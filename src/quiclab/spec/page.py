@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the page of a workload is made of, and reading it."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from quiclab.spec import kinds
+from quiclab.spec.nodes import Kind, Node, ReportedError, build
+from quiclab.units import ByteCount, Share
+
+ResourceType = Literal["style", "script", "image", "font", "data"]
+Mix = Literal["many-small", "few-large", "mixed", "http-archive"]
+
+MOST_RESOURCES = 2000
+"""Of one page."""
+MOST_HOSTS = 100
+"""Of one page, each with an address of its own."""
+LEAST_BYTES = {"style": 64, "script": 64, "image": 1024, "font": 1024, "data": 64}
+"""Below this a resource of that type could not be valid."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Resources of a generated page that are alike."""
+
+    type: ResourceType
+    """What the page uses it as: a stylesheet, a script, an image that it shows, a font, or data that a script asks for
+    once the page is parsed."""
+    size: ByteCount
+    """Of each, to the byte."""
+    count: int = 1
+    """How many."""
+    format: Literal["png", "jpeg", "webp"] = "png"
+    """Of images: all are valid, and the browser decodes them."""
+    third_party: Share = Share(0.0)
+    """How many of them other hosts serve."""
+    main: bool = False
+    """The first of these images is the page's main one: it stands on top, larger than the others."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page that a browser loads: made of `resources` or of a `mix`, or taken from a `folder` or a `har`."""
+
+    html: ByteCount = ByteCount(10_000)
+    """Of a made page: bytes of its document."""
+    resources: tuple[Resources, ...] = ()
+    """What it is made of, in the order of the document."""
+    mix: Mix | None = None
+    """Instead of `resources`: how `requests` and `total` are shared out, drawn from the study's seed and the workload's
+    name. `many-small`: half of the bytes in the largest fifth; `few-large`: all large alike; `mixed`: log-normal sizes;
+    `http-archive`: types, counts and sizes as on the median page that the HTTP Archive saw."""
+    requests: int | None = None
+    """Of a mix: requests, with that for the document."""
+    total: ByteCount | None = None
+    """Of a mix: bytes of the whole page. Of a folder or HAR it is what stands there."""
+    third_party: Share = Share(0.0)
+    """Of a mix: how many of the resources other hosts serve."""
+    hosts: int = 1
+    """Other hosts, if anything comes from them: `third-1.test`, …, each with its own address and certificate."""
+    others_protocol: Literal["same", "h2", "h1"] = "same"
+    """The highest version of HTTP that the other hosts speak."""
+    folder: str | None = None
+    """A site that was mirrored, relative to the spec: its files are served as they are."""
+    document: str = "index.html"
+    """Of a folder: the file that is loaded."""
+    har: str | None = None
+    """A recorded page load, relative to the spec: its first page is replayed with its hosts, types and sizes, without
+    its bodies. Each host gets an address of its own; nothing outside is contacted."""
+
+    @property
+    def size(self) -> ByteCount:
+        """All bodies together."""
+        if self.total is not None:
+            return self.total
+        return ByteCount(self.html.bytes + sum(each.size.bytes * each.count for each in self.resources))
+
+
+RESOURCES_KEYS: Mapping[str, Kind[Any]] = {
+    "type": kinds.choice(("style", "script", "image", "font", "data")),
+    "size": kinds.SIZE,
+    "count": kinds.whole(1, MOST_RESOURCES),
+    "format": kinds.choice(("png", "jpeg", "webp")),
+    "third_party": kinds.SHARE,
+    "main": kinds.FLAG,
+}
+
+
+def _read_resources(node: Node) -> Resources:
+    resources = build(Resources, node, RESOURCES_KEYS)
+    least = LEAST_BYTES[resources.type]
+    if resources.size.bytes < least:
+        node.child("size").report(f"{resources.size} is too small: a valid {resources.type} has at least {least} B")
+    for key in ("format", "main"):
+        if key in node.value and resources.type != "image":
+            node.child(key).report(f"only images have it, and these are of type {resources.type}")
+    return resources
+
+
+PAGE_KEYS: Mapping[str, Kind[Any]] = {
+    "html": kinds.SIZE,
+    "resources": kinds.several(
+        Kind('a table such as {type = "image", size = "29 KB", count = 70}', _read_resources),
+        'an array of tables such as [{type = "image", size = "29 KB", count = 70}]',
+    ),
+    "mix": kinds.choice(("many-small", "few-large", "mixed", "http-archive")),
+    "requests": kinds.whole(1, MOST_RESOURCES),
+    "total": kinds.SIZE,
+    "third_party": kinds.SHARE,
+    "hosts": kinds.whole(1, MOST_HOSTS),
+    "others_protocol": kinds.choice(("same", "h2", "h1")),
+    "folder": kinds.FOLDER,
+    "document": kinds.text("the name of a file in the folder"),
+    "har": Kind(kinds.FILE.wanted, lambda node: str(kinds.FILE.read(node))),
+}
+_LEAST_HTML = 512
+_BELONGS = {
+    "resources": ("html", "hosts", "others_protocol"),
+    "mix": ("html", "requests", "total", "third_party", "hosts", "others_protocol"),
+    "folder": ("document",),
+    "har": ("others_protocol",),
+}
+"""What a page may be made from, and which keys go with it."""
+
+
+def _read_page(node: Node) -> Page:
+    """What its keys say together is checked once each can be read."""
+    page = build(Page, node, PAGE_KEYS)
+    before = len(node.source.problems)
+    sources = [key for key in _BELONGS if key in node.value] or ["resources"]
+    if len(sources) > 1:
+        node.child(sources[1]).report(f'it cannot stand beside "{sources[0]}": a page is made from one of the two')
+    for key in node.value:
+        if key not in _BELONGS and key not in _BELONGS[sources[0]]:
+            node.child(key).report(f'it does not go with "{sources[0]}"; {", ".join(_BELONGS[sources[0]])} do')
+    if page.html.bytes < _LEAST_HTML:
+        node.child("html").report(
+            f"{page.html} is too small: a document that names its resources needs {_LEAST_HTML} B"
+        )
+    if page.mix is not None:
+        for key in ("requests", "total"):
+            if key not in node.value:
+                node.report(f'"{key}" is missing; a mix is shared out over that many')
+    if page.mix is not None and page.requests and page.total:
+        least = page.html.bytes + (page.requests - 1) * max(LEAST_BYTES.values())
+        if page.total.bytes < least:
+            node.child("total").report(
+                f"{page.total} is too little for {page.requests} requests; write {least} B or more"
+            )
+    if len(node.source.problems) > before:
+        raise ReportedError
+    if page.folder is not None:
+        return replace(page, total=_folder_bytes(node, pathlib.Path(page.folder), page.document))
+    return page
+
+
+def _folder_bytes(node: Node, folder: pathlib.Path, document: str) -> ByteCount:
+    if not (folder / document).is_file():
+        node.report(f'the folder has no file "{document}"; "document" names the one that is loaded')
+        raise ReportedError
+    return ByteCount(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()))
+
+
+PAGE: Kind[Page] = Kind('a table such as {mix = "mixed", requests = 40, total = "1 MB"}', _read_page)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recorded page load (HAR 1.2), as far as a replay needs it: which hosts, which types, how many bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from quiclab.errors import SpecError
+from quiclab.spec.page import MOST_HOSTS, MOST_RESOURCES, ResourceType
+
+_NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_-]{1,63})*")
+_LEAST_BYTES = 128
+"""Of any resource: less could not be valid."""
+_LEAST_LOSSY_BYTES = 2048
+"""Images with fewer are made as PNG."""
+_TYPES: tuple[tuple[str, ResourceType], ...] = (
+    ("css", "style"),
+    ("javascript", "script"),
+    ("image/", "image"),
+    ("font", "font"),
+)
+Highest = Literal["h3", "h2", "h1"]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One entry that is replayed."""
+
+    type: ResourceType
+    size: int
+    host: str
+    format: Literal["png", "jpeg", "webp"]
+
+    def part(self) -> tuple[ResourceType, int, str, Literal["png", "jpeg", "webp"]]:
+        """In the order of a page's part."""
+        return self.type, self.size, self.host, self.format
+
+
+@dataclass(frozen=True)
+class RecordedPage:
+    """The first page of a HAR."""
+
+    document: Recorded
+    resources: tuple[Recorded, ...]
+    highest: dict[str, Highest]
+    """Host → the newest version of HTTP that it answered with."""
+
+
+def read_har(file: Path) -> RecordedPage:
+    """Its entries that got an answer with a body, each URL once. Bodies are not needed: sizes are enough.
+
+    Raises SpecError for what is no HAR, or has no document.
+    """
+    try:
+        log = json.loads(file.read_text(encoding="utf-8-sig"))["log"]
+        entries = [_entry(entry) for entry in _of_first_page(log)]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SpecError(f"{file} is no HAR: {error!r}", "record one with a browser's network panel") from error
+    known: dict[str, Recorded] = {}
+    highest: dict[str, Highest] = {}
+    for url, recorded, version in (entry for entry in entries if entry is not None):
+        known.setdefault(url, recorded)
+        highest[recorded.host] = max(version, highest.get(recorded.host, "h1"))
+    if not known:
+        raise SpecError(f"{file} has no answer over HTTP with a body", "record the load of a whole page")
+    document, *resources = known.values()
+    if len(resources) > MOST_RESOURCES or len(highest) > MOST_HOSTS:
+        told = f"{len(resources)} resources of {len(highest)} hosts"
+        raise SpecError(f"{file} has {told}", f"replay at most {MOST_RESOURCES} of {MOST_HOSTS}")
+    return RecordedPage(document, tuple(resources), highest)
+
+
+def _of_first_page(log: dict[str, Any]) -> list[dict[str, Any]]:
+    pages = log.get("pages") or []
+    first = pages[0]["id"] if pages else None
+    entries = [entry for entry in log["entries"] if first is None or entry.get("pageref") in (first, None)]
+    return sorted(entries, key=lambda entry: str(entry.get("startedDateTime", "")))
+
+
+def _entry(entry: dict[str, Any]) -> tuple[str, Recorded, Highest] | None:
+    """URL, resource and version; None for what is not replayed: redirects, failures, other schemes and odd names."""
+    url, response = str(entry["request"]["url"]).partition("#")[0], entry["response"]
+    split = urlsplit(url)
+    host = (split.hostname or "").lower()
+    if split.scheme not in ("http", "https") or not 200 <= int(response.get("status") or 0) < 300:
+        return None
+    if not _NAME.fullmatch(host) or re.fullmatch(r"[0-9.]+", host):
+        return None
+    content = response.get("content") or {}
+    media_type = str(content.get("mimeType") or "").lower()
+    kind: ResourceType = next((kind for word, kind in _TYPES if word in media_type), "data")
+    sizes = (response.get("bodySize"), response.get("_transferSize"), content.get("size"))
+    size = next((int(each) for each in sizes if isinstance(each, int | float) and each > 0), 0)
+    image: Literal["png", "jpeg", "webp"] = "png"
+    if size >= _LEAST_LOSSY_BYTES:
+        image = "jpeg" if "jpeg" in media_type or "jpg" in media_type else "webp" if "webp" in media_type else "png"
+    return url, Recorded(kind, max(size, _LEAST_BYTES), host, image), _version(response, entry["request"])
+
+
+def _version(response: dict[str, Any], request: dict[str, Any]) -> Highest:
+    text = str(response.get("httpVersion") or request.get("httpVersion") or "").lower()
+    if "3" in text or "quic" in text:
+        return "h3"
+    return "h2" if "2" in text else "h1"

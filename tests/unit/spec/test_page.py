@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workloads that are pages, as specs say them."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+from specs import changed, problems_of, study_of
+
+from quiclab.spec.page import Page
+from quiclab.units import ByteCount, Share
+
+SIZE = 'size = "100 KB"'
+
+
+def _page(folder: pathlib.Path, lines: str) -> Page:
+    page = study_of(folder, changed((SIZE, f'kind = "page"\n[workload.page]\n{lines}'))).workloads[0].page
+    assert page is not None
+    return page
+
+
+def test_resources(tmp_path: pathlib.Path) -> None:
+    """With sizes and shares as they are written."""
+    page = _page(
+        tmp_path, 'html = "7 KB"\nresources = [{type = "image", size = "29 KB", count = 2, third_party = "50 %"}]'
+    )
+    assert page.size == ByteCount(65_000)
+    assert page.resources[0].third_party == Share(0.5)
+
+
+def test_a_folder_tells_its_size(tmp_path: pathlib.Path) -> None:
+    """That is what plans go by."""
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "index.html").write_bytes(bytes(300))
+    (site / "a.css").write_bytes(bytes(200))
+    assert _page(tmp_path, 'folder = "site"').size == ByteCount(500)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ('mix = "mixed"\ntotal = "1 MB"', '"requests" is missing'),
+        ('mix = "mixed"\nrequests = 50\ntotal = "20 KB"', "is too little for 50 requests"),
+        ('resources = []\nmix = "mixed"\nrequests = 5\ntotal = "1 MB"', 'it cannot stand beside "resources"'),
+        ('resources = [{type = "image", size = "10 B"}]', "is too small: a valid image has at least 1024 B"),
+        ('resources = [{type = "script", size = "1 KB", main = true}]', "only images have it"),
+        ('folder = "nowhere"', "there is no folder"),
+        ('folder = "."\nhosts = 2', 'it does not go with "folder"'),
+        ('folder = "."', 'the folder has no file "index.html"'),
+        ('html = "10 B"', "is too small: a document that names its resources needs 512 B"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: pathlib.Path, lines: str, words: str) -> None:
+    """Each with what would be right."""
+    problems = problems_of(tmp_path, changed((SIZE, f'kind = "page"\n[workload.page]\n{lines}')))
+    assert any(words in problem for problem in problems), problems
+
+
+def test_keys_of_the_other_kind(tmp_path: pathlib.Path) -> None:
+    """Objects have no page, and pages no size."""
+    told = problems_of(tmp_path, changed((SIZE, f'{SIZE}\nkind = "page"')))
+    assert any('"page" is missing' in problem for problem in told)
+    assert any("it belongs to objects" in problem for problem in told)
+    told = problems_of(tmp_path, changed((SIZE, f'{SIZE}\n[workload.page]\nhtml = "7 KB"')))
+    assert any('it belongs to workloads of kind = "page"' in problem for problem in told)
