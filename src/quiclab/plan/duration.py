@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from quiclab.plan.blocked import blocked, transport
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.link import reference_rate
-from quiclab.spec.model import Arm, Bernoulli, Bursts, DropList, GilbertElliott, Jitter, Loss, Path, Study
+from quiclab.spec.model import Arm, Bernoulli, Bursts, Direction, DropList, GilbertElliott, Jitter, Loss, Path, Study
 from quiclab.units import Bitrate, ByteCount, Duration
 
 OVERHEAD = Duration(300_000_000)
@@ -82,22 +82,29 @@ def _rate_bit_per_s(arm: Arm, path: Path, payload_bytes: int) -> float:
 
     Rate of a Reno under random loss p: payload / RTT × sqrt(3 / 2p) (Mathis et al., CCR 27(3), 1997).
     """
-    rate = min(float((reference_rate(link.down) or UNLIMITED).bit_per_s) for link in path.links)
-    police = [link.down.police for link in path.links if link.down.police is not None]
-    rate = min([rate, *(each.rate.bit_per_s for each in police if each.protocol == transport(arm))])
-    loss = 1 - math.prod(1 - mean_loss(link.down.loss) for link in path.links)
+    downs = [link.down for link in path.links]
+    rate = min(_reference(arm, down) for down in downs)
+    loss = 1 - math.prod(1 - mean_loss(down.loss) for down in downs)
     if arm.protocol == "h3":
         threshold = arm.front.knobs.packet_threshold or PACKET_THRESHOLD
         displaced_s = threshold * path.mtu * 8 / rate
-        for down in (link.down for link in path.links):
+        for down in downs:
             if down.reorder is not None and down.reorder.extra_delay.s > displaced_s:
                 loss = min(1.0, loss + down.reorder.probability.value)
-            spread_s = _spread_s(down.jitter)
-            if spread_s > displaced_s:
-                # Paced, a window so small that no packet is displaced by the threshold within the spread of the jitter.
-                rate = min(rate, threshold * payload_bytes * 8 / spread_s)
+        spread_s = max(_spread_s(down.jitter) for down in downs)
+        if spread_s > displaced_s:
+            # Paced, a window so small that no packet is displaced by the threshold within the spread of the jitter.
+            rate = min(rate, threshold * payload_bytes * 8 / spread_s)
     if loss and path.base_rtt.ns:
         rate = min(rate, payload_bytes * 8 / path.base_rtt.s * math.sqrt(1.5 / loss))
+    return rate
+
+
+def _reference(arm: Arm, direction: Direction) -> float:
+    """Of one link, in bit/s, a policer of the arm's transport included."""
+    rate = float((reference_rate(direction) or UNLIMITED).bit_per_s)
+    if direction.police is not None and direction.police.protocol == transport(arm):
+        rate = min(rate, direction.police.rate.bit_per_s)
     return rate
 
 

@@ -223,9 +223,9 @@ def _transfer(
             client.go()
         moving.begin(client)
         answering = {"server": front} if origin is None else {"proxy": front, "server": origin}
-        finishing_s = commands["client"].finishing_s
         with watch_congestion_control(arm, path, namespaces, controls, upload=upload):
-            _watch(laboratory.study.limits.trial, client, answering, record, contest, finishing_s)
+            limit, finishing_s = laboratory.study.limits.trial, commands["client"].finishing_s
+            _watch(limit, finishing_s, client, answering, record, contest)
     except TrialError as error:
         record.failure = error.message
     record.host["tcp_congestion_controls"] = controls
@@ -260,11 +260,11 @@ def _visit(client: Process, patience_s: float, trouble: str) -> None:
 
 def _watch(
     limit: Duration,
+    finishing_s: float,
     client: Process,
     answering: Mapping[str, Process],
     record: _Record,
     contest: Contest,
-    finishing_s: float,
 ) -> None:
     """Wait for the client's end. Raises TrialError where it, or whoever is to answer it, ends badly or too late."""
     deadline = time.monotonic() + limit.s + finishing_s

@@ -156,6 +156,14 @@ class Link:
         if settings.backend == "tun":
             self._configure_places()
 
+    def replace_client_address(self, version: int, when: Callable[[], bool]) -> int | None:
+        """The client is in another network from the instant that is returned, over the same link."""
+        client, device, prefix = self._places[0], _device(0), PREFIXES[version]
+        route = self._settings.route_at.get(client, self._settings.route)
+        assert route is not None
+        old, new = CLIENT_ADDRESSES[version], NEXT_CLIENT_ADDRESSES[version]
+        return client.replace_address(device, old, new, prefix, route, when)
+
     def _of_link(self, number: int, middle: NetworkNamespace | None) -> dict[str, Any]:
         """What the link process is told of one link beside its model; with `middle`, the devices are made."""
         settings, device = self._settings, _device(number)
@@ -192,29 +200,13 @@ class Link:
             else:
                 sides = {_device(place - 1): list(range(place)), _device(place): list(range(place + 1, last + 1))}
                 for device, others in sides.items():
-                    far = self._all_addresses(others)
+                    far = [address for n in others for address in self._reachable(n)]
                     namespace.configure_node(device, mtu=settings.mtu, own=list(own.values()), far=far, route=route)
             if settings.backend == "veth":
                 for number, (device, others) in zip(_links_at(place, last), sides.items(), strict=True):
                     mac = _mac(number, _SIDES[0 if number == place else 1], "link")
-                    for address in self._all_addresses(others):
+                    for address in (address for n in others for address in self._reachable(n)):
                         namespace.neighbour(device, address, mac)
-
-    def replace_client_address(self, version: int, when: Callable[[], bool]) -> int | None:
-        """The client is in another network from the instant that is returned, over the same links."""
-        assert self._settings.route is not None
-        old, new = CLIENT_ADDRESSES[version], NEXT_CLIENT_ADDRESSES[version]
-        client, *nodes, server = self._places
-        for number, node in enumerate(nodes):
-            own = node_addresses(number + 1)[version]
-            node.configure_node(
-                _device(number), mtu=self._settings.mtu, own=[own], far=[new], route=self._settings.route, again=True
-            )
-        if self._settings.backend == "veth":
-            for number, place in enumerate((*nodes, server)):
-                place.neighbour(_device(number), new, _mac(number, "server", "link"))
-        route = self._settings.route_at.get(client, self._settings.route)
-        return client.replace_address(DEVICE, old, new, PREFIXES[version], route, when)
 
     def _addresses(self, place: int) -> dict[int, str]:
         last = len(self._places) - 1
@@ -222,10 +214,12 @@ class Link:
         addresses = known[place] if place in known else node_addresses(place)
         return {version: addresses[version] for version in usable_versions(self._settings.mtu)}
 
-    def _all_addresses(self, places: Sequence[int]) -> list[str]:
-        """Of these places, with those of further hosts at the server's end."""
-        more = self._settings.more_server_addresses if len(self._places) - 1 in places else ()
-        return [*(address for place in places for address in self._addresses(place).values()), *more]
+    def _reachable(self, place: int) -> list[str]:
+        """All addresses that this place may have: a client its next one, too, a server those of its further hosts."""
+        addresses = list(self._addresses(place).values())
+        if place == 0:
+            addresses += [NEXT_CLIENT_ADDRESSES[version] for version in usable_versions(self._settings.mtu)]
+        return [*addresses, *(self._settings.more_server_addresses if place == len(self._places) - 1 else ())]
 
     def _log_files(self, number: int) -> dict[str, str | None]:
         settings, files = self._settings, link_files(number)

@@ -95,34 +95,6 @@ class NetworkNamespace:
 
         self.run(work)
 
-    def configure_node(
-        self,
-        device: str,
-        *,
-        mtu: int,
-        own: Sequence[str],
-        far: Sequence[str],
-        route: RouteMetrics | None,
-        again: bool = False,
-    ) -> None:
-        """Bring one of a node's devices up: the node's addresses, and host routes to what lies that way. `again` adds
-        routes only."""
-
-        def work() -> None:
-            _link(device, mtu=mtu, txqlen=10_000, state="up")
-            metrics = {} if route is None else {"metrics": route.netlink()}
-            with _netlink() as ip:
-                index = ip.link_lookup(ifname=device)[0]
-                for address in () if again else own:
-                    bits = 128 if ":" in address else 32
-                    ip.addr("add", index=index, address=address, prefixlen=bits, flags=_IFA_F_NODAD)
-                for address in far:
-                    source = next(each for each in own if (":" in each) == (":" in address))
-                    bits = 128 if ":" in address else 32
-                    ip.route("add", dst=f"{address}/{bits}", oif=index, prefsrc=source, **metrics)
-
-        self.run(work)
-
     def replace_address(
         self, device: str, old: str, new: str, prefix: int, route: RouteMetrics, when: Callable[[], bool]
     ) -> int | None:
@@ -153,6 +125,26 @@ class NetworkNamespace:
                 for address in addresses:
                     bits = 128 if ":" in address else 32
                     ip.addr("add", index=index, address=address, prefixlen=bits, flags=_IFA_F_NODAD)
+
+        self.run(work)
+
+    def configure_node(
+        self, device: str, *, mtu: int, own: Sequence[str], far: Sequence[str], route: RouteMetrics | None
+    ) -> None:
+        """Bring one of a node's devices up: the node's addresses, and host routes to what lies that way."""
+
+        def work() -> None:
+            _link(device, mtu=mtu, txqlen=10_000, state="up")
+            metrics = {} if route is None else {"metrics": route.netlink()}
+            with _netlink() as ip:
+                index = ip.link_lookup(ifname=device)[0]
+                for address in own:
+                    bits = 128 if ":" in address else 32
+                    ip.addr("add", index=index, address=address, prefixlen=bits, flags=_IFA_F_NODAD)
+                for address in far:
+                    source = next(each for each in own if (":" in each) == (":" in address))
+                    bits = 128 if ":" in address else 32
+                    ip.route("add", dst=f"{address}/{bits}", oif=index, prefsrc=source, **metrics)
 
         self.run(work)
 
