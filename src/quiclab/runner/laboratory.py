@@ -56,7 +56,7 @@ class Laboratory:
 
     def name_front(self, address: str) -> None:
         """Have the server's name stand for this address, in the file where names are looked up."""
-        (self.work_dir / "hosts").write_text(f"127.0.0.1 localhost\n::1 localhost\n{address} {HOST}\n")
+        (self.work_dir / "hosts").write_text(_hosts(address))
 
     def trial_dir(self, trial_id: str) -> Path:
         """An empty folder in memory for one trial."""
@@ -84,7 +84,7 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     addresses = [*SERVER_ADDRESSES.values(), *(each for node in nodes for each in node_addresses(node).values())]
     certificates = make_certificates(study_dir / "tls", tuple(addresses), kinds)
     hosts = work_dir / "hosts"
-    hosts.touch()
+    hosts.write_text(_hosts(SERVER_ADDRESSES[4]))
     _libc.mount(str(hosts), "/etc/hosts", None, _libc.MS_BIND)
     root, uploads = work_dir / "www", work_dir / "uploads"
     root.mkdir()
@@ -118,6 +118,10 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
         calibrate(study),
         pages=pages,
     )
+
+
+def _hosts(address: str) -> str:
+    return f"127.0.0.1 localhost\n::1 localhost\n{address} {HOST}\n"
 
 
 def check_supported(study: Study) -> None:
