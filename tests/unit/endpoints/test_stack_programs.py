@@ -193,7 +193,9 @@ def test_what_cannot_be_had_is_said_when_the_plan_is_made(
 
 def test_a_proxy_speaks_certain_protocols_to_its_origin() -> None:
     """nginx 1.26 HTTP/1.1 only."""
-    arm = Arm("x", "h3", Program("curl-cffi"), Program("caddy"), Tcp("reno"), Program("nginx"), "h2")
+    arm = Arm(
+        "x", "h3", Program("curl-cffi"), Program("caddy"), Tcp("reno"), proxy=Program("nginx"), origin_protocol="h2"
+    )
     assert objections(arm) == ["the proxy nginx speaks h1 to its origin, not h2"]
 
 

@@ -22,6 +22,8 @@ FILES = {
     "packet_log": writers.packet_log([writers.record("up", 0, 5, 9)]),
     "pcap": writers.pcap([writers.tcp("up", 1, flags=2)]),
     "pcapng": writers.Capture("client").bytes(),
+    "player": b'{"quiclab_player": 1, "player": "element", "player_version": null, "start_ns": 1, "end_ns": 9, '
+    b'"clock_uncertainty_ns": 6, "ended": "watched", "samples": [[2, 0, 0.5, 0.5, 720, 3, 0]], "events": []}',
     "process_cost": b'{"at_ns": 1, "role": "a", "processes": 1, "threads": 1, "cpu_ns": 1, "resident_bytes": 1}\n',
     "qlog": writers.Qlog("client").bytes(),
     "ss": b"1767225600.5\nESTAB 0 0 10.0.0.1:443 10.0.0.2:5000\n\t cubic rtt:1.5/0.5 mss:1448 cwnd:10\n",
