@@ -163,8 +163,5 @@ def _missing(before: dict[Place, ArmResult], after: dict[Place, ArmResult], pair
     common = before.keys() & after.keys() if paired else set()
     alone = [len({t.block for t in before[p].trials} ^ {t.block for t in after[p].trials}) for p in common]
     if any(alone):
-        places = wording.counted(sum(count > 0 for count in alone), "arm and cell")
-        notes.append(
-            f"{wording.counted(sum(alone), 'trial')} of {places} have no partner in the other study: left out."
-        )
+        notes.append(f"{wording.counted(sum(alone), 'trial')} without a partner in the other study left out.")
     return notes

@@ -112,7 +112,7 @@ def test_pairs_only_where_the_seeds_are_the_same() -> None:
     paired, unpaired = (compared(study(rng), study(rng, seed=seed, blocks=8)) for seed in (1, 2))
     assert paired.pairing.startswith("Paired: both studies have seed 1")
     assert {each.pairs for each in paired.changes} == {8}
-    assert paired.notes == ("8 trials of 4 arm and cells have no partner in the other study: left out.",)
+    assert paired.notes == ("8 trials without a partner in the other study left out.",)
     assert unpaired.pairing.startswith("Unpaired: the studies' seeds are 1 and 2")
     assert {each.pairs for each in unpaired.changes} == {None}
     assert unpaired.notes == ()
