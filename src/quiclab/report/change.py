@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quiclab import statistics
+from quiclab.report import wording
 from quiclab.report.compare import too_slow, values_of
 from quiclab.report.model import ArmResult, Metric, Outcome
 from quiclab.statistics import Interval
@@ -102,7 +103,9 @@ def _outcome(found: Change, p: float | None, alpha: float) -> tuple[Outcome, str
         return Outcome.NOT_MEASURED, "Every trial failed in both studies."
     if _smallest_p(found) > alpha:
         trials = (
-            f"{found.pairs} pairs" if found.pairs is not None else f"{len(old.trials)} and {len(new.trials)} trials"
+            wording.counted(found.pairs, "pair")
+            if found.pairs is not None
+            else f"{len(old.trials)} and {len(new.trials)} trials"
         )
         return Outcome.UNDECIDED, f"Too few: {trials} cannot show any difference at {alpha:g}."
     voids = too_slow(replace(old, arm="OLD"), replace(new, arm="NEW"))

@@ -42,8 +42,8 @@ def opening(found: StudiesCompared) -> list[str]:
     lines = [found.pairing, f"OLD is {found.old}, NEW is {found.new}."]
     for heading, expected in (("Meant to change", True), ("Differs too, as allowed", False)):
         lines += [f"{heading}: {each}." for each in found.differences if each.expected is expected]
-    if not any(each.expected for each in found.differences):
-        lines.append("No record says what changed: programs and spec are the same in both, up to their versions.")
+    if not any(each.program for each in found.differences):
+        lines.append("No record says what changed: every program has the same version and prefix in both.")
     return lines
 
 

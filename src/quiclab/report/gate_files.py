@@ -77,5 +77,5 @@ def _items(lines: Sequence[str]) -> list[str]:
 
 def _md(text: str) -> str:
     """Text that Markdown shows as it is, in a table too: no HTML, no markup, one line."""
-    plain = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    plain = _xml(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _MARKUP.sub(r"\\\g<0>", " ".join(plain.split()))

@@ -17,6 +17,8 @@ _ROLES = ("client", "server", "proxy")
 _BUILD = {"prefix", "version", "program"}
 """Keys of a role that say which build of its program runs."""
 _ABSENT = "–"
+_LONGEST = 80
+"""Characters of a value that are shown."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,8 @@ class Difference:
 
     def __str__(self) -> str:
         arms = f" (of {', '.join(self.arms)})" if self.arms else ""
-        return f"{self.key}: {self.old} in OLD, {self.new} in NEW{arms}"
+        old, new = (text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…" for text in (self.old, self.new))
+        return f"{self.key}: {old} in OLD, {new} in NEW{arms}"
 
 
 def differences(
@@ -105,7 +108,7 @@ def _leaves(place: str, value: Any) -> Iterator[tuple[str, str]]:
                 inner = inner.rpartition("/")[2]
             if key != "title":
                 yield from _leaves(f"{place}.{key}", inner)
-    elif value is not None and value != []:
+    elif value not in (None, "", []):
         yield place, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -56,6 +56,16 @@ def test_a_slower_build_fails_the_gate(
     assert run(studies, "OLD", "SLOWER") == 0
 
 
+def test_where_more_is_better_a_fall_is_worse(studies: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """The slower build's goodput falls by about 9 %: worse, beyond a fall of 2 %, and not beyond any growth."""
+    assert run(studies, "OLD", "SLOWER", "--metric", "goodput") == 0
+    out = capsys.readouterr().out
+    assert out.count("worse") == 2
+    assert "better" not in out
+    assert run(studies, "OLD", "SLOWER", "--fail-if", "goodput < -2%") == 6
+    assert run(studies, "OLD", "SLOWER", "--fail-if", "goodput > +2%") == 0
+
+
 def test_the_same_build_passes(studies: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     """Exit code 0, and a word that no record says what changed."""
     assert run(studies, "OLD", "AGAIN", "--fail-if", "ttlb > +3%") == 0

@@ -55,7 +55,9 @@ def told(
 
 def test_the_same_spec_on_the_same_machine_differs_in_nothing(tmp_path: Path) -> None:
     """Titles, blocks, seeds, the folder of a trace, unset keys and a few kilobytes of memory are no difference."""
-    paths = [{"name": "far", "title": "other", "down": {"delay_ns": 5, "trace": "/b/x.trace", "loss": None}}]
+    paths = [
+        {"name": "far", "title": "other", "down": {"delay_ns": 5, "trace": "/b/x.trace", "loss": None, "profile": ""}}
+    ]
     new = spec(name="t", seed=2, blocks=3, paths=paths)
     assert told(tmp_path, new, HOST | {"memory_bytes": 16 * 2**30 - 4096}) == {}
 
@@ -111,6 +113,13 @@ def test_the_program_of_a_command_is_its_build_and_its_options_are_not(tmp_path:
     ]
     found = {each.key: each.expected for each in differences(studies[0], studies[1], {"h3"})}
     assert found == {"spec.arms.h3.server.program": True, "spec.arms.h3.server.argv": False}
+
+
+def test_a_long_value_is_cut(tmp_path: Path) -> None:
+    """A list of many resources does not bury the other differences."""
+    studies = study(tmp_path / "a", spec()), study(tmp_path / "b", spec(limits={"words": "x" * 1000}))
+    (found,) = differences(*studies, {"h3"})
+    assert str(found) == f"spec.limits.words: – in OLD, {'x' * 80}… in NEW"
 
 
 def test_a_missing_record_is_a_difference(tmp_path: Path) -> None:
