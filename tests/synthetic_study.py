@@ -45,6 +45,12 @@ class Shape:
     slower: frozenset[str] = frozenset({"far/100 KB"})
     """Cells in which h3 is slower by its path's effect."""
     seed: int = 1
+    factors: dict[str, float] = field(default_factory=dict)
+    """Arm: what its times are multiplied with, as if another build ran."""
+    host: dict[str, Any] = field(default_factory=dict)
+    """What `host.json` says beside or instead of the usual."""
+    resolved: dict[str, Any] = field(default_factory=dict)
+    """What `resolved.json` says beside or instead of the usual."""
     arms_summary: dict[str, Any] | None = field(
         default_factory=lambda: {
             "text": "h2 = Caddy + curl, HTTP/2 on TCP (reno, initial window 32); h3 = Caddy + curl, HTTP/3 on QUIC "
@@ -75,7 +81,7 @@ def write_study(directory: Path, shape: Shape = Shape()) -> Path:
     _write(directory / "metrics.parquet", metrics)
     (directory / "resolved.json").write_text(json.dumps(_resolved(shape)), encoding="utf-8")
     (directory / "host.json").write_text(
-        json.dumps({"kernel": "6.1.0", "cpu": {"model": "Example", "cores": 2}}), encoding="utf-8"
+        json.dumps({"kernel": "6.1.0", "cpu": {"model": "Example", "cores": 2}} | shape.host), encoding="utf-8"
     )
     (directory / "spec.toml").write_text('name = "synthetic"\nseed = 1\n# a <comment> & more\n', encoding="utf-8")
     return directory
@@ -111,6 +117,7 @@ def _verified(directory: Path, shape: Shape, rng: np.random.Generator, metrics: 
     ttlb_ms = transfer_ms * (1 + 0.15 * loss_pct) + 4 * rtt_ms
     if row["arm"].startswith("h3"):
         ttlb_ms *= 1 + effect if f"{row['path']}/{row['workload']}" in shape.slower else 1 - effect
+    ttlb_ms *= shape.factors.get(row["arm"].partition("#")[0], 1.0)
     ttlb_ms *= float(1 + abs(rng.normal(0, 0.01 + 0.05 * loss_pct)))
     values = {
         "ttlb_ms": (ttlb_ms, "ms", "lower"), "setup_ms": (2 * rtt_ms + 1, "ms", "lower"),
@@ -178,7 +185,7 @@ def _resolved(shape: Shape) -> dict[str, Any]:
             {"name": name, "title": TITLES.get(name, ""), "up": one_way, "down": one_way}
             for name, one_way in ((name, direction(*PATHS[name][:2])) for name in shape.paths if name in PATHS)
         ],
-    } | ({"arms_summary": shape.arms_summary} if shape.arms_summary else {})  # fmt: skip
+    } | ({"arms_summary": shape.arms_summary} if shape.arms_summary else {}) | shape.resolved  # fmt: skip
 
 
 def _write(path: Path, data: Any) -> None:

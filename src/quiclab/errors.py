@@ -24,6 +24,8 @@ class ExitCode(enum.IntEnum):
     """A log or a study directory cannot be read."""
     BUSY = 5
     """Another run holds this study directory."""
+    GATE = 6
+    """`quiclab compare --fail-if`: a change is significantly beyond the bound."""
     INTERRUPTED = 130
     """Ctrl-C or SIGTERM: finished trials are kept, the same command continues."""
 

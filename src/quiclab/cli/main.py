@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from quiclab.cli import (
     clean,
+    compare,
     conformance,
     decode,
     doctor,
@@ -25,7 +26,7 @@ from quiclab.cli import (
 from quiclab.cli.trouble import tell
 from quiclab.errors import ExitCode, QuiclabError
 
-_VERBS = (plan, run, report, figure, sql, decode, export, execute, paths, probe, doctor, conformance, clean)
+_VERBS = (plan, run, report, compare, figure, sql, decode, export, execute, paths, probe, doctor, conformance, clean)
 
 _EPILOG = """\
 the usual way:
@@ -37,7 +38,8 @@ to meet the link by itself:
 
 exit codes:
   0 all done   1 some trials failed   2 wrong spec or command line   3 this machine cannot
-  4 unreadable log or study   5 another run holds the study   130 interrupted
+  4 unreadable log or study   5 another run holds the study   6 a change beyond its bound
+  130 interrupted
 """
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -62,8 +62,8 @@ def usual_metric(study: Study) -> str:
 
 def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
     """The same for a study that has been read."""
-    metric = _metric(study, metric_name or usual_metric(study))
-    alpha = _alpha(study)
+    metric = metric_of(study, metric_name or usual_metric(study))
+    alpha = alpha_of(study)
     compared = _compare_cells(study, metric, alpha)
     main = [comparison for comparison in compared if comparison.kind == "main"]
     controls = [decide(comparison, None, alpha) for comparison in compared if comparison.kind == "aa"]
@@ -91,20 +91,29 @@ def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
 
 
 def _compare_cells(study: Study, metric: Metric, alpha: float) -> list[Comparison]:
+    return [
+        compare(place, arms[baseline], arms[arm], metric, alpha)
+        for place, baseline, arms in measured_cells(study, metric)
+        for arm in arms
+        if arm != baseline
+    ]
+
+
+def measured_cells(
+    study: Study, metric: Metric
+) -> Iterator[tuple[tuple[str, str, str, str], str, dict[str, ArmResult]]]:
+    """Every cell as (cell_id, kind, workload, path), the label of its baseline, and the results of its arms."""
     values = study.metrics.filter(pl.col("name") == metric.name).select("trial_id", "value").unique("trial_id")
     rows = study.trials.filter(pl.col("trial_id").is_not_null()).join(values, on="trial_id", how="left")
-    comparisons: list[Comparison] = []
     for (kind, cell_id, workload, path), cell in rows.group_by(
         "kind", "cell_id", "workload", "path", maintain_order=True
     ):
-        place = (str(cell_id), str(kind), str(workload), str(path))
         attempts = {str(arm): group for (arm,), group in cell.group_by("arm")}
         baseline = str(cell["baseline_arm"][0])
         arms = {
             arm: _arm(arm, attempts.get(arm, cell.clear()), metric) for arm in _arms(study, baseline, attempts, kind)
         }
-        comparisons += [compare(place, arms[baseline], arms[arm], metric, alpha) for arm in arms if arm != baseline]
-    return comparisons
+        yield (str(cell_id), str(kind), str(workload), str(path)), baseline, arms
 
 
 def _arms(study: Study, baseline: str, present: Iterable[str], kind: object) -> list[str]:
@@ -137,14 +146,16 @@ def _metric_of_its_kind(study: Study) -> str:
     return "plt_ms" if kinds == {"page"} else "ttlb_ms"
 
 
-def _metric(study: Study, name: str) -> Metric:
+def metric_of(study: Study, name: str) -> Metric:
+    """What the study says about a metric, whether it has any value of it or not."""
     row = study.metrics.filter(pl.col("name") == name).head(1)
     unit = (row["unit"][0] if row.height else None) or ("ms" if name.endswith("_ms") else "")
     better = row["better"][0] if row.height else "lower"
     return Metric(name, TITLES.get(name, name), unit, better != "higher")
 
 
-def _alpha(study: Study) -> float:
+def alpha_of(study: Study) -> float:
+    """Level of the deciding test."""
     alpha = study.resolved.get("alpha")
     return float(alpha) if isinstance(alpha, int | float) and 0 < alpha < 1 else 0.05
 

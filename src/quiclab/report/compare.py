@@ -87,9 +87,9 @@ def _outcome(comparison: Comparison, p: float | None, alpha: float) -> tuple[Out
         return Outcome.NOT_MEASURED, "Every trial of both arms failed."
     if statistics.smallest_p(comparison.pairs) > alpha:
         return Outcome.UNDECIDED, f"Too few pairs: {comparison.pairs} cannot show any difference at {alpha:g}."
-    too_slow = _too_slow(comparison.baseline, comparison.other)
-    if too_slow:
-        return Outcome.UNDECIDED, too_slow
+    why = too_slow(comparison.baseline, comparison.other)
+    if why:
+        return Outcome.UNDECIDED, why
     if p > alpha:
         return Outcome.NOT_SIGNIFICANT, ""
     sign, shown = _direction(comparison), comparison.difference_pct
@@ -105,7 +105,7 @@ def _direction(comparison: Comparison) -> float:
     return float(comparison.baseline.failures - comparison.other.failures)
 
 
-def _too_slow(baseline: ArmResult, other: ArmResult) -> str:
+def too_slow(baseline: ArmResult, other: ArmResult) -> str:
     """Why the laboratory's own faults leave this cell undecided; empty if they do not.
 
     A single void never exceeds the limit: in a small cell one of few says nothing about a rate.

@@ -15,6 +15,7 @@ from quiclab.statistics.proportions import fisher_exact_p
 from quiclab.statistics.quantiles import Quantile, quantile
 from quiclab.statistics.sample_size import pairs_to_see
 from quiclab.statistics.signed_rank import SignedRank, signed_rank
+from quiclab.statistics.two_samples import shift_of_two, smallest_p_of_two
 from quiclab.statistics.welch import welch_p
 
 __all__ = [
@@ -39,7 +40,9 @@ __all__ = [
     "pairs_needed",
     "pairs_to_see",
     "quantile",
+    "shift_of_two",
     "signed_rank",
     "smallest_p",
+    "smallest_p_of_two",
     "welch_p",
 ]

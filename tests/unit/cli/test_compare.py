@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab compare`: exit codes, refusals, files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+import pytest
+from synthetic_study import ARMS, Shape, write_study
+
+from quiclab.cli.main import main
+
+PROGRAMS = {"client curl": "8.1", "server caddy": "2.1", "server ngtcp2 of /old": "1.0", "server ngtcp2 of /new": "1.1"}
+
+
+def shape(build: str, seed: int, factor: float = 1, host: dict[str, Any] | None = None) -> Shape:
+    """A small study in which h3's server is of this build."""
+    servers = {"h2": {"name": "caddy"}, "h3": {"name": "ngtcp2", "prefix": build}}
+    arms = [{"name": arm, "protocol": arm, "client": {"name": "curl"}, "server": servers[arm]} for arm in ARMS]
+    return Shape(
+        workloads=("100 KB",), paths=("clean", "far"), failures=frozenset(), voids=frozenset(), seed=seed,
+        factors={"h3": factor}, host={"programs": PROGRAMS} | (host or {}), resolved={"arms": arms},
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """By name: the old build, the same build again, a slower one, and one on another kernel."""
+    folder = tmp_path_factory.mktemp("studies")
+    shapes = {
+        "OLD": shape("/old", 1),
+        "AGAIN": shape("/old", 2),
+        "SLOWER": shape("/new", 3, 1.1),
+        "KERNEL": shape("/new", 4, 1, {"kernel": "6.2", "link_backend": "veth"}),
+    }
+    return {name: str(write_study(folder / name.lower(), each)) for name, each in shapes.items()}
+
+
+def run(studies: dict[str, str], *arguments: str) -> int:
+    """The command with the studies' names replaced by their folders."""
+    return main(["compare", *(studies.get(argument, argument) for argument in arguments)])
+
+
+def test_a_slower_build_fails_the_gate(
+    studies: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 6, with both files written; without a bound it is only told."""
+    junit, summary = tmp_path / "ci" / "gate.xml", tmp_path / "gate.md"
+    files = ("--junit", str(junit), "--markdown", str(summary))
+    assert run(studies, "OLD", "SLOWER", "--fail-if", "ttlb > +3%", *files) == 6
+    assert "Meant to change: programs.ngtcp2: 1.0 in OLD, 1.1 in NEW (of h3)." in capsys.readouterr().out
+    assert Xml.parse(junit).getroot().get("failures") == "2"
+    assert "FAILED (2 passed, 2 failed)" in summary.read_text(encoding="utf-8")
+    assert run(studies, "OLD", "SLOWER") == 0
+
+
+def test_where_more_is_better_a_fall_is_worse(studies: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """The slower build's goodput falls by about 9 %: worse, beyond a fall of 2 %, and not beyond any growth."""
+    assert run(studies, "OLD", "SLOWER", "--metric", "goodput") == 0
+    out = capsys.readouterr().out
+    assert out.count("worse") == 2
+    assert "better" not in out
+    assert run(studies, "OLD", "SLOWER", "--fail-if", "goodput < -2%") == 6
+    assert run(studies, "OLD", "SLOWER", "--fail-if", "goodput > +2%") == 0
+
+
+def test_the_same_build_passes(studies: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 0, and a word that no record says what changed."""
+    assert run(studies, "OLD", "AGAIN", "--fail-if", "ttlb > +3%") == 0
+    out = capsys.readouterr().out
+    assert "Gate ttlb > +3%: PASSED (4 passed)." in out
+    assert "No record says what changed" in out
+
+
+def test_the_arm_and_the_metric_choose_what_is_judged(
+    studies: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """h2 and the set-up time are as before; each bound judges its own metric."""
+    assert run(studies, "OLD", "AGAIN", "--arm", "h2", "--metric", "setup_ms", "--fail-if", "goodput < -1%") == 0
+    out = capsys.readouterr().out
+    assert "set-up time" in out
+    assert "Gate goodput < -1%: PASSED (2 passed)." in out
+    assert run(studies, "OLD", "SLOWER", "--arm", "h3", "--fail-if", "setup > +1%", "--fail-if", "ttlb > +10ms") == 6
+
+
+def test_another_machine_is_refused_with_every_difference(
+    studies: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2; what is accepted by name or group no longer stands in the way, and is told."""
+    assert run(studies, "OLD", "KERNEL") == 2
+    told = capsys.readouterr().err
+    assert "kernel: 6.1.0 in OLD, 6.2 in NEW" in told
+    assert "link_backend: – in OLD, veth in NEW" in told
+    assert "--allow kernel,link_backend" in told
+    assert "ngtcp2" not in told
+    assert run(studies, "OLD", "KERNEL", "--allow", "kernel") == 2
+    capsys.readouterr()
+    assert run(studies, "OLD", "KERNEL", "--allow", "kernel,link_backend") == 0
+    assert "Differs too, as allowed: kernel: 6.1.0 in OLD, 6.2 in NEW." in capsys.readouterr().out
+
+
+def test_a_gate_that_judged_nothing_has_not_passed(tmp_path: Path) -> None:
+    """Exit code 1 where every cell has too few pairs."""
+    few = Shape(blocks=3, aa_blocks=0, workloads=("100 KB",), paths=("clean",))
+    folders = [str(write_study(tmp_path / name, few)) for name in ("a", "b")]
+    assert main(["compare", *folders, "--fail-if", "ttlb > +3%"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["OLD", "SLOWER", "--fail-if", "ttlb > 3%"], 2, "'ttlb > 3%' is no bound"),
+        (["OLD", "SLOWER", "--fail-if", "tlb > +3%"], 2, "did you mean ttlb?"),
+        (["OLD", "SLOWER", "--fail-if", "ttlb > +3MB"], 2, "does not suit ttlb_ms"),
+        (["OLD", "SLOWER", "--metric", "tlbt"], 2, "neither study measured a metric 'tlbt'"),
+        (["OLD", "SLOWER", "--arm", "h33"], 2, "OLD has no trial of an arm 'h33'"),
+        (["OLD", "SLOWER", "--allow", "kernl"], 2, "did you mean kernel?"),
+        (["OLD", "SLOWER", "--junit", "x.xml"], 2, "--fail-if"),
+        (["OLD", "OLD"], 2, "the same study"),
+        (["OLD", "/nowhere"], 4, "not a study directory"),
+    ],
+)
+def test_a_mistake_is_one_clear_error(
+    studies: dict[str, str], arguments: list[str], code: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A sentence and a hint, before anything is compared."""
+    assert run(studies, *arguments) == code
+    said = capsys.readouterr()
+    assert told in said.err
+    assert said.out == ""
