@@ -62,7 +62,7 @@ def usual_metric(study: Study) -> str:
 
 def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
     """The same for a study that has been read."""
-    metric = _metric(study, metric_name or usual_metric(study))
+    metric = metric_of(study, metric_name or usual_metric(study))
     alpha = _alpha(study)
     compared = _compare_cells(study, metric, alpha)
     main = [comparison for comparison in compared if comparison.kind == "main"]
@@ -101,7 +101,8 @@ def _compare_cells(study: Study, metric: Metric, alpha: float) -> list[Compariso
         attempts = {str(arm): group for (arm,), group in cell.group_by("arm")}
         baseline = str(cell["baseline_arm"][0])
         arms = {
-            arm: _arm(arm, attempts.get(arm, cell.clear()), metric) for arm in _arms(study, baseline, attempts, kind)
+            arm: arm_in_cell(arm, attempts.get(arm, cell.clear()), metric)
+            for arm in _arms(study, baseline, attempts, kind)
         }
         comparisons += [compare(place, arms[baseline], arms[arm], metric, alpha) for arm in arms if arm != baseline]
     return comparisons
@@ -114,8 +115,9 @@ def _arms(study: Study, baseline: str, present: Iterable[str], kind: object) -> 
     return list(dict.fromkeys([baseline, *planned, *sorted(present)]))
 
 
-def _arm(arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
-    """The last attempt of each trial counts, unless it was void: then the trial has no result."""
+def arm_in_cell(arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
+    """An arm by its attempts with their `value`. The last attempt of each trial counts, unless it was void: then the
+    trial has no result."""
     last = attempts.sort("attempt").group_by("trial_id", maintain_order=True).last().filter(pl.col("status") != "void")
     trials = [
         TrialResult(
@@ -137,7 +139,8 @@ def _metric_of_its_kind(study: Study) -> str:
     return "plt_ms" if kinds == {"page"} else "ttlb_ms"
 
 
-def _metric(study: Study, name: str) -> Metric:
+def metric_of(study: Study, name: str) -> Metric:
+    """A metric with the unit and the better side that the study's own values have."""
     row = study.metrics.filter(pl.col("name") == name).head(1)
     unit = (row["unit"][0] if row.height else None) or ("ms" if name.endswith("_ms") else "")
     better = row["better"][0] if row.height else "lower"

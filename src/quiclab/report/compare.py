@@ -66,12 +66,15 @@ def compare(
 
 def differences_within_pairs(baseline: ArmResult, other: ArmResult, metric: Metric) -> FloatArray:
     """One per block that both have, in the metric's unit: positive where the other arm is better."""
+    sign = 1.0 if metric.lower_is_better else -1.0
+    return sign * statistics.paired_differences(*values_within_pairs(baseline, other, metric))
+
+
+def values_within_pairs(baseline: ArmResult, other: ArmResult, metric: Metric) -> tuple[FloatArray, FloatArray]:
+    """Both arms' values in the blocks that both have, block by block."""
     by_block = {trial.block: trial for trial in other.trials}
     paired = [trial for trial in baseline.trials if trial.block in by_block]
-    sign = 1.0 if metric.lower_is_better else -1.0
-    return sign * statistics.paired_differences(
-        values_of(paired, metric), values_of([by_block[trial.block] for trial in paired], metric)
-    )
+    return values_of(paired, metric), values_of([by_block[trial.block] for trial in paired], metric)
 
 
 def decide(comparison: Comparison, adjusted_p: float | None, alpha: float) -> Comparison:
@@ -87,9 +90,9 @@ def _outcome(comparison: Comparison, p: float | None, alpha: float) -> tuple[Out
         return Outcome.NOT_MEASURED, "Every trial of both arms failed."
     if statistics.smallest_p(comparison.pairs) > alpha:
         return Outcome.UNDECIDED, f"Too few pairs: {comparison.pairs} cannot show any difference at {alpha:g}."
-    too_slow = _too_slow(comparison.baseline, comparison.other)
-    if too_slow:
-        return Outcome.UNDECIDED, too_slow
+    slow = too_slow(comparison.baseline, comparison.other)
+    if slow:
+        return Outcome.UNDECIDED, slow
     if p > alpha:
         return Outcome.NOT_SIGNIFICANT, ""
     sign, shown = _direction(comparison), comparison.difference_pct
@@ -105,7 +108,7 @@ def _direction(comparison: Comparison) -> float:
     return float(comparison.baseline.failures - comparison.other.failures)
 
 
-def _too_slow(baseline: ArmResult, other: ArmResult) -> str:
+def too_slow(baseline: ArmResult, other: ArmResult) -> str:
     """Why the laboratory's own faults leave this cell undecided; empty if they do not.
 
     A single void never exceeds the limit: in a small cell one of few says nothing about a rate.
