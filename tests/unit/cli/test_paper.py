@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from quiclab.cli.main import main
 from quiclab.cli.paper import keep_claims, read_claims
 from quiclab.cli.plan import load_study
 from quiclab.errors import SpecError
@@ -71,3 +72,13 @@ def test_a_wrong_paper_stops_the_run_before_it_begins(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         claims_of(folder / "spec.toml")
     assert len(caught.value.problems) > 2
+
+
+def test_the_run_ends_before_a_study_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`quiclab run` says what is wrong with the paper, and leaves nothing behind."""
+    folder = tmp_path / "demo"
+    shutil.copytree(EXPERIMENTS / "demo", folder)
+    (folder / "paper.toml").write_text("[paper]\nyear = 1\n")
+    assert main(["run", str(folder / "spec.toml"), "--out", str(tmp_path / "study")]) == SpecError.exit_code
+    assert "paper.toml has" in capsys.readouterr().err
+    assert not (tmp_path / "study").exists()
