@@ -71,7 +71,7 @@ class Claim:
     paths: tuple[str, ...] = ()
     """… over each of these."""
     expected: Expected | None = None
-    """A direction; with one arm a quantity; with two, the second's advantage over the first, in per cent."""
+    """A direction; with one arm a quantity; with two, the second's advantage, in per cent of the first."""
     written: str = ""
     """What is expected as the paper prints it: `"106 s"`."""
 
