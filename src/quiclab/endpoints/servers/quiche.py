@@ -3,8 +3,8 @@
 
 quiche paces bbr2 only, and fills the congestion window to the last byte: after a loss many of its packets are smaller
 than full (840 bytes where the window was cut to 0.7). Its tickets always allow 0-RTT, so that `early_data = false`
-refuses what a client really offers. What was under way to a client's old address and is lost there, quiche 0.30 sends
-again only by PTO, one or two packets at a time: a transfer can stall for good after a change of address that loses it.
+refuses what a client really offers. After a change of address that loses what was under way, a transfer from quiche
+0.30 can stall for good; by the bytes sent to each address, it seemed to repeat that only by PTO and to the old one.
 """
 
 from __future__ import annotations
