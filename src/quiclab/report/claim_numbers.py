@@ -23,6 +23,8 @@ class Number:
     unit: str
     count: int
     """Trials of one arm, pairs of two."""
+    obstacle: str = ""
+    """Why there can be no such number, in a sentence."""
 
 
 def number_of(arms: Sequence[ArmResult], metric: Metric, statistic: str, alpha: float) -> Number:
@@ -30,6 +32,9 @@ def number_of(arms: Sequence[ArmResult], metric: Metric, statistic: str, alpha: 
     if len(arms) == 1:
         return _of_one(arms[0], metric, statistic, alpha)
     first, second = arms
+    if (first.mean if statistic == "mean" else first.median) == 0:
+        count = int(differences_within_pairs(first, second, metric).size)
+        return Number(None, None, "%", count, f"The {statistic} of {first.arm} is 0: no advantage in per cent of that.")
     return _of_means(first, second, metric, alpha) if statistic == "mean" else _of_pairs(first, second, metric, alpha)
 
 

@@ -69,12 +69,14 @@ def _within_margin(found: Comparison) -> bool:
 
 def of_number(expected: Expected, ours: Number) -> tuple[Verdict, str]:
     """Of one cell: whether our interval meets what the paper prints."""
+    if ours.obstacle:
+        return Verdict.NOT_TESTABLE, ours.obstacle
     factor = 1.0 if expected.unit == ours.unit else _IN_UNIT.get((expected.unit, ours.unit))
     if factor is None:
         return Verdict.NOT_TESTABLE, f"The paper's number is in {expected.unit}, ours in {ours.unit or 'no unit'}."
     interval, low, high = ours.interval, expected.low * factor, expected.high * factor
     if interval is None:
-        return Verdict.UNDECIDED, "Too few values for an interval."
+        return Verdict.UNDECIDED, "Too few values for an interval, or too many failures."
     if interval.low > high or interval.high < low:
         return Verdict.DIFFERS, "Our interval excludes the paper's number."
     if not (math.isfinite(interval.low) and math.isfinite(interval.high)):

@@ -170,7 +170,12 @@ def _remarks(each: Judged) -> str:
         counts = Counter(why for why in whys if not why.startswith(ABSENT))
         whys = [f"{why} ({wording.counted(count, 'cell')})" for why, count in counts.most_common()]
         if absent:
-            whys.append(f"{absent} of its {len(each.cells)} cells are not in this study.")
+            share = (
+                "None of its cells is"
+                if absent == len(each.cells)
+                else f"{absent} of its {len(each.cells)} cells are not"
+            )
+            whys.append(f"{share} in this study.")
     known = each.claim.why[:1].upper() + each.claim.why[1:]
     return " ".join([*whys, known + "." * (not known.endswith(".")) if known else ""]).strip()
 

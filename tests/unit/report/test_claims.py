@@ -176,10 +176,22 @@ def test_an_advantage_of_two_arms(tmp_path: Path, statistic: str) -> None:
     )
 
 
+@pytest.mark.parametrize("statistic", ["mean", "median"])
+def test_there_is_no_advantage_over_nothing(tmp_path: Path, statistic: str) -> None:
+    """A percentage of 0 cannot be, however many pairs there are."""
+    values(write_study(tmp_path, CLEAR), "faults", {"h2": 0, "h3": 3})
+    (found,) = judged(tmp_path, number("2 %", 1.5, 2.5, "%", metric="faults", statistic=statistic))
+    assert (found.verdict, found.cells[0].n) == (Verdict.NOT_TESTABLE, 20)
+    assert found.cells[0].why == f"The {statistic} of h2 is 0: no advantage in per cent of that."
+
+
 def test_two_trials_have_no_interval(tmp_path: Path) -> None:
     """Their number is shown, and decides nothing."""
     (found,) = judged(write_study(tmp_path, replace(CLEAR, blocks=2)), number("9 s", 8500, 9500, "ms", **ONE, **MEAN))
-    assert (found.verdict, found.cells[0].why) == (Verdict.UNDECIDED, "Too few values for an interval.")
+    assert (found.verdict, found.cells[0].why) == (
+        Verdict.UNDECIDED,
+        "Too few values for an interval, or too many failures.",
+    )
     assert found.cells[0].ours is not None
 
 
