@@ -53,7 +53,16 @@ def paper_section(study: Study, analysis: StudyAnalysis) -> PaperSection | None:
     rules = (*RULES, f"Intervals hold {100 * (1 - analysis.alpha):g} %.")
     summary = summary_line(judged) if judged else ""
     claims, cells = _claims_table(judged), _cells_table(judged, study)
-    return PaperSection(paper.citation, paper.caution, summary, rules, claims, cells, claims_data(judged))
+    caution = " ".join(filter(None, (paper.caution, _alarm(analysis) if judged else "")))
+    return PaperSection(paper.citation, caution, summary, rules, claims, cells, claims_data(judged))
+
+
+def _alarm(analysis: StudyAnalysis) -> str:
+    """A control that finds a difference where there is none casts doubt on those that the claims rest on."""
+    arms = [control.baseline.arm.partition("#")[0] for control in analysis.controls if control.outcome.significant]
+    if not arms:
+        return ""
+    return f"Against itself {wording.listed(arms)} differs significantly here (A/A): read these verdicts with that in mind."
 
 
 def claims_lines(study: Study, analysis: StudyAnalysis) -> list[str]:

@@ -88,6 +88,21 @@ def test_the_summary_counts_claims(tmp_path: Path) -> None:
     assert claims_lines(study, analyse(study)) == [one.summary, "It is not the same."]
 
 
+def test_a_control_that_fails_is_a_caution(tmp_path: Path) -> None:
+    """Where h3 differs from itself, that is said beside the verdicts."""
+    write_paper(write_study(tmp_path, replace(SHAPE, aa_blocks=20)), direction("lower"))
+    trials = pl.read_parquet(tmp_path / "tables" / "trials.parquet")
+    second = trials.filter(pl.col("arm") == "h3#2")["trial_id"].to_list()
+    metrics = pl.read_parquet(tmp_path / "metrics.parquet")
+    worse = pl.when(pl.col("trial_id").is_in(second)).then(2 * pl.col("value")).otherwise("value")
+    metrics.with_columns(value=worse).write_parquet(tmp_path / "metrics.parquet")
+    study = read_study(tmp_path)
+    section = paper_section(study, analyse(study))
+    assert section is not None
+    assert section.caution.startswith("Against itself h3 differs significantly here (A/A)")
+    assert section_of(tmp_path / "one", direction("lower")).caution == ""
+
+
 def test_cells_have_their_own_table_where_a_claim_has_several(tmp_path: Path) -> None:
     """One row each, by the names that the figures use."""
     rows = section_of(tmp_path, *CLAIMS).cells.rows
