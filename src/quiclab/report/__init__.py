@@ -2,7 +2,7 @@
 """From a study directory to an answer: the analysis, the terminal's table, one offline HTML page."""
 
 from quiclab.report.analyse import analyse_study
-from quiclab.report.claims_table import claims_lines
+from quiclab.report.claims_section import claims_lines
 from quiclab.report.model import StudyAnalysis
 from quiclab.report.shares import shares
 from quiclab.report.study import read_study

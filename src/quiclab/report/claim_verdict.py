@@ -38,6 +38,14 @@ class Verdict(enum.StrEnum):
     NOT_TESTABLE = "not testable here"
 
 
+_PLURAL = {Verdict.AGREES: "agree", Verdict.DIFFERS: "differ"}
+
+
+def counted(verdict: Verdict, count: int) -> str:
+    """`1 agrees`, `2 agree`."""
+    return f"{count} {verdict.value if count == 1 else _PLURAL.get(verdict, verdict.value)}"
+
+
 def of_direction(expected: str, found: Comparison, lower_is_better: bool) -> tuple[Verdict, str]:
     """Of one cell: `expected` is of the other arm beside the baseline. With a reason where it does not agree."""
     if found.outcome is Outcome.NOT_MEASURED:

@@ -1,86 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The paper's claims beside ours: tables for the page, data beside it, and a line for the terminal."""
+"""The paper's claims beside ours as tables of the page."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-import polars as pl
 
 from quiclab.report import wording
 from quiclab.report.analyse import TITLES
 from quiclab.report.claim_cells import ABSENT
-from quiclab.report.claim_verdict import RULES, Verdict
-from quiclab.report.claims import Finding, Judged, judge
-from quiclab.report.claims_data import claims_data
-from quiclab.report.model import StudyAnalysis
-from quiclab.report.paper import Claim, read_paper
+from quiclab.report.claim_verdict import Verdict, counted
+from quiclab.report.claims import Finding, Judged
+from quiclab.report.paper import Claim
 from quiclab.report.study import Study
 from quiclab.report.text_table import TextTable
 
-_WORDS = {
-    Verdict.AGREES: ("agrees", "agree"),
-    Verdict.DIFFERS: ("differs", "differ"),
-    Verdict.UNDECIDED: ("undecided here", "undecided here"),
-    Verdict.NOT_TESTABLE: ("not testable here", "not testable here"),
-}
-"""Of one, of several."""
 
-
-@dataclass(frozen=True)
-class PaperSection:
-    """What the page says about the paper."""
-
-    citation: str
-    caution: str
-    summary: str
-    rules: tuple[str, ...]
-    claims: TextTable
-    cells: TextTable
-    """The same cell by cell; without rows where every claim has one cell at most."""
-    data: pl.DataFrame
-
-
-def paper_section(study: Study, analysis: StudyAnalysis) -> PaperSection | None:
-    """None where the study follows no paper."""
-    paper = read_paper(study.directory)
-    if paper is None:
-        return None
-    judged = judge(study, analysis, paper)
-    rules = (*RULES, f"Intervals hold {100 * (1 - analysis.alpha):g} %.")
-    summary = summary_line(judged) if judged else ""
-    claims, cells = _claims_table(judged), _cells_table(judged, study)
-    caution = " ".join(filter(None, (paper.caution, _alarm(analysis) if judged else "")))
-    return PaperSection(paper.citation, caution, summary, rules, claims, cells, claims_data(judged))
-
-
-def _alarm(analysis: StudyAnalysis) -> str:
-    """A control that finds a difference where there is none casts doubt on those that the claims rest on."""
-    arms = [control.baseline.arm.partition("#")[0] for control in analysis.controls if control.outcome.significant]
-    if not arms:
-        return ""
-    return f"Against itself {wording.listed(arms)} differs significantly here (A/A): read these verdicts with that in mind."
-
-
-def claims_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
-    """What the terminal says about the paper: a line, or none."""
-    section = paper_section(study, analysis)
-    return [line for line in (section.summary, section.caution) if line] if section else []
-
-
-def summary_line(judged: Sequence[Judged]) -> str:
-    """`Of the paper's 12 claims 3 agree, 1 differs, 6 undecided here, 2 not testable here.`"""
-    counts = Counter(each.verdict for each in judged)
-    parts = ", ".join(f"{counts[verdict]} {words[counts[verdict] != 1]}" for verdict, words in _WORDS.items())
-    partly = sum(each.verdict is Verdict.AGREES and each.tested < len(each.cells) for each in judged)
-    note = f" {partly} of those that agree could be tested in some of their cells only." if partly else ""
-    return f"Of the paper's {wording.counted(len(judged), 'claim')} {parts}.{note}"
-
-
-def _claims_table(judged: Sequence[Judged]) -> TextTable:
+def claims_table(judged: Sequence[Judged]) -> TextTable:
+    """A row per claim."""
     rows = tuple(
         (
             each.claim.text,
@@ -106,7 +44,8 @@ def _claims_table(judged: Sequence[Judged]) -> TextTable:
     )
 
 
-def _cells_table(judged: Sequence[Judged], study: Study) -> TextTable:
+def cells_table(judged: Sequence[Judged], study: Study) -> TextTable:
+    """A row per cell; without rows where every claim has one cell at most."""
     paths, workloads = study.titles("paths"), study.titles("workloads")
     several = any(len(each.cells) > 1 for each in judged)
     rows = (
@@ -168,7 +107,7 @@ def _cells(each: Judged) -> str:
     if not each.cells:
         return ""
     counts = Counter(cell.verdict for cell in each.cells)
-    return ", ".join(f"{n} {_WORDS[verdict][n != 1]}" for verdict in _WORDS if (n := counts[verdict]))
+    return ", ".join(counted(verdict, n) for verdict in Verdict if (n := counts[verdict]))
 
 
 def _remarks(each: Judged) -> str:

@@ -15,7 +15,7 @@ from plotly.offline import get_plotlyjs
 from quiclab import figures
 from quiclab.report import curves, figure_data, wording
 from quiclab.report.analyse import analyse
-from quiclab.report.claims_table import PaperSection, paper_section
+from quiclab.report.claims_section import PaperSection, paper_section
 from quiclab.report.cost import cost_data, cost_table
 from quiclab.report.effects import effects, effects_table, tails, tails_table
 from quiclab.report.model import Comparison, StudyAnalysis

@@ -14,7 +14,7 @@ from synthetic_paper import UNTESTABLE, direction, number, write_paper
 from synthetic_study import Shape, write_study
 
 from quiclab.report.analyse import analyse
-from quiclab.report.claims_table import PaperSection, claims_lines, paper_section
+from quiclab.report.claims_section import PaperSection, claims_lines, paper_section
 from quiclab.report.study import read_study
 from quiclab.report.write import write_report
 
@@ -99,7 +99,7 @@ def test_a_control_that_fails_is_a_caution(tmp_path: Path) -> None:
     study = read_study(tmp_path)
     section = paper_section(study, analyse(study))
     assert section is not None
-    assert section.caution.startswith("Against itself h3 differs significantly here (A/A)")
+    assert section.caution.startswith("Against itself h3 differs significantly (A/A)")
     assert section_of(tmp_path / "one", direction("lower")).caution == ""
 
 
