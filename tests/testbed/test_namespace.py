@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from live_link import in_sandbox
 
 from quiclab.spec.model import Tcp
-from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
 from quiclab.testbed.process import Process
 from quiclab.testbed.tcp_settings import sysctls
 
@@ -31,6 +32,33 @@ def test_sysctls_are_read_back() -> None:
     assert told["net.ipv4.tcp_congestion_control"] == "reno"
     assert told["net.ipv4.tcp_no_metrics_save"] == "1"
     assert told["net.ipv4.tcp_rmem"] == "4096 131072 6291456"
+
+
+@pytest.mark.parametrize("address", ["10.77.0.2", "fd77::2"])
+def test_programs_of_one_place_speak_as_told(address: str) -> None:
+    """The congestion control of a connection over the loopback, at both its ends, whatever the machine's own is."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+
+    def ends() -> list[str]:
+        with socket.create_server((address, 8443), family=family) as server, socket.socket(family) as client:
+            client.connect((address, 8443))
+            accepted, _ = server.accept()
+            with accepted:
+                told = [end.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16) for end in (client, accepted)]
+        return [name.rstrip(b"\0").decode() for name in told]
+
+    def work() -> list[list[str]]:
+        with NetworkNamespace() as place, NetworkNamespace() as other:
+            add_veth(place, "link0", other, "far", ("02:00:00:00:00:01", "02:00:00:00:00:02"))
+            addresses = {"10.77.0.2": 24, "fd77::2": 64}
+            place.configure("link0", mtu=1500, addresses=addresses, route=RouteMetrics("reno", 10))
+            found = []
+            for name in ("reno", "cubic"):
+                place.tell_loopback(list(addresses), RouteMetrics(name, 10))
+                found.append(place.run(ends))
+        return found
+
+    assert in_sandbox(work) == [["reno", "reno"], ["cubic", "cubic"]]
 
 
 def test_the_host_keeps_its_own() -> None:

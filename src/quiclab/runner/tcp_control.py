@@ -35,10 +35,9 @@ def _sockets(arm: model.Arm, path: model.Path, upload: bool) -> list[_Socket]:
         if upload or arm.proxy is not None or arm.tcp.client_congestion_control is not None:
             found.append(_Socket("client", CLIENT, PORT, "remote"))
     if arm.proxy is not None and arm.origin_protocol != "h3":
-        found += [
-            _Socket("server", SERVER, ORIGIN_PORT, "local"),
-            _Socket("proxy_to_origin", front, ORIGIN_PORT, "remote"),
-        ]
+        found.append(_Socket("server", SERVER, ORIGIN_PORT, "local"))
+        if not arm.proxy_beside_server:  # over the loopback both ends have the server's
+            found.append(_Socket("proxy_to_origin", front, ORIGIN_PORT, "remote"))
     return found
 
 

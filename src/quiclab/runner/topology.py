@@ -19,7 +19,7 @@ from quiclab.spec import model
 from quiclab.spec.ecn import tcp_on
 from quiclab.spec.link import lateness_bounds, link_config
 from quiclab.testbed.hub import Hub, Pair
-from quiclab.testbed.link import End, Link, LinkSettings
+from quiclab.testbed.link import SERVER_ADDRESSES, End, Link, LinkSettings, usable_versions
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.testbed.tcp_settings import sysctls
 
@@ -83,9 +83,12 @@ class Topology:
                 self._hubs[end].add(flow.pair, namespace, _route(flow.tcp))
 
     def join(self) -> None:
-        """The link runs: hubs, where there are any, begin to forward."""
+        """The link runs: hubs, if any, begin to forward; a server and the proxy beside it speak as told."""
         for hub in self._hubs.values():
             hub.join()
+        if self._arm.proxy_beside_server:
+            addresses = [SERVER_ADDRESSES[version] for version in usable_versions(self._path.mtu)]
+            self.namespaces[SERVER].tell_loopback(addresses, _route(self._tcp_of("server")))
 
     def count_losses(self) -> None:
         """Before the link is closed."""

@@ -24,6 +24,7 @@ T = TypeVar("T")
 _IFA_F_NODAD = 0x02
 _NUD_PERMANENT = 0x80
 _RTAX_CWND = 7
+_TABLE_LOCAL = 255
 _STANDBY = 2048
 """Priority of a route that waits behind others of the same destination."""
 
@@ -145,6 +146,22 @@ class NetworkNamespace:
                     source = next(each for each in own if (":" in each) == (":" in address))
                     bits = 128 if ":" in address else 32
                     ip.route("add", dst=f"{address}/{bits}", oif=index, prefsrc=source, **metrics)
+
+        self.run(work)
+
+    def tell_loopback(self, addresses: Collection[str], route: RouteMetrics) -> None:
+        """What TCP between programs of this namespace is told, where they use these addresses of its own: the kernel's
+        routes to them, on which nothing can be set, make place for routes on which it is."""
+
+        def work() -> None:
+            with _netlink() as ip:
+                for address in addresses:
+                    index = ip.get_addr(address=address)[0]["index"]
+                    family, bits = (socket.AF_INET6, 128) if ":" in address else (socket.AF_INET, 32)
+                    local = {"dst": f"{address}/{bits}", "table": _TABLE_LOCAL, "type": "local", "family": family}
+                    if family == socket.AF_INET6:  # the kernel's own would go before ours
+                        ip.route("del", **local)
+                    ip.route("replace", oif=index, scope="host", metrics=route.netlink(), **local)
 
         self.run(work)
 
