@@ -38,18 +38,21 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Enter the sandbox for the trials; decode and report outside it."""
     # Only light imports before the sandbox: it must be entered before the process has threads.
+    from quiclab.cli.paper import keep_claims, read_claims
     from quiclab.cli.plan import describe_arms, load_study
     from quiclab.spec.resolved import resolved_json
     from quiclab.testbed.sandbox import run_in_sandbox
 
     spec_file: Path = arguments.spec / "spec.toml" if arguments.spec.is_dir() else arguments.spec
     study = load_study(spec_file)
+    claims = read_claims(spec_file, resolved_json(study))
     study_dir = StudyDir(
         (arguments.out or (arguments.spec if arguments.spec.is_dir() else Path("studies", study.name))).resolve()
     )
     study_dir.create()
     with study_dir.locked():
         _keep_spec(study_dir, spec_file, resolved_json(study) | {"arms_summary": describe_arms(study)}, _traces(study))
+        keep_claims(study_dir, spec_file, claims)
 
         def trials() -> int:
             from quiclab.cli.trials import run_trials

@@ -111,7 +111,8 @@ def measured_cells(
         attempts = {str(arm): group for (arm,), group in cell.group_by("arm")}
         baseline = str(cell["baseline_arm"][0])
         arms = {
-            arm: _arm(arm, attempts.get(arm, cell.clear()), metric) for arm in _arms(study, baseline, attempts, kind)
+            arm: arm_in_cell(arm, attempts.get(arm, cell.clear()), metric)
+            for arm in _arms(study, baseline, attempts, kind)
         }
         yield (str(cell_id), str(kind), str(workload), str(path)), baseline, arms
 
@@ -123,8 +124,9 @@ def _arms(study: Study, baseline: str, present: Iterable[str], kind: object) -> 
     return list(dict.fromkeys([baseline, *planned, *sorted(present)]))
 
 
-def _arm(arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
-    """The last attempt of each trial counts, unless it was void: then the trial has no result."""
+def arm_in_cell(arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
+    """An arm by its attempts with their `value`. The last attempt of each trial counts, unless it was void: then the
+    trial has no result."""
     last = attempts.sort("attempt").group_by("trial_id", maintain_order=True).last().filter(pl.col("status") != "void")
     trials = [
         TrialResult(
@@ -138,12 +140,6 @@ def _arm(arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
     ]
     own_voids = attempts.filter((pl.col("status") == "void") & (pl.col("reason").fill_null("") != BLOCK_VOID)).height
     return arm_result(arm, trials, attempts.height, own_voids, metric)
-
-
-def _metric_of_its_kind(study: Study) -> str:
-    """What studies of one kind of workload compare."""
-    kinds = {workload.get("kind") for workload in study.items("workloads")}
-    return "plt_ms" if kinds == {"page"} else "ttlb_ms"
 
 
 def metric_of(study: Study, name: str) -> Metric:

@@ -66,12 +66,15 @@ def compare(
 
 def differences_within_pairs(baseline: ArmResult, other: ArmResult, metric: Metric) -> FloatArray:
     """One per block that both have, in the metric's unit: positive where the other arm is better."""
+    sign = 1.0 if metric.lower_is_better else -1.0
+    return sign * statistics.paired_differences(*values_within_pairs(baseline, other, metric))
+
+
+def values_within_pairs(baseline: ArmResult, other: ArmResult, metric: Metric) -> tuple[FloatArray, FloatArray]:
+    """Both arms' values in the blocks that both have, block by block."""
     by_block = {trial.block: trial for trial in other.trials}
     paired = [trial for trial in baseline.trials if trial.block in by_block]
-    sign = 1.0 if metric.lower_is_better else -1.0
-    return sign * statistics.paired_differences(
-        values_of(paired, metric), values_of([by_block[trial.block] for trial in paired], metric)
-    )
+    return values_of(paired, metric), values_of([by_block[trial.block] for trial in paired], metric)
 
 
 def decide(comparison: Comparison, adjusted_p: float | None, alpha: float) -> Comparison:

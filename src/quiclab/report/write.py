@@ -15,6 +15,7 @@ from plotly.offline import get_plotlyjs
 from quiclab import figures
 from quiclab.report import curves, figure_data, wording
 from quiclab.report.analyse import analyse
+from quiclab.report.claims_section import PaperSection, paper_section
 from quiclab.report.cost import cost_data, cost_table
 from quiclab.report.effects import effects, effects_table, tails, tails_table
 from quiclab.report.model import Comparison, StudyAnalysis
@@ -48,10 +49,13 @@ def write_report(study_dir: Path) -> Path:
     sizes.write_csv(data / "effects.csv")
     slow.write_csv(data / "tails.csv")
     cost = _cost(study, analysis, data)
+    paper = paper_section(study, analysis)
+    if paper is not None:
+        paper.data.write_csv(data / "claims.csv")
     page = study_dir / "report.html"
     draft = page.with_suffix(".partial")
     beside = {"effects.csv": effects_table(sizes), "tails.csv": tails_table(slow)}
-    html = _page(study, analysis, differences, trials, acknowledged, cost, beside)
+    html = _page(study, analysis, differences, trials, acknowledged, cost, beside, paper)
     draft.write_text(html, encoding="utf-8", errors="xmlcharrefreplace")
     draft.replace(page)
     return page
@@ -65,6 +69,7 @@ def _page(
     acknowledged: pl.DataFrame,
     cost: dict[str, TextTable],
     beside: dict[str, TextTable],
+    paper: PaperSection | None,
 ) -> str:
     environment = Environment(
         loader=PackageLoader("quiclab.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -88,6 +93,7 @@ def _page(
         method=_method(analysis),
         beside=beside,
         other_metrics=other_metrics(study, analysis),
+        paper=paper,
         cost=cost,
         trust=trust_tables(study, analysis),
         spec_text=_read(study.directory / "spec.toml"),

@@ -6,6 +6,7 @@ Read as strictly as a spec: one `SpecError` names every offender. The form is to
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import re
 from collections.abc import Mapping
@@ -70,7 +71,9 @@ class Claim:
     paths: tuple[str, ...] = ()
     """… over each of these."""
     expected: Expected | None = None
-    """A direction; with one arm a quantity; with two, the second's advantage: (first - second) / first, in per cent."""
+    """A direction; with one arm a quantity; with two, the second's advantage, in per cent of the first."""
+    written: str = ""
+    """What is expected as the paper prints it: `"106 s"`."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +113,10 @@ _PAPER: Kind[Paper] = Kind("a table", lambda node: build(Paper, node, PAPER_KEYS
 _NEEDED_TO_TEST = ("metric", "arms", "workloads", "paths", "expected")
 
 
-def read_paper(path: pathlib.Path, metrics: Mapping[str, str], study: Study) -> Paper:
+def read_paper(path: pathlib.Path, metrics: Mapping[str, str] | None = None, study: Study | None = None) -> Paper:
     """Read what a paper says about the questions of `study`. `metrics` has the unit of each metric that there is.
+
+    Without `metrics` and `study` names are taken as they are: a small variant of a study lacks some of them.
 
     Raises SpecError; `problems` has one line for each offender, in the order of the file.
     """
@@ -139,7 +144,7 @@ def _paper(top: Node) -> Paper:
     return read_or_report(top.child("paper"), _PAPER)
 
 
-def _claims(top: Node, metrics: Mapping[str, str], study: Study) -> tuple[Claim, ...]:
+def _claims(top: Node, metrics: Mapping[str, str] | None, study: Study | None) -> tuple[Claim, ...]:
     if not isinstance(top.value.get("claim"), list):
         top.report("[[claim]] is missing; write one for each thing that the paper says")
         return ()
@@ -154,7 +159,7 @@ def _claims(top: Node, metrics: Mapping[str, str], study: Study) -> tuple[Claim,
     return tuple(claims)
 
 
-def _read_claim(node: Node, metrics: Mapping[str, str], study: Study) -> Claim:
+def _read_claim(node: Node, metrics: Mapping[str, str] | None, study: Study | None) -> Claim:
     before = len(node.source.problems)
     claim = build(Claim, node, CLAIM_KEYS)
     if not claim.testable and not claim.why:
@@ -163,10 +168,12 @@ def _read_claim(node: Node, metrics: Mapping[str, str], study: Study) -> Claim:
         for key in _NEEDED_TO_TEST:
             if key not in node.value:
                 node.report(f'"{key}" is missing; a claim that can be tested needs {", ".join(_NEEDED_TO_TEST)}')
-    _check_names(node, "metric", (claim.metric,), tuple(metrics))
-    _check_names(node, "arms", claim.arms, tuple(arm.name for arm in study.arms))
-    _check_names(node, "workloads", claim.workloads, tuple(workload.name for workload in study.workloads))
-    _check_names(node, "paths", claim.paths, tuple(path.name for path in study.paths))
+    if metrics is not None:
+        _check_names(node, "metric", (claim.metric,), tuple(metrics))
+    if study is not None:
+        _check_names(node, "arms", claim.arms, tuple(arm.name for arm in study.arms))
+        _check_names(node, "workloads", claim.workloads, tuple(workload.name for workload in study.workloads))
+        _check_names(node, "paths", claim.paths, tuple(path.name for path in study.paths))
     if claim.kind == "direction" and len(claim.arms) == 1:
         node.child("arms").report("a direction is that of a second arm beside the first; name two")
     if len(node.source.problems) > before:
@@ -177,7 +184,7 @@ def _read_claim(node: Node, metrics: Mapping[str, str], study: Study) -> Claim:
     expected = read_or_report(node.child("expected"), wanted)
     if expected is FAILED:
         raise ReportedError
-    return replace(claim, expected=expected)
+    return replace(claim, expected=expected, written=node.child("expected").value)
 
 
 def _check_names(node: Node, key: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:
@@ -187,16 +194,27 @@ def _check_names(node: Node, key: str, names: tuple[str, ...], known: tuple[str,
             node.child(key).report(f'"{name}" is not one of the {what}; {closest(name, known, what)}')
 
 
-def _expected(node: Node, claim: Claim, metrics: Mapping[str, str]) -> Expected:
+def _expected(node: Node, claim: Claim, metrics: Mapping[str, str] | None) -> Expected:
     text = node.value
     if claim.kind == "direction":
         direction: Direction = kinds.choice(get_args(Direction)).read(node)
         return direction
-    unit = metrics.get(claim.metric, "%")
-    if len(claim.arms) == 1 and unit in _UNITS:
-        return _UNITS[unit].parse(text)
     match = _PER_CENT.fullmatch(text)
+    if len(claim.arms) == 1:
+        if metrics is None and match is None:
+            return _quantity(text)
+        unit = (metrics or {}).get(claim.metric, "%")
+        if unit in _UNITS:
+            return _UNITS[unit].parse(text)
     if match is None:
         why = "the second arm's advantage over the first" if len(claim.arms) == 2 else f"{claim.metric} in per cent"
         raise WrongValueError(f'{show(text)}; write {why}, such as "90 %"')
     return PerCent(float(match[1]))
+
+
+def _quantity(text: str) -> Duration | Bitrate | ByteCount:
+    """Any of them; their units are told apart by their names."""
+    for kind in dict.fromkeys(_UNITS.values()):
+        with contextlib.suppress(ValueError):
+            return kind.parse(text)
+    raise WrongValueError(f'{show(text)}; write a quantity with its unit, such as "15 s", "79 Mbit/s" or "0.05 %"')

@@ -11,6 +11,7 @@ from quiclab.statistics.drift import Drift, drift, far_out
 from quiclab.statistics.hodges_lehmann import Shift, hodges_lehmann
 from quiclab.statistics.interval import Interval
 from quiclab.statistics.mann_whitney import mann_whitney_p
+from quiclab.statistics.means import Mean, mean, ratio_of_means
 from quiclab.statistics.proportions import fisher_exact_p
 from quiclab.statistics.quantiles import Quantile, quantile
 from quiclab.statistics.sample_size import pairs_to_see
@@ -22,6 +23,7 @@ __all__ = [
     "Delta",
     "Drift",
     "Interval",
+    "Mean",
     "Quantile",
     "Shift",
     "SignedRank",
@@ -34,12 +36,14 @@ __all__ = [
     "fisher_exact_p",
     "hodges_lehmann",
     "mann_whitney_p",
+    "mean",
     "median",
     "median_interval",
     "paired_differences",
     "pairs_needed",
     "pairs_to_see",
     "quantile",
+    "ratio_of_means",
     "shift_of_two",
     "signed_rank",
     "smallest_p",

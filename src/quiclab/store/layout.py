@@ -2,6 +2,7 @@
 """The study directory: which file is where, and how files get there without ever being half written.
 
 STUDY/spec.toml  resolved.json  host.json  ledger.sqlite  report.html
+STUDY/paper.toml  paper.json                of a study that follows a paper
 STUDY/trials/ID/{trial.json, raw/…}      STUDY/failed/ID-attemptN/{trial.json, raw/…}
 STUDY/system-calls/ARM.json
 STUDY/requests.json  host-nat.json          of a probe
@@ -60,6 +61,11 @@ class StudyDir:
     def resolved(self) -> Path:
         """The resolved spec as JSON."""
         return self.root / "resolved.json"
+
+    @property
+    def paper(self) -> Path:
+        """What a paper claims of the study's question, as JSON."""
+        return self.root / "paper.json"
 
     @property
     def host(self) -> Path:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import pathlib
 
 import pytest
+from papers import CLAIM, NUMBER, ONE_ARM, PAPER
 from specs import SMALL, written
 
 from quiclab.errors import SpecError
@@ -14,29 +15,6 @@ from quiclab.spec.read import read_study
 from quiclab.units import Bitrate, ByteCount, Duration
 
 METRICS = {"ttlb_ms": "ms", "goodput_bit_per_s": "bit/s", "wire_bytes_down": "bytes", "path_loss_up_pct": "%"}
-PAPER = """\
-[paper]
-authors = "A. Writer"
-title = "On Protocols"
-venue = "A workshop"
-year = 2024
-
-"""
-CLAIM = """\
-[[claim]]
-id = "faster"
-section = "4.1, Figure 4"
-text = "H3 is faster."
-kind = "direction"
-metric = "ttlb_ms"
-arms = ["h2", "h3"]
-workloads = ["100KB"]
-paths = ["plain"]
-expected = "lower"
-testable = true
-"""
-NUMBER = CLAIM.replace('"direction"', '"number"')
-ONE_ARM = NUMBER.replace('["h2", "h3"]', '["h2"]')
 
 
 def read(folder: pathlib.Path, text: str) -> Paper:

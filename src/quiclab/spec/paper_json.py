@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A paper's claims as JSON, as `paper.json` of a study keeps them for its report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from quiclab.spec.paper import Claim, Expected, Paper, PerCent
+from quiclab.units import Bitrate, ByteCount, Duration
+
+FORMAT = 1
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+))")
+_AXES = ("arms", "workloads", "paths")
+
+
+def paper_json(paper: Paper, changed: Mapping[str, Mapping[str, list[str]]], caution: str = "") -> dict[str, Any]:
+    """The paper with its claims. `changed` is `changes(…)` from the spec that the claims were written for.
+
+    `caution` is a sentence that the report shows above the claims.
+    """
+    return {
+        "version": FORMAT,
+        "authors": paper.authors,
+        "title": paper.title,
+        "venue": paper.venue,
+        "year": paper.year,
+        "caution": caution,
+        "changed": changed,
+        "claims": [_claim(claim) for claim in paper.claims],
+    }
+
+
+def changes(full: Mapping[str, Any], variant: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]:
+    """By axis and name: keys in which a variant's arm, workload or path differs from the one of that name in `full`.
+
+    Both are resolved specs. What only one of them has is no change.
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for axis in _AXES:
+        known = {item["name"]: item for item in full[axis]}
+        for item in variant[axis]:
+            name = item["name"]
+            keys = {*item, *known[name]} if name in known else set()
+            differing = sorted(key for key in keys if item.get(key) != known[name].get(key))
+            if differing:
+                found.setdefault(axis, {})[name] = differing
+    return found
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    keys = ("id", "section", "text", "kind", "testable", "why", "metric", "statistic")
+    return {
+        **{key: getattr(claim, key) for key in keys},
+        **{axis: list(getattr(claim, axis)) for axis in _AXES},
+        "expected": None if claim.expected is None else _expected(claim.expected, claim.written),
+    }
+
+
+def _expected(expected: Expected, written: str) -> dict[str, Any]:
+    """A direction, or a quantity with the range that is printed so: "15 s" is 14.5 to 15.5 s."""
+    if isinstance(expected, str):
+        return {"text": expected, "direction": expected}
+    value, unit = _plain(expected)
+    number = Decimal(_NUMBER.match(written)[1])  # type: ignore[index]  # it has been read as a quantity
+    half = abs(value) * float(Decimal(5).scaleb(int(number.as_tuple().exponent) - 1) / abs(number)) if number else 0.0
+    return {
+        "text": written,
+        "value": value,
+        "low": round(value - half, 9),
+        "high": round(value + half, 9),
+        "unit": unit,
+    }
+
+
+def _plain(quantity: Duration | Bitrate | ByteCount | PerCent) -> tuple[float, str]:
+    match quantity:
+        case Duration():
+            return quantity.ms, "ms"
+        case Bitrate():
+            return float(quantity.bit_per_s), "bit/s"
+        case ByteCount():
+            return float(quantity.bytes), "bytes"
+        case PerCent():
+            return quantity.value, "%"

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of a paper's claims crosses over to the report."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+from papers import CLAIM, ONE_ARM, PAPER
+from specs import SMALL, written
+
+from quiclab.errors import SpecError
+from quiclab.spec.paper import read_paper
+from quiclab.spec.paper_json import changes, paper_json
+from quiclab.spec.read import read_study
+from quiclab.spec.resolved import resolved_json
+
+
+def claim_of(folder: pathlib.Path, text: str) -> dict[str, object]:
+    """The first claim of this text, read without a study."""
+    (folder / "paper.toml").write_text(PAPER + text, encoding="utf-8")
+    claims = paper_json(read_paper(folder / "paper.toml"), {})["claims"]
+    return dict(claims[0])
+
+
+def test_a_direction_keeps_its_cells(tmp_path: pathlib.Path) -> None:
+    """Which arms over which cells, and what is expected of them."""
+    claim = claim_of(tmp_path, CLAIM)
+    assert (claim["arms"], claim["workloads"], claim["paths"]) == (["h2", "h3"], ["100KB"], ["plain"])
+    assert claim["expected"] == {"text": "lower", "direction": "lower"}
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "low", "high", "unit"),
+    [
+        ("15 s", 15_000, 14_500, 15_500, "ms"),
+        ("113.42 s", 113_420, 113_415, 113_425, "ms"),
+        ("5.5 Mbit/s", 5.5e6, 5.45e6, 5.55e6, "bit/s"),
+        ("2077 KB", 2_077_000, 2_076_500, 2_077_500, "bytes"),
+        ("-13.9 %", -13.9, -13.95, -13.85, "%"),
+        ("0 %", 0, 0, 0, "%"),
+    ],
+)
+def test_a_number_stands_for_all_that_are_printed_so(
+    tmp_path: pathlib.Path, text: str, value: float, low: float, high: float, unit: str
+) -> None:
+    """Half of the last digit to both sides, in the unit that metrics have."""
+    expected = claim_of(tmp_path, ONE_ARM.replace('"lower"', f'"{text}"'))["expected"]
+    assert expected == {"text": text, "value": value, "low": low, "high": high, "unit": unit}
+
+
+def test_names_are_taken_as_they_are_without_a_study(tmp_path: pathlib.Path) -> None:
+    """A small variant lacks some; what is wrong in the form is refused all the same."""
+    claim = claim_of(tmp_path, CLAIM.replace("ttlb_ms", "warmth").replace('"plain"', '"moon"'))
+    assert (claim["metric"], claim["paths"]) == ("warmth", ["moon"])
+    with pytest.raises(SpecError) as caught:
+        claim_of(tmp_path, ONE_ARM.replace('"lower"', '"15 apples"'))
+    assert "write a quantity with its unit" in caught.value.problems[0]
+
+
+def test_what_a_variant_has_by_another_name_or_not_at_all_is_no_change(tmp_path: pathlib.Path) -> None:
+    """Only what has the same name and is not the same is told, with the keys that differ."""
+    full = resolved_json(read_study(written(tmp_path, SMALL)))
+    variant = resolved_json(read_study(written(tmp_path, SMALL)))
+    assert changes(full, variant) == {}
+    variant["workloads"][0]["size_bytes"] = 1
+    variant["paths"][0]["name"] = "other"
+    assert changes(full, variant) == {"workloads": {variant["workloads"][0]["name"]: ["size_bytes"]}}
