@@ -43,9 +43,7 @@ def draw(data: pl.DataFrame, y_title: str, unit: str, *, step: bool = False) -> 
                 hovertemplate="%{x:.5g} ms: %{y:,.5g} " + _style.text(unit) + f"<extra>{label}</extra>",
             )
     figure.update_layout(
-        _style.base_layout(380),
-        showlegend=True,
-        legend={"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
+        _style.with_legend(380),
         hovermode="closest",
     )
     figure.update_xaxes(title={"text": "time since the client's first packet, ms"}, automargin=True, rangemode="tozero")

@@ -80,6 +80,12 @@ def base_layout(height_px: int) -> dict[str, Any]:
     }
 
 
+def with_legend(height_px: int) -> dict[str, Any]:
+    """`base_layout` with a legend above the plot, where it takes nothing of a phone's width."""
+    legend = {"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"}
+    return base_layout(height_px) | {"showlegend": True, "legend": legend}
+
+
 def titled(height_px: int, lines: list[str]) -> dict[str, Any]:
     """`base_layout` with a title of short lines above the plot: plotly breaks no lines and makes no room by itself."""
     title_px = 18 * len(lines)

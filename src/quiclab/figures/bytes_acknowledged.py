@@ -39,9 +39,7 @@ class BytesAcknowledged:
                 hovertemplate="%{x:.5g} ms: %{y:,} bytes<extra>" + _style.text(arm) + "</extra>",
             )
         figure.update_layout(
-            _style.base_layout(380),
-            showlegend=True,
-            legend={"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
+            _style.with_legend(380),
             hovermode="closest",
         )
         figure.update_xaxes(

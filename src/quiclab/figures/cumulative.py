@@ -39,11 +39,7 @@ class Cumulative:
                 marker={"symbol": style.marker, "size": 6, "color": style.colour},
                 hovertemplate=f"%{{y:.0f}} % by %{{x:.5g}} {unit}<extra>{label}</extra>",
             )
-        figure.update_layout(
-            _style.base_layout(380),
-            showlegend=True,
-            legend={"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
-        )
+        figure.update_layout(_style.with_legend(380))
         figure.update_xaxes(title={"text": f"{_style.text(data['metric_title'][0])}, {unit}"}, automargin=True)
         figure.update_yaxes(title={"text": "share of trials, %"}, range=[0, 102], automargin=True)
         return figure

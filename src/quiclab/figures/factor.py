@@ -55,11 +55,7 @@ class Factor:
                 marker={"symbol": style.marker, "size": 8, "color": style.colour},
                 hovertemplate=f"%{{x:.5g}}: %{{y:.5g}} {unit}<extra>{label}</extra>",
             )
-        figure.update_layout(
-            _style.base_layout(400),
-            showlegend=True,
-            legend={"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
-        )
+        figure.update_layout(_style.with_legend(400))
         kind = "log" if _spans_a_decade(data["x"]) else "linear"
         figure.update_xaxes(title={"text": _style.text(data["x_title"][0])}, type=kind, automargin=True)
         title = f"{_style.text(data['metric_title'][0])}, {unit}"

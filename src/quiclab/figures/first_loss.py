@@ -50,11 +50,7 @@ class FirstLoss:
                     + label
                     + "</extra>",
                 )
-        figure.update_layout(
-            _style.base_layout(400),
-            showlegend=True,
-            legend={"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
-        )
+        figure.update_layout(_style.with_legend(400))
         title = "bytes acknowledged when the sender first declared a loss (open marks: never)"
         figure.update_xaxes(title={"text": title}, automargin=True)
         figure.update_yaxes(

@@ -46,10 +46,8 @@ class States:
             )
         rows = data["state"].n_unique()
         figure.update_layout(
-            _style.base_layout(120 + 40 * rows * max(1, data["arm"].n_unique())),
+            _style.with_legend(120 + 40 * rows * max(1, data["arm"].n_unique())),
             barmode="group",
-            showlegend=True,
-            legend={"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
         )
         figure.update_xaxes(title={"text": "share of the transfer's time, %"}, rangemode="tozero", automargin=True)
         figure.update_yaxes(automargin=True, autorange="reversed", type="category")

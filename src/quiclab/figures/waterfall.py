@@ -49,10 +49,8 @@ class Waterfall:
                     hovertemplate=f"{part} %{{x:.5g}} ms from %{{base:.5g}} ms<extra>%{{y}}</extra>",
                 )
         figure.update_layout(
-            _style.base_layout(110 + 18 * data.height),
+            _style.with_legend(110 + 18 * data.height),
             barmode="overlay",
-            showlegend=True,
-            legend={"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
         )
         figure.update_xaxes(
             title={"text": "time since the client's first packet, ms"}, automargin=True, rangemode="tozero"
