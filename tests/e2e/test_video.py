@@ -138,5 +138,8 @@ def test_adaptive(study: Path, arm: str) -> None:
     assert trial["client"]["versions"]["dash.js"]
     values = _metrics(study, trial)
     assert values["played_s"] == pytest.approx(6, abs=0.3)
-    assert 145_000 <= (values["mean_quality_bit_per_s"] or 0) <= 365_000
+    quality = values["mean_quality_bit_per_s"]
+    assert quality is not None
+    # A weighted mean in floating point may exceed its largest term in the last digit.
+    assert 145_000 <= round(quality) <= 365_000
     assert values["fraction_loaded_pct"] == pytest.approx(100, abs=2)
