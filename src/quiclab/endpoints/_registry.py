@@ -113,6 +113,7 @@ def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
         ]
         if not set(program.knobs.asked()) - known and (why := endpoint.unsupported(program, protocol)) is not None:
             found.append(why)
+    found += _unvisited(arm, client, workloads)
     return found + _unheard(arm) + _uncompressed(arm) + objections_to_change(arm, workloads, client)
 
 
@@ -144,6 +145,19 @@ def _has_other_hosts(workload: Workload) -> bool:
     return page.har is not None or any(
         each.value > 0 for each in (page.third_party, *(r.third_party for r in page.resources))
     )
+
+
+def _unvisited(arm: Arm, client: Endpoint, workloads: Collection[Workload]) -> list[str]:
+    """Why a client that makes its first visit itself cannot do so."""
+    if "first_visit" not in client.abilities or arm.client.knobs.session is None:
+        return []
+    asked = f'session = "{arm.client.knobs.session}"'
+    found = []
+    if others := [each.name for each in workloads if each.page is None]:
+        found.append(f"the client {client.name} visits pages first, and {others[0]} is none: {asked} cannot be had")
+    if shared := [each.name for each in workloads if each.page is not None and each.competition is not None]:
+        found.append(f"in the competition of {shared[0]} there is no time for a first visit: {asked} cannot be had")
+    return found
 
 
 def _unplayed(client: Endpoint, server: Endpoint) -> list[str]:

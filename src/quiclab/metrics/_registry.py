@@ -13,9 +13,11 @@ from quiclab.metrics.order import ORDER
 from quiclab.metrics.page import PAGE
 from quiclab.metrics.path import PATH
 from quiclab.metrics.retransmission import RETRANSMISSION
+from quiclab.metrics.sessions import SESSIONS
 from quiclab.metrics.times import TIMES
 from quiclab.metrics.video import VIDEO
 
 METRICS: tuple[Metric, ...] = (
     *TIMES, *OBJECTS, *PAGE, *ORDER, *ADDRESS_CHANGE, *RETRANSMISSION, *PATH, *ECN, *COST, *COMPETITION, *VIDEO,
+    *SESSIONS,
 )  # fmt: skip

@@ -38,6 +38,7 @@ from quiclab.runner.commands import (
 from quiclab.runner.competition import Contest
 from quiclab.runner.cpu import SlowCpu
 from quiclab.runner.document import kept_body, read_json, received_bodies, trial_document
+from quiclab.runner.first_visit import greet_network, visit, visit_first
 from quiclab.runner.flows import other_flows, who_cannot_run
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
@@ -180,10 +181,11 @@ def _transfer(
     # Started early, measured later: loading libraries takes longer than most transfers. The server comes after the
     # link, which brings the address that it listens on.
     warm_up = start("warm-up")
-    # A client that resumes a session reads its ticket when it starts: it starts after the first visit.
-    early = commands["client"].waits_for_go and not resumes(arm)
+    # Who resumes a session reads its ticket at the start, after the first visit, or makes that visit itself.
+    first_visit = commands["client"].first_visit_file
+    early = commands["client"].waits_for_go and (first_visit is not None or not resumes(arm))
     client = start("client") if early else None
-    link = stack.enter_context(topology.link())
+    link = stack.enter_context(topology.link(impaired=first_visit is None))
     change = workload_of(laboratory.study, row).address_change
     moving = ChangingAddress(change, namespaces["client"], path, link, raw.parent / "home" / "reached")
     stack.enter_context(moving)
@@ -202,9 +204,13 @@ def _transfer(
             at_front, at_server = namespaces[front_place(arm, path)], namespaces[SERVER]
             record.host["tcp_pacing_limit_bytes_per_s"] = pace(arm, at_front, at_server, origin, front, PORT)
         record.phase("server_start")
-        _visit(warm_up, patience_s, "the server did not answer the warm-up request")
-        if resumes(arm):
-            _visit(start("first-visit"), patience_s, "the first visit, which fetches the ticket, failed")
+        visit(warm_up, patience_s, "the server did not answer the warm-up request")
+        if client is not None and first_visit is not None:
+            visit_first(client, commands["client"], topology.ends_of_leg(), path, _CLIENT_PATIENCE_S)
+            link = stack.enter_context(topology.link_instead_of(link))
+            greet_network(topology)
+        elif resumes(arm):
+            visit(start("first-visit"), patience_s, "the first visit, which fetches the ticket, failed")
         for folder in ("server-qlog", "proxy-qlog"):
             for old in (raw / folder).iterdir():
                 old.unlink()  # of the connections so far
@@ -248,14 +254,6 @@ def _transfer(
     record.phase("server_stop")
     record.host["slow_cpu"] = {role: findings for role, each in slow.items() if (findings := each.findings())}
     return summary
-
-
-def _visit(client: Process, patience_s: float, trouble: str) -> None:
-    """Let a throw-away client do its request. Raises TrialError with `trouble`."""
-    client.go()
-    code = client.wait(patience_s)
-    if code != 0:
-        raise TrialError(f"{trouble}: {client.last_words() or 'no answer in time'}")
 
 
 def _watch(

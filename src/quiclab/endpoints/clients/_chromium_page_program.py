@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads one page with Chromium and keeps what the browser says of it. Started as: `python -I THIS job.json`.
 
-Chromium starts with a fresh profile and an empty page and waits; at a line on stdin it begins a trace of its own
+Chromium starts with a fresh profile and an empty page and waits; where a session is asked for, it makes a first visit
+at a line on stdin and says when that is over by a file. At the next line it begins a trace of its own
 (moments of the load, requests, screenshots), then it navigates. Nothing asks the page anything until its
 load event has fired. All instants are CLOCK_MONOTONIC in nanoseconds.
 """
@@ -19,6 +20,7 @@ from typing import Any
 
 from quiclab.endpoints.clients import _browser
 from quiclab.endpoints.clients._browser import BrowserError, PageClock
+from quiclab.endpoints.clients._chromium_first_visit import split_netlog, visit_once
 from quiclab.endpoints.clients._chromium_program import ChromiumPage, open_chromium
 
 _CATEGORIES = ("devtools.timeline", "blink.user_timing", "loading", "disabled-by-default-devtools.screenshot")
@@ -73,6 +75,11 @@ class PageLoad(ChromiumPage):
                 "includedCategories": list(_CATEGORIES),
             },
         )
+
+    def visit_first(self) -> None:
+        """The visit that leaves sessions to resume, or only a warm browser."""
+        keep = self._job["session"] != "fresh"
+        visit_once(self._cdp, self._job["url"], float(self._job["limit_s"]), keep_sessions=keep)
 
     def load(self) -> dict[str, Any]:
         """Navigate; return what the browser tells once the page is whole. `error` says why it is not."""
@@ -168,6 +175,11 @@ def main() -> int:
     try:
         with open_chromium(job, PageLoad) as browser:
             output.with_suffix(".ready").touch()
+            if job["session"] is not None:
+                if not sys.stdin.readline():
+                    return 1
+                browser.visit_first()
+                output.with_suffix(".visited").touch()
             if not sys.stdin.readline():
                 return 1  # whoever was to give the word is gone
             browser.record()
@@ -180,6 +192,8 @@ def main() -> int:
     except BrowserError as error:
         print(error)
         return 1
+    if job["session"] is not None and job["netlog"] is not None:
+        split_netlog(Path(job["netlog"]), output.with_name("first-visit-netlog.json"), went_ns)
     proof = browser.proof()
     requests = account.pop("requests")
     if requests:
