@@ -9,7 +9,6 @@ before they can have come.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -48,9 +47,7 @@ def visit(client: Process, patience_s: float, trouble: str) -> None:
         raise TrialError(f"{trouble}: {client.last_words() or 'no answer in time'}")
 
 
-def visit_first(
-    client: Process, command: Command, namespaces: Collection[NetworkNamespace], path: Path, patience_s: float
-) -> None:
+def visit_first(client: Process, command: Command, at_client: NetworkNamespace, path: Path, patience_s: float) -> None:
     """Let it visit, and wait until its connections are closed at both ends. Raises TrialError."""
     assert command.first_visit_file is not None
     if command.ready_file is not None:
@@ -58,11 +55,11 @@ def visit_first(
     client.say(b"first visit\n")
     client.wait_for_file(command.first_visit_file, patience_s)
     deadline = time.monotonic() + _CLOSING_PATIENCE_S
-    while any(_open_connections(namespace) for namespace in namespaces):
+    while _open_connections(at_client):
         if time.monotonic() > deadline:
             raise TrialError("connections of the first visit stayed open")
         time.sleep(_LOOK_S)
-    # QUIC says goodbye once and waits for no answer.
+    # What was said last is on its way; QUIC says goodbye once and waits for no answer.
     time.sleep(path.base_rtt.s)
 
 

@@ -118,10 +118,6 @@ class Topology:
             client, server = self._hubs["client"].namespace, self._hubs["server"].namespace
         return Link(settings, client, server, nodes)
 
-    def ends_of_leg(self) -> tuple[NetworkNamespace, NetworkNamespace]:
-        """The client's, and that of whoever answers it."""
-        return self.namespaces[CLIENT], self.namespaces[front_place(self._arm, self._path)]
-
     def link_instead_of(self, first: Link) -> Link:
         """The links as the spec wants them, running, once those of a first visit are gone."""
         first.close()

@@ -43,7 +43,7 @@ from quiclab.runner.flows import other_flows, who_cannot_run
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
 from quiclab.runner.pacing import pace
-from quiclab.runner.places import SERVER, front_place, place_of_part
+from quiclab.runner.places import CLIENT, SERVER, front_place, place_of_part
 from quiclab.runner.tcp_control import watch_congestion_control
 from quiclab.runner.topology import Topology
 from quiclab.testbed import clock
@@ -206,7 +206,7 @@ def _transfer(
         record.phase("server_start")
         visit(warm_up, patience_s, "the server did not answer the warm-up request")
         if client is not None and first_visit is not None:
-            visit_first(client, commands["client"], topology.ends_of_leg(), path, _CLIENT_PATIENCE_S)
+            visit_first(client, commands["client"], namespaces[CLIENT], path, _CLIENT_PATIENCE_S)
             link = stack.enter_context(topology.link_instead_of(link))
             greet_network(topology)
         elif resumes(arm):

@@ -40,6 +40,9 @@ class Resources:
     """How many of them other hosts serve."""
     main: bool = False
     """The first of these images is the page's main one: it stands on top, larger than the others."""
+    fetch_priority: Literal["high", "low"] | None = None
+    """Of images: what the document says of their importance (the attribute `fetchpriority`), which the browser tells
+    the server by its Priority field. None: the browser finds out for itself."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class Page:
     """Of a mix: bytes of the whole page. Of a folder or HAR it is what stands there."""
     third_party: Share = Share(0.0)
     """Of a mix: how many of the resources other hosts serve."""
+    main_at: int = 1
+    """Where the main image stands among the images of the document: the first by default."""
     hosts: int = 1
     """Other hosts, if anything comes from them: `third-1.test`, …, each with its own address and certificate."""
     others_protocol: Literal["same", "h2", "h1"] = "same"
@@ -87,6 +92,7 @@ RESOURCES_KEYS: Mapping[str, Kind[Any]] = {
     "format": kinds.choice(("png", "jpeg", "webp")),
     "third_party": kinds.SHARE,
     "main": kinds.FLAG,
+    "fetch_priority": kinds.choice(("high", "low")),
 }
 
 
@@ -95,7 +101,7 @@ def _read_resources(node: Node) -> Resources:
     least = LEAST_BYTES[resources.type]
     if resources.size.bytes < least:
         node.child("size").report(f"{resources.size} is too small: a valid {resources.type} has at least {least} B")
-    for key in ("format", "main"):
+    for key in ("format", "main", "fetch_priority"):
         if key in node.value and resources.type != "image":
             node.child(key).report(f"only images have it, and these are of type {resources.type}")
     return resources
@@ -111,6 +117,7 @@ PAGE_KEYS: Mapping[str, Kind[Any]] = {
     "requests": kinds.whole(1, MOST_RESOURCES),
     "total": kinds.SIZE,
     "third_party": kinds.SHARE,
+    "main_at": kinds.whole(1, MOST_RESOURCES),
     "hosts": kinds.whole(1, MOST_HOSTS),
     "others_protocol": kinds.choice(("same", "h2", "h1")),
     "folder": kinds.FOLDER,
@@ -119,7 +126,7 @@ PAGE_KEYS: Mapping[str, Kind[Any]] = {
 }
 _LEAST_HTML = 512
 _BELONGS = {
-    "resources": ("html", "hosts", "others_protocol"),
+    "resources": ("html", "main_at", "hosts", "others_protocol"),
     "mix": ("html", "requests", "total", "third_party", "hosts", "others_protocol"),
     "folder": ("document",),
     "har": ("others_protocol",),

@@ -80,6 +80,9 @@ class Knobs:
     """Look for packets larger than the first ones (RFC 9000 section 14.3)."""
     scheduler: Literal["fifo", "round_robin"] | None = None
     """Servers: one response after the other, or all responses in turns."""
+    priorities: bool | None = None
+    """Servers: whether more urgent responses go first, by the request's Priority field (RFC 9218). Among equally urgent
+    ones `scheduler` decides, whether they say that they are incremental or not."""
     compression: bool | None = None
     """Servers and proxies: compress bodies (gzip) for clients that ask for it. Clients: ask for it. Both ends must be
     told; the body is judged as it was before. Of random content it makes nothing smaller."""

@@ -33,6 +33,7 @@ class Part:
     host: str
     format: Literal["png", "jpeg", "webp"] = "png"
     main: bool = False
+    fetch_priority: Literal["high", "low"] | None = None
 
     @property
     def url(self) -> str:
@@ -57,7 +58,13 @@ class PageLoad:
         highest: Highest = "h3" if page.others_protocol == "same" else page.others_protocol
         parts = _parts(page, seeded)
         others = dict.fromkeys(part.host for part in parts if part.host != HOST)
-        return _made(parts, (PageHost(HOST), *(PageHost(name, highest) for name in others)), page.html.bytes, seeded)
+        return _made(
+            parts,
+            (PageHost(HOST), *(PageHost(name, highest) for name in others)),
+            page.html.bytes,
+            seeded,
+            page.main_at,
+        )
 
 
 def _parts(page: Page, seed: str) -> list[Part]:
@@ -84,6 +91,7 @@ def _parts(page: Page, seed: str) -> list[Part]:
                     f"third-{host}.test" if host else HOST,
                     group.format,
                     main=group.main and first,
+                    fetch_priority=group.fetch_priority,
                 )
             )
     return parts
@@ -112,9 +120,9 @@ def _ending(image: str) -> str:
     return {"jpeg": "jpg"}.get(image, image)
 
 
-def _made(parts: Sequence[Part], hosts: tuple[PageHost, ...], html_bytes: int, seed: str) -> Site:
+def _made(parts: Sequence[Part], hosts: tuple[PageHost, ...], html_bytes: int, seed: str, main_at: int = 1) -> Site:
     files = {part.name: _content(part, seed) for part in parts}
-    files["index.html"] = document(parts, html_bytes)
+    files["index.html"] = document(parts, html_bytes, main_at)
     host = hosts[0].name
     own = {"url": f"https://{host}/index.html", "host": host, "type": "document", "bytes": html_bytes}
     resources = [{"url": each.url, "host": each.host, "type": each.type, "bytes": each.size} for each in parts]
