@@ -49,8 +49,8 @@ class Knobs:
     """Clients: of TLS over TCP; QUIC is TLS 1.3 always. Servers and proxies take both."""
     session: Literal["fresh", "resumed", "early_data"] | None = None
     """Clients: a first visit, a resumed session (one round trip less on TCP with 1.2, no certificate), or the request
-    in 0-RTT data. The ticket is fetched before the trial, over the server's own loopback. Chromium, on pages only, makes
-    that visit itself, over the path's links without what impairs them; with `fresh`, too, but in another profile."""
+    in 0-RTT data. The ticket is fetched before the trial, over the server's own loopback. Chromium, on pages only,
+    makes that visit itself, over the path's links without what impairs them; with `fresh`, too, in another profile."""
     early_data: bool | None = None
     """Servers: whether 0-RTT data are accepted."""
     ack_delay: Duration | None = None
