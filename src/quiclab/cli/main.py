@@ -22,11 +22,15 @@ from quiclab.cli import (
     report,
     run,
     sql,
+    trial,
 )
 from quiclab.cli.trouble import tell
 from quiclab.errors import ExitCode, QuiclabError
 
-_VERBS = (plan, run, report, compare, figure, sql, decode, export, execute, paths, probe, doctor, conformance, clean)
+_VERBS = (
+    *(plan, run, report, compare, figure, sql, decode, export, trial),
+    *(execute, paths, probe, doctor, conformance, clean),
+)
 
 _EPILOG = """\
 the usual way:

@@ -144,6 +144,8 @@ def disk_errors(place: Path, kept: str = "finished trials are kept") -> Iterator
             errno.EROFS: "the file system is read-only: choose another directory with --out",
             errno.EACCES: "you may not write there: choose another directory with --out",
             errno.EPERM: "you may not write there: choose another directory with --out",
+            errno.ENOTDIR: "a file is in the way: choose another directory with --out",
+            errno.EEXIST: "a file is in the way: choose another directory with --out",
         }
         if error.errno not in hints:
             raise
