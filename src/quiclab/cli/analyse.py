@@ -37,7 +37,8 @@ def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
             rows.append(_trial_row(document, attempt.status, attempt.reason))
             if attempt.status == "verified":
                 kept = study_dir.tables / "metrics" / f"{attempt.trial_id}.parquet"
-                if again or not kept.exists():
+                # Without its keys a trial of a bundle would lose what its tables have.
+                if not kept.exists() or (again and not document.get("keys_left_out")):
                     _decode(study_dir, attempt.trial_id, folder, document)
                 metrics.append(polars.read_parquet(kept))
         if not rows:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from quiclab.cli import (
+    bundle,
     clean,
     compare,
     conformance,
@@ -28,7 +29,7 @@ from quiclab.cli.trouble import tell
 from quiclab.errors import ExitCode, QuiclabError
 
 _VERBS = (
-    *(plan, run, report, compare, figure, sql, decode, export, trial),
+    *(plan, run, report, compare, figure, sql, decode, export, trial, bundle),
     *(execute, paths, probe, doctor, conformance, clean),
 )
 

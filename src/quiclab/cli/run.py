@@ -96,13 +96,14 @@ def keep_spec(study_dir: StudyDir, spec_file: Path, resolved: dict[str, Any], st
             raise SpecError(f"{spec_file} differs from the spec that {study_dir.root} was run with", hint, found)
     folder = spec_file.resolve().parent
     if folder != study_dir.root:
-        for trace in _traces(study):
+        for trace in traces_of(study):
             if trace.is_relative_to(folder):
                 write_atomically(study_dir.root / trace.relative_to(folder), trace.read_bytes())
         write_atomically(study_dir.spec, spec_file.read_bytes())
     write_atomically(study_dir.resolved, json.dumps(resolved, indent=1))
 
 
-def _traces(study: Study) -> set[Path]:
+def traces_of(study: Study) -> set[Path]:
+    """Files of rates that the study's paths name."""
     directions = [direction for path in study.paths for link in path.links for direction in (link.up, link.down)]
     return {Path(direction.trace) for direction in directions if direction.trace is not None}
