@@ -20,7 +20,7 @@ def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
     # Imported late: these take a while, which the measuring side never needs.
     import polars
 
-    from quiclab.report import analyse_study, claims_lines, read_study, render, shares, write_report
+    from quiclab.report import analyse_study, claims_lines, read_study, remark_lines, render, shares, write_report
 
     console = Console()
     rows: list[dict[str, Any]] = []
@@ -48,7 +48,7 @@ def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
         polars.concat([polars.DataFrame(schema=schema), *metrics]).write_parquet(study_dir.metrics)
         analysis, study = analyse_study(study_dir.root), read_study(study_dir.root)
         render(analysis, console)
-        for line in (*shares(study), *claims_lines(study, analysis)):
+        for line in (*remark_lines(study, analysis), *shares(study), *claims_lines(study, analysis)):
             console.print(line, highlight=False, markup=False)
         report = write_report(study_dir.root)
     console.print(f"report: {report}", highlight=False, soft_wrap=True)

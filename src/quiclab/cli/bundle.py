@@ -18,6 +18,7 @@ from quiclab.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.archive import pack
 from quiclab.store.layout import StudyDir, disk_errors, write_atomically
 from quiclab.store.ledger import Ledger, open_ledger
+from quiclab.store.remarks import read_remarks, write_remarks
 from quiclab.store.secrets import take_keys_out
 
 _DESCRIPTION = """\
@@ -123,6 +124,8 @@ def _collect(source: StudyDir, ledger: Ledger, rows: list[dict[str, Any]], folde
                 shutil.copytree(source.folder(attempt), folder.folder(attempt))
                 trials.append(folder.folder(attempt))
     ids = {row["trial_id"] for row in rows}
+    if remarks := [each for each in read_remarks(source.root) if each.trial_id in ids]:
+        write_remarks(folder.root, remarks)
     for file in source.tables.glob("*/*"):
         if file.stem in ids:
             (folder.tables / file.parent.name).mkdir(exist_ok=True)

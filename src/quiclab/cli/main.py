@@ -20,6 +20,7 @@ from quiclab.cli import (
     paths,
     plan,
     probe,
+    remark,
     report,
     run,
     sql,
@@ -29,7 +30,7 @@ from quiclab.cli.trouble import tell
 from quiclab.errors import ExitCode, QuiclabError
 
 _VERBS = (
-    *(plan, run, report, compare, figure, sql, decode, export, trial, bundle),
+    *(plan, run, report, compare, figure, sql, decode, export, trial, bundle, remark),
     *(execute, paths, probe, doctor, conformance, clean),
 )
 

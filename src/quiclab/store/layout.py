@@ -5,6 +5,7 @@ STUDY/spec.toml  resolved.json  host.json  ledger.sqlite  report.html
 STUDY/paper.toml  paper.json                of a study that follows a paper
 STUDY/trials/ID/{trial.json, raw/…}      STUDY/failed/ID-attemptN/{trial.json, raw/…}
 STUDY/system-calls/ARM.json
+STUDY/remarks.json                         of trials, by hand
 STUDY/requests.json  host-nat.json          of a probe
 STUDY/tables/TABLE/ID.parquet            STUDY/metrics.parquet       STUDY/report/data/…
 """
