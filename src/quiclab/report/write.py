@@ -18,6 +18,7 @@ from quiclab.report.analyse import analyse
 from quiclab.report.claims_section import PaperSection, paper_section
 from quiclab.report.cost import cost_data, cost_table
 from quiclab.report.effects import effects, effects_table, tails, tails_table
+from quiclab.report.findings import findings
 from quiclab.report.model import Comparison, StudyAnalysis
 from quiclab.report.other_metrics import other_metrics
 from quiclab.report.study import Study, read_study
@@ -95,6 +96,7 @@ def _page(
         other_metrics=other_metrics(study, analysis),
         paper=paper,
         cost=cost,
+        findings=findings(study, analysis),
         trust=trust_tables(study, analysis),
         spec_text=_read(study.directory / "spec.toml"),
         program=_program(),
