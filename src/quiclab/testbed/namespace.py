@@ -6,6 +6,7 @@ It has no name and no mount: it is gone when the descriptor and the last process
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import threading
@@ -25,6 +26,7 @@ _IFA_F_NODAD = 0x02
 _NUD_PERMANENT = 0x80
 _RTAX_CWND = 7
 _TABLE_LOCAL = 255
+_ROUTE_PATIENCE_S = 5.0
 _STANDBY = 2048
 """Priority of a route that waits behind others of the same destination."""
 
@@ -160,7 +162,7 @@ class NetworkNamespace:
                     family, bits = (socket.AF_INET6, 128) if ":" in address else (socket.AF_INET, 32)
                     local = {"dst": f"{address}/{bits}", "table": _TABLE_LOCAL, "type": "local", "family": family}
                     if family == socket.AF_INET6:  # the kernel's own would go before ours
-                        ip.route("del", **local)
+                        _delete_route_once_there(ip, local)
                     ip.route("replace", oif=index, scope="host", metrics=route.netlink(), **local)
 
         self.run(work)
@@ -213,6 +215,22 @@ def _network(address: str, prefix: int) -> str:
     import ipaddress
 
     return str(ipaddress.ip_interface(f"{address}/{prefix}").network.network_address)
+
+
+def _delete_route_once_there(ip: Any, route: Mapping[str, Any]) -> None:
+    """The kernel makes the local route of an IPv6 address a moment after the address."""
+    from pyroute2.netlink.exceptions import NetlinkError
+
+    deadline = time.monotonic() + _ROUTE_PATIENCE_S
+    while True:
+        try:
+            ip.route("del", **route)
+        except NetlinkError as error:
+            if error.code != errno.ESRCH or time.monotonic() > deadline:
+                raise
+            time.sleep(0.001)
+        else:
+            return
 
 
 def _new_namespace() -> int:
