@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Visits before the measured one: by throw-away clients, and by those that resume what only their own process keeps.
+"""The first visit of a client that resumes what only its own process keeps, as browsers do.
 
-Browsers are of that kind. Their first visit is made over the links of the path without what impairs them. The delays
+It is made over the links of the path without what impairs them. The delays
 stay, as a client remembers the round trip with the session: after a visit over the loopback QUIC would expect answers
 before they can have come.
 """
@@ -37,14 +37,6 @@ def unimpaired(path: Path) -> Path:
 
     more = tuple(replace(link, up=delayed(link.up), down=delayed(link.down)) for link in path.more_links)
     return replace(path, up=delayed(path.up), down=delayed(path.down), more_links=more)
-
-
-def visit(client: Process, patience_s: float, trouble: str) -> None:
-    """Let a throw-away client do its request. Raises TrialError with `trouble`."""
-    client.go()
-    code = client.wait(patience_s)
-    if code != 0:
-        raise TrialError(f"{trouble}: {client.last_words() or 'no answer in time'}")
 
 
 def visit_first(client: Process, command: Command, at_client: NetworkNamespace, path: Path, patience_s: float) -> None:
