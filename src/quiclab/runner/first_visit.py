@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The first visit of a client that resumes what only its own process keeps, as browsers do.
 
-It is made over the links of the path without what impairs them. The delays
-stay, as a client remembers the round trip with the session: after a visit over the loopback QUIC would expect answers
-before they can have come.
+It is made over the links of the path without what impairs them. The delays stay, as a client remembers the round trip
+with the session: after a visit over the loopback QUIC would expect answers before they can have come.
 """
 
 from __future__ import annotations
