@@ -143,8 +143,13 @@ def test_a_mirrored_page_that_lacks_files_and_reaches_out(tmp_path: Path) -> Non
     site = tmp_path / "site"
     site.mkdir()
     (site / "index.html").write_text(
-        "<!doctype html><title>t</title><p>text<img src=/gone.png><img src=file:///etc/passwd>"
+        "<!doctype html><title>t</title><link rel=preconnect href=https://outside.example>"
+        "<link rel=stylesheet href=file:///etc/hostname><p>text<img src=/gone.png><img src=file:///etc/passwd>"
         "<img src=https://outside.example/x.png><iframe src=https://203.0.113.9/></iframe>"
+        "<script>for (const to of ['file:///etc/passwd', 'https://outside.example/', 'https://203.0.113.9/'])"
+        " fetch(to).catch(() => null); new WebSocket('wss://203.0.113.9/');"
+        " const call = new RTCPeerConnection({iceServers: [{urls: 'stun:203.0.113.9'}]}); call.createDataChannel('x');"
+        " call.createOffer().then((offer) => call.setLocalDescription(offer))</script>"
     )
     study, found = _run(tmp_path, 'folder = "site"')
     for trial in found.values():
@@ -160,9 +165,21 @@ def test_a_mirrored_page_that_lacks_files_and_reaches_out(tmp_path: Path) -> Non
         assert set(packets["dst"].drop_nulls()) <= {"10.77.0.1", "10.77.0.2"}
 
 
-def test_a_page_that_never_fires_load_ends_by_its_limit(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("page", "document"),
+    [
+        ('resources = [{type = "image", size = "2 MB", count = 20}]', None),
+        ('folder = "site"', "<!doctype html><title>t</title><p>text<script>for (;;);</script>"),
+    ],
+    ids=["too much", "caught in a script"],
+)
+def test_a_page_that_never_fires_load_ends_by_its_limit(tmp_path: Path, page: str, document: str | None) -> None:
     """With the reason, and with its logs."""
-    study, found = _run(tmp_path, 'resources = [{type = "image", size = "2 MB", count = 20}]', limit="3 s")
+    if document is not None:
+        (tmp_path / "site").mkdir()
+        (tmp_path / "site" / "index.html").write_text(document)
+    study, found = _run(tmp_path, page, limit="3 s")
+    assert found
     for trial in found.values():
         assert trial["status"] == "failed"
         assert "load event did not fire within 3 s (limits.trial)" in trial["reason"], trial["reason"]
