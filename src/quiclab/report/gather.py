@@ -11,11 +11,12 @@ import polars as pl
 
 from quiclab.errors import SpecError
 from quiclab.opened import OpenedStudy
-from quiclab.report import figure_data, requests, series
+from quiclab.report import against_baseline, competing, figure_data, page_load, player, requests, series
+from quiclab.report.against_best import against_best
 from quiclab.report.chosen import Chosen, choose
 from quiclab.report.factors import factor
 from quiclab.report.model import StudyAnalysis
-from quiclab.report.study import BYTES_ACKNOWLEDGED
+from quiclab.report.study import BYTES_ACKNOWLEDGED, read_study
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ def _of_trials(
 _GATHERERS: Mapping[str, Callable[[Asked], pl.DataFrame]] = MappingProxyType(
     {
         "differences": _differences,
+        "against_best": lambda asked: against_best(asked.analysis),
         "factor": lambda asked: factor(asked.study, asked.analysis, asked.factor),
         "distributions": Asked.trials_of_cell,
         "cumulative": Asked.trials_of_cell,
@@ -118,5 +120,13 @@ _GATHERERS: Mapping[str, Callable[[Asked], pl.DataFrame]] = MappingProxyType(
         "states": _states,
         "waterfall": _of_trials(requests.requests),
         "multiplexing": _of_trials(requests.chunks),
+        "filmstrip": _of_trials(page_load.filmstrip),
+        "main_image": lambda asked: page_load.main_image(asked.study, asked.trials_of_cell()),
+        "page_bytes": _of_trials(page_load.page_bytes),
+        "improvement": lambda asked: against_baseline.improvement(asked.analysis),
+        "zero_rtt": lambda asked: against_baseline.zero_rtt(read_study(asked.study.directory), asked.analysis),
+        "video_quality": lambda asked: player.video_quality(read_study(asked.study.directory), asked.analysis),
+        "stall_reduction": lambda a: against_baseline.stall_reduction(read_study(a.study.directory), a.analysis),
+        "fairness": _of_trials(competing.fairness),
     }
 )
