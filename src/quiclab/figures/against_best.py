@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import plotly.graph_objects as go
 import polars as pl
 
+from quiclab.figures import _canvas as go
 from quiclab.figures import _style
 
 
@@ -36,8 +36,10 @@ class AgainstBest:
         places = data.select("path_title", "workload_title").unique(maintain_order=True).rows()
         cells = {(row["path_title"], row["workload_title"], row["arm"]): row for row in data.iter_rows(named=True)}
 
-        def grid(value: Any) -> list[list[Any]]:
-            return [[value(cells[*place, arm]) if (*place, arm) in cells else None for arm in arms] for place in places]
+        def grid(value: Any, without: Any = None) -> list[list[Any]]:
+            return [
+                [value(cells[*place, arm]) if (*place, arm) in cells else without for arm in arms] for place in places
+            ]
 
         several = len({size for _, size in places}) > 1
         names = [_style.text(f"{path}, {size}" if several else path) for path, size in places]
@@ -51,7 +53,7 @@ class AgainstBest:
             [
                 go.Heatmap(
                     z=grid(lambda cell: None if _coloured(cell) else 0),
-                    text=grid(lambda cell: "" if _coloured(cell) else _style.text(cell["cell_text"])),
+                    text=grid(lambda cell: "" if _coloured(cell) else _style.text(cell["cell_text"]), ""),
                     texttemplate="%{text}",
                     textfont={"size": 12, "color": _style.BLANK_TEXT},
                     colorscale=[[0, _style.BLANK], [1, _style.BLANK]],
@@ -60,7 +62,7 @@ class AgainstBest:
                 ),
                 go.Heatmap(
                     z=grid(lambda cell: cell["behind_pct"] if _coloured(cell) else None),
-                    text=grid(lambda cell: f"<b>{_style.text(cell['cell_text'])}</b>" if _coloured(cell) else ""),
+                    text=grid(lambda cell: f"<b>{_style.text(cell['cell_text'])}</b>" if _coloured(cell) else "", ""),
                     texttemplate="%{text}",
                     textfont={"size": 13},
                     colorscale=_style.BEHIND_SCALE,
@@ -78,8 +80,8 @@ class AgainstBest:
         figure.update_layout(_style.titled(60 + 40 * len(places), title))
         figure.update_layout(margin_t=figure.layout.margin.t + 24)  # the names of the columns
         plain = {"type": "category", "showgrid": False, "ticks": "", "zeroline": False, "automargin": True}
-        figure.update_xaxes(plain | {"side": "top", "fixedrange": True})
-        figure.update_yaxes(plain | {"autorange": "reversed", "fixedrange": True})
+        figure.update_xaxes(**plain | {"side": "top", "fixedrange": True})
+        figure.update_yaxes(**plain | {"autorange": "reversed", "fixedrange": True})
         return figure
 
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import plotly.graph_objects as go
 import polars as pl
 
+from quiclab.figures import _canvas as go
 from quiclab.figures import _style
 
 _STRIP_PX, _CURVE_PX, _GAP_PX = 78, 210, 28

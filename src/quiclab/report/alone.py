@@ -19,8 +19,7 @@ def write_figure(figure: Figure, data: pl.DataFrame, out: Path) -> None:
     """Draw `data` into `out` as its ending says: html, pdf, svg or png. Raises HostError where no Chromium is there."""
     drawn = figure.draw(data)
     light = THEMES["light"]
-    line = light["line"]
-    grid = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "title": {"font": {"size": 13}}}
+    grid = {"gridcolor": light["line"], "linecolor": light["line"], "zerolinecolor": light["line"]}
     drawn.update_layout(
         font={"color": light["ink"], "size": 13}, paper_bgcolor=light["paper"], plot_bgcolor=light["paper"]
     )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import polars as pl
@@ -33,6 +33,8 @@ class Asked:
     """The arm that is compared with the baseline, where a figure shows only two; None is the first."""
     factor: str | None = None
     """Which factor of the study is the x axis; None is the only one that varies."""
+    overlaid: tuple[int, ...] = ()
+    """Further blocks, whose trials the figures over time lay over the others."""
 
     def chosen(self) -> Chosen:
         """Trials, one of each arm."""
@@ -50,6 +52,8 @@ class Asked:
 
 def gather(name: str, asked: Asked) -> pl.DataFrame:
     """The columns that the figure declares; empty where the study has nothing of the kind. Raises SpecError."""
+    if asked.overlaid and name not in OVERLAID:
+        raise SpecError(f"{name} shows one block at a time", f"several blocks go into {', '.join(sorted(OVERLAID))}")
     return _GATHERERS[name](asked)
 
 
@@ -63,10 +67,10 @@ def _differences(asked: Asked) -> pl.DataFrame:
     return rows.filter(other_arm=asked.other or arms[0]) if arms else rows
 
 
-def _bytes_acknowledged(asked: Asked) -> pl.DataFrame:
+def _bytes_acknowledged(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
     parts = [pl.DataFrame(schema={"arm": pl.String, **BYTES_ACKNOWLEDGED})]
-    for arm, trial_id in asked.chosen().trials.items():
-        curve = asked.study.of_trial("bytes_acknowledged", trial_id)
+    for arm, trial_id in trials.items():
+        curve = study.of_trial("bytes_acknowledged", trial_id)
         if curve is not None:
             parts.append(
                 curve.select(pl.lit(arm).alias("arm"), *(pl.col(n).cast(t) for n, t in BYTES_ACKNOWLEDGED.items()))
@@ -104,6 +108,25 @@ def _of_trials(
     return lambda asked: of(asked.study, asked.chosen().trials)
 
 
+def _over_time(
+    of: Callable[[OpenedStudy, Mapping[str, str]], pl.DataFrame],
+) -> Callable[[Asked], pl.DataFrame]:
+    """The same of every block that is asked for, told apart by the column `trial`."""
+
+    def gathered(asked: Asked) -> pl.DataFrame:
+        blocks = dict.fromkeys((asked.block, *asked.overlaid))
+        return pl.concat(
+            of(asked.study, replace(asked, block=block).chosen().trials).with_columns(
+                pl.lit("median trial" if block is None else f"block {block}").alias("trial")
+            )
+            for block in blocks
+        )
+
+    return gathered
+
+
+OVERLAID = frozenset({"bytes_acknowledged", "throughput", "window", "rtt", "queue"})
+"""Figures that can lay the trials of several blocks over each other."""
 OF_TRIALS = frozenset(
     {
         "bytes_acknowledged",
@@ -114,6 +137,9 @@ OF_TRIALS = frozenset(
         "states",
         "waterfall",
         "multiplexing",
+        "filmstrip",
+        "page_bytes",
+        "fairness",
     }
 )
 """Figures that show one trial of each arm: those of a pair's page. All others show a cell or the whole study."""
@@ -126,11 +152,11 @@ _GATHERERS: Mapping[str, Callable[[Asked], pl.DataFrame]] = MappingProxyType(
         "distributions": Asked.trials_of_cell,
         "cumulative": Asked.trials_of_cell,
         "first_loss": _first_loss,
-        "bytes_acknowledged": _bytes_acknowledged,
-        "throughput": _of_trials(series.throughput),
-        "window": _of_trials(series.window),
-        "rtt": _of_trials(series.round_trip_time),
-        "queue": _of_trials(series.queue),
+        "bytes_acknowledged": _over_time(_bytes_acknowledged),
+        "throughput": _over_time(series.throughput),
+        "window": _over_time(series.window),
+        "rtt": _over_time(series.round_trip_time),
+        "queue": _over_time(series.queue),
         "states": _states,
         "waterfall": _of_trials(requests.requests),
         "multiplexing": _of_trials(requests.chunks),

@@ -16,7 +16,7 @@ REQUESTS = {
     **dict.fromkeys(("arm", "url"), pl.String),
     **dict.fromkeys(("sent_ms", "first_byte_ms", "last_byte_ms"), pl.Float64),
 }
-CHUNKS = {"arm": pl.String, "stream_id": pl.Int64, "x_ms": pl.Float64, "length_bytes": pl.Int64}
+CHUNKS = {"arm": pl.String, "connection": pl.Int64, "stream_id": pl.Int64, "x_ms": pl.Float64, "length_bytes": pl.Int64}
 STATES = {
     **dict.fromkeys(("arm", "state", "next"), pl.String),
     "share_pct": pl.Float64,
@@ -75,6 +75,7 @@ def chunks(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
             parts.append(
                 found.sort("time_ns").select(
                     pl.lit(arm).alias("arm"),
+                    pl.col("time_ns").min().over("connection").rank("dense").cast(pl.Int64).alias("connection"),
                     pl.col("stream_id").cast(pl.Int64),
                     ((pl.col("time_ns") - zero_ns) / 1e6).cast(pl.Float64).alias("x_ms"),
                     pl.col("length_bytes").cast(pl.Int64),
