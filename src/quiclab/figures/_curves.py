@@ -37,7 +37,7 @@ def draw(data: pl.DataFrame, y_title: str, unit: str, *, step: bool = False) -> 
                 figure.add_scatter(
                     x=curve["x_ms"].to_list(),
                     y=curve["y"].to_list(),
-                    mode="lines+markers" if curve.height <= _MOST_MARKS else "lines",
+                    mode="lines+markers" if curve.height <= _MOST_MARKS and "opacity" not in look else "lines",
                     marker={"symbol": style.marker, "size": 6, "color": style.colour},
                     line={"color": style.colour, "dash": dash, "shape": "hv" if step else "linear"} | look.pop("line"),
                     hovertemplate="%{x:.5g} ms: %{y:,.5g} " + _style.text(unit) + f"<extra>{told}</extra>",

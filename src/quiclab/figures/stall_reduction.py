@@ -68,7 +68,9 @@ def _places(data: pl.DataFrame) -> list[tuple[str, str]]:
 
 def _told(row: dict[str, Any]) -> str:
     if row["gamma_pct"] is not None:
-        return f"{row['gamma_pct']:+.0f} % ({row['stalls']:.3g} of {row['benchmark_stalls']:.3g})".replace("-", "−")
+        return f"{row['gamma_pct']:+.0f} % ({row['stalls']:.3g} against {row['benchmark_stalls']:.3g})".replace(
+            "-", "−"
+        )
     if row["benchmark_path"] is None:
         return f"no γ: no network without loss ({row['stalls']:.3g} stalls)"
     if row["benchmark_stalls"] is None:

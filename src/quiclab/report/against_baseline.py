@@ -49,7 +49,7 @@ def improvement(analysis: StudyAnalysis) -> pl.DataFrame:
 
 
 def stall_reduction(study: Study, analysis: StudyAnalysis) -> pl.DataFrame:
-    """γ of every arm in every cell with a video; the benchmark's own cell is left out, for it is 0 by definition."""
+    """γ of every arm in every cell with a video; 0 of the benchmark itself."""
     counts = {key: mean(values) for key, values in by_cell_and_arm(study, "stalls").items()}
     without = _without_loss(study)
     rows: list[dict[str, Any]] = []
@@ -60,9 +60,9 @@ def stall_reduction(study: Study, analysis: StudyAnalysis) -> pl.DataFrame:
             benchmark = without.get(path)
             cell = next((c for c in analysis.comparisons if (c.path, c.workload) == (benchmark, workload)), None)
             stalls = counts.get((cell.cell_id, cell.baseline.arm)) if cell else None
-            for place, arm in enumerate(arms):
+            for arm in arms:
                 own = counts.get((here[0].cell_id, arm))
-                if own is None or (place == 0 and path == benchmark):
+                if own is None:
                     continue
                 rows.append(
                     {
