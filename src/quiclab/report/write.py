@@ -22,6 +22,7 @@ from quiclab.report.pair_page import write_pairs
 from quiclab.report.pairs import Cell, cells_of
 from quiclab.report.rendering import render
 from quiclab.report.study import Study, read_study
+from quiclab.report.study_figures import study_figures
 from quiclab.report.system_calls import read_counts, system_call_data, system_call_table
 from quiclab.report.text_table import TextTable
 from quiclab.report.trust import trust_tables
@@ -99,6 +100,7 @@ def _page(
         paper=paper,
         cost=cost,
         findings=findings(study, analysis),
+        study_figures=study_figures(study, analysis),
         trust=trust_tables(study, analysis),
         spec_text=_read(study.directory / "spec.toml"),
         pair_cells=pair_cells,
