@@ -9,9 +9,15 @@ from quiclab.figures.difference_map import DifferenceMap
 from quiclab.figures.distribution import Distribution
 from quiclab.figures.factor import Factor
 from quiclab.figures.first_loss import FirstLoss
+from quiclab.figures.handshake import Handshake
+from quiclab.figures.migration import Migration
 from quiclab.figures.multiplexing import Multiplexing
+from quiclab.figures.pacing import Pacing
+from quiclab.figures.proxy import Proxy
 from quiclab.figures.queue_length import QueueLength
 from quiclab.figures.round_trip_time import RoundTripTime
+from quiclab.figures.sequence import Sequence
+from quiclab.figures.state_machine import StateMachine
 from quiclab.figures.states import States
 from quiclab.figures.throughput import Throughput
 from quiclab.figures.waterfall import Waterfall
@@ -19,6 +25,8 @@ from quiclab.figures.waterfall import Waterfall
 FIGURES: tuple[Figure, ...] = (
     DifferenceMap(),
     Factor(),
+    Proxy(),
+    Migration(),
     Distribution(),
     Cumulative(),
     FirstLoss(),
@@ -26,8 +34,12 @@ FIGURES: tuple[Figure, ...] = (
     Throughput(),
     CongestionWindow(),
     RoundTripTime(),
+    Pacing(),
     QueueLength(),
+    Handshake(),
+    Sequence(),
     States(),
+    StateMachine(),
     Waterfall(),
     Multiplexing(),
 )

@@ -11,10 +11,12 @@ import polars as pl
 
 from quiclab.errors import SpecError
 from quiclab.opened import OpenedStudy
-from quiclab.report import figure_data, requests, series
+from quiclab.report import arm_bars, figure_data, requests, series, states
 from quiclab.report.chosen import Chosen, choose
 from quiclab.report.factors import factor
+from quiclab.report.handshakes import handshake
 from quiclab.report.model import StudyAnalysis
+from quiclab.report.sequence import Window, sequence
 from quiclab.report.study import BYTES_ACKNOWLEDGED
 
 
@@ -32,6 +34,10 @@ class Asked:
     """The arm that is compared with the baseline, where a figure shows only two; None is the first."""
     factor: str | None = None
     """Which factor of the study is the x axis; None is the only one that varies."""
+    window: Window = Window()
+    """Which packets a sequence diagram shows."""
+    shape: str = "box"
+    """How a distribution is drawn: `box` or `violin`."""
 
     def chosen(self) -> Chosen:
         """Trials, one of each arm."""
@@ -92,9 +98,14 @@ def _at_first_loss(study: OpenedStudy, trial_id: str) -> float | None:
     return float(by_then) if isinstance(by_then, int | float) else 0.0
 
 
-def _states(asked: Asked) -> pl.DataFrame:
-    times = asked.study.metrics.filter((pl.col("name") == "ttlb_ms") & pl.col("value").is_finite())
-    return requests.states(asked.study, asked.chosen().trials, dict(times.select("trial_id", "value").iter_rows()))
+def _states(
+    of: Callable[[OpenedStudy, Mapping[str, str], Mapping[str, float]], pl.DataFrame],
+) -> Callable[[Asked], pl.DataFrame]:
+    def gathered(asked: Asked) -> pl.DataFrame:
+        times = asked.study.metrics.filter((pl.col("name") == "ttlb_ms") & pl.col("value").is_finite())
+        return of(asked.study, asked.chosen().trials, dict(times.select("trial_id", "value").iter_rows()))
+
+    return gathered
 
 
 def _of_trials(
@@ -107,15 +118,21 @@ _GATHERERS: Mapping[str, Callable[[Asked], pl.DataFrame]] = MappingProxyType(
     {
         "differences": _differences,
         "factor": lambda asked: factor(asked.study, asked.analysis, asked.factor),
-        "distributions": Asked.trials_of_cell,
+        "proxy": lambda asked: arm_bars.proxied(asked.study, asked.analysis),
+        "migration": lambda asked: arm_bars.migration(asked.study, asked.analysis),
+        "distributions": lambda asked: asked.trials_of_cell().with_columns(shape=pl.lit(asked.shape)),
         "cumulative": Asked.trials_of_cell,
         "first_loss": _first_loss,
         "bytes_acknowledged": _bytes_acknowledged,
         "throughput": _of_trials(series.throughput),
         "window": _of_trials(series.window),
         "rtt": _of_trials(series.round_trip_time),
+        "pacing": _of_trials(series.pacing),
         "queue": _of_trials(series.queue),
-        "states": _states,
+        "handshake": _of_trials(handshake),
+        "sequence": lambda asked: sequence(asked.study, asked.chosen().trials, asked.window),
+        "states": _states(states.states),
+        "state_machine": _states(states.state_machine),
         "waterfall": _of_trials(requests.requests),
         "multiplexing": _of_trials(requests.chunks),
     }
