@@ -39,7 +39,9 @@ def draw(data: pl.DataFrame) -> Any:
         here = data.filter(pl.col("panel") == panel)
         for (arm, way), bars in here.group_by("arm", "way", maintain_order=True):
             _add(figure, row, arms.index(arm), str(arm), str(way), bars)
-    figure.update_layout(_style.with_legend(60 + _PANEL_PX * len(panels)), barmode="group", bargap=0.25, bargroupgap=0.08)
+    figure.update_layout(
+        _style.with_legend(60 + _PANEL_PX * len(panels)), barmode="group", bargap=0.25, bargroupgap=0.08
+    )
     figure.update_layout(legend={"y": 1 + 26 / (_PANEL_PX * len(panels))})
     title = f"{data['metric_title'][0]}, {data['unit'][0]}" if data["unit"][0] else data["metric_title"][0]
     figure.update_xaxes(type="category", automargin=True)
@@ -72,4 +74,3 @@ def _add(figure: go.Figure, row: int, place: int, arm: str, way: str, bars: pl.D
         + _style.text(bars["unit"][0])
         + f" over %{{customdata[1]}} trials, %{{customdata[2]}} failed<extra>{label}, %{{x}}</extra>",
     )
-

@@ -4,15 +4,18 @@
 from quiclab.figures._api import Figure
 from quiclab.figures.bytes_acknowledged import BytesAcknowledged
 from quiclab.figures.congestion_window import CongestionWindow
+from quiclab.figures.cost import Cost
 from quiclab.figures.cumulative import Cumulative
 from quiclab.figures.difference_map import DifferenceMap
 from quiclab.figures.distribution import Distribution
 from quiclab.figures.factor import Factor
 from quiclab.figures.first_loss import FirstLoss
 from quiclab.figures.handshake import Handshake
+from quiclab.figures.losses import Losses
 from quiclab.figures.migration import Migration
 from quiclab.figures.multiplexing import Multiplexing
 from quiclab.figures.pacing import Pacing
+from quiclab.figures.path import Path
 from quiclab.figures.proxy import Proxy
 from quiclab.figures.queue_length import QueueLength
 from quiclab.figures.round_trip_time import RoundTripTime
@@ -36,10 +39,13 @@ FIGURES: tuple[Figure, ...] = (
     RoundTripTime(),
     Pacing(),
     QueueLength(),
+    Losses(),
     Handshake(),
     Sequence(),
     States(),
     StateMachine(),
     Waterfall(),
     Multiplexing(),
+    Path(),
+    Cost(),
 )

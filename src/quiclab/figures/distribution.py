@@ -10,7 +10,6 @@ import polars as pl
 
 from quiclab.figures import _style
 
-
 _BOX = {"type": "box", "boxpoints": "all", "width": 0.6}
 _VIOLIN = {"type": "violin", "points": "all", "width": 0.8, "meanline": {"visible": True}, "spanmode": "hard"}
 

@@ -10,8 +10,15 @@ import polars as pl
 
 from quiclab.figures import _style
 
-_STEPS = {"TCP": 0, "TLS": 1, "QUIC and TLS": 2, "HelloRetryRequest": 4, "Retry": 3, "QUIC, 0-RTT": 5,
-          "Version Negotiation": 5}
+_STEPS = {
+    "TCP": 0,
+    "TLS": 1,
+    "QUIC and TLS": 2,
+    "HelloRetryRequest": 4,
+    "Retry": 3,
+    "QUIC, 0-RTT": 5,
+    "Version Negotiation": 5,
+}
 """What a round trip is for → place of its colour."""
 _REST = "request and response"
 _ROOM = 0.0105
@@ -26,7 +33,7 @@ class Handshake:
     tables = ("tables/handshake/*.parquet", "tables/link_packets/*.parquet", "metrics.parquet")
     columns = {  # noqa: RUF012 - a constant of the class
         "arm": "a row each, the baseline first",
-        "step": "what the round trip is for: TCP, TLS, QUIC and TLS, QUIC with 0-RTT, HelloRetryRequest, Retry, request and response",
+        "step": "what it is for: TCP, TLS, QUIC and TLS, QUIC with 0-RTT, HelloRetryRequest, Retry, or the request",
         "begin_ms": "when it begins, since the client's first packet, ms",
         "end_ms": "when the next one begins; of the last, when the first byte of the response came, ms",
         "messages": "its messages with their instants at the client, a line each",

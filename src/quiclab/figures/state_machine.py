@@ -13,12 +13,14 @@ from plotly.subplots import make_subplots
 from quiclab.figures import _style
 
 _ORDER = (
-    "init", "slow_start", "startup", "drain", "congestion_avoidance", "probe_bw", "probe_rtt", "maximum_window",
-    "application_limited", "flow_limited", "recovery", "timeout", "persistent_congestion",
+    "init", "slow_start", "conservative_slow_start", "startup", "drain", "congestion_avoidance", "probe_bw",
+    "probe_rtt", "maximum_window", "application_limited", "flow_limited", "recovery", "timeout", "persistent_congestion",
 )  # fmt: skip
 """States stand around a circle, from the top clockwise, in this order."""
 _HEIGHT_PX = 370
 _RADIUS, _NODE = 1.0, 0.17
+_LABEL = 0.36
+"""Where on its way an arrow's number stands: not in the middle, where most arrows cross."""
 _BEND = 0.055
 """The two ways between two states lie side by side."""
 
@@ -62,7 +64,11 @@ class StateMachine:
 
 def _title(arm: str, rows: pl.DataFrame) -> str:
     missed = rows["missed_ms"][0]
-    note = "" if missed is None else f"<br><span style='font-size:11px'>sampled: states under {missed:.3g} ms are missed</span>"
+    note = (
+        ""
+        if missed is None
+        else f"<br><span style='font-size:11px'>sampled: states under {missed:.3g} ms are missed</span>"
+    )
     return f"<b>{_style.text(arm)}</b>{note}"
 
 
@@ -114,8 +120,8 @@ def _arrow(
         x=head[0], y=head[1], ax=tail[0], ay=tail[1], axref=refs["xref"], ayref=refs["yref"], **refs, text="",
         showarrow=True, arrowhead=2, arrowsize=1, arrowwidth=1 + probability_pct / 60, arrowcolor=_style.BLANK_TEXT,
     )  # fmt: skip
-    share = 0.36
+    x, y = (tail[i] + (head[i] - tail[i]) * _LABEL + 1.7 * aside[i] for i in (0, 1))
     figure.add_annotation(
-        x=tail[0] + (head[0] - tail[0]) * share + aside[0], y=tail[1] + (head[1] - tail[1]) * share + aside[1], **refs,
+        x=x, y=y, **refs,
         text=f"{probability_pct:.0f}", showarrow=False, font={"size": 10},
     )  # fmt: skip

@@ -47,7 +47,7 @@ class States:
             )
         rows = data["state"].n_unique()
         figure.update_layout(
-            _style.with_legend(120 + 40 * rows * max(1, data["arm"].n_unique())),
+            _style.with_legend(120 + rows * (16 + 18 * data["arm"].n_unique())),
             barmode="group",
         )
         figure.update_xaxes(title={"text": "share of the transfer's time, %"}, rangemode="tozero", automargin=True)

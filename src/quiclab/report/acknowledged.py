@@ -37,7 +37,10 @@ def _by_ack(acks: pl.DataFrame | None, packets: pl.DataFrame) -> list[int | None
     """When the first acknowledgment of each packet arrived at its sender."""
     if acks is None or not packets.height:
         return [None] * packets.height
-    came = acks.filter((pl.col("event") == "received") & (pl.col("kind") != "dsack"), pl.col("source").is_in(packets["source"].implode()))
+    came = acks.filter(
+        (pl.col("event") == "received") & (pl.col("kind") != "dsack"),
+        pl.col("source").is_in(packets["source"].implode()),
+    )
     ranges = came.select(
         "source", "connection", _SPACE.alias("space"), "first", "last", pl.col("time_ns").alias("acknowledged_ns")
     )

@@ -70,7 +70,9 @@ def _common(direct: str, proxy: str) -> str:
         head += 1
     while tail < min(before) - head and direct[-1 - tail] == proxy[-1 - tail]:
         tail += 1
-    shared = (direct[:head].rstrip("-_. ") + " " + (direct[len(direct) - tail :] if tail else "").lstrip("-_. ")).strip()
+    shared = (
+        direct[:head].rstrip("-_. ") + " " + (direct[len(direct) - tail :] if tail else "").lstrip("-_. ")
+    ).strip()
     return shared or direct
 
 
@@ -91,12 +93,20 @@ def _bars(analysis: StudyAnalysis, places: Mapping[str, tuple[str, str]]) -> pl.
                 }
     frame = pl.DataFrame(list(rows.values()), schema=BARS)
     order = {label: place for place, label in enumerate(dict.fromkeys(label for label, _ in places.values()))}
-    return frame.sort(
-        pl.col("panel").replace_strict({panel: i for i, panel in enumerate(frame["panel"].unique(maintain_order=True))}),
-        pl.col("group").replace_strict({name: i for i, name in enumerate(frame["group"].unique(maintain_order=True))}),
-        pl.col("arm").replace_strict(order),
-        "way",
-    ) if frame.height else frame
+    return (
+        frame.sort(
+            pl.col("panel").replace_strict(
+                {panel: i for i, panel in enumerate(frame["panel"].unique(maintain_order=True))}
+            ),
+            pl.col("group").replace_strict(
+                {name: i for i, name in enumerate(frame["group"].unique(maintain_order=True))}
+            ),
+            pl.col("arm").replace_strict(order),
+            "way",
+        )
+        if frame.height
+        else frame
+    )
 
 
 def _numbers(arm: ArmResult) -> dict[str, object]:

@@ -13,10 +13,13 @@ from quiclab.errors import SpecError
 from quiclab.opened import OpenedStudy
 from quiclab.report import arm_bars, figure_data, requests, series, states
 from quiclab.report.chosen import Chosen, choose
+from quiclab.report.cost_figure import cost
 from quiclab.report.factors import factor
 from quiclab.report.handshakes import handshake
+from quiclab.report.loss_views import losses
 from quiclab.report.model import StudyAnalysis
-from quiclab.report.sequence import Window, sequence
+from quiclab.report.path_table import path_table
+from quiclab.report.sequence import WHOLE, Window, sequence
 from quiclab.report.study import BYTES_ACKNOWLEDGED
 
 
@@ -34,7 +37,7 @@ class Asked:
     """The arm that is compared with the baseline, where a figure shows only two; None is the first."""
     factor: str | None = None
     """Which factor of the study is the x axis; None is the only one that varies."""
-    window: Window = Window()
+    window: Window = WHOLE
     """Which packets a sequence diagram shows."""
     shape: str = "box"
     """How a distribution is drawn: `box` or `violin`."""
@@ -129,11 +132,14 @@ _GATHERERS: Mapping[str, Callable[[Asked], pl.DataFrame]] = MappingProxyType(
         "rtt": _of_trials(series.round_trip_time),
         "pacing": _of_trials(series.pacing),
         "queue": _of_trials(series.queue),
+        "losses": _of_trials(losses),
         "handshake": _of_trials(handshake),
         "sequence": lambda asked: sequence(asked.study, asked.chosen().trials, asked.window),
         "states": _states(states.states),
         "state_machine": _states(states.state_machine),
         "waterfall": _of_trials(requests.requests),
         "multiplexing": _of_trials(requests.chunks),
+        "path": lambda asked: path_table(asked.study, asked.analysis),
+        "cost": lambda asked: cost(asked.study, asked.analysis),
     }
 )

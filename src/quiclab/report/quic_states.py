@@ -7,6 +7,7 @@ import polars as pl
 
 from quiclab.opened import OpenedStudy
 from quiclab.report.series import best_source, of_the_transfer
+from quiclab.tables import TABLES
 
 Spans = list[tuple[str, float]]
 _GROWING = ("slow_start", "congestion_avoidance")
@@ -30,8 +31,6 @@ def spans(study: OpenedStudy, trial_id: str, zero_ns: int, most_bytes: int | Non
 
 
 def _of_server(study: OpenedStudy, name: str, trial_id: str, zero_ns: int) -> pl.DataFrame:
-    from quiclab.tables import TABLES
-
     rows = study.of_trial(name, trial_id)
     rows = TABLES[name].empty() if rows is None else rows
     return of_the_transfer(rows.filter((pl.col("vantage") == "server") & pl.col("time_ns").is_not_null()), zero_ns)
@@ -46,12 +45,13 @@ def _inferred(metrics: pl.DataFrame, losses: pl.DataFrame) -> pl.DataFrame:
     lost = losses.filter(pl.col("direction") == "down").select("time_ns", lost_ns="time_ns").sort("time_ns")
     told = told.join_asof(lost, on="time_ns")
     recovering = (pl.col("time_ns") - pl.col("lost_ns")) / 1e6 < pl.col("smoothed_rtt_ms")
+    below = pl.col("ssthresh_bytes").is_null() | (pl.col("cwnd_bytes") < pl.col("ssthresh_bytes"))
     return told.select(
         "time_ns",
         state=pl.when(pl.col("pto_count") > 0).then(pl.lit("timeout"))
         .when(pl.col("phase").is_not_null()).then(pl.col("phase"))
         .when(recovering).then(pl.lit("recovery"))
-        .when(pl.col("ssthresh_bytes").is_null() | (pl.col("cwnd_bytes") < pl.col("ssthresh_bytes"))).then(pl.lit("slow_start"))
+        .when(below).then(pl.lit("slow_start"))
         .otherwise(pl.lit("congestion_avoidance")),
     )  # fmt: skip
 
@@ -69,11 +69,15 @@ def _at_most(metrics: pl.DataFrame, changes: pl.DataFrame, most_bytes: int | Non
 
 def _held_back(limits: pl.DataFrame, changes: pl.DataFrame) -> pl.DataFrame:
     """The peer's limit held the sender back from `blocked` until the next limit."""
-    steps = limits.filter((pl.col("direction") == "down") & pl.col("scope").is_in(["connection", "stream"])).sort("time_ns")
+    steps = limits.filter((pl.col("direction") == "down") & pl.col("scope").is_in(["connection", "stream"])).sort(
+        "time_ns"
+    )
     blocked = steps.filter(pl.col("event") == "blocked").select("time_ns", state=pl.lit("flow_limited"))
     if not blocked.height:
         return changes
     freed = steps.filter(pl.col("event") != "blocked").select("time_ns", freed_ns="time_ns")
     ends = blocked.select("time_ns").join_asof(freed, on="time_ns", strategy="forward").drop_nulls().unique("freed_ns")
-    after = ends.select(time_ns="freed_ns").sort("time_ns").join_asof(changes.sort("time_ns"), on="time_ns").drop_nulls()
+    after = (
+        ends.select(time_ns="freed_ns").sort("time_ns").join_asof(changes.sort("time_ns"), on="time_ns").drop_nulls()
+    )
     return pl.concat([changes, blocked, after.select("time_ns", "state")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 import polars as pl
 
@@ -35,6 +36,10 @@ class Window:
     """None is no end."""
 
 
+WHOLE = Window()
+"""The first packets of a transfer."""
+
+
 def sequence(study: OpenedStudy, trials: Mapping[str, str], window: Window) -> pl.DataFrame:
     """The packets that the captures of both ends hold, in the order in which they left."""
     parts = [pl.DataFrame(schema=SEQUENCE)]
@@ -53,7 +58,11 @@ def sequence(study: OpenedStudy, trials: Mapping[str, str], window: Window) -> p
             .head(window.packets)
         )
         if shown.height:
-            parts.append(_told(study, trial_id, shown, zero_ns).select(pl.lit(arm).alias("arm"), pl.exclude("arm")).select(*SEQUENCE))
+            parts.append(
+                _told(study, trial_id, shown, zero_ns)
+                .select(pl.lit(arm).alias("arm"), pl.exclude("arm"))
+                .select(*SEQUENCE)
+            )
     return pl.concat(parts)
 
 
@@ -90,12 +99,19 @@ def _told(study: OpenedStudy, trial_id: str, packets: pl.DataFrame, zero_ns: int
     space = pl.col("packet_type").replace(_SPACES)
     segments = _segments(study, trial_id)
     packets = packets.join(segments, on=["source", "ip_packet"], how="left", maintain_order="left")
-    tcp = pl.when(pl.col("flags") != "").then(pl.col("flags")).when(pl.col("length_bytes") > 0).then(pl.lit("data")).otherwise(pl.lit("ACK"))
+    tcp = (
+        pl.when(pl.col("flags") != "")
+        .then(pl.col("flags"))
+        .when(pl.col("length_bytes") > 0)
+        .then(pl.lit("data"))
+        .otherwise(pl.lit("ACK"))
+    )
     tcp_space = pl.when(pl.col("length_bytes") > 0).then(pl.lit("TCP data")).otherwise(pl.lit("TCP"))
     packets = packets.with_columns(
         space=pl.when(quic).then(space.fill_null("unreadable")).otherwise(tcp_space),
         number=number.fill_null(0),
-        label=pl.when(quic).then(pl.concat_str(space.fill_null("unreadable"), pl.lit(" "), number.fill_null(0).cast(pl.String)))
+        label=pl.when(quic)
+        .then(pl.concat_str(space.fill_null("unreadable"), pl.lit(" "), number.fill_null(0).cast(pl.String)))
         .otherwise(pl.concat_str(tcp, pl.lit(" "), number.fill_null(0).cast(pl.String))),
     )
     packets = acknowledged(study, trial_id, packets)
@@ -114,10 +130,12 @@ def _segments(study: OpenedStudy, trial_id: str) -> pl.DataFrame:
     schema = {"source": pl.String, "ip_packet": pl.UInt64, "flags": pl.String}
     if captured is None:
         return pl.DataFrame(schema=schema)
-    words = [
-        pl.when((pl.col("tcp_flags").fill_null(0) & bit) > 0).then(pl.lit(word)) for bit, word in _FLAGS
-    ]
-    return captured.select("source", pl.col("number").alias("ip_packet"), pl.concat_str(words, separator=" ", ignore_nulls=True).alias("flags"))
+    words = [pl.when((pl.col("tcp_flags").fill_null(0) & bit) > 0).then(pl.lit(word)) for bit, word in _FLAGS]
+    return captured.select(
+        "source",
+        pl.col("number").alias("ip_packet"),
+        pl.concat_str(words, separator=" ", ignore_nulls=True).alias("flags"),
+    )
 
 
 def _probes(study: OpenedStudy, trial_id: str, packets: pl.DataFrame) -> list[str]:
@@ -128,20 +146,19 @@ def _probes(study: OpenedStudy, trial_id: str, packets: pl.DataFrame) -> list[st
     again = _says_again(study, trial_id, packets)
     for place, row in enumerate(packets.iter_rows(named=True)):
         trigger = row["trigger"] or ""
-        if "pto" in trigger or "probe" in trigger:
-            why[place] = "probe"
-        elif again[place] and not _lost_before(losses, row["sender"], row["sent_ns"]):
+        probing = again[place] and not _lost_before(losses, row["sender"], row["sent_ns"])
+        if probing or "pto" in trigger or "probe" in trigger:
             why[place] = "probe"
         elif row["retransmission"] or again[place]:
             why[place] = "again"
     for end, instant, slack_ns in _expired(study, trial_id):
         after = (
-            place for place, (sender, sent) in enumerate(packets.select("sender", "sent_ns").rows())
+            place
+            for place, (sender, sent) in enumerate(packets.select("sender", "sent_ns").rows())
             if sender == end and sent >= instant - slack_ns - 1_000_000 and sent - instant < 20_000_000
         )
-        place = next(after, None)
-        if place is not None:
-            why[place] = "probe"
+        for first in islice(after, 1):
+            why[first] = "probe"
     return why
 
 
@@ -163,7 +180,9 @@ def _expired(study: OpenedStudy, trial_id: str) -> list[tuple[str, int, int]]:
     timers, metrics = study.of_trial("timers", trial_id), study.of_trial("transport_metrics", trial_id)
     columns = ("vantage", "time_ns", pl.col("uncertainty_ns").fill_null(0))
     if timers is not None:
-        found += timers.filter(pl.col("timer").is_in(["pto", "rto"]) & (pl.col("event") == "expired")).select(columns).rows()
+        found += (
+            timers.filter(pl.col("timer").is_in(["pto", "rto"]) & (pl.col("event") == "expired")).select(columns).rows()
+        )
     if metrics is not None and not found:
         counted = metrics.filter(pl.col("pto_count").is_not_null()).sort("time_ns")
         before = pl.col("pto_count").shift(1, fill_value=0).over("source", "connection")

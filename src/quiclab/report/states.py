@@ -27,6 +27,8 @@ TRANSITIONS = {
     **dict.fromkeys(("share_pct", "probability_pct", "missed_ms"), pl.Float64),
     "visits": pl.Int64,
 }
+NOT_TOLD = "not told"
+"""The state of a sender of which there is neither a log nor a sample."""
 Span = tuple[str, float]
 """A state, and when it began: since the client's first packet, ms."""
 
@@ -58,7 +60,9 @@ def state_machine(study: OpenedStudy, trials: Mapping[str, str], times_ms: Mappi
         shares, follows = _shares(spans, end_ms), _follows(spans)
         for state, visits in Counter(state for state, _ in spans).items():
             about = {"arm": arm, "state": state, "share_pct": shares[state], "visits": visits, "missed_ms": missed_ms}
-            rows += [about | {"next": after, "probability_pct": share} for after, share in follows[state] or [(None, None)]]
+            after: list[tuple[str | None, float | None]] = [*follows[state]] or [(None, None)]
+            rows += [about | {"next": name, "probability_pct": share} for name, share in after]
+            ]
     return pl.DataFrame(rows, schema=TRANSITIONS)
 
 
@@ -73,13 +77,15 @@ def _each(
         if zero_ns is None or end_ms is None:
             continue
         packets, most_bytes = bounds.get(arm, (None, None))
+        missed_ms: float | None
         spans, missed_ms = tcp_states.spans(study, trial_id, zero_ns, packets)
         if not spans:
-            spans, missed_ms = quic_states.spans(study, trial_id, zero_ns, most_bytes), None
+            missed_ms = None
+            spans = quic_states.spans(study, trial_id, zero_ns, most_bytes)
         spans = [(state, begin) for state, begin in spans if begin < end_ms]
-        if spans:
-            found.append((arm, merged([("init", 0.0), *spans]), end_ms, missed_ms))
-    return found
+        told = merged([("init", 0.0), *spans]) if spans else [(NOT_TOLD, 0.0)]
+        found.append((arm, told, end_ms, missed_ms))
+    return found if any(spans[0][0] != NOT_TOLD for _, spans, _, _ in found) else []
 
 
 def _most(arm: Mapping[str, Any]) -> tuple[int | None, int | None]:

@@ -17,8 +17,13 @@ _STARTUP_GAIN, _DRAIN_GAIN = 640, 128
 _PROBE_RTT_GAIN = 256
 """BBR's gain of the window while it probes the round-trip time; at all other times it is 512 or 739."""
 
+_TICK_NS = 10_500_000
+"""The kernel counts the time that a window held it back in ticks of its own, of 10 ms at the most."""
 
-def spans(study: OpenedStudy, trial_id: str, zero_ns: int, most_packets: int | None) -> tuple[list[tuple[str, float]], float]:
+
+def spans(
+    study: OpenedStudy, trial_id: str, zero_ns: int, most_packets: int | None
+) -> tuple[list[tuple[str, float]], float]:
     """States with their beginnings in ms, and the interval of the samples in ms; nothing where there are none."""
     samples = study.of_trial("tcp_info", trial_id)
     if samples is None:
@@ -34,18 +39,24 @@ def spans(study: OpenedStudy, trial_id: str, zero_ns: int, most_packets: int | N
 
 
 def _of_the_busy_connection(samples: pl.DataFrame) -> pl.DataFrame:
-    """One sample an instant: of the connection that was last to send something new. A second one follows a change of the
-    client's address."""
+    """One sample an instant, of the connection that was last to send something new.
+
+    There is a second one after a change of the client's address.
+    """
     sending = samples.with_columns(
         news=(pl.col("bytes_sent").fill_null(0).diff().over("connection", order_by="time_ns").fill_null(1) > 0)
-    ).with_columns(news_ns=pl.when(pl.col("news")).then(pl.col("time_ns")).forward_fill().over("connection", order_by="time_ns"))
+    ).with_columns(
+        news_ns=pl.when(pl.col("news")).then(pl.col("time_ns")).forward_fill().over("connection", order_by="time_ns")
+    )
     latest = pl.col("news_ns").cum_max()
-    return sending.sort("time_ns").filter(pl.col("news_ns") >= latest).unique("time_ns", keep="last", maintain_order=True)
+    return (
+        sending.sort("time_ns").filter(pl.col("news_ns") >= latest).unique("time_ns", keep="last", maintain_order=True)
+    )
 
 
 def _state(most_packets: int | None) -> pl.Expr:
     """The first of these that holds of a sample."""
-    held_back = pl.col("rwnd_limited_us").cast(pl.Int64).diff().over("connection").fill_null(0) > 0
+    held_back = _counting(pl.col("rwnd_limited_us"))
     in_flight = pl.col("unacked").cast(pl.Int64) - pl.col("sacked") - pl.col("lost") + pl.col("retrans")
     nothing_waits = (pl.col("notsent_bytes") == 0) & (in_flight < pl.col("snd_cwnd"))
     pacing, window = pl.col("bbr_pacing_gain_256ths"), pl.col("bbr_cwnd_gain_256ths")
@@ -64,3 +75,12 @@ def _state(most_packets: int | None) -> pl.Expr:
         .when(pl.col("snd_cwnd") < pl.col("snd_ssthresh")).then(pl.lit("slow_start"))
         .otherwise(pl.lit("congestion_avoidance"))
     )  # fmt: skip
+
+
+def _counting(counter: pl.Expr) -> pl.Expr:
+    """Whether a counter grows here, or has just grown and soon will again."""
+    time = pl.col("time_ns")
+    grew = counter.cast(pl.Int64).diff().over("connection").fill_null(0) > 0
+    last, following = (pl.when(grew).then(time).fill_null(strategy=way) for way in ("forward", "backward"))
+    between = (time - last <= _TICK_NS) & (following - time <= _TICK_NS)
+    return grew | between.fill_null(value=False)
