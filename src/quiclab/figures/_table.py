@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from quiclab.figures import _style
 
 _ROW_PX, _HEAD_PX, _LINE_PX = 26, 40, 15
-_LETTERS = 100
+_LETTERS = 122
 """Of a row in a figure's width, at the size of the text."""
 _UNBROKEN = "\N{NO-BREAK SPACE}"
 """Between a number and its unit."""

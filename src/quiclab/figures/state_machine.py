@@ -14,7 +14,8 @@ from quiclab.figures import _style
 
 _ORDER = (
     "init", "slow_start", "conservative_slow_start", "startup", "drain", "congestion_avoidance", "probe_bw",
-    "probe_rtt", "maximum_window", "application_limited", "flow_limited", "recovery", "timeout", "persistent_congestion",
+    "probe_rtt", "maximum_window", "application_limited", "flow_limited", "recovery", "timeout",
+    "persistent_congestion",
 )  # fmt: skip
 """States stand around a circle, from the top clockwise, in this order."""
 _HEIGHT_PX = 370

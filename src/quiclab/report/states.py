@@ -62,7 +62,6 @@ def state_machine(study: OpenedStudy, trials: Mapping[str, str], times_ms: Mappi
             about = {"arm": arm, "state": state, "share_pct": shares[state], "visits": visits, "missed_ms": missed_ms}
             after: list[tuple[str | None, float | None]] = [*follows[state]] or [(None, None)]
             rows += [about | {"next": name, "probability_pct": share} for name, share in after]
-            ]
     return pl.DataFrame(rows, schema=TRANSITIONS)
 
 
