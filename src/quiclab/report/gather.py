@@ -11,11 +11,26 @@ import polars as pl
 
 from quiclab.errors import SpecError
 from quiclab.opened import OpenedStudy
-from quiclab.report import against_baseline, competing, figure_data, page_load, player, requests, series
+from quiclab.report import (
+    against_baseline,
+    arm_bars,
+    competing,
+    figure_data,
+    page_load,
+    player,
+    requests,
+    series,
+    states,
+)
 from quiclab.report.against_best import against_best
 from quiclab.report.chosen import Chosen, choose
+from quiclab.report.cost_figure import cost
 from quiclab.report.factors import factor
+from quiclab.report.handshakes import handshake
+from quiclab.report.loss_views import losses
 from quiclab.report.model import StudyAnalysis
+from quiclab.report.path_table import path_table
+from quiclab.report.sequence import WHOLE, Window, sequence
 from quiclab.report.study import BYTES_ACKNOWLEDGED, read_study
 
 
@@ -35,6 +50,10 @@ class Asked:
     """Which factor of the study is the x axis; None is the only one that varies."""
     overlaid: tuple[int, ...] = ()
     """Further blocks, whose trials the figures over time lay over the others."""
+    window: Window = WHOLE
+    """Which packets a sequence diagram shows."""
+    shape: str = "box"
+    """How a distribution is drawn: `box` or `violin`."""
 
     def chosen(self) -> Chosen:
         """Trials, one of each arm."""
@@ -97,9 +116,14 @@ def _at_first_loss(study: OpenedStudy, trial_id: str) -> float | None:
     return float(by_then) if isinstance(by_then, int | float) else 0.0
 
 
-def _states(asked: Asked) -> pl.DataFrame:
-    times = asked.study.metrics.filter((pl.col("name") == "ttlb_ms") & pl.col("value").is_finite())
-    return requests.states(asked.study, asked.chosen().trials, dict(times.select("trial_id", "value").iter_rows()))
+def _states(
+    of: Callable[[OpenedStudy, Mapping[str, str], Mapping[str, float]], pl.DataFrame],
+) -> Callable[[Asked], pl.DataFrame]:
+    def gathered(asked: Asked) -> pl.DataFrame:
+        times = asked.study.metrics.filter((pl.col("name") == "ttlb_ms") & pl.col("value").is_finite())
+        return of(asked.study, asked.chosen().trials, dict(times.select("trial_id", "value").iter_rows()))
+
+    return gathered
 
 
 def _of_trials(
@@ -125,7 +149,7 @@ def _over_time(
     return gathered
 
 
-OVERLAID = frozenset({"bytes_acknowledged", "throughput", "window", "rtt", "queue"})
+OVERLAID = frozenset({"bytes_acknowledged", "throughput", "window", "rtt", "pacing", "queue"})
 """Figures that can lay the trials of several blocks over each other."""
 OF_TRIALS = frozenset(
     {
@@ -133,8 +157,13 @@ OF_TRIALS = frozenset(
         "throughput",
         "window",
         "rtt",
+        "pacing",
         "queue",
+        "losses",
+        "handshake",
+        "sequence",
         "states",
+        "state_machine",
         "waterfall",
         "multiplexing",
         "filmstrip",
@@ -149,15 +178,22 @@ _GATHERERS: Mapping[str, Callable[[Asked], pl.DataFrame]] = MappingProxyType(
         "differences": _differences,
         "against_best": lambda asked: against_best(asked.analysis),
         "factor": lambda asked: factor(asked.study, asked.analysis, asked.factor),
-        "distributions": Asked.trials_of_cell,
+        "proxy": lambda asked: arm_bars.proxied(asked.study, asked.analysis),
+        "migration": lambda asked: arm_bars.migration(asked.study, asked.analysis),
+        "distributions": lambda asked: asked.trials_of_cell().with_columns(shape=pl.lit(asked.shape)),
         "cumulative": Asked.trials_of_cell,
         "first_loss": _first_loss,
         "bytes_acknowledged": _over_time(_bytes_acknowledged),
         "throughput": _over_time(series.throughput),
         "window": _over_time(series.window),
         "rtt": _over_time(series.round_trip_time),
+        "pacing": _over_time(series.pacing),
         "queue": _over_time(series.queue),
-        "states": _states,
+        "losses": _of_trials(losses),
+        "handshake": _of_trials(handshake),
+        "sequence": lambda asked: sequence(asked.study, asked.chosen().trials, asked.window),
+        "states": _states(states.states),
+        "state_machine": _states(states.state_machine),
         "waterfall": _of_trials(requests.requests),
         "multiplexing": _of_trials(requests.chunks),
         "filmstrip": _of_trials(page_load.filmstrip),
@@ -168,5 +204,7 @@ _GATHERERS: Mapping[str, Callable[[Asked], pl.DataFrame]] = MappingProxyType(
         "video_quality": lambda asked: player.video_quality(read_study(asked.study.directory), asked.analysis),
         "stall_reduction": lambda a: against_baseline.stall_reduction(read_study(a.study.directory), a.analysis),
         "fairness": _of_trials(competing.fairness),
+        "path": lambda asked: path_table(asked.study, asked.analysis),
+        "cost": lambda asked: cost(asked.study, asked.analysis),
     }
 )

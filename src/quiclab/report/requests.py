@@ -1,28 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests, chunks of streams and states of single trials: from their tables to the columns that figures draw."""
+"""Requests and chunks of streams of single trials: from their tables to the columns that figures draw."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
-from itertools import pairwise
 
 import polars as pl
 
 from quiclab.opened import OpenedStudy
-from quiclab.report.series import best_source, of_the_transfer, start_ns
+from quiclab.report.series import start_ns
 
 REQUESTS = {
     **dict.fromkeys(("arm", "url"), pl.String),
     **dict.fromkeys(("sent_ms", "first_byte_ms", "last_byte_ms"), pl.Float64),
 }
 CHUNKS = {"arm": pl.String, "connection": pl.Int64, "stream_id": pl.Int64, "x_ms": pl.Float64, "length_bytes": pl.Int64}
-STATES = {
-    **dict.fromkeys(("arm", "state", "next"), pl.String),
-    "share_pct": pl.Float64,
-    "visits": pl.Int64,
-    "sampled": pl.Boolean,
-}
 
 
 def requests(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
@@ -91,46 +83,3 @@ def _at_client(frames: pl.DataFrame) -> pl.DataFrame:
     )
     counts = came.group_by("source").agg(pl.len().alias("rows")).sort("rows", "source", descending=[True, False])
     return came.filter(source=counts["source"][0]) if counts.height else came
-
-
-def states(study: OpenedStudy, trials: Mapping[str, str], times_ms: Mapping[str, float]) -> pl.DataFrame:
-    """Time in each state of the sender, from its first to the transfer's end (`times_ms`: trial → its time)."""
-    rows: list[dict[str, object]] = []
-    for arm, trial_id in trials.items():
-        changes, zero_ns = study.of_trial("cc_states", trial_id), start_ns(study, trial_id)
-        if changes is None or zero_ns is None or trial_id not in times_ms:
-            continue
-        known = changes.filter((pl.col("vantage") == "server") & pl.col("time_ns").is_not_null())
-        changes = of_the_transfer(known, zero_ns)
-        source = best_source(changes)
-        if source is not None:
-            rows += _shares(arm, changes.filter(source=source[0]).sort("time_ns"), zero_ns, times_ms[trial_id])
-    return pl.DataFrame(rows, schema=STATES)
-
-
-def _shares(arm: str, changes: pl.DataFrame, zero_ns: int, time_ms: float) -> list[dict[str, object]]:
-    instants = [(time - zero_ns) / 1e6 for time in changes["time_ns"]]
-    names = [str(name) for name in changes["new_state"]]
-    ends = [*instants[1:], max(time_ms, instants[-1])]
-    spent: Counter[str] = Counter()
-    for name, begin, end in zip(names, instants, ends, strict=True):
-        spent[name] += max(0.0, min(end, time_ms) - min(begin, time_ms))
-    total = sum(spent.values())
-    entered = Counter(names)
-    follows: dict[str, Counter[str]] = {name: Counter() for name in entered}
-    for name, after in pairwise(names):
-        follows[name][after] += 1
-    return [
-        {
-            "arm": arm,
-            "state": name,
-            "share_pct": 100 * spent[name] / total if total else None,
-            "visits": visits,
-            "next": ", ".join(
-                f"{after} {100 * count / follows[name].total():.0f} %" for after, count in follows[name].most_common()
-            )
-            or "nothing",
-            "sampled": changes["source"][0].endswith(".tcpinfo"),
-        }
-        for name, visits in entered.most_common()
-    ]
