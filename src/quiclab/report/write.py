@@ -184,6 +184,12 @@ def _result(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
 
 
 def _method(analysis: StudyAnalysis) -> str:
+    if analysis.sequential:
+        return (
+            "Difference: (median of the baseline − median of the other arm) / median of the baseline × 100. Decided at "
+            f"{analysis.alpha:g} by {analysis.decided_by}; interval and p are its own, and hold however often one "
+            "looked. Failed trials rank worst and leave Welch blank."
+        )
     return (
         "Difference: (median of the baseline − median of the other arm) / median of the baseline × 100. The exact "
         f"signed-rank test of the pairs decides, at {analysis.alpha:g} after Benjamini–Hochberg over "
