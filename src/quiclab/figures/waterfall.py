@@ -13,6 +13,9 @@ from quiclab.figures import _style
 _WAITING = 0.35
 """Opacity of the part of a bar in which nothing came yet."""
 
+_LONGEST = 48
+"""Characters of an address that a label bears."""
+
 
 class Waterfall:
     """A bar per request, in the order of the first bytes; pale while it waits, full while it receives."""
@@ -34,7 +37,7 @@ class Waterfall:
         for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
             style, label = _style.arm_style(place), _style.text(arm)
             requests = data.filter(pl.col("arm") == arm).sort("first_byte_ms", nulls_last=True)
-            names = [f"{label} {number}: {_style.text(url)}" for number, url in enumerate(requests["url"], 1)]
+            names = [f"{label} {number}: {_style.text(_short(url))}" for number, url in enumerate(requests["url"], 1)]
             for part, start, end, opacity in (
                 ("waiting", "sent_ms", "first_byte_ms", _WAITING),
                 ("receiving", "first_byte_ms", "last_byte_ms", 1.0),
@@ -57,3 +60,8 @@ class Waterfall:
         )
         figure.update_yaxes(automargin=True, autorange="reversed", type="category")
         return figure
+
+
+def _short(url: str) -> str:
+    """Both ends of a long one: a page may ask for a whole picture by its address."""
+    return url if len(url) <= _LONGEST else f"{url[: _LONGEST - 12]}…{url[-11:]}"
