@@ -72,6 +72,13 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
+def all_drawn(page: Any) -> None:
+    """Wait for it."""
+    from playwright.sync_api import expect
+
+    expect(page.locator("[data-figure]:not([data-drawn])")).to_have_count(0, timeout=240_000)
+
+
 def opening(browser: Any, page_file: Path, rounds: int) -> list[float]:
     """From the click until what is on the first screen is drawn, s."""
     found = []
@@ -99,7 +106,7 @@ def scrolling(browser: Any, page_file: Path) -> float:
     """Frames per second while the wheel turns, everything drawn before."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(page_file.as_uri())
-    page.wait_for_function("!document.querySelector('[data-figure]:not([data-drawn])')", timeout=120_000)
+    all_drawn(page)
     page.mouse.move(640, 450)
     found = frames_per_s(page, lambda step: page.mouse.wheel(0, 400 if step % 20 < 10 else -400))
     page.close()
@@ -113,7 +120,7 @@ def zooming(browser: Any, page_file: Path, name: str) -> tuple[list[float], floa
     figure = page.locator(f'[data-figure="{name}"]')
     figure.scroll_into_view_if_needed()
     page.wait_for_selector(f'[data-figure="{name}"][data-drawn]', timeout=120_000)
-    page.wait_for_function("!document.querySelector('[data-figure]:not([data-drawn])')", timeout=240_000)
+    all_drawn(page)
     zooms = page.evaluate(
         """async (name) => {
           const element = document.querySelector(`[data-figure="${name}"]`);
