@@ -132,18 +132,9 @@ def _unloaded(arm: Arm, client: Endpoint, server: Endpoint, pages: Collection[Wo
         if pages and "pages" not in endpoint.abilities:
             able = [each.name for each in ENDPOINTS if each.role == endpoint.role and "pages" in each.abilities]
             found.append(f"the {endpoint.role} {endpoint.name} cannot {does} pages: unsupported; {', '.join(able)} can")
-    if arm.proxy is not None and any(_has_other_hosts(each) for each in pages):
+    if arm.proxy is not None and any(each.page is not None and each.page.several_hosts for each in pages):
         found.append("a proxy has one origin, and a page of several hosts has several: unsupported")
     return found
-
-
-def _has_other_hosts(workload: Workload) -> bool:
-    page = workload.page
-    if page is None:
-        return False
-    return page.har is not None or any(
-        each.value > 0 for each in (page.third_party, *(r.third_party for r in page.resources))
-    )
 
 
 def _unplayed(client: Endpoint, server: Endpoint) -> list[str]:
