@@ -73,7 +73,9 @@ def caddy_command(context: Context, servers: Mapping[str, Any], certificates: Se
         "TMPDIR": str(context.work_dir),
         "GOMAXPROCS": "2",
     }
-    if context.qlog_dir is not None and context.protocol == "h3":
+    # A proxy's own requests over HTTP/3 would be logged beside what it answers, as if they were the client's.
+    asks_over_quic = context.origin is not None and context.origin.protocol == "h3"
+    if context.qlog_dir is not None and context.protocol == "h3" and not asks_over_quic:
         env["QLOGDIR"] = str(context.qlog_dir)
     config = {
         "admin": {"disabled": True, "config": {"persist": False}},

@@ -8,7 +8,8 @@ from typing import Any
 
 from quiclab.spec import model
 from quiclab.spec.address_change import second_link_name
-from quiclab.testbed.link import CLIENT_ADDRESSES, SECOND_NETWORK_FILES, SERVER_ADDRESSES, link_files, node_addresses
+from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, node_addresses
+from quiclab.testbed.link_files import SECOND_NETWORK_FILES, link_files
 
 CLIENT, SERVER = "client", "server"
 

@@ -105,6 +105,7 @@ class Topology:
             mtu=path.mtu,
             model=link_config(path, self._row.seed, self._later),
             second_network=self._later is not None,
+            begins_when_told=bool(path.more_links),  # a proxy between two has fetched something before
             more_server_addresses=page.addresses(path.ip_version) if page else (),
             route=_route(self._tcp_of("proxy")),
             route_at={self.namespaces[end]: self._route_at(end) for end in ENDS},

@@ -20,6 +20,7 @@ from typing import Any, Literal, Self
 
 from quiclab.errors import HostError
 from quiclab.testbed.link_ends import PREFIXES, SIDES, Ends, Place, Span
+from quiclab.testbed.link_files import SECOND_NETWORK_FILES, link_files
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
 from quiclab.testbed.real_time import ask_for_awake_processors, ask_for_real_time
 
@@ -63,6 +64,8 @@ class LinkSettings:
     second_network: bool = False
     """Whether the last link of `model` is the client's in a second network, to which it changes: where the first link
     ends, it ends too."""
+    begins_when_told: bool = False
+    """Whether packets that pass before `begin` are none of the workload's; else it begins with the first packet."""
     more_server_addresses: Sequence[str] = ()
     """Beside the server's own, in the same networks."""
     packet_log: bool = True
@@ -132,6 +135,7 @@ class Link:
                 "buffer_bytes": 256 << 20,
             },
             "timer": {"spin_ns": settings.spin_ns},
+            "begins_when_told": settings.begins_when_told,
             **({"more_links": more} if more else {}),
         }
         text = json.dumps(config, indent=1)
@@ -219,6 +223,14 @@ class Link:
         folder = self._settings.work_dir
         return str(folder / name) if folder else None
 
+    def begin(self) -> None:
+        """The workload begins: every link's t = 0, and its packet 0, is the next packet that reaches it."""
+        process = self._require()
+        if self._settings.begins_when_told and process.stdin is not None:
+            process.stdin.write("begin\n")
+            process.stdin.flush()
+            self._message("begun")
+
     @property
     def pid(self) -> int:
         """Of the link's process."""
@@ -266,20 +278,6 @@ class Link:
         if message.get("event") != event:
             raise HostError(f"the link cannot run: {message.get('message', line)}", message.get("hint", ""))
         return message
-
-
-def link_files(number: int) -> dict[str, str]:
-    """Names of the files of a link, which counts from 0: those of the first have the plain names."""
-    before = "" if number == 0 else f"link-{number + 1}-"
-    return {
-        "packet_log": f"{before[:-1] or 'link'}.qplog",
-        "capture_client": f"{before}client.pcapng",
-        "capture_server": f"{before}server.pcapng",
-    }
-
-
-SECOND_NETWORK_FILES = {**link_files(0), "packet_log": "link-next.qplog"}
-"""Captures are those of the first link, with an interface more: an end is captured on all its networks."""
 
 
 def link_binary() -> str:

@@ -135,25 +135,23 @@ impl Files {
         };
         let streams = [self.next(), self.next()];
         let offset_ns = self.offset_ns;
-        let interface = match self.captures.iter_mut().find(|(known, _, _)| known == path) {
-            Some((_, interfaces, output)) => {
-                *interfaces += 1;
-                let name = format!("{end} {interfaces}");
-                output
-                    .header
-                    .extend(pcapng::interface_description(&name, offset_ns));
-                output.streams.extend(streams);
-                *interfaces - 1
-            }
-            None => {
-                let output = Output {
-                    file: create(path)?,
-                    header: pcapng::file_header(end, offset_ns),
-                    streams: streams.to_vec(),
-                };
-                self.captures.push((path.to_owned(), 1, output));
-                0
-            }
+        let mut known = self.captures.iter_mut();
+        let interface = if let Some((_, interfaces, output)) = known.find(|each| each.0 == path) {
+            *interfaces += 1;
+            let name = format!("{end} {interfaces}");
+            output
+                .header
+                .extend(pcapng::interface_description(&name, offset_ns));
+            output.streams.extend(streams);
+            *interfaces - 1
+        } else {
+            let output = Output {
+                file: create(path)?,
+                header: pcapng::file_header(end, offset_ns),
+                streams: streams.to_vec(),
+            };
+            self.captures.push((path.to_owned(), 1, output));
+            0
         };
         Ok(streams.map(|number| Some((number, interface))))
     }
