@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,23 @@ page = {{ {} }}"""
 _MADE = """html = "4 KB", resources = [{type = "style", size = "5 KB"}, {type = "script", size = "3 KB"},
   {type = "image", size = "60 KB", main = true}, {type = "image", size = "9 KB", format = "jpeg", count = 6,
   third_party = "50 %"}, {type = "data", size = "2 KB"}], others_protocol = "h1" """
-_ARMS = {
-    f"{server}-{protocol}": f'protocol = "{protocol}"\nclient = "chromium"\nserver = "{server}"'
-    for server, protocol in (("caddy", "h2"), ("nginx", "h3"))
-}
+_SERVERS = ("caddy", "nginx")
+"""For H2, for H3."""
 
 
-def _run(folder: Path, page: str, limit: str = "30 s") -> tuple[Path, dict[str, dict[str, Any]]]:
-    need(("client", "chromium"), ("server", "nginx"))
+def _arms(servers: tuple[str, str], client: str) -> dict[str, str]:
+    return {
+        f"{server}-{protocol}": f'protocol = "{protocol}"\nclient = "{client}"\nserver = "{server}"'
+        for server, protocol in zip(servers, ("h2", "h3"), strict=True)
+    }
+
+
+def _run(
+    folder: Path, page: str, limit: str = "30 s", servers: tuple[str, str] = _SERVERS, client: str = "chromium"
+) -> tuple[Path, dict[str, dict[str, Any]]]:
+    need(("client", client), *(("server", server) for server in servers))
     spec = folder / "spec.toml"
-    text = spec_text(_ARMS, None, workload=_PAGE.format(page.replace("\n", " ")))
+    text = spec_text(_arms(servers, client), None, workload=_PAGE.format(page.replace("\n", " ")))
     aa = '[study]\naa = { workload = "object", path = "quiet", blocks = 1 }'
     spec.write_text(text.replace("[study]", aa).replace('trial = "30 s"', f'trial = "{limit}"'))
     done = quiclab("run", spec, "--out", folder / "study", timeout=300)
@@ -57,6 +65,77 @@ def test_a_page_of_two_hosts(tmp_path: Path) -> None:
         assert 0 < value["speed_index_ms"] <= value["last_visual_change_ms"]
         assert value["critical_path_requests"] >= 2
         assert value["page_bytes_h3_pct"] == (0 if own == "HTTP/2" else pytest.approx(100 * 101 / 128, abs=0.1))
+
+
+_RECORDED = (
+    ("https://www.shop.example/start", "text/html", 6_000, "h3", 300),
+    ("https://www.shop.example/a.css", "text/css", 4_000, "h3", -1),
+    ("https://cdn.example/main.jpg?w=1", "image/jpeg", 50_000, "h2", 150.5),
+    ("https://cdn.example/app.js", "text/javascript", 9_000, "h2", 0),
+    ("https://pixel.example/p", "image/png", 1_500, "http/1.1", 80),
+    ("https://fonts.example/f", "font/woff2", 12_000, "h3", 40),
+)
+
+
+def _har(file: Path) -> None:
+    """A recorded load of four hosts, without a body."""
+    entries = [
+        {
+            "pageref": "page_1",
+            "startedDateTime": f"2026-01-01T00:00:0{number}Z",
+            "request": {"url": url, "method": "GET"},
+            "response": {
+                "status": 200,
+                "httpVersion": version,
+                "bodySize": size,
+                "content": {"mimeType": media_type, "size": size},
+            },
+            "timings": {"send": 0, "wait": wait, "receive": 1},
+        }
+        for number, (url, media_type, size, version, wait) in enumerate(_RECORDED)
+    ]
+    file.write_text(json.dumps({"log": {"version": "1.2", "pages": [{"id": "page_1"}], "entries": entries}}))
+
+
+def test_a_recorded_load_is_replayed(tmp_path: Path) -> None:
+    """Each host at an address of its own and with its own protocol; types and sizes as recorded, without bodies; no
+    answer comes before the server has thought as long as it did."""
+    _har(tmp_path / "shop.har")
+    study, found = _run(tmp_path, 'har = "shop.har"', servers=("caddy", "caddy"))
+    for trial in found.values():
+        assert trial["status"] == "verified", trial["reason"]
+        highest = "HTTP/3" if trial["protocol"] == "h3" else "HTTP/2"
+        requests = trial["client"]["requests"]
+        assert {(each["url"].split("/")[2], each["http_version"]) for each in requests} == {
+            ("www.shop.example", highest),
+            ("fonts.example", highest),
+            ("cdn.example", "HTTP/2"),
+            ("pixel.example", "HTTP/1.1"),
+        }
+        recorded = {size: (media_type, wait) for _, media_type, size, _, wait in _RECORDED}
+        assert {each["body_bytes"] for each in requests} == set(recorded)
+        for each in requests:
+            assert each["first_byte_ns"] - each["sent_ns"] > recorded[each["body_bytes"]][1] * 1e6
+        shown = pl.read_parquet(study / "tables" / "http_requests" / f"{trial['trial_id']}.parquet").filter(
+            pl.col("source").str.contains("trace"), pl.col("url").str.starts_with("http")
+        )
+        types = dict(shown.select("response_body_bytes", "content_type").iter_rows())
+        assert types == {size: media_type for size, (media_type, _) in recorded.items()}
+        packets = pl.read_parquet(study / "tables" / "ip_packets" / f"{trial['trial_id']}.parquet")
+        assert packets["dst"].n_unique() == 1 + 4
+
+
+def test_servers_that_cannot_think_are_refused(tmp_path: Path) -> None:
+    """When the plan is made, with what can."""
+    _har(tmp_path / "shop.har")
+    spec = tmp_path / "spec.toml"
+    page = _PAGE.format('har = "shop.har"')
+    spec.write_text(spec_text(_arms(_SERVERS, "chromium"), None, workload=page))
+    done = quiclab("run", spec, "--out", tmp_path / "study")
+    assert done.returncode == 2
+    told = " ".join(done.stderr.split())
+    assert "the server nginx cannot wait before it answers" in told
+    assert 'caddy can, or write think = "none"' in told
 
 
 def test_a_mirrored_page_that_lacks_files_and_reaches_out(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
     # Imported late: these take a while, which the measuring side never needs.
     import polars
 
-    from quiclab.report import analyse_study, claims_lines, read_study, render, shares, write_report
+    from quiclab.report import analyse_study, claims_lines, read_study, remark_lines, render, shares, write_report
 
     console = Console()
     rows: list[dict[str, Any]] = []
@@ -37,7 +37,8 @@ def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
             rows.append(_trial_row(document, attempt.status, attempt.reason))
             if attempt.status == "verified":
                 kept = study_dir.tables / "metrics" / f"{attempt.trial_id}.parquet"
-                if again or not kept.exists():
+                # Without its keys a trial of a bundle would lose what its tables have.
+                if not kept.exists() or (again and not document.get("keys_left_out")):
                     _decode(study_dir, attempt.trial_id, folder, document)
                 metrics.append(polars.read_parquet(kept))
         if not rows:
@@ -47,7 +48,7 @@ def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
         polars.concat([polars.DataFrame(schema=schema), *metrics]).write_parquet(study_dir.metrics)
         analysis, study = analyse_study(study_dir.root), read_study(study_dir.root)
         render(analysis, console)
-        for line in (*shares(study), *claims_lines(study, analysis)):
+        for line in (*remark_lines(study, analysis), *shares(study), *claims_lines(study, analysis)):
             console.print(line, highlight=False, markup=False)
         report = write_report(study_dir.root)
     console.print(f"report: {report}", highlight=False, soft_wrap=True)

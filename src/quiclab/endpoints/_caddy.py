@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
+from quiclab.endpoints._pages import listening
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import tcp_sender_facts
 from quiclab.spec.model import Program, Protocol, Tcp
@@ -90,7 +91,7 @@ def caddy_command(context: Context, servers: Mapping[str, Any], certificates: Se
         argv=(*(started.argv if started else ("caddy",)), "run", "--config", str(config_file)),
         env=env,
         files={config_file: json.dumps(config, indent=1)},
-        sockets=("tcp", "udp"),
+        sockets=listening(context),
     )
 
 
@@ -115,7 +116,7 @@ def caddy_site(
             *routes_before,
             {
                 "match": [{"host": list(names)}],
-                "handle": [*handlers[:-1], *([_COMPRESSION] if context.knobs.compression else []), *handlers[-1:]],
+                "handle": [*([_COMPRESSION] if context.knobs.compression else []), *handlers],
                 "terminal": True,
             },
             # Without it an unmatched Host gets status 200 and no body.

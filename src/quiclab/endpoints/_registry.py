@@ -134,6 +134,11 @@ def _unloaded(arm: Arm, client: Endpoint, server: Endpoint, pages: Collection[Wo
         if pages and "pages" not in endpoint.abilities:
             able = [each.name for each in ENDPOINTS if each.role == endpoint.role and "pages" in each.abilities]
             found.append(f"the {endpoint.role} {endpoint.name} cannot {does} pages: unsupported; {', '.join(able)} can")
+    thinks = any(each.page and each.page.har and each.page.think == "wait" for each in pages)
+    if thinks and "think_time" not in server.abilities:
+        able = [each.name for each in ENDPOINTS if "think_time" in each.abilities]
+        told = f"the server {server.name} cannot wait before it answers, as the servers of a HAR did: unsupported"
+        found.append(f'{told}; {", ".join(able)} can, or write think = "none"')
     if arm.proxy is not None and any(_has_other_hosts(each) for each in pages):
         found.append("a proxy has one origin, and a page of several hosts has several: unsupported")
     return found

@@ -103,6 +103,20 @@ def _of_trials(
     return lambda asked: of(asked.study, asked.chosen().trials)
 
 
+OF_TRIALS = frozenset(
+    {
+        "bytes_acknowledged",
+        "throughput",
+        "window",
+        "rtt",
+        "queue",
+        "states",
+        "waterfall",
+        "multiplexing",
+    }
+)
+"""Figures that show one trial of each arm: those of a pair's page. All others show a cell or the whole study."""
+
 _GATHERERS: Mapping[str, Callable[[Asked], pl.DataFrame]] = MappingProxyType(
     {
         "differences": _differences,

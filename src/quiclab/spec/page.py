@@ -8,19 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from quiclab.errors import SpecError
 from quiclab.spec import kinds
+from quiclab.spec.har import read_har
 from quiclab.spec.nodes import Kind, Node, ReportedError, build
+from quiclab.spec.page_parts import LEAST_BYTES, MOST_HOSTS, MOST_RESOURCES, ResourceType
 from quiclab.units import ByteCount, Share
 
-ResourceType = Literal["style", "script", "image", "font", "data"]
 Mix = Literal["many-small", "few-large", "mixed", "http-archive"]
-
-MOST_RESOURCES = 2000
-"""Of one page."""
-MOST_HOSTS = 100
-"""Of one page, each with an address of its own."""
-LEAST_BYTES = {"style": 64, "script": 64, "image": 1024, "font": 1024, "data": 64}
-"""Below this a resource of that type could not be valid."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +66,9 @@ class Page:
     har: str | None = None
     """A recorded page load, relative to the spec: its first page is replayed with its hosts, types and sizes, without
     its bodies. Each host gets an address of its own; nothing outside is contacted."""
+    think: Literal["wait", "none"] = "wait"
+    """Of a HAR: what servers do before they answer. `wait`: they think for as long as the HAR's timing of that name
+    says, which has a round trip of the recording in it; `none`: they answer at once."""
 
     @property
     def size(self) -> ByteCount:
@@ -116,13 +114,14 @@ PAGE_KEYS: Mapping[str, Kind[Any]] = {
     "folder": kinds.FOLDER,
     "document": kinds.text("the name of a file in the folder"),
     "har": Kind(kinds.FILE.wanted, lambda node: str(kinds.FILE.read(node))),
+    "think": kinds.choice(("wait", "none")),
 }
 _LEAST_HTML = 512
 _BELONGS = {
     "resources": ("html", "hosts", "others_protocol"),
     "mix": ("html", "requests", "total", "third_party", "hosts", "others_protocol"),
     "folder": ("document",),
-    "har": ("others_protocol",),
+    "har": ("others_protocol", "think"),
 }
 """What a page may be made from, and which keys go with it."""
 
@@ -155,6 +154,8 @@ def _read_page(node: Node) -> Page:
         raise ReportedError
     if page.folder is not None:
         return replace(page, total=_folder_bytes(node, pathlib.Path(page.folder), page.document))
+    if page.har is not None:
+        return replace(page, total=_har_bytes(node, pathlib.Path(page.har)))
     return page
 
 
@@ -163,6 +164,14 @@ def _folder_bytes(node: Node, folder: pathlib.Path, document: str) -> ByteCount:
         node.report(f'the folder has no file "{document}"; "document" names the one that is loaded')
         raise ReportedError
     return ByteCount(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()))
+
+
+def _har_bytes(node: Node, file: pathlib.Path) -> ByteCount:
+    try:
+        return ByteCount(read_har(file).size)
+    except SpecError as error:
+        node.child("har").report(f"{error.message}; {error.hint}")
+        raise ReportedError from error
 
 
 PAGE: Kind[Page] = Kind('a table such as {mix = "mixed", requests = 40, total = "1 MB"}', _read_page)

@@ -26,7 +26,7 @@ _IFA_F_NODAD = 0x02
 _NUD_PERMANENT = 0x80
 _RTAX_CWND = 7
 _TABLE_LOCAL = 255
-_ROUTE_PATIENCE_S = 5.0
+_ROUTE_PATIENCE_S = 10.0
 _STANDBY = 2048
 """Priority of a route that waits behind others of the same destination."""
 
@@ -175,7 +175,7 @@ class NetworkNamespace:
                     family, bits = (socket.AF_INET6, 128) if ":" in address else (socket.AF_INET, 32)
                     local = {"dst": f"{address}/{bits}", "table": _TABLE_LOCAL, "type": "local", "family": family}
                     if family == socket.AF_INET6:  # the kernel's own would go before ours
-                        _delete_route_once_there(ip, local)
+                        _delete_soon(ip, local)
                     ip.route("replace", oif=index, scope="host", metrics=route.netlink(), **local)
 
         self.run(work)
@@ -230,22 +230,6 @@ def _network(address: str, prefix: int) -> str:
     return str(ipaddress.ip_interface(f"{address}/{prefix}").network.network_address)
 
 
-def _delete_route_once_there(ip: Any, route: Mapping[str, Any]) -> None:
-    """The kernel makes the local route of an IPv6 address a moment after the address."""
-    from pyroute2.netlink.exceptions import NetlinkError
-
-    deadline = time.monotonic() + _ROUTE_PATIENCE_S
-    while True:
-        try:
-            ip.route("del", **route)
-        except NetlinkError as error:
-            if error.code != errno.ESRCH or time.monotonic() > deadline:
-                raise
-            time.sleep(0.001)
-        else:
-            return
-
-
 def _new_namespace() -> int:
     _libc.unshare(_libc.CLONE_NEWNET, "a network namespace")
     return os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
@@ -257,6 +241,24 @@ def _link(name: str, **settings: Any) -> None:
         if not found:
             raise HostError(f"the interface {name} did not appear")
         ip.link("set", index=found[0], **settings)
+
+
+def _delete_soon(ip: Any, route: Mapping[str, Any]) -> None:
+    """Remove a route that the kernel makes by itself: of an IPv6 address only some time after it was given."""
+    from pyroute2.netlink.exceptions import NetlinkError
+
+    deadline = time.monotonic() + _ROUTE_PATIENCE_S
+    while True:
+        try:
+            ip.route("del", **route)
+        except NetlinkError as error:
+            if error.code != errno.ESRCH:
+                raise
+            if time.monotonic() > deadline:
+                raise HostError(f"the kernel made no route to its own address {route['dst']}") from error
+            time.sleep(0.001)
+        else:
+            return
 
 
 def _netlink() -> Any:

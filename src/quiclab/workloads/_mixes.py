@@ -11,7 +11,8 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from quiclab.spec.page import LEAST_BYTES, Mix, Page, Resources, ResourceType
+from quiclab.spec.page import Mix, Page, Resources
+from quiclab.spec.page_parts import LEAST_BYTES, ResourceType
 from quiclab.units import ByteCount
 
 # Type → (share of the requests, share of the bytes), the document left out.

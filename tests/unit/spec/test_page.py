@@ -49,6 +49,8 @@ def test_a_folder_tells_its_size(tmp_path: pathlib.Path) -> None:
         ('folder = "nowhere"', "there is no folder"),
         ('folder = "."\nhosts = 2', 'it does not go with "folder"'),
         ('folder = "."', 'the folder has no file "index.html"'),
+        ('har = "spec.toml"', "is no HAR"),
+        ('folder = "."\nthink = "none"', 'it does not go with "folder"'),
         ('html = "10 B"', "is too small: a document that names its resources needs 512 B"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,20 @@ def test_a_recorded_load_without_bodies(tmp_path: Path) -> None:
         ("script", 7_000),
         ("image", 128),
     ]
+
+
+def test_servers_think_as_long_as_recorded(tmp_path: Path) -> None:
+    """Unless they are told not to; what the recording does not tell is no wait."""
+    entries = [
+        _entry("https://www.example/", "text/html", 9_000, "h3") | {"timings": {"wait": 120.5}},
+        _entry("https://www.example/a.js", "text/javascript", 7_000, "h3") | {"timings": {"wait": -1}},
+        _entry("https://www.example/b.js", "text/javascript", 7_000, "h3"),
+        _entry("https://www.example/c.js", "text/javascript", 7_000, "h3") | {"timings": {"wait": 3}},
+    ]
+    (tmp_path / "x.har").write_text(json.dumps({"log": {"pages": [{"id": "p"}], "entries": entries}}))
+    page = Page(har=str(tmp_path / "x.har"))
+    assert _site(page).waits == {"index.html": 120_500_000, "script-3.js": 3_000_000}
+    assert _site(replace(page, think="none")).waits == {}
 
 
 def test_what_is_no_har(tmp_path: Path) -> None:

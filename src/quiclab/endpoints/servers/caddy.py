@@ -27,7 +27,9 @@ class Caddy:
     role: Role = "server"
     protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
     knobs = KNOBS
-    abilities: frozenset[Ability] = frozenset({"qlog", "resumption", "early_data", "content_type", "ranges", "pages"})
+    abilities: frozenset[Ability] = frozenset(
+        {"qlog", "resumption", "early_data", "content_type", "ranges", "pages", "think_time"}
+    )
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask for its version."""
@@ -45,6 +47,7 @@ class Caddy:
         """One listener and one site, or one of each for every host of a page."""
         handlers: list[dict[str, Any]] = [
             {"handler": "headers", "response": {"set": _headers(context)}},
+            *_thinking(context),
             {"handler": "file_server", "root": str(context.root)},
         ]
         types = _types(context)
@@ -75,3 +78,33 @@ def _types(context: Context) -> list[dict[str, Any]]:
         }
         for ending, media_type in CONTENT_TYPES.items()
     ]
+
+
+def _thinking(context: Context) -> list[dict[str, Any]]:
+    """Handlers that wait. Caddy has none of that name: this is a proxy without an upstream, which looks for one again
+    after an interval and then gives up, at which the file is served."""
+    waits = context.page.waits if context.page else {}
+    served = {"handler": "file_server", "root": str(context.root), "status_code": "200"}
+    return (
+        [
+            {
+                "handler": "subroute",
+                "routes": [
+                    {
+                        "match": [{"path": [f"/{name}"]}],
+                        "handle": [
+                            {
+                                "handler": "reverse_proxy",
+                                "upstreams": [],
+                                "load_balancing": {"retries": 1, "try_interval": wait_ns},
+                            }
+                        ],
+                    }
+                    for name, wait_ns in waits.items()
+                ],
+                "errors": {"routes": [{"handle": [served]}]},
+            }
+        ]
+        if waits
+        else []
+    )
