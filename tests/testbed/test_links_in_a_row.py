@@ -128,7 +128,7 @@ def test_what_passes_before_the_workload_is_none_of_it(tmp_path: Path, backend: 
         early, own = rows.filter(pl.col("arrival_ns") < told["begun_ns"]), rows.filter(pl.col("index").is_not_null())
         assert set(early["action"]) == {"outside_model"}
         assert early.height >= told["before"]["sent"] * 0.9
-        delivered = early.filter(pl.col("reason").is_null())
+        delivered = early.filter(pl.col("reason").is_null(), pl.col("size_bytes") > 1400)  # not the kernel's own
         assert (delivered["due_ns"] - delivered["arrival_ns"]).min() >= NEAR_MS * 10**6  # type: ignore[operator]
         assert own["arrival_ns"].min() >= told["begun_ns"]  # type: ignore[operator]
         assert sorted(own["index"]) == list(range(own.height))
