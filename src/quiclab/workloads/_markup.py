@@ -21,24 +21,24 @@ _TAIL = "</body></html>\n"
 _FETCH = "<script>for(const u of [%s])fetch(u,{cache:'no-store'}).then(r=>r.arrayBuffer())</script>\n"
 
 
-def document(parts: Sequence[Part], size: int | None, main_at: int = 1) -> bytes:
+def document(parts: Sequence[Part], size: int | None, host: str, main_at: int = 1) -> bytes:
     """Stylesheets, fonts and the first third of the scripts stand in the head; then the images, the main one at its
     place; then the other scripts, which wait for nothing; then what asks for data. Raises SpecError if `size` is too
-    small; None is the least that will do."""
+    small; None is the least that will do. `host` is its own."""
     by_type = {kind: [part for part in parts if part.type == kind] for kind in ("style", "script", "image", "font")}
     early = by_type["script"][: len(by_type["script"]) // 3]
     late = by_type["script"][len(early) :]
     images = [part for part in by_type["image"] if not part.main]
     images[main_at - 1 : main_at - 1] = [part for part in by_type["image"] if part.main]
-    data = ",".join(f"'{escape(part.url)}'" for part in parts if part.type == "data")
+    data = ",".join(f"'{escape(part.link(host))}'" for part in parts if part.type == "data")
     lines = [
         _HEAD,
-        *(f'<link rel="stylesheet" href="{escape(part.url)}">\n' for part in by_type["style"]),
-        *(f'<link rel="preload" as="font" crossorigin href="{escape(part.url)}">\n' for part in by_type["font"]),
-        *(f'<script defer src="{escape(part.url)}"></script>\n' for part in early),
+        *(f'<link rel="stylesheet" href="{escape(part.link(host))}">\n' for part in by_type["style"]),
+        *(f'<link rel="preload" as="font" crossorigin href="{escape(part.link(host))}">\n' for part in by_type["font"]),
+        *(f'<script defer src="{escape(part.link(host))}"></script>\n' for part in early),
         "</head><body>\n",
-        *(f'<img{_marks(part)} alt="" src="{escape(part.url)}">\n' for part in images),
-        *(f'<script async src="{escape(part.url)}"></script>\n' for part in late),
+        *(f'<img{_marks(part)} alt="" src="{escape(part.link(host))}">\n' for part in images),
+        *(f'<script async src="{escape(part.link(host))}"></script>\n' for part in late),
         _FETCH % data if data else "",
     ]
     text = "".join(lines)
