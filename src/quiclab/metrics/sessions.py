@@ -18,12 +18,14 @@ _BEGINNINGS = {
 }
 
 
-def beginning(answer: dict[str, Any]) -> str:
-    """Which of these a connection of the proof is."""
+def beginning(answer: dict[str, Any]) -> str | None:
+    """Which of these a connection of the proof is; None where the answer to its 0-RTT data stayed closed."""
     if answer.get("early_data") in ("accepted", "rejected"):
         return f"connections_early_data_{answer['early_data']}"
-    if answer.get("early_data") is None or answer["resumed"] is None:
+    if answer["resumed"] is None:
         return "connections_given_up"
+    if answer.get("early_data") is None:
+        return None
     return "connections_resumed" if answer["resumed"] else "connections_full"
 
 
@@ -32,7 +34,10 @@ def _count(name: str) -> Callable[[Evidence], float]:
         answers = (evidence.trial.get("proof") or {}).get("answers")
         if not isinstance(answers, list) or not answers:
             raise Unknown("the packets were not decrypted")
-        return float([beginning(answer) for answer in answers].count(name))
+        found = [beginning(answer) for answer in answers]
+        if None in found:
+            raise Unknown("the server's answer to 0-RTT data stayed closed")
+        return float(found.count(name))
 
     return compute
 

@@ -16,7 +16,19 @@ _REQUEST_EVENTS = {
 """The event at which a request's headers leave, one for each version of HTTP."""
 
 _CONNECTION_EVENTS = ("QUIC_SESSION", "TCP_CONNECT_ATTEMPT")
-_OTHER_EVENTS = ("URL_REQUEST_START_JOB", "QUIC_SESSION_VERSION_NEGOTIATED", "QUIC_SESSION_CLOSED", "SSL_CONNECT")
+_OTHER_EVENTS = (
+    "URL_REQUEST_START_JOB",
+    "QUIC_SESSION_VERSION_NEGOTIATED",
+    "QUIC_SESSION_CLOSED",
+    "SSL_CONNECT",
+    "QUIC_SESSION_ZERO_RTT_STATE",
+)
+_EARLY_DATA = {
+    "NotAttempted": "not_offered",
+    "AttemptedAndSucceeded": "accepted",
+    "AttemptedAndRejected": "rejected",
+}
+"""Of a session of QUIC."""
 _BEGIN = 1
 """The phase of an event that lasts."""
 
@@ -54,6 +66,8 @@ def proof_of(file: Path, url: str) -> dict[str, Any]:
             found["quic_version"] = parameters.get("version")
         if name == "QUIC_SESSION_CLOSED":
             found.setdefault("quic_closed", str(parameters.get("details", "")).partition(" SSLErrorStack")[0])
+        if name == "QUIC_SESSION_ZERO_RTT_STATE" and parameters.get("state") in _EARLY_DATA:
+            found.setdefault("early_data", _EARLY_DATA[parameters["state"]])
         if name == "SSL_CONNECT" and "next_proto" in parameters:
             found["alpn"] = parameters["next_proto"]
     if found.get("http_version") == "HTTP/3":
