@@ -18,11 +18,24 @@ from quiclab.store.ledger import open_ledger
 def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
     """Decode what is not decoded yet (everything, with `again`), test, print the result table; the report's path."""
     # Imported late: these take a while, which the measuring side never needs.
-    import polars
-
-    from quiclab.report import analyse_study, claims_lines, read_study, render, shares, write_report
+    from quiclab.report import analyse_study, claims_lines, read_study, remark_lines, render, shares, write_report
 
     console = Console()
+    make_tables(study_dir, console, again=again)
+    with disk_errors(study_dir.tables):
+        analysis, study = analyse_study(study_dir.root), read_study(study_dir.root)
+        render(analysis, console)
+        for line in (*remark_lines(study, analysis), *shares(study), *claims_lines(study, analysis)):
+            console.print(line, highlight=False, markup=False)
+        report = write_report(study_dir.root)
+    console.print(f"report: {report}", highlight=False, soft_wrap=True)
+    return report
+
+
+def make_tables(study_dir: StudyDir, console: Console, *, again: bool = False) -> None:
+    """Decode what is not decoded yet (everything, with `again`). Raises DecodeError where there is no trial."""
+    import polars
+
     rows: list[dict[str, Any]] = []
     metrics: list[polars.DataFrame] = []
     with open_ledger(study_dir) as ledger:
@@ -37,7 +50,8 @@ def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
             rows.append(_trial_row(document, attempt.status, attempt.reason))
             if attempt.status == "verified":
                 kept = study_dir.tables / "metrics" / f"{attempt.trial_id}.parquet"
-                if again or not kept.exists():
+                # Without its keys a trial of a bundle would lose what its tables have.
+                if not kept.exists() or (again and not document.get("keys_left_out")):
                     _decode(study_dir, attempt.trial_id, folder, document)
                 metrics.append(polars.read_parquet(kept))
         if not rows:
@@ -45,13 +59,6 @@ def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
         polars.DataFrame(rows, infer_schema_length=None).write_parquet(study_dir.tables / "trials.parquet")
         schema = {"trial_id": str, "name": str, "value": float, "unit": str, "better": str, "note": str}
         polars.concat([polars.DataFrame(schema=schema), *metrics]).write_parquet(study_dir.metrics)
-        analysis, study = analyse_study(study_dir.root), read_study(study_dir.root)
-        render(analysis, console)
-        for line in (*shares(study), *claims_lines(study, analysis)):
-            console.print(line, highlight=False, markup=False)
-        report = write_report(study_dir.root)
-    console.print(f"report: {report}", highlight=False, soft_wrap=True)
-    return report
 
 
 def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str, Any]) -> None:

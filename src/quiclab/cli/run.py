@@ -31,6 +31,18 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument(
         "--backend", choices=("tun", "veth"), help="how packets reach the link (default: tun if it opens, else veth)"
     )
+    parser.add_argument(
+        "--until",
+        metavar="PERCENT",
+        help="go on after the spec's blocks until each cell is decided: different, or alike to within so many per "
+        "cent; tested so that the error rate holds however often it is looked at",
+    )
+    parser.add_argument(
+        "--at-most",
+        type=int,
+        metavar="PAIRS",
+        help="with --until: pairs of a cell (default: 5 times the spec's blocks)",
+    )
     parser.add_argument("--no-report", action="store_true", help="stop after the last trial")
     parser.set_defaults(run=run)
 
@@ -40,18 +52,20 @@ def run(arguments: argparse.Namespace) -> int:
     # Only light imports before the sandbox: it must be entered before the process has threads.
     from quiclab.cli.paper import keep_claims, read_claims
     from quiclab.cli.plan import describe_arms, load_study
+    from quiclab.cli.until import look, planned_blocks, read_goal
     from quiclab.spec.resolved import resolved_json
     from quiclab.testbed.sandbox import run_in_sandbox
 
     spec_file: Path = arguments.spec / "spec.toml" if arguments.spec.is_dir() else arguments.spec
     study = load_study(spec_file)
+    goal = read_goal(arguments.until, arguments.at_most, study)
     claims = read_claims(spec_file, resolved_json(study))
     study_dir = StudyDir(
         (arguments.out or (arguments.spec if arguments.spec.is_dir() else Path("studies", study.name))).resolve()
     )
     study_dir.create()
     with study_dir.locked():
-        _keep_spec(study_dir, spec_file, resolved_json(study) | {"arms_summary": describe_arms(study)}, _traces(study))
+        keep_spec(study_dir, spec_file, resolved_json(study) | {"arms_summary": describe_arms(study)}, study)
         keep_claims(study_dir, spec_file, claims)
 
         def trials() -> int:
@@ -59,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
             from quiclab.cli.trouble import tell
 
             try:
-                return run_trials(study, study_dir, arguments.backend)
+                return run_trials(study, study_dir, arguments.backend, blocks=planned_blocks(study_dir))
             except QuiclabError as error:
                 tell(error)
                 return error.exit_code
@@ -67,13 +81,16 @@ def run(arguments: argparse.Namespace) -> int:
                 print(f"\ninterrupted: finished trials are kept; continue with: quiclab run {study_dir.root}")
                 return ExitCode.INTERRUPTED
 
-        try:
-            code = run_in_sandbox(trials)
-        finally:
-            with disk_errors(study_dir.root):
-                shutil.rmtree(study_dir.root / ".work", ignore_errors=True)
-        if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED):
-            return code
+        while True:
+            try:
+                code = run_in_sandbox(trials)
+            finally:
+                with disk_errors(study_dir.root):
+                    shutil.rmtree(study_dir.root / ".work", ignore_errors=True)
+            if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED):
+                return code
+            if goal is None or not look(study_dir, study, goal):
+                break
         from rich.console import Console
 
         from quiclab.cli.prove import prove_rest
@@ -87,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
         return code
 
 
-def _keep_spec(study_dir: StudyDir, spec_file: Path, resolved: dict[str, Any], traces: set[Path]) -> None:
+def keep_spec(study_dir: StudyDir, spec_file: Path, resolved: dict[str, Any], study: Study) -> None:
     """Keep the spec and traces beside it with the study. Raises SpecError where what has run would change."""
     if study_dir.resolved.exists():
         found = conflicts(json.loads(study_dir.resolved.read_text()), resolved)
@@ -96,13 +113,14 @@ def _keep_spec(study_dir: StudyDir, spec_file: Path, resolved: dict[str, Any], t
             raise SpecError(f"{spec_file} differs from the spec that {study_dir.root} was run with", hint, found)
     folder = spec_file.resolve().parent
     if folder != study_dir.root:
-        for trace in traces:
+        for trace in traces_of(study):
             if trace.is_relative_to(folder):
                 write_atomically(study_dir.root / trace.relative_to(folder), trace.read_bytes())
         write_atomically(study_dir.spec, spec_file.read_bytes())
     write_atomically(study_dir.resolved, json.dumps(resolved, indent=1))
 
 
-def _traces(study: Study) -> set[Path]:
+def traces_of(study: Study) -> set[Path]:
+    """Files of rates that the study's paths name."""
     directions = [direction for path in study.paths for link in path.links for direction in (link.up, link.down)]
     return {Path(direction.trace) for direction in directions if direction.trace is not None}
