@@ -21,6 +21,7 @@ from quiclab.endpoints.clients.quiche import QuicheClient
 from quiclab.endpoints.clients.quinn import QuinnClient
 from quiclab.endpoints.clients.wget2 import Wget2
 from quiclab.endpoints.command import CommandClient, CommandProxy, CommandServer
+from quiclab.endpoints.proxies.caddy import CaddyProxy
 from quiclab.endpoints.proxies.envoy import Envoy
 from quiclab.endpoints.proxies.haproxy import Haproxy
 from quiclab.endpoints.proxies.nginx import NginxProxy
@@ -50,6 +51,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Envoy(),
     Haproxy(),
     NginxProxy(),
+    CaddyProxy(),
     CommandProxy(),
     CurlCffi(),
     Curl(),
@@ -137,17 +139,9 @@ def _unloaded(arm: Arm, client: Endpoint, server: Endpoint, pages: Collection[Wo
         able = [each.name for each in ENDPOINTS if "think_time" in each.abilities]
         told = f"the server {server.name} cannot wait before it answers, as the servers of a HAR did: unsupported"
         found.append(f'{told}; {", ".join(able)} can, or write think = "none"')
-    if arm.proxy is not None and any(_has_other_hosts(each) for each in pages):
+    if arm.proxy is not None and any(each.page is not None and each.page.several_hosts for each in pages):
         found.append("a proxy has one origin, and a page of several hosts has several: unsupported")
     return found
-
-
-def _has_other_hosts(workload: Workload) -> bool:
-    page = workload.page
-    if page is None:
-        return False
-    shares = (*vars(page.third_party).values(), *(each.third_party for each in page.resources))
-    return page.har is not None or any(share.value > 0 for share in shares)
 
 
 def _unplayed(client: Endpoint, server: Endpoint) -> list[str]:

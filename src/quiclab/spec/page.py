@@ -96,6 +96,12 @@ class Page:
             return self.total
         return ByteCount(self.html.bytes + sum(each.size.bytes * each.count for each in self.resources))
 
+    @property
+    def several_hosts(self) -> bool:
+        """Whether anything may come from another host than that of the document."""
+        shares = (*vars(self.third_party).values(), *(each.third_party for each in self.resources))
+        return self.har is not None or any(share.value > 0 for share in shares)
+
 
 RESOURCES_KEYS: Mapping[str, Kind[Any]] = {
     "type": kinds.choice(("style", "script", "image", "font", "data")),
