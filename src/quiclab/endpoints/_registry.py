@@ -139,18 +139,9 @@ def _unloaded(arm: Arm, client: Endpoint, server: Endpoint, pages: Collection[Wo
         able = [each.name for each in ENDPOINTS if "think_time" in each.abilities]
         told = f"the server {server.name} cannot wait before it answers, as the servers of a HAR did: unsupported"
         found.append(f'{told}; {", ".join(able)} can, or write think = "none"')
-    if arm.proxy is not None and any(_has_other_hosts(each) for each in pages):
+    if arm.proxy is not None and any(each.page is not None and each.page.several_hosts for each in pages):
         found.append("a proxy has one origin, and a page of several hosts has several: unsupported")
     return found
-
-
-def _has_other_hosts(workload: Workload) -> bool:
-    page = workload.page
-    if page is None:
-        return False
-    return page.har is not None or any(
-        each.value > 0 for each in (page.third_party, *(r.third_party for r in page.resources))
-    )
 
 
 def _unplayed(client: Endpoint, server: Endpoint) -> list[str]:

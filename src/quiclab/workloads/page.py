@@ -18,7 +18,7 @@ from quiclab.testbed.certificates import HOST
 from quiclab.workloads._api import PageHost, Site
 from quiclab.workloads._images import make_image
 from quiclab.workloads._markup import document, filled
-from quiclab.workloads._mixes import drawn, spread_over_hosts
+from quiclab.workloads._mixes import drawn, spread_over_hosts, third_parties
 
 Highest = Literal["h3", "h2", "h1"]
 _EXTENSIONS: Mapping[ResourceType, str] = {"style": "css", "script": "js", "font": "woff2", "data": "json"}
@@ -39,8 +39,12 @@ class Part:
 
     @property
     def url(self) -> str:
-        """Of the host's own when it is that of the document too."""
+        """As the browser tells it."""
         return f"https://{self.host}/{self.name}"
+
+    def link(self, host: str) -> str:
+        """As a document of that host names it: its own without host, so that any port will do."""
+        return self.name if self.host == host else self.url
 
 
 class PageLoad:
@@ -67,7 +71,7 @@ def _parts(page: Page, seed: str) -> list[Part]:
     groups: Sequence[Resources] = page.resources
     if page.mix is not None:
         groups = drawn(page, seed)
-        thirds = spread_over_hosts(len(groups), round(page.third_party.value * len(groups)), page.hosts)
+        thirds = third_parties(page, [group.type for group in groups])
     else:
         thirds = []
         for group in groups:
@@ -111,7 +115,7 @@ def _recorded(page: Page, seed: str) -> Site:
     others = dict.fromkeys(part.host for part in parts if part.host != own)
     hosts = (PageHost(own), *(PageHost(name, _lower(recorded.highest[name], page.others_protocol)) for name in others))
     # The document that names them may need more bytes than it had.
-    size = max(recorded.document.size, len(document(parts, None)))
+    size = max(recorded.document.size, len(document(parts, None, own)))
     return _made(parts, hosts, size, seed, recorded.document.wait_ns if thinks else 0)
 
 
@@ -127,8 +131,8 @@ def _made(
     parts: Sequence[Part], hosts: tuple[PageHost, ...], html_bytes: int, seed: str, html_wait_ns: int = 0
 ) -> Site:
     files = {part.name: _content(part, seed) for part in parts}
-    files["index.html"] = document(parts, html_bytes)
     host = hosts[0].name
+    files["index.html"] = document(parts, html_bytes, host)
     own = {"url": f"https://{host}/index.html", "host": host, "type": "document", "bytes": html_bytes}
     resources = [{"url": each.url, "host": each.host, "type": each.type, "bytes": each.size} for each in parts]
     waits = {"index.html": html_wait_ns} | {each.name: each.wait_ns for each in parts}

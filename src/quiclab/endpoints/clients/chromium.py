@@ -25,6 +25,7 @@ _VIDEO_PROGRAM = Path(__file__).with_name("_chromium_video_program.py")
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable")
 _INSTALL = "apt-get install -y chromium libnss3-tools"
 
+_HTTPS = 443
 _MOST_PAYLOAD = 1432
 """Chromium's bound is 1452 bytes over IPv4, and 20 less over IPv6."""
 
@@ -36,8 +37,10 @@ _ARGUMENTS = (
     *("--disable-extensions", "--disable-component-extensions-with-background-pages", "--metrics-recording-only"),
     # A video starts by itself; without sound it may do so for anybody, but not on every page.
     "--autoplay-policy=no-user-gesture-required",
+    # A page that calls others sends them nothing, nor multicast DNS for names of its own addresses.
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     *("--disable-background-timer-throttling", "--disable-renderer-backgrounding"),
-    "--disable-features=NetworkTimeServiceQuerying,OptimizationHints,MediaRouter,Translate",
+    "--disable-features=NetworkTimeServiceQuerying,OptimizationHints,MediaRouter,Translate,WebRtcHideLocalIpsWithMdns",
 )
 
 
@@ -86,7 +89,7 @@ class Chromium:
         settings: dict[str, object] = {
             "url": context.url
             if context.page is None
-            else f"https://{context.page.hosts[0].name}/{context.page.document}",
+            else f"https://{context.page.hosts[0].name}{_port(context)}/{context.page.document}",
             "protocol": context.protocol,
             "argv": [*launch.argv, *_ARGUMENTS, *_arguments(context, netlog), "about:blank"],
             "env": dict(launch.env),
@@ -118,6 +121,10 @@ class Chromium:
             finishing_s=_FINISHING_S if context.page else 0.0,
             reports=True,
         )
+
+
+def _port(context: Context) -> str:
+    return "" if context.port == _HTTPS else f":{context.port}"
 
 
 def _arguments(context: Context, netlog: Path | None) -> list[str]:
