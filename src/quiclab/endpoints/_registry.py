@@ -21,6 +21,7 @@ from quiclab.endpoints.clients.quiche import QuicheClient
 from quiclab.endpoints.clients.quinn import QuinnClient
 from quiclab.endpoints.clients.wget2 import Wget2
 from quiclab.endpoints.command import CommandClient, CommandProxy, CommandServer
+from quiclab.endpoints.proxies.caddy import CaddyProxy
 from quiclab.endpoints.proxies.envoy import Envoy
 from quiclab.endpoints.proxies.haproxy import Haproxy
 from quiclab.endpoints.proxies.nginx import NginxProxy
@@ -50,6 +51,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Envoy(),
     Haproxy(),
     NginxProxy(),
+    CaddyProxy(),
     CommandProxy(),
     CurlCffi(),
     Curl(),

@@ -19,12 +19,24 @@ _SLICES = 50
 _SLICE_MS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 
 
+_FURTHER = r"(^|/)link-(\d+)\.qplog$"
+"""Names of the packet logs of links behind the first one."""
+
+
+def _at_client(log: pl.DataFrame) -> pl.DataFrame:
+    """What the links at the client handled: its first one, and that of a network to which it changes."""
+    return log.filter(~pl.col("source").str.contains(_FURTHER).fill_null(value=False))
+
+
 def start_ns(study: OpenedStudy, trial_id: str) -> int | None:
-    """When the client's first packet reached the link; None where no packet log tells."""
+    """When the client's first packet reached its link; None where no packet log tells.
+
+    Links behind a proxy have carried the warm-up before.
+    """
     log = study.of_trial("link_packets", trial_id)
     if log is None:
         return None
-    first = log.filter(direction="up").filter(pl.col("action") != "outside_model")["arrival_ns"].min()
+    first = _at_client(log).filter(direction="up").filter(pl.col("action") != "outside_model")["arrival_ns"].min()
     return int(first) if isinstance(first, int) else None
 
 
@@ -40,12 +52,20 @@ def round_trip_time(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFra
     )
 
 
+def pacing(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
+    """The sender's pacing rate and its estimate of bandwidth, in Mbit/s."""
+    names = {"pacing_rate_bit_per_s": "pacing", "bandwidth_bit_per_s": "estimated bandwidth"}
+    return _of_sender(study, trials, names).with_columns(pl.col("y") / 1e6)
+
+
 def throughput(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
-    """IP bytes that the link handed to the client, in Mbit/s, in equal slices of time."""
+    """IP bytes that the links at the client handed to it, in Mbit/s, in equal slices of time."""
 
     def of_one(log: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
-        down = log.filter(direction="down", action="delivered").select(
-            ((pl.col("due_ns") - zero_ns) / 1e6).alias("x_ms"), "size_bytes"
+        down = (
+            _at_client(log)
+            .filter(direction="down", action="delivered")
+            .select(((pl.col("due_ns") - zero_ns) / 1e6).alias("x_ms"), "size_bytes")
         )
         if not down.height:
             return down.select(pl.lit("").alias("series"), "x_ms", pl.lit(0.0).alias("y"))
@@ -64,12 +84,13 @@ def throughput(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
 
 
 def queue(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
-    """What each packet towards the client found in the bottleneck's queue."""
+    """What each packet towards the client found in the queue of a link, since the client began."""
+    further = pl.col("source").str.extract(_FURTHER, 2)
 
     def of_one(log: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
         down = log.filter(direction="down").filter(pl.col("action") != "outside_model").sort("arrival_ns")
-        return down.select(
-            pl.lit("before the packet").alias("series"),
+        return down.filter(pl.col("arrival_ns") >= zero_ns).select(
+            pl.format("before the packet, link {}", further).fill_null("before the packet").alias("series"),
             ((pl.col("arrival_ns") - zero_ns) / 1e6).alias("x_ms"),
             pl.col("queue_bytes").cast(pl.Float64).alias("y"),
         )
@@ -104,14 +125,15 @@ def _of_sender(study: OpenedStudy, trials: Mapping[str, str], names: Mapping[str
                 continue
             told = f"{series} (estimate)" if source[1] else series
             points = known.filter(pl.col("source") == source[0]).sort("time_ns")
-            parts.append(
-                points.select(
+            for number, (_, own) in enumerate(points.group_by("connection", maintain_order=True)):
+                curve = own.select(
                     pl.lit(arm).alias("arm"),
                     pl.lit(told).alias("series"),
                     ((pl.col("time_ns") - zero_ns) / 1e6).cast(pl.Float64).alias("x_ms"),
                     pl.col(column).cast(pl.Float64).alias("y"),
                 )
-            )
+                # A point without a value: no line leads from one connection to the next.
+                parts += [curve.head(1).with_columns(y=pl.lit(None, pl.Float64)), curve] if number else [curve]
     return pl.concat(parts)
 
 

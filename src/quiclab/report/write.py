@@ -18,10 +18,12 @@ from quiclab.report.effects import effects, effects_table, tails, tails_table
 from quiclab.report.findings import findings
 from quiclab.report.model import Comparison, StudyAnalysis
 from quiclab.report.other_metrics import other_metrics
+from quiclab.report.packing import packed
 from quiclab.report.pair_page import write_pairs
 from quiclab.report.pairs import Cell, cells_of
 from quiclab.report.rendering import render
 from quiclab.report.study import Study, read_study
+from quiclab.report.study_figures import study_figures
 from quiclab.report.system_calls import read_counts, system_call_data, system_call_table
 from quiclab.report.text_table import TextTable
 from quiclab.report.trust import trust_tables
@@ -99,6 +101,7 @@ def _page(
         paper=paper,
         cost=cost,
         findings=findings(study, analysis),
+        study_figures=study_figures(study, analysis),
         trust=trust_tables(study, analysis),
         spec_text=_read(study.directory / "spec.toml"),
         pair_cells=pair_cells,
@@ -125,7 +128,7 @@ def _maps(differences: pl.DataFrame, cells: list[Cell]) -> list[dict[str, Any]]:
     maps = []
     main = differences.filter(pl.col("kind") == "main")
     for _, arm in main.group_by("other_arm", maintain_order=True):
-        spec = figures.spec(figures.DifferenceMap().draw(arm))
+        spec = packed(figures.spec(figures.DifferenceMap().draw(arm)))
         places = {(row["path_title"], row["workload_title"]): row["cell_id"] for row in arm.iter_rows(named=True)}
         rows, columns = (arm[name].unique(maintain_order=True) for name in ("path_title", "workload_title"))
         files = [[opens.get(places.get((row, column), "")) for column in columns] for row in rows]
@@ -141,7 +144,7 @@ def _cells(analysis: StudyAnalysis, trials: pl.DataFrame, selectable: list[str])
     for cell_id in dict.fromkeys(comparison.cell_id for comparison in analysis.comparisons):
         cell = trials.filter((pl.col("cell_id") == cell_id) & (pl.col("kind") == "main"))
         if cell.height:
-            spec = figures.spec(figures.Distribution().draw(cell))
+            spec = packed(figures.spec(figures.Distribution().draw(cell)))
             for trace in spec["data"]:
                 trace["meta"] = {"cell": selectable.index(cell_id) if cell_id in selectable else -1}
             specs.append(spec)
@@ -162,7 +165,7 @@ def _curve_styles(selector: dict[str, Any]) -> dict[str, Any]:
     empty = pl.DataFrame(
         {"arm": arms, "x_ms": [0.0] * len(arms), "bytes": [0.0] * len(arms)}, schema_overrides={"arm": pl.String}
     )
-    return figures.spec(figures.BytesAcknowledged().draw(empty))
+    return packed(figures.spec(figures.BytesAcknowledged().draw(empty)))
 
 
 def _result(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
@@ -182,6 +185,12 @@ def _result(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
 
 
 def _method(analysis: StudyAnalysis) -> str:
+    if analysis.sequential:
+        return (
+            "Difference: (median of the baseline − median of the other arm) / median of the baseline × 100. Decided at "
+            f"{analysis.alpha:g} by {analysis.decided_by}; interval and p are its own, and hold however often one "
+            "looked. Failed trials rank worst and leave Welch blank."
+        )
     return (
         "Difference: (median of the baseline − median of the other arm) / median of the baseline × 100. The exact "
         f"signed-rank test of the pairs decides, at {analysis.alpha:g} after Benjamini–Hochberg over "

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from quiclab.plan.rows import PlanRow
-from quiclab.runner.commands import arm_of, path_of
+from quiclab.runner.commands import arm_of, path_of, workload_of
 from quiclab.runner.flows import Flow, other_flows
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.places import CLIENT, SERVER, address_of, front_place, places
@@ -40,6 +40,8 @@ class Topology:
         self._raw = raw
         self._arm = arm_of(laboratory.study, row)
         self._path = path_of(laboratory.study, row)
+        change = workload_of(laboratory.study, row).address_change
+        self._later = None if change is None else change.path_after(self._path)
         self._stack = ExitStack()
         self.namespaces: dict[str, NetworkNamespace] = {}
         """Place → where its programs run, from client to server (`runner.places`)."""
@@ -56,7 +58,7 @@ class Topology:
             for place in places(self._path):
                 self.namespaces[place] = namespace = stack.enter_context(NetworkNamespace())
                 # Beside a proxy it is the server that speaks over the loopback, where there is no route to set it on.
-                own = tcp_on(self._path, self._tcp_of(ROLES.get(place, "proxy")))
+                own = tcp_on(self._path, self._tcp_of(ROLES.get(place, "proxy")), self._later)
                 self.sysctls[place] = namespace.write_sysctls(sysctls(own))
             front = address_of(front_place(self._arm, self._path), self._path.ip_version)
             self._laboratory.name_front(front)
@@ -101,13 +103,15 @@ class Topology:
         settings = LinkSettings(
             backend=self._laboratory.backend,
             mtu=path.mtu,
-            model=link_config(path, self._row.seed),
+            model=link_config(path, self._row.seed, self._later),
+            second_network=self._later is not None,
+            begins_when_told=bool(path.more_links),  # a proxy between two has fetched something before
             more_server_addresses=page.addresses(path.ip_version) if page else (),
             route=_route(self._tcp_of("proxy")),
             route_at={self.namespaces[end]: self._route_at(end) for end in ENDS},
             work_dir=self._raw,
             snaplen_bytes=None if study.captures == "whole" else HEADER_BYTES,
-            lateness_p99_ns=[bound.ns for bound in lateness_bounds(path, study.limits.lateness_p99)],
+            lateness_p99_ns=[bound.ns for bound in lateness_bounds(path, study.limits.lateness_p99, self._later)],
             spin_ns=self._laboratory.spin_ns,
         )
         client, *nodes, server = self.namespaces.values()

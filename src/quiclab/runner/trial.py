@@ -223,6 +223,7 @@ def _transfer(
         if client is not None and ready is not None:
             client.wait_for_file(ready, _CLIENT_PATIENCE_S)
             record.phase("client_start")
+        link.begin()
         contest.begin()
         observation.begin()
         client = client or start("client")

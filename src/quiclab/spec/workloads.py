@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from quiclab.spec import kinds
-from quiclab.spec.address_change import ADDRESS_CHANGE
+from quiclab.spec.address_changes import ADDRESS_CHANGE
 from quiclab.spec.competition import COMPETITION
 from quiclab.spec.nodes import Kind, Node, ReportedError, build
 from quiclab.spec.page import PAGE

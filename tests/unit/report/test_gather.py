@@ -3,19 +3,23 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import plotly.graph_objects as graph_objects
 import polars as pl
 import pytest
+from synthetic_pages import add_pages
 from synthetic_study import Shape, write_study
 
 from quiclab import figures
 from quiclab.errors import SpecError
 from quiclab.opened import open_study
 from quiclab.report.analyse import analyse_study
-from quiclab.report.gather import Asked, gather
+from quiclab.report.chosen import Chosen
+from quiclab.report.gather import OF_TRIALS, Asked, gather
 from quiclab.tables import TABLES
 
 SHAPE = replace(Shape(), workloads=("100 KB", "1 MB"), paths=("loss",), failures=frozenset(), voids=frozenset())
@@ -37,6 +41,15 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
             file = study / "tables" / name / f"{trial.name}.parquet"
             file.parent.mkdir(exist_ok=True)
             whole.write_parquet(file)
+    return study
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, directory: Path) -> Path:
+    """The same with what page loads, players and competitions leave."""
+    study = tmp_path_factory.mktemp("whole")
+    shutil.copytree(directory, study, dirs_exist_ok=True)
+    add_pages(study)
     return study
 
 
@@ -91,13 +104,26 @@ def _gathered(directory: Path, name: str, **asked: Any) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("figure", figures.FIGURES, ids=lambda figure: figure.name)
-def test_every_figure_is_gathered_with_the_columns_it_declares_and_drawn(directory: Path, figure: Any) -> None:
-    """One pass from files to a plotly figure that has something in it."""
-    data = _gathered(directory, figure.name, factor="size" if figure.name == "factor" else None)
+def test_every_figure_is_gathered_with_the_columns_it_declares_and_drawn(whole: Path, figure: Any) -> None:
+    """One pass from files to a figure that has something in it, and that plotly itself accepts."""
+    data = _gathered(whole, figure.name, factor="size" if figure.name == "factor" else None)
     assert data.height
     assert set(figure.columns) <= set(data.columns)
-    drawn = figure.draw(data).to_plotly_json()
-    assert drawn["data"]
+    assert graph_objects.Figure(figures.spec(figure.draw(data))).data
+
+
+@pytest.mark.parametrize("figure", figures.FIGURES, ids=lambda figure: figure.name)
+def test_figures_of_single_trials_are_those_that_ask_for_them(whole: Path, figure: Any) -> None:
+    """A figure that asks which trials were chosen is on the pages of pairs, and no other is."""
+    asked_for: list[Chosen] = []
+
+    class Watched(Asked):
+        def chosen(self) -> Chosen:
+            asked_for.append(super().chosen())
+            return asked_for[-1]
+
+    gather(figure.name, Watched(open_study(whole), analyse_study(whole), "1 MB/loss", factor="size"))
+    assert bool(asked_for) == (figure.name in OF_TRIALS)
 
 
 def test_throughput_counts_what_was_delivered_in_its_slice(directory: Path) -> None:

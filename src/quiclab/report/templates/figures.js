@@ -88,7 +88,7 @@ const Figures = (() => {
         const here = pixel(start);
         let least = -1, greatest = -1, gap = -1, stop = start;
         for (; stop < end && pixel(stop) === here; stop++) {
-          if (Number.isNaN(y[stop])) { if (gap < 0) gap = stop; continue; }
+          if (!Number.isFinite(y[stop])) { if (gap < 0) gap = stop; continue; }
           if (least < 0 || y[stop] < y[least]) least = stop;
           if (greatest < 0 || y[stop] > y[greatest]) greatest = stop;
         }
@@ -110,7 +110,8 @@ const Figures = (() => {
     return kept;
   }
 
-  const taken = (column, places) => places.map((place) => (Number.isNaN(column[place]) ? null : column[place]));
+  const unknown = (value) => typeof value === "number" && !Number.isFinite(value);
+  const taken = (column, places) => places.map((place) => (unknown(column[place]) ? null : column[place]));
 
   function inView(curves, range) {
     const changes = {}, places = [];
