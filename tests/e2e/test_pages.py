@@ -138,15 +138,47 @@ def test_servers_that_cannot_think_are_refused(tmp_path: Path) -> None:
     assert 'caddy can, or write think = "none"' in told
 
 
-def test_a_mirrored_page_that_lacks_files_and_reaches_out(tmp_path: Path) -> None:
+def test_firefox_loads_a_page_of_two_hosts(tmp_path: Path) -> None:
+    """Everything to the byte and by each host's own protocol, also in its HAR; what Firefox cannot tell is said."""
+    study, found = _run(tmp_path, _MADE, client="firefox")
+    assert found
+    for trial in found.values():
+        assert trial["status"] == "verified", trial["reason"]
+        assert trial["client"]["browser"]["page_kept_its_process"]
+        own = "HTTP/3" if trial["protocol"] == "h3" else "HTTP/2"
+        shown = pl.read_parquet(study / "tables" / "http_requests" / f"{trial['trial_id']}.parquet").filter(
+            pl.col("source") == "raw/client-page.har"
+        )
+        assert shown["response_body_bytes"].sum() == 4_000 + 5_000 + 3_000 + 60_000 + 6 * 9_000 + 2_000
+        versions = {(url.split("/")[2], version) for url, version in shown.select("url", "http_version").iter_rows()}
+        assert versions == {("server.test", own), ("third-1.test", "HTTP/1.1")}
+        assert set(shown["resource_type"]) == {"Document", "Stylesheet", "Script", "Image", "Fetch"}
+        metrics = pl.read_parquet(study / "tables" / "metrics" / f"{trial['trial_id']}.parquet")
+        value, note = (dict(metrics.select("name", column).iter_rows()) for column in ("value", "note"))
+        assert value["page_requests"] == 11
+        assert 0 < value["page_ttfb_ms"] < value["fcp_ms"] <= value["lcp_ms"]
+        assert value["page_ttfb_ms"] < value["main_image_start_ms"] < value["main_image_end_ms"] <= value["plt_ms"]
+        assert value["speed_index_ms"] is None
+        assert note["speed_index_ms"] == "the browser made no screenshots of the load"
+    assert len(list(study.glob("tables/har/*.har"))) >= len(found)
+
+
+@pytest.mark.parametrize("client", ["chromium", "firefox"])
+def test_a_mirrored_page_that_lacks_files_and_reaches_out(tmp_path: Path, client: str) -> None:
     """The load goes on; files of the machine and hosts outside stay out of reach."""
     site = tmp_path / "site"
     site.mkdir()
     (site / "index.html").write_text(
-        "<!doctype html><title>t</title><p>text<img src=/gone.png><img src=file:///etc/passwd>"
+        "<!doctype html><title>t</title><link rel=preconnect href=https://outside.example>"
+        "<link rel=stylesheet href=file:///etc/hostname><p>text<img src=/gone.png><img src=file:///etc/passwd>"
         "<img src=https://outside.example/x.png><iframe src=https://203.0.113.9/></iframe>"
+        "<script>for (const to of ['file:///etc/passwd', 'https://outside.example/', 'https://203.0.113.9/'])"
+        " fetch(to).catch(() => null); new WebSocket('wss://203.0.113.9/');"
+        " const call = new RTCPeerConnection({iceServers: [{urls: 'stun:203.0.113.9'}]}); call.createDataChannel('x');"
+        " call.createOffer().then((offer) => call.setLocalDescription(offer))</script>"
     )
-    study, found = _run(tmp_path, 'folder = "site"')
+    study, found = _run(tmp_path, 'folder = "site"', client=client)
+    assert found
     for trial in found.values():
         assert trial["status"] == "verified", trial["reason"]
         statuses = {request["url"]: request["status"] for request in trial["client"]["requests"]}
@@ -160,9 +192,21 @@ def test_a_mirrored_page_that_lacks_files_and_reaches_out(tmp_path: Path) -> Non
         assert set(packets["dst"].drop_nulls()) <= {"10.77.0.1", "10.77.0.2"}
 
 
-def test_a_page_that_never_fires_load_ends_by_its_limit(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("page", "document"),
+    [
+        ('resources = [{type = "image", size = "2 MB", count = 20}]', None),
+        ('folder = "site"', "<!doctype html><title>t</title><p>text<script>for (;;);</script>"),
+    ],
+    ids=["too much", "caught in a script"],
+)
+def test_a_page_that_never_fires_load_ends_by_its_limit(tmp_path: Path, page: str, document: str | None) -> None:
     """With the reason, and with its logs."""
-    study, found = _run(tmp_path, 'resources = [{type = "image", size = "2 MB", count = 20}]', limit="3 s")
+    if document is not None:
+        (tmp_path / "site").mkdir()
+        (tmp_path / "site" / "index.html").write_text(document)
+    study, found = _run(tmp_path, page, limit="3 s")
+    assert found
     for trial in found.values():
         assert trial["status"] == "failed"
         assert "load event did not fire within 3 s (limits.trial)" in trial["reason"], trial["reason"]

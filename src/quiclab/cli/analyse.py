@@ -18,11 +18,24 @@ from quiclab.store.ledger import open_ledger
 def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
     """Decode what is not decoded yet (everything, with `again`), test, print the result table; the report's path."""
     # Imported late: these take a while, which the measuring side never needs.
-    import polars
-
     from quiclab.report import analyse_study, claims_lines, read_study, remark_lines, render, shares, write_report
 
     console = Console()
+    make_tables(study_dir, console, again=again)
+    with disk_errors(study_dir.tables):
+        analysis, study = analyse_study(study_dir.root), read_study(study_dir.root)
+        render(analysis, console)
+        for line in (*remark_lines(study, analysis), *shares(study), *claims_lines(study, analysis)):
+            console.print(line, highlight=False, markup=False)
+        report = write_report(study_dir.root)
+    console.print(f"report: {report}", highlight=False, soft_wrap=True)
+    return report
+
+
+def make_tables(study_dir: StudyDir, console: Console, *, again: bool = False) -> None:
+    """Decode what is not decoded yet (everything, with `again`). Raises DecodeError where there is no trial."""
+    import polars
+
     rows: list[dict[str, Any]] = []
     metrics: list[polars.DataFrame] = []
     with open_ledger(study_dir) as ledger:
@@ -46,13 +59,6 @@ def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
         polars.DataFrame(rows, infer_schema_length=None).write_parquet(study_dir.tables / "trials.parquet")
         schema = {"trial_id": str, "name": str, "value": float, "unit": str, "better": str, "note": str}
         polars.concat([polars.DataFrame(schema=schema), *metrics]).write_parquet(study_dir.metrics)
-        analysis, study = analyse_study(study_dir.root), read_study(study_dir.root)
-        render(analysis, console)
-        for line in (*remark_lines(study, analysis), *shares(study), *claims_lines(study, analysis)):
-            console.print(line, highlight=False, markup=False)
-        report = write_report(study_dir.root)
-    console.print(f"report: {report}", highlight=False, soft_wrap=True)
-    return report
 
 
 def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str, Any]) -> None:
@@ -82,15 +88,19 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
 
 
 def _write_har(study_dir: StudyDir, trial_id: str, tables: dict[str, Any]) -> None:
-    """The load of a page as the browser's own trace tells it; none where the trace has no request."""
+    """The load of a page as the browser's own account tells it; none where that has no request."""
     from quiclab.exports import EXPORTS, Choice
 
     folder = study_dir.tables / "har"
     folder.mkdir(exist_ok=True)
     lazy = {name: table.lazy() for name, table in tables.items()}
     har = next(export for export in EXPORTS if export.format == "har")
+    sources = set(tables["http_requests"]["source"])
+    source = next((each for each in ("raw/client-trace.json", "raw/client-page.har") if each in sources), None)
+    if source is None:
+        return
     with contextlib.suppress(DecodeError, SpecError):
-        har.write(lazy, Choice(source="raw/client-trace.json"), folder / f"{trial_id}.har")
+        har.write(lazy, Choice(source=source), folder / f"{trial_id}.har")
 
 
 def _trial_row(document: dict[str, Any], status: str, reason: str) -> dict[str, Any]:

@@ -31,6 +31,18 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument(
         "--backend", choices=("tun", "veth"), help="how packets reach the link (default: tun if it opens, else veth)"
     )
+    parser.add_argument(
+        "--until",
+        metavar="PERCENT",
+        help="go on after the spec's blocks until each cell is decided: different, or alike to within so many per "
+        "cent; tested so that the error rate holds however often it is looked at",
+    )
+    parser.add_argument(
+        "--at-most",
+        type=int,
+        metavar="PAIRS",
+        help="with --until: pairs of a cell (default: 5 times the spec's blocks)",
+    )
     parser.add_argument("--no-report", action="store_true", help="stop after the last trial")
     parser.set_defaults(run=run)
 
@@ -40,11 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
     # Only light imports before the sandbox: it must be entered before the process has threads.
     from quiclab.cli.paper import keep_claims, read_claims
     from quiclab.cli.plan import describe_arms, load_study
+    from quiclab.cli.until import look, planned_blocks, read_goal
     from quiclab.spec.resolved import resolved_json
     from quiclab.testbed.sandbox import run_in_sandbox
 
     spec_file: Path = arguments.spec / "spec.toml" if arguments.spec.is_dir() else arguments.spec
     study = load_study(spec_file)
+    goal = read_goal(arguments.until, arguments.at_most, study)
     claims = read_claims(spec_file, resolved_json(study))
     study_dir = StudyDir(
         (arguments.out or (arguments.spec if arguments.spec.is_dir() else Path("studies", study.name))).resolve()
@@ -59,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
             from quiclab.cli.trouble import tell
 
             try:
-                return run_trials(study, study_dir, arguments.backend)
+                return run_trials(study, study_dir, arguments.backend, blocks=planned_blocks(study_dir))
             except QuiclabError as error:
                 tell(error)
                 return error.exit_code
@@ -67,13 +81,16 @@ def run(arguments: argparse.Namespace) -> int:
                 print(f"\ninterrupted: finished trials are kept; continue with: quiclab run {study_dir.root}")
                 return ExitCode.INTERRUPTED
 
-        try:
-            code = run_in_sandbox(trials)
-        finally:
-            with disk_errors(study_dir.root):
-                shutil.rmtree(study_dir.root / ".work", ignore_errors=True)
-        if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED):
-            return code
+        while True:
+            try:
+                code = run_in_sandbox(trials)
+            finally:
+                with disk_errors(study_dir.root):
+                    shutil.rmtree(study_dir.root / ".work", ignore_errors=True)
+            if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED):
+                return code
+            if goal is None or not look(study_dir, study, goal):
+                break
         from rich.console import Console
 
         from quiclab.cli.prove import prove_rest

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from rich.console import Console
@@ -21,7 +22,7 @@ from quiclab import __version__
 from quiclab.cli.system_calls import count_system_calls
 from quiclab.errors import ExitCode, SpecError
 from quiclab.plan.duration import expected_duration
-from quiclab.plan.make import make_plan, order_block
+from quiclab.plan.make import grow_plan, order_block
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.laboratory import Laboratory, open_laboratory
 from quiclab.runner.trial import run_trial
@@ -44,9 +45,16 @@ def _with_own_servers(study: Study, root: Path, backend: Backend) -> tuple[Labor
 
 
 def run_trials(
-    study: Study, study_dir: StudyDir, wanted: Backend | None = None, prepare: Prepare = _with_own_servers
+    study: Study,
+    study_dir: StudyDir,
+    wanted: Backend | None = None,
+    prepare: Prepare = _with_own_servers,
+    blocks: Mapping[str, int] = MappingProxyType({}),
 ) -> int:
-    """Run everything that is not done yet; exit code 0, or 1 when trials failed or blocks stayed void."""
+    """Run everything that is not done yet, of some cells (`blocks`) more than the spec plans.
+
+    Exit code 0, or 1 when trials failed or blocks stayed void.
+    """
     console = Console()
     backend, why = (wanted, "as asked") if wanted else choose_backend()
     _refuse_to_mix(study_dir, backend)
@@ -55,7 +63,7 @@ def run_trials(
     for arm, reason in laboratory.cannot_run.items():
         console.print(f"arm {arm}: its trials will fail: {reason}", style="yellow", highlight=False)
     write_atomically(study_dir.host, json.dumps(_host(laboratory) | {"link_backend": backend}, indent=1))
-    rows = make_plan(study)
+    rows = grow_plan(study, blocks)
     with open_ledger(study_dir) as ledger:
         ledger.adopt()
         ledger.plan(rows)

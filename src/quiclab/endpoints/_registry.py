@@ -146,9 +146,8 @@ def _has_other_hosts(workload: Workload) -> bool:
     page = workload.page
     if page is None:
         return False
-    return page.har is not None or any(
-        each.value > 0 for each in (page.third_party, *(r.third_party for r in page.resources))
-    )
+    shares = (*vars(page.third_party).values(), *(each.third_party for each in page.resources))
+    return page.har is not None or any(share.value > 0 for share in shares)
 
 
 def _unplayed(client: Endpoint, server: Endpoint) -> list[str]:

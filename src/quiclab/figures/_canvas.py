@@ -48,6 +48,10 @@ class Figure:
         self.data: list[Node] = list(data)
         self.layout = Node()
 
+    def add_trace(self, properties: Mapping[str, Any]) -> None:
+        """A trace of the kind that `properties["type"]` says."""
+        self.data.append(_node(properties))
+
     def add_scatter(self, **properties: Any) -> None:
         """Marks, lines or both."""
         self._add("scatter", properties)

@@ -8,7 +8,7 @@ leave every trial that was planned before as it was.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -52,6 +52,18 @@ def make_plan(study: Study) -> tuple[PlanRow, ...]:
     for cell, block in _wanted(study, sorted(blocks, key=place)):
         for row in order_block(_block(cell, block, study.seed), FIRST_ATTEMPT):
             rows.append(replace(row, position=len(rows)))
+    return tuple(rows)
+
+
+def grow_plan(study: Study, blocks: Mapping[str, int]) -> tuple[PlanRow, ...]:
+    """The plan, and behind it more blocks of some cells (cell → blocks in all), again dealt in rounds."""
+    rows = list(make_plan(study))
+    most = max(blocks.values(), default=0)
+    for block in range(study.blocks, most):
+        more = [cell for cell in _cells(study) if cell.kind == "main" and blocks.get(cell.cell_id, 0) > block]
+        for cell in sorted(more, key=lambda cell: _digest("place in round", study.seed, cell.cell_id, block)):
+            for row in order_block(_block(cell, block, study.seed), FIRST_ATTEMPT):
+                rows.append(replace(row, position=len(rows)))
     return tuple(rows)
 
 

@@ -15,6 +15,7 @@ from quiclab.report import wording
 from quiclab.report.compare import arm_result, compare, decide
 from quiclab.report.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
 from quiclab.report.probe_notes import probe_notes
+from quiclab.report.sequential import sequential_note, sequentially
 from quiclab.report.study import Study, read_study
 from quiclab.store.layout import BLOCK_VOID
 
@@ -69,6 +70,8 @@ def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
     controls = [decide(comparison, None, alpha) for comparison in compared if comparison.kind == "aa"]
     adjusted = statistics.adjusted_p_values(np.array([math.nan if c.p is None else c.p for c in main]))
     main = [decide(c, None if math.isnan(p) else float(p), alpha) for c, p in zip(main, adjusted, strict=True)]
+    if sequential := sequential_note(study, alpha, len(main)):
+        main = sequentially(main, metric, alpha)
 
     paths = study.order("paths", {c.path for c in main})
     workloads = study.order("workloads", {c.workload for c in main})
@@ -86,7 +89,8 @@ def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
         workload_titles={name: study.titles("workloads").get(name, name) for name in workloads},
         comparisons=tuple(main),
         controls=tuple(controls),
-        notes=(*study.missing, *probe_notes(study), *_limits(main, controls, metric, alpha)),
+        notes=(*study.missing, *sequential, *probe_notes(study), *_limits(main, controls, metric, alpha)),
+        sequential=bool(sequential),
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from quiclab.report.model import StudyAnalysis
 from quiclab.report.remarks import remark_tables
+from quiclab.report.sequential import sequential_table
 from quiclab.report.study import Study
 from quiclab.report.text_table import TextTable
 
 
 def findings(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
     """Only those that have something to say."""
-    return [*remark_tables(study, analysis)]
+    return [*sequential_table(study, analysis), *remark_tables(study, analysis)]

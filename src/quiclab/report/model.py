@@ -133,6 +133,16 @@ class StudyAnalysis:
     """A/A cells."""
     notes: tuple[str, ...]
     """What is missing or limits what can be said; a sentence each."""
+    sequential: bool = False
+    """Whether p and intervals hold at any time, because the number of pairs was not fixed before."""
+
+    @property
+    def decided_by(self) -> str:
+        """The deciding test with its correction, in words."""
+        over = f"over {len(self.comparisons)} comparisons"
+        if self.sequential:
+            return f"confidence sequence of the median within pairs, Bonferroni {over}"
+        return f"exact signed-rank test, Benjamini–Hochberg {over}"
 
     @property
     def noise_floor_pct(self) -> float | None:

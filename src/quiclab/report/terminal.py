@@ -60,8 +60,8 @@ def _legend(analysis: StudyAnalysis) -> str:
     levels = {c.interval_pct.confidence for c in analysis.comparisons if c.interval_pct}
     attained = f" at {wording.percent(100 * min(levels), signed=False)} confidence" if levels else ""
     return (
-        f"{wording.sign_convention(analysis)} Blank: not significant at {analysis.alpha:g} (exact signed-rank test, "
-        f"Benjamini–Hochberg over {len(analysis.comparisons)} cells). Interval: Hodges–Lehmann{attained}."
+        f"{wording.sign_convention(analysis)} Blank: not significant at {analysis.alpha:g} ({analysis.decided_by}). "
+        f"Interval: {'of the same' if analysis.sequential else 'Hodges–Lehmann'}{attained}."
     )
 
 

@@ -22,6 +22,7 @@ from quiclab.report.pair_page import write_pairs
 from quiclab.report.pairs import Cell, cells_of
 from quiclab.report.rendering import render
 from quiclab.report.study import Study, read_study
+from quiclab.report.study_figures import study_figures
 from quiclab.report.system_calls import read_counts, system_call_data, system_call_table
 from quiclab.report.text_table import TextTable
 from quiclab.report.trust import trust_tables
@@ -99,6 +100,7 @@ def _page(
         paper=paper,
         cost=cost,
         findings=findings(study, analysis),
+        study_figures=study_figures(study, analysis),
         trust=trust_tables(study, analysis),
         spec_text=_read(study.directory / "spec.toml"),
         pair_cells=pair_cells,
@@ -182,6 +184,12 @@ def _result(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
 
 
 def _method(analysis: StudyAnalysis) -> str:
+    if analysis.sequential:
+        return (
+            "Difference: (median of the baseline − median of the other arm) / median of the baseline × 100. Decided at "
+            f"{analysis.alpha:g} by {analysis.decided_by}; interval and p are its own, and hold however often one "
+            "looked. Failed trials rank worst and leave Welch blank."
+        )
     return (
         "Difference: (median of the baseline − median of the other arm) / median of the baseline × 100. The exact "
         f"signed-rank test of the pairs decides, at {analysis.alpha:g} after Benjamini–Hochberg over "

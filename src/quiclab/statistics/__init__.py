@@ -4,8 +4,9 @@
 from quiclab.statistics.attainable import pairs_needed, smallest_p
 from quiclab.statistics.benjamini_hochberg import adjusted_p_values
 from quiclab.statistics.bootstrap import median_interval
-from quiclab.statistics.censoring import censored, median, paired_differences
+from quiclab.statistics.censoring import censored, differences_in_order, median, paired_differences
 from quiclab.statistics.cliffs_delta import Delta, cliffs_delta
+from quiclab.statistics.confidence_sequence import anytime_p, median_sequence
 from quiclab.statistics.difference import difference_pct
 from quiclab.statistics.drift import Drift, drift, far_out
 from quiclab.statistics.hodges_lehmann import Shift, hodges_lehmann
@@ -28,9 +29,11 @@ __all__ = [
     "Shift",
     "SignedRank",
     "adjusted_p_values",
+    "anytime_p",
     "censored",
     "cliffs_delta",
     "difference_pct",
+    "differences_in_order",
     "drift",
     "far_out",
     "fisher_exact_p",
@@ -39,6 +42,7 @@ __all__ = [
     "mean",
     "median",
     "median_interval",
+    "median_sequence",
     "paired_differences",
     "pairs_needed",
     "pairs_to_see",

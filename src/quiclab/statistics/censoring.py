@@ -20,11 +20,16 @@ def censored(values: FloatArray, failed: npt.NDArray[np.bool_], *, lower_is_bett
 
 def paired_differences(baseline: FloatArray, other: FloatArray) -> FloatArray:
     """baseline − other for each pair; two failures are a tie (0), a pair with an unknown value (NaN) is left out."""
+    differences = differences_in_order(baseline, other)
+    return differences[~np.isnan(differences)]
+
+
+def differences_in_order(baseline: FloatArray, other: FloatArray) -> FloatArray:
+    """The same for every pair in its place: NaN where a value is unknown."""
     baseline, other = np.asarray(baseline, dtype=np.float64), np.asarray(other, dtype=np.float64)
     tied = np.isinf(baseline) & (baseline == other)
     with np.errstate(invalid="ignore"):
-        differences = np.where(tied, 0.0, baseline - other)
-    return differences[~np.isnan(differences)]
+        return np.where(tied, 0.0, baseline - other)
 
 
 def median(values: FloatArray) -> float:

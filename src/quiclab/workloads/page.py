@@ -18,7 +18,7 @@ from quiclab.testbed.certificates import HOST
 from quiclab.workloads._api import PageHost, Site
 from quiclab.workloads._images import make_image
 from quiclab.workloads._markup import document, filled
-from quiclab.workloads._mixes import drawn, spread_over_hosts
+from quiclab.workloads._mixes import drawn, spread_over_hosts, third_parties
 
 Highest = Literal["h3", "h2", "h1"]
 _EXTENSIONS: Mapping[ResourceType, str] = {"style": "css", "script": "js", "font": "woff2", "data": "json"}
@@ -67,7 +67,7 @@ def _parts(page: Page, seed: str) -> list[Part]:
     groups: Sequence[Resources] = page.resources
     if page.mix is not None:
         groups = drawn(page, seed)
-        thirds = spread_over_hosts(len(groups), round(page.third_party.value * len(groups)), page.hosts)
+        thirds = third_parties(page, [group.type for group in groups])
     else:
         thirds = []
         for group in groups:
