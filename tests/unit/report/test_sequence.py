@@ -48,7 +48,7 @@ def frame(kind: str, number: int, offset: int) -> dict[str, Any]:
 
 @pytest.fixture
 def shown(tmp_path: Path) -> pl.DataFrame:
-    """As Yu and Benson draw it in Figure 10a: a Handshake packet acknowledges a probe in the Initial space implicitly."""
+    """Figure 10a of Yu and Benson: a probe of the Initial space, and a Handshake packet that crosses it."""
     ack = {
         "source": "raw/server.pcapng", "vantage": "server", "connection": "c", "time_ns": ns(157), "transport": "quic",
         "event": "received", "direction": "up", "packet_type": "initial", "packet_number": 1, "kind": "ack",
