@@ -98,7 +98,7 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
             server | qlog | {"time_ns": ms(40), "new_state": "recovery"},
             server | qlog | {"time_ns": ms(60), "new_state": "congestion_avoidance"},
         ],
-        "losses": [server | {"time_ns": ms(50), "transport": "quic", "direction": "down", "estimate": False}],
+        "losses": [server | qlog | {"time_ns": ms(50), "transport": "quic", "direction": "down"}],
         "packets": [
             {"source": f"{end}.pcapng", "vantage": end, "connection": "c", "transport": "quic", "event": event,
              "direction": "up", "packet_type": "initial", "packet_number": 0, "length_bytes": 1200, "ip_packet": 0,
@@ -106,8 +106,8 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
             for end, event, time in (("client", "sent", 0), ("server", "received", 11))
         ],
         "handshake": [
-            client | {"source": "c.pcapng", "transport": "quic", "time_ns": ms(time), "step": step, "direction": direction}
-            | {"round_trip": number}
+            client | {"source": "c.pcapng", "transport": "quic", "direction": direction}
+            | {"round_trip": number, "time_ns": ms(time), "step": step}
             for time, direction, step, number in (
                 (0, "up", "client_hello", 0), (11, "down", "hello_retry_request", 0), (12, "up", "client_hello", 1),
                 (24, "down", "server_hello", 1), (25, "up", "finished", 2), (40, "down", "handshake_done", 2),
