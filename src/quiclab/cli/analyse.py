@@ -20,7 +20,7 @@ def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
     # Imported late: these take a while, which the measuring side never needs.
     import polars
 
-    from quiclab.report import analyse_study, claims_lines, read_study, render, shares, write_report
+    from quiclab.report import analyse_study, claims_lines, read_study, remark_lines, render, shares, write_report
 
     console = Console()
     rows: list[dict[str, Any]] = []
@@ -37,7 +37,8 @@ def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
             rows.append(_trial_row(document, attempt.status, attempt.reason))
             if attempt.status == "verified":
                 kept = study_dir.tables / "metrics" / f"{attempt.trial_id}.parquet"
-                if again or not kept.exists():
+                # Without its keys a trial of a bundle would lose what its tables have.
+                if not kept.exists() or (again and not document.get("keys_left_out")):
                     _decode(study_dir, attempt.trial_id, folder, document)
                 metrics.append(polars.read_parquet(kept))
         if not rows:
@@ -47,7 +48,7 @@ def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
         polars.concat([polars.DataFrame(schema=schema), *metrics]).write_parquet(study_dir.metrics)
         analysis, study = analyse_study(study_dir.root), read_study(study_dir.root)
         render(analysis, console)
-        for line in (*shares(study), *claims_lines(study, analysis)):
+        for line in (*remark_lines(study, analysis), *shares(study), *claims_lines(study, analysis)):
             console.print(line, highlight=False, markup=False)
         report = write_report(study_dir.root)
     console.print(f"report: {report}", highlight=False, soft_wrap=True)
@@ -81,15 +82,19 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
 
 
 def _write_har(study_dir: StudyDir, trial_id: str, tables: dict[str, Any]) -> None:
-    """The load of a page as the browser's own trace tells it; none where the trace has no request."""
+    """The load of a page as the browser's own account tells it; none where that has no request."""
     from quiclab.exports import EXPORTS, Choice
 
     folder = study_dir.tables / "har"
     folder.mkdir(exist_ok=True)
     lazy = {name: table.lazy() for name, table in tables.items()}
     har = next(export for export in EXPORTS if export.format == "har")
+    sources = set(tables["http_requests"]["source"])
+    source = next((each for each in ("raw/client-trace.json", "raw/client-page.har") if each in sources), None)
+    if source is None:
+        return
     with contextlib.suppress(DecodeError, SpecError):
-        har.write(lazy, Choice(source="raw/client-trace.json"), folder / f"{trial_id}.har")
+        har.write(lazy, Choice(source=source), folder / f"{trial_id}.har")
 
 
 def _trial_row(document: dict[str, Any], status: str, reason: str) -> dict[str, Any]:

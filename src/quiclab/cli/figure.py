@@ -20,6 +20,7 @@ examples:
   quiclab figure --list
   quiclab figure differences STUDY -o figure-4.pdf
   quiclab figure window STUDY --cell 1MB/lossy --block 3
+  quiclab figure bytes_acknowledged STUDY --block 0 --block 1 --block 2
   quiclab figure factor STUDY --factor size --metric setup_ms
 """
 
@@ -42,7 +43,11 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument("--metric", help="metric that is compared (default: the one that the report compares)")
     parser.add_argument("--cell", metavar="CELL", help="WORKLOAD/PATH (default: where the arms differ most)")
     parser.add_argument(
-        "--block", type=int, metavar="N", help="trials of this block (default: each arm's median trial)"
+        "--block",
+        type=int,
+        metavar="N",
+        action="append",
+        help="trials of this block (default: each arm's median trial); again for more blocks over each other",
     )
     parser.add_argument("--other", metavar="ARM", help="arm that is compared with the baseline (default: the first)")
     parser.add_argument("--factor", metavar="FACTOR", help="x axis of `factor`: size, count, rate, rtt or loss")
@@ -77,9 +82,10 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.report.gather import Asked, gather
 
     study = open_study(arguments.study)
+    block, *more = arguments.block or [None]
     asked = Asked(
-        study, analyse_study(study.directory, arguments.metric), arguments.cell, arguments.block, arguments.other,
-        arguments.factor,
+        study, analyse_study(study.directory, arguments.metric), arguments.cell, block, arguments.other,
+        arguments.factor, overlaid=tuple(more),
     )  # fmt: skip
     data = gather(arguments.name, asked)
     if not data.height:

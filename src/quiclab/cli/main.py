@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from quiclab.cli import (
+    bundle,
     clean,
     compare,
     conformance,
@@ -19,14 +20,19 @@ from quiclab.cli import (
     paths,
     plan,
     probe,
+    remark,
     report,
     run,
     sql,
+    trial,
 )
 from quiclab.cli.trouble import tell
 from quiclab.errors import ExitCode, QuiclabError
 
-_VERBS = (plan, run, report, compare, figure, sql, decode, export, execute, paths, probe, doctor, conformance, clean)
+_VERBS = (
+    *(plan, run, report, compare, figure, sql, decode, export, trial, bundle, remark),
+    *(execute, paths, probe, doctor, conformance, clean),
+)
 
 _EPILOG = """\
 the usual way:

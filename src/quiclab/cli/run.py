@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     study_dir.create()
     with study_dir.locked():
-        _keep_spec(study_dir, spec_file, resolved_json(study) | {"arms_summary": describe_arms(study)}, _traces(study))
+        keep_spec(study_dir, spec_file, resolved_json(study) | {"arms_summary": describe_arms(study)}, study)
         keep_claims(study_dir, spec_file, claims)
 
         def trials() -> int:
@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         return code
 
 
-def _keep_spec(study_dir: StudyDir, spec_file: Path, resolved: dict[str, Any], traces: set[Path]) -> None:
+def keep_spec(study_dir: StudyDir, spec_file: Path, resolved: dict[str, Any], study: Study) -> None:
     """Keep the spec and traces beside it with the study. Raises SpecError where what has run would change."""
     if study_dir.resolved.exists():
         found = conflicts(json.loads(study_dir.resolved.read_text()), resolved)
@@ -96,13 +96,14 @@ def _keep_spec(study_dir: StudyDir, spec_file: Path, resolved: dict[str, Any], t
             raise SpecError(f"{spec_file} differs from the spec that {study_dir.root} was run with", hint, found)
     folder = spec_file.resolve().parent
     if folder != study_dir.root:
-        for trace in traces:
+        for trace in traces_of(study):
             if trace.is_relative_to(folder):
                 write_atomically(study_dir.root / trace.relative_to(folder), trace.read_bytes())
         write_atomically(study_dir.spec, spec_file.read_bytes())
     write_atomically(study_dir.resolved, json.dumps(resolved, indent=1))
 
 
-def _traces(study: Study) -> set[Path]:
+def traces_of(study: Study) -> set[Path]:
+    """Files of rates that the study's paths name."""
     directions = [direction for path in study.paths for link in path.links for direction in (link.up, link.down)]
     return {Path(direction.trace) for direction in directions if direction.trace is not None}

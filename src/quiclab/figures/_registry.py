@@ -2,22 +2,32 @@
 """All figures: those of a whole study, those of one cell, those of single trials."""
 
 from quiclab.figures._api import Figure
+from quiclab.figures.against_best import AgainstBest
 from quiclab.figures.bytes_acknowledged import BytesAcknowledged
 from quiclab.figures.congestion_window import CongestionWindow
 from quiclab.figures.cumulative import Cumulative
 from quiclab.figures.difference_map import DifferenceMap
 from quiclab.figures.distribution import Distribution
 from quiclab.figures.factor import Factor
+from quiclab.figures.fairness import Fairness
+from quiclab.figures.filmstrip import Filmstrip
 from quiclab.figures.first_loss import FirstLoss
+from quiclab.figures.improvement import Improvement
+from quiclab.figures.main_image import MainImage
 from quiclab.figures.multiplexing import Multiplexing
+from quiclab.figures.page_bytes import PageBytes
 from quiclab.figures.queue_length import QueueLength
 from quiclab.figures.round_trip_time import RoundTripTime
+from quiclab.figures.stall_reduction import StallReduction
 from quiclab.figures.states import States
 from quiclab.figures.throughput import Throughput
+from quiclab.figures.video_quality import VideoQuality
 from quiclab.figures.waterfall import Waterfall
+from quiclab.figures.zero_rtt import ZeroRtt
 
 FIGURES: tuple[Figure, ...] = (
     DifferenceMap(),
+    AgainstBest(),
     Factor(),
     Distribution(),
     Cumulative(),
@@ -30,4 +40,12 @@ FIGURES: tuple[Figure, ...] = (
     States(),
     Waterfall(),
     Multiplexing(),
+    Filmstrip(),
+    MainImage(),
+    PageBytes(),
+    Improvement(),
+    ZeroRtt(),
+    VideoQuality(),
+    StallReduction(),
+    Fairness(),
 )

@@ -10,11 +10,8 @@ import polars as pl
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
 
-_WAITING = 0.35
-"""Opacity of the part of a bar in which nothing came yet."""
-
-_LONGEST = 48
-"""Characters of an address that a label bears."""
+_NAME = 32
+"""Characters of a URL's path that fit beside the bars; its end tells more than its beginning."""
 
 
 class Waterfall:
@@ -37,10 +34,10 @@ class Waterfall:
         for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
             style, label = _style.arm_style(place), _style.text(arm)
             requests = data.filter(pl.col("arm") == arm).sort("first_byte_ms", nulls_last=True)
-            names = [f"{label} {number}: {_style.text(_short(url))}" for number, url in enumerate(requests["url"], 1)]
-            for part, start, end, opacity in (
-                ("waiting", "sent_ms", "first_byte_ms", _WAITING),
-                ("receiving", "first_byte_ms", "last_byte_ms", 1.0),
+            names = [f"{label} {number}: {_short(url)}" for number, url in enumerate(requests["url"], 1)]
+            for part, start, end, colour in (
+                ("waiting", "sent_ms", "first_byte_ms", _style.pale(style.colour)),
+                ("receiving", "first_byte_ms", "last_byte_ms", style.colour),
             ):
                 figure.add_bar(
                     y=names,
@@ -48,7 +45,7 @@ class Waterfall:
                     x=(requests[end] - requests[start]).to_list(),
                     orientation="h",
                     name=f"{label}, {part}",
-                    marker={"color": style.colour, "opacity": opacity},
+                    marker={"color": colour, "line": {"width": 0}},
                     hovertemplate=f"{part} %{{x:.5g}} ms from %{{base:.5g}} ms<extra>%{{y}}</extra>",
                 )
         figure.update_layout(
@@ -63,5 +60,4 @@ class Waterfall:
 
 
 def _short(url: str) -> str:
-    """Both ends of a long one: a page may ask for a whole picture by its address."""
-    return url if len(url) <= _LONGEST else f"{url[: _LONGEST - 12]}…{url[-11:]}"
+    return _style.text(url if len(url) <= _NAME else "…" + url[1 - _NAME :])

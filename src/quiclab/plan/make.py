@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from quiclab.errors import SpecError
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.model import Study
 
@@ -48,7 +49,7 @@ def make_plan(study: Study) -> tuple[PlanRow, ...]:
         return middle_of_share, _digest("place in round", study.seed, cell.cell_id, block)
 
     rows: list[PlanRow] = []
-    for cell, block in sorted(blocks, key=place):
+    for cell, block in _wanted(study, sorted(blocks, key=place)):
         for row in order_block(_block(cell, block, study.seed), FIRST_ATTEMPT):
             rows.append(replace(row, position=len(rows)))
     return tuple(rows)
@@ -68,6 +69,21 @@ def draw_order(block_id: str, attempt: int, arms: int) -> tuple[int, ...]:
     return tuple(sorted(range(arms), key=lambda number: _digest("order", block_id, attempt, number)))
 
 
+def _wanted(study: Study, blocks: list[tuple[_Cell, int]]) -> list[tuple[_Cell, int]]:
+    """All, or only those that the spec names. Raises SpecError for one that the plan has not."""
+    if not study.only_blocks:
+        return blocks
+    by_id = {_block_id(study.seed, cell, block): (cell, block) for cell, block in blocks}
+    if unknown := [each for each in study.only_blocks if each not in by_id]:
+        hint = "the id of a block follows from seed, cell and number: `quiclab plan --json` lists them"
+        raise SpecError(f"only_blocks: the plan has no block {', '.join(unknown)}", hint)
+    return [each for block_id, each in by_id.items() if block_id in study.only_blocks]
+
+
+def _block_id(study_seed: int, cell: _Cell, block: int) -> str:
+    return _digest("block", study_seed, cell.cell_id, block)[:16]
+
+
 def _block(cell: _Cell, block: int, study_seed: int) -> Iterator[PlanRow]:
     """One trial of each arm; their positions are not known yet."""
     for label, arm_name in cell.arms:
@@ -81,7 +97,7 @@ def _block(cell: _Cell, block: int, study_seed: int) -> Iterator[PlanRow]:
             arm_name=arm_name,
             baseline_arm=cell.baseline,
             block=block,
-            block_id=_digest("block", study_seed, cell.cell_id, block)[:16],
+            block_id=_block_id(study_seed, cell, block),
             seed=int(_digest("seed", study_seed, cell.cell_id, block)[:16], 16),
             position=0,
         )

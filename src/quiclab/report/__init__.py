@@ -4,9 +4,19 @@
 from quiclab.report.analyse import analyse_study
 from quiclab.report.claims_section import claims_lines
 from quiclab.report.model import StudyAnalysis
+from quiclab.report.remarks import remark_lines
 from quiclab.report.shares import shares
 from quiclab.report.study import read_study
 from quiclab.report.terminal import render
 from quiclab.report.write import write_report
 
-__all__ = ["StudyAnalysis", "analyse_study", "claims_lines", "read_study", "render", "shares", "write_report"]
+__all__ = [
+    "StudyAnalysis",
+    "analyse_study",
+    "claims_lines",
+    "read_study",
+    "remark_lines",
+    "render",
+    "shares",
+    "write_report",
+]

@@ -16,7 +16,7 @@ REQUESTS = {
     **dict.fromkeys(("arm", "url"), pl.String),
     **dict.fromkeys(("sent_ms", "first_byte_ms", "last_byte_ms"), pl.Float64),
 }
-CHUNKS = {"arm": pl.String, "stream_id": pl.Int64, "x_ms": pl.Float64, "length_bytes": pl.Int64}
+CHUNKS = {"arm": pl.String, "connection": pl.Int64, "stream_id": pl.Int64, "x_ms": pl.Float64, "length_bytes": pl.Int64}
 STATES = {
     **dict.fromkeys(("arm", "state", "next"), pl.String),
     "share_pct": pl.Float64,
@@ -26,14 +26,19 @@ STATES = {
 
 
 def requests(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
-    """Every request as the source at the client's end tells it that tells of most last bytes."""
+    """Every request as the source at the client's end tells it that tells of most last bytes; of a page, as its
+    browser's trace does, for the browser asks for things of its own too."""
     parts = [pl.DataFrame(schema=REQUESTS)]
     for arm, trial_id in trials.items():
         rows, zero_ns = study.of_trial("http_requests", trial_id), start_ns(study, trial_id)
         if rows is None or zero_ns is None:
             continue
         rows = rows.filter((pl.col("vantage") == "client") & pl.col("url").is_not_null())
-        told = rows.group_by("source").agg(pl.col("last_byte_ns").count().alias("told")).sort("told", descending=True)
+        told = (
+            rows.group_by("source")
+            .agg(pl.col("last_byte_ns").count().alias("told"), pl.col("resource_type").count().alias("typed"))
+            .sort("told", "typed", "source", descending=[True, True, False])
+        )
         if told.height:
             sent = pl.coalesce("send_start_ns", "time_ns")
             parts.append(
@@ -70,6 +75,7 @@ def chunks(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
             parts.append(
                 found.sort("time_ns").select(
                     pl.lit(arm).alias("arm"),
+                    pl.col("time_ns").min().over("connection").rank("dense").cast(pl.Int64).alias("connection"),
                     pl.col("stream_id").cast(pl.Int64),
                     ((pl.col("time_ns") - zero_ns) / 1e6).cast(pl.Float64).alias("x_ms"),
                     pl.col("length_bytes").cast(pl.Int64),

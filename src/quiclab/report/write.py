@@ -15,6 +15,7 @@ from quiclab.report.analyse import analyse
 from quiclab.report.claims_section import PaperSection, paper_section
 from quiclab.report.cost import cost_data, cost_table
 from quiclab.report.effects import effects, effects_table, tails, tails_table
+from quiclab.report.findings import findings
 from quiclab.report.model import Comparison, StudyAnalysis
 from quiclab.report.other_metrics import other_metrics
 from quiclab.report.packing import packed
@@ -22,6 +23,7 @@ from quiclab.report.pair_page import write_pairs
 from quiclab.report.pairs import Cell, cells_of
 from quiclab.report.rendering import render
 from quiclab.report.study import Study, read_study
+from quiclab.report.study_figures import study_figures
 from quiclab.report.system_calls import read_counts, system_call_data, system_call_table
 from quiclab.report.text_table import TextTable
 from quiclab.report.trust import trust_tables
@@ -98,6 +100,8 @@ def _page(
         other_metrics=other_metrics(study, analysis),
         paper=paper,
         cost=cost,
+        findings=findings(study, analysis),
+        study_figures=study_figures(study, analysis),
         trust=trust_tables(study, analysis),
         spec_text=_read(study.directory / "spec.toml"),
         pair_cells=pair_cells,

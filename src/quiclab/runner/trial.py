@@ -41,10 +41,12 @@ from quiclab.runner.document import kept_body, read_json, received_bodies, trial
 from quiclab.runner.flows import other_flows, who_cannot_run
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
+from quiclab.runner.onlooker import NOBODY, Onlooker
 from quiclab.runner.pacing import pace
 from quiclab.runner.places import SERVER, front_place, place_of_part
 from quiclab.runner.tcp_control import watch_congestion_control
 from quiclab.runner.topology import Topology
+from quiclab.runner.waiting import ended, visit
 from quiclab.testbed import clock
 from quiclab.testbed.process import Process, collect, kill_everything_else
 from quiclab.testbed.syscall_count import counting
@@ -63,6 +65,7 @@ _CLIENT_PATIENCE_S = 60
 class _Record:
     """What becomes trial.json."""
 
+    onlooker: Onlooker
     phases: dict[str, int] = field(default_factory=dict)
     host: dict[str, Any] = field(default_factory=dict)
     failure: str | None = None
@@ -75,6 +78,7 @@ class _Record:
         """Book the time since the last call under `name`."""
         now = time.monotonic_ns()
         self.phases[name] = self.phases.get(name, 0) + now - self.mark
+        self.onlooker.phase(name, now - self.mark)
         self.mark = now
 
     def facts(self) -> dict[str, Any]:
@@ -88,7 +92,9 @@ class _Record:
         }
 
 
-def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int, *, counted: bool = False) -> Path:
+def run_trial(
+    laboratory: Laboratory, row: PlanRow, attempt: int, *, counted: bool = False, onlooker: Onlooker = NOBODY
+) -> Path:
     """Run one trial and return its folder (in memory): trial.json, and everything else under raw/.
 
     A trial that failed through its endpoints is a result: trial.json holds the reason under `failure`. With `counted`
@@ -101,7 +107,7 @@ def run_trial(laboratory: Laboratory, row: PlanRow, attempt: int, *, counted: bo
     raw.mkdir()
     home.mkdir()
     started = clock.read()
-    record = _Record()
+    record = _Record(onlooker)
     summary: dict[str, Any] = {}
     try:
         with ExitStack() as stack:
@@ -172,6 +178,7 @@ def _transfer(
             waits_for_go=command.waits_for_go,
         )
         stack.enter_context(process)
+        record.onlooker.started(process.name, process.pid, process.argv)
         if name in ("client", "server", "proxy"):
             slow[name].admit(process)
             observation.watch(name, process)
@@ -202,9 +209,9 @@ def _transfer(
             at_front, at_server = namespaces[front_place(arm, path)], namespaces[SERVER]
             record.host["tcp_pacing_limit_bytes_per_s"] = pace(arm, at_front, at_server, origin, front, PORT)
         record.phase("server_start")
-        _visit(warm_up, patience_s, "the server did not answer the warm-up request")
+        visit(warm_up, patience_s, "the server did not answer the warm-up request")
         if resumes(arm):
-            _visit(start("first-visit"), patience_s, "the first visit, which fetches the ticket, failed")
+            visit(start("first-visit"), patience_s, "the first visit, which fetches the ticket, failed")
         for folder in ("server-qlog", "proxy-qlog"):
             for old in (raw / folder).iterdir():
                 old.unlink()  # of the connections so far
@@ -221,6 +228,7 @@ def _transfer(
         client = client or start("client")
         if waits:
             client.go()
+        record.onlooker.began()
         moving.begin(client)
         answering = {"server": front} if origin is None else {"proxy": front, "server": origin}
         with watch_congestion_control(arm, path, namespaces, controls, upload=upload):
@@ -236,6 +244,7 @@ def _transfer(
     observation.end()
     record.address_change = moving.end()
     record.phase("transfer")
+    record.onlooker.stay(namespaces, raw)
     topology.count_losses()
     summary = link.stop()
     record.phase("link_stop")
@@ -248,14 +257,6 @@ def _transfer(
     record.phase("server_stop")
     record.host["slow_cpu"] = {role: findings for role, each in slow.items() if (findings := each.findings())}
     return summary
-
-
-def _visit(client: Process, patience_s: float, trouble: str) -> None:
-    """Let a throw-away client do its request. Raises TrialError with `trouble`."""
-    client.go()
-    code = client.wait(patience_s)
-    if code != 0:
-        raise TrialError(f"{trouble}: {client.last_words() or 'no answer in time'}")
 
 
 def _watch(
@@ -276,24 +277,14 @@ def _watch(
             if code != 0:
                 words = f"the client ended with exit code {code}: {client.last_words() or 'it printed nothing'}"
                 # Who closed a connection by ending is seen to have ended only a moment later.
-                gone = _ended(answering, 0.0 if len(answering) == 1 else _LOOK_S)
+                gone = ended(answering, 0.0 if len(answering) == 1 else _LOOK_S)
                 raise TrialError(f"{gone}; {words}" if gone else words)
             if contest.lasts is not None:
                 raise TrialError(f"the measured client had all before {contest.lasts}: give its workload a larger size")
             return
         if contest.is_over:
             return
-        if gone := _ended(answering, 0.0):
+        if gone := ended(answering, 0.0):
             raise TrialError(gone)
         if time.monotonic() >= deadline:
             raise TrialError(f"the client did not end within {limit} (limits.trial)")
-
-
-def _ended(answering: Mapping[str, Process], patience_s: float) -> str | None:
-    """Who of them has ended, in words; the first of several is given `patience_s` to do so."""
-    for role, process in answering.items():
-        code = process.wait(patience_s)
-        if code is not None:
-            return f"the {role} ended during the transfer with exit code {code}: {process.last_words()}"
-        patience_s = 0.0
-    return None

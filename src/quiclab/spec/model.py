@@ -233,3 +233,5 @@ class Study:
     workload, first path) that is not timed. Needs strace."""
     limits: Limits = Limits()
     """Time limits and void rules."""
+    only_blocks: tuple[str, ...] = ()
+    """Run these blocks of the plan only, by their ids; `quiclab bundle` writes it, so that a block can be run again."""

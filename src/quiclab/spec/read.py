@@ -46,6 +46,7 @@ STUDY_KEYS: Mapping[str, Kind[Any]] = {
     "captures": kinds.choice(("whole", "headers")),
     "count_system_calls": kinds.FLAG,
     "aa": _AA,
+    "only_blocks": kinds.several(kinds.NAME, "a list of ids of blocks"),
 }
 LIMITS_KEYS: Mapping[str, Kind[Any]] = {
     "trial": kinds.TIMEOUT,

@@ -5,6 +5,7 @@ STUDY/spec.toml  resolved.json  host.json  ledger.sqlite  report.html
 STUDY/paper.toml  paper.json                of a study that follows a paper
 STUDY/trials/ID/{trial.json, raw/…}      STUDY/failed/ID-attemptN/{trial.json, raw/…}
 STUDY/system-calls/ARM.json
+STUDY/remarks.json                         of trials, by hand
 STUDY/requests.json  host-nat.json          of a probe
 STUDY/tables/TABLE/ID.parquet            STUDY/metrics.parquet       STUDY/report/data/…
 """
@@ -144,6 +145,8 @@ def disk_errors(place: Path, kept: str = "finished trials are kept") -> Iterator
             errno.EROFS: "the file system is read-only: choose another directory with --out",
             errno.EACCES: "you may not write there: choose another directory with --out",
             errno.EPERM: "you may not write there: choose another directory with --out",
+            errno.ENOTDIR: "a file is in the way: choose another directory with --out",
+            errno.EEXIST: "a file is in the way: choose another directory with --out",
         }
         if error.errno not in hints:
             raise

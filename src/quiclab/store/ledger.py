@@ -42,6 +42,11 @@ class Ledger:
                 [(row.trial_id, row.block_id, json.dumps(asdict(row))) for row in rows],
             )
 
+    def rows(self) -> list[dict[str, Any]]:
+        """All plan rows that were ever entered, in the order of their blocks in the plan."""
+        rows = [json.loads(row) for (row,) in self._db.execute("SELECT row FROM trials")]
+        return sorted(rows, key=lambda row: (row["cell_id"], row["block"], row["position"], row["trial_id"]))
+
     def attempts(self) -> dict[str, list[Attempt]]:
         """Attempts of every trial, in order."""
         found: dict[str, list[Attempt]] = {}

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 import pytest
 from specs import SMALL, study_of
 
+from quiclab.errors import SpecError
 from quiclab.plan.make import draw_order, make_plan, order_block
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.model import AaControl, Arm, Path, Program, Study, Tcp, Workload
@@ -167,3 +168,15 @@ def test_a_block_has_one_order_per_attempt_however_it_is_handed_over() -> None:
         assert order_block(shuffled, 1) == rows
         again[order_block(rows, 2) == rows].append(rows)
     assert len(again[False]) > len(again[True])
+
+
+def test_only_blocks_leaves_the_others_out_and_changes_nothing_else() -> None:
+    """The rows of a named block are those of the whole plan; one that is not there is refused."""
+    whole = make_plan(study())
+    chosen = whole[-1].block_id
+    only = make_plan(dataclasses.replace(study(), only_blocks=(chosen,)))
+    assert {row.trial_id: row.seed for row in only} == {
+        row.trial_id: row.seed for row in whole if row.block_id == chosen
+    }
+    with pytest.raises(SpecError, match="no block nothing"):
+        make_plan(dataclasses.replace(study(), only_blocks=("nothing",)))

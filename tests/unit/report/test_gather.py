@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import plotly.graph_objects as graph_objects
 import polars as pl
 import pytest
+from synthetic_pages import add_pages
 from synthetic_study import Shape, write_study
 
 from quiclab import figures
@@ -39,6 +41,15 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
             file = study / "tables" / name / f"{trial.name}.parquet"
             file.parent.mkdir(exist_ok=True)
             whole.write_parquet(file)
+    return study
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, directory: Path) -> Path:
+    """The same with what page loads, players and competitions leave."""
+    study = tmp_path_factory.mktemp("whole")
+    shutil.copytree(directory, study, dirs_exist_ok=True)
+    add_pages(study)
     return study
 
 
@@ -93,16 +104,16 @@ def _gathered(directory: Path, name: str, **asked: Any) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("figure", figures.FIGURES, ids=lambda figure: figure.name)
-def test_every_figure_is_gathered_with_the_columns_it_declares_and_drawn(directory: Path, figure: Any) -> None:
+def test_every_figure_is_gathered_with_the_columns_it_declares_and_drawn(whole: Path, figure: Any) -> None:
     """One pass from files to a figure that has something in it, and that plotly itself accepts."""
-    data = _gathered(directory, figure.name, factor="size" if figure.name == "factor" else None)
+    data = _gathered(whole, figure.name, factor="size" if figure.name == "factor" else None)
     assert data.height
     assert set(figure.columns) <= set(data.columns)
     assert graph_objects.Figure(figures.spec(figure.draw(data))).data
 
 
 @pytest.mark.parametrize("figure", figures.FIGURES, ids=lambda figure: figure.name)
-def test_figures_of_single_trials_are_those_that_ask_for_them(directory: Path, figure: Any) -> None:
+def test_figures_of_single_trials_are_those_that_ask_for_them(whole: Path, figure: Any) -> None:
     """A figure that asks which trials were chosen is on the pages of pairs, and no other is."""
     asked_for: list[Chosen] = []
 
@@ -111,7 +122,7 @@ def test_figures_of_single_trials_are_those_that_ask_for_them(directory: Path, f
             asked_for.append(super().chosen())
             return asked_for[-1]
 
-    gather(figure.name, Watched(open_study(directory), analyse_study(directory), "1 MB/loss", factor="size"))
+    gather(figure.name, Watched(open_study(whole), analyse_study(whole), "1 MB/loss", factor="size"))
     assert bool(asked_for) == (figure.name in OF_TRIALS)
 
 

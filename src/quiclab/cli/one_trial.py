@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One trial inside the sandbox: it is told as it runs, and stays open for who wants to look into it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from quiclab import __version__
+from quiclab.errors import ExitCode
+from quiclab.plan.rows import PlanRow
+from quiclab.runner.commands import PORT, arm_of, path_of, workload_of
+from quiclab.runner.laboratory import Laboratory, open_laboratory
+from quiclab.runner.onlooker import Onlooker
+from quiclab.runner.places import address_of, front_place
+from quiclab.runner.trial import run_trial
+from quiclab.spec.model import Study
+from quiclab.store.layout import Attempt, StudyDir, move_in, write_atomically
+from quiclab.store.ledger import open_ledger
+from quiclab.testbed.backend import choose_backend
+from quiclab.testbed.certificates import HOST
+from quiclab.testbed.host import facts
+from quiclab.testbed.link import Backend
+from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.testbed.process import Process
+from quiclab.verify.trial import judge
+
+_STEPS = {
+    "namespaces": "the namespaces are there",
+    "link": "the link is up",
+    "server_start": "who answers the client listens",
+    "warm_up": "it has answered the warm-up requests",
+    "client_start": "the client is ready",
+    "transfer": "the transfer is over",
+    "link_stop": "the link has closed and given its account",
+    "server_stop": "the servers have ended",
+    "teardown": "nothing is left running",
+}
+
+
+@dataclass(frozen=True)
+class Stay:
+    """What happens between the client's end and the link's."""
+
+    shell_at: str | None
+    """Place of the shell; None is no shell."""
+    keep: bool
+    """Whether to wait for Enter."""
+    host_proc: int
+    """The caller's /proc, an open directory: only there have processes their numbers outside the sandbox."""
+
+
+class _Narrator(Onlooker):
+    def __init__(self, laboratory: Laboratory, row: PlanRow, stay: Stay) -> None:
+        self._laboratory = laboratory
+        self._row = row
+        self._stay = stay
+        self._begin = time.monotonic_ns()
+
+    def say(self, text: str) -> None:
+        """A line with the time since the trial began."""
+        print(f"{(time.monotonic_ns() - self._begin) / 1e9:7.3f} s  {text}", flush=True)
+
+    def started(self, what: str, pid: int, argv: tuple[str, ...]) -> None:
+        self.say(f"{what} is started as process {pid} of the sandbox: {shlex.join(argv)}")
+
+    def phase(self, name: str, ns: int) -> None:
+        self.say(f"{_STEPS.get(name, name)} ({ns / 1e6:.1f} ms)")
+
+    def began(self) -> None:
+        self.say("go: the client begins")
+
+    def stay(self, namespaces: Mapping[str, NetworkNamespace], raw: Path) -> None:
+        if self._stay.shell_at is not None:
+            self._shell(namespaces[self._stay.shell_at], raw)
+        elif self._stay.keep:
+            self._wait_for_enter(namespaces, raw)
+
+    def _shell(self, namespace: NetworkNamespace, raw: Path) -> None:
+        study, row = self._laboratory.study, self._row
+        address = address_of(front_place(arm_of(study, row), path_of(study, row)), path_of(study, row).ip_version)
+        workload = workload_of(study, row)
+        url = f"https://{HOST}:{PORT}/" + ("" if workload.page else workload.object_names[0])
+        added = {"QUICLAB_SERVER": address, "QUICLAB_URL": url, "QUICLAB_LOGS": str(raw)}
+        for name, value in added.items():
+            self.say(f"{name}={value}")
+        shell = os.environ.get("SHELL") or "/bin/sh"
+        self.say(f"{shell} in the namespace of the {self._stay.shell_at}; link and servers stay until it ends")
+        # The user's own terminal, hence no file for its output; root of the sandbox, to see everybody's sockets.
+        process = Process(
+            "the shell", [shell, "-i"], os.environ | added, namespace, work_dir=raw, output=None, ordinary_id=None
+        )
+        with process:
+            before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the shell's affair
+            process.wait(None)
+            signal.signal(signal.SIGINT, before)
+        self.say("the shell has ended")
+
+    def _wait_for_enter(self, namespaces: Mapping[str, NetworkNamespace], raw: Path) -> None:
+        own_pid = os.readlink("self", dir_fd=self._stay.host_proc)
+        self.say(f"link and servers stay; the logs so far: /proc/{own_pid}/root{raw}")
+        for place, namespace in namespaces.items():
+            enter = f"nsenter --target {own_pid} --user --preserve-credentials --net=/proc/{own_pid}/fd/{namespace.fd}"
+            self.say(f"into the {place}, from another terminal: {enter}")
+        self.say("Enter ends it")
+        sys.stdin.readline()
+
+
+def run_one(study: Study, study_dir: StudyDir, row: PlanRow, wanted: Backend | None, stay: Stay) -> int:
+    """Run the trial, judge it, keep it; exit code 0, or 1 where it does not count. Raises HostError."""
+    backend, why = (wanted, "as asked") if wanted else choose_backend()
+    laboratory = open_laboratory(_only(study, row), study_dir.root, backend)
+    host = {**facts(), "quiclab": __version__, "programs": dict(laboratory.programs), "link_backend": backend}
+    write_atomically(study_dir.host, json.dumps(host, indent=1))
+    print(f"trial {row.trial_id}: {row.cell_id}, arm {row.arm}, block {row.block}; link: {backend} ({why})", flush=True)
+    with open_ledger(study_dir) as ledger:
+        ledger.adopt()
+        ledger.plan([row])
+        tries = ledger.attempts().get(row.trial_id, [])
+        attempt = max((each.attempt for each in tries), default=0) + 1
+        narrator = _Narrator(laboratory, row, stay)
+        folder = run_trial(laboratory, row, attempt, onlooker=narrator)
+        verdict = judge(folder, decrypt=True)
+        ended = Attempt(row.trial_id, attempt, verdict.status, verdict.reason)
+        kept = study_dir.folder(ended)
+        move_in(folder, kept)
+        ledger.record(ended)
+    document = json.loads((kept / "trial.json").read_text())
+    narrator.say(f"verdict: {verdict.status}" + (f": {verdict.reason}" if verdict.reason else ""))
+    for fact, value in document["proof"].items():
+        if isinstance(value, str | int | float) and value not in ("", "unproven"):
+            print(f"           {fact}: {value}")
+    print(f"logs: {kept}\ntables and a report of it: quiclab report {study_dir.root}", flush=True)
+    return ExitCode.OK if verdict.status == "verified" else ExitCode.TRIALS_FAILED
+
+
+def _only(study: Study, row: PlanRow) -> Study:
+    """As much of the study as this trial needs, so that no other arm's programs must be here."""
+    workload = workload_of(study, row)
+    needed = study.arms if workload.competition else (arm_of(study, row),)
+    return dataclasses.replace(study, workloads=(workload,), paths=(path_of(study, row),), arms=needed)

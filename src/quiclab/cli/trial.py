@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab trial`: one trial of a spec, told step by step, and open to look into."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quiclab.errors import ExitCode, QuiclabError, SpecError
+from quiclab.store.layout import StudyDir, disk_errors
+
+if TYPE_CHECKING:
+    from quiclab.plan.rows import PlanRow
+    from quiclab.spec.model import Study
+
+_DESCRIPTION = """\
+Run one trial of a spec and tell every step: which programs are started, when their sockets are ready, the go, the end,
+the verdict, and where the logs are. It counts for no study: its folder is a study of its own, of one trial, which
+`quiclab report` and `quiclab figure` read.
+
+  quiclab trial spec.toml --cell 1MB/lossy --arm h3
+  quiclab trial spec.toml --cell 1MB/lossy --arm h3 --keep --shell             then: ip addr; ss -ti; tcpdump -ni any
+  quiclab trial spec.toml --cell 1MB/lossy --arm h3 --shell --at server
+
+With --keep, link and servers stay when the client has ended. With --shell, they stay for a shell in the namespace
+of the client, of the server, or of a node of the path: it is root there, and only there. When the shell ends, or any of
+its processes is killed, everything is gone. What you send meanwhile crosses the same link, and stands in its logs.
+"""
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Teach the command line this verb."""
+    parser = verbs.add_parser(
+        "trial",
+        help="run one trial, step by step, and look into it",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("spec", type=Path, help="spec.toml, or a study directory")
+    parser.add_argument("--cell", metavar="WORKLOAD/PATH", help="the cell, as `quiclab plan` names it")
+    parser.add_argument("--arm", metavar="ARM", help="whose trial it is (default: the baseline's)")
+    parser.add_argument(
+        "--block", type=int, default=0, metavar="N", help="the seed of this block of the plan (default: 0, the first)"
+    )
+    parser.add_argument("--keep", action="store_true", help="leave link and servers until Enter or Ctrl-C is pressed")
+    parser.add_argument("--shell", action="store_true", help="leave them for a shell, and until it ends")
+    parser.add_argument(
+        "--at", metavar="PLACE", help="where the shell is: client (the default), server, node-1, node-2, …"
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where the logs go (default: studies/NAME-trial)")
+    parser.add_argument(
+        "--backend", choices=("tun", "veth"), help="how packets reach the link (default: tun if it opens, else veth)"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Raises SpecError for a cell, an arm, a block or a place that is not there, and for a shell without a terminal."""
+    # Only light imports before the sandbox: it must be entered before the process has threads.
+    from quiclab.cli.plan import describe_arms, load_study
+    from quiclab.cli.run import keep_spec
+    from quiclab.spec.resolved import resolved_json
+    from quiclab.testbed.sandbox import run_in_sandbox
+    from quiclab.testbed.terminal import terminal_restored
+
+    spec_file: Path = arguments.spec / "spec.toml" if arguments.spec.is_dir() else arguments.spec
+    study = load_study(spec_file)
+    row = find_row(study, arguments.cell, arguments.arm, arguments.block)
+    place = _place(study, row, arguments.at)
+    if arguments.shell and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise SpecError(
+            "--shell needs a terminal, and this is none",
+            "run it from a terminal (over ssh: ssh -t), or leave --shell away",
+        )
+    if arguments.at is not None and not arguments.shell:
+        raise SpecError("--at says where the shell is, and there is none", "add --shell")
+    study_dir = StudyDir((arguments.out or Path("studies", f"{study.name}-trial")).resolve())
+    study_dir.create()
+    with study_dir.locked():
+        keep_spec(study_dir, spec_file, resolved_json(study) | {"arms_summary": describe_arms(study)}, study)
+        host_proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+
+        def inside() -> int:
+            from quiclab.cli.one_trial import Stay, run_one
+            from quiclab.cli.trouble import tell
+
+            stay = Stay(shell_at=place if arguments.shell else None, keep=arguments.keep, host_proc=host_proc)
+            try:
+                return run_one(study, study_dir, row, arguments.backend, stay)
+            except QuiclabError as error:
+                tell(error)
+                return error.exit_code
+            except KeyboardInterrupt:
+                print("\ninterrupted: nothing is left of the trial", file=sys.stderr)
+                return ExitCode.INTERRUPTED
+
+        try:
+            with terminal_restored():
+                return run_in_sandbox(inside)
+        finally:
+            os.close(host_proc)
+            with disk_errors(study_dir.root):
+                shutil.rmtree(study_dir.root / ".work", ignore_errors=True)
+
+
+def find_row(study: Study, cell: str | None, arm: str | None, block: int) -> PlanRow:
+    """The row of the plan that is asked for. Raises SpecError with what there is instead."""
+    from quiclab.plan.make import make_plan
+    from quiclab.spec.nodes import closest
+
+    rows = make_plan(study)
+    cells = list(dict.fromkeys(row.cell_id for row in sorted(rows, key=lambda row: (row.kind != "main", row.cell_id))))
+    if cell is None:
+        main = {row.cell_id for row in rows if row.kind == "main"}
+        if len(main) > 1:
+            raise SpecError("the spec has several cells: which one?", f"--cell with one of: {', '.join(cells)}")
+        cell = main.pop()
+    if cell not in cells:
+        raise SpecError(f"there is no cell {cell!r}", closest(cell, cells, "cells"))
+    here = [row for row in rows if row.cell_id == cell]
+    arms = sorted({row.arm for row in here})
+    arm = arm or here[0].baseline_arm
+    if arm not in arms:
+        raise SpecError(f"the cell {cell} has no arm {arm!r}", closest(arm, arms, "arms"))
+    blocks = sorted(row.block for row in here if row.arm == arm)
+    if block not in blocks:
+        raise SpecError(f"the cell {cell} has no block {block}", f"its blocks are 0 to {blocks[-1]}")
+    return next(row for row in here if row.arm == arm and row.block == block)
+
+
+def _place(study: Study, row: PlanRow, asked: str | None) -> str:
+    from quiclab.runner.commands import path_of
+    from quiclab.runner.places import places
+
+    there = places(path_of(study, row))
+    if asked is not None and asked not in there:
+        raise SpecError(f"--at {asked}: there is no such place on this path", f"places: {', '.join(there)}")
+    return asked or there[0]

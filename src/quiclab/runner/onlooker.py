@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who looks on while a trial runs: told of each step, and let in before anything is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from quiclab.testbed.namespace import NetworkNamespace
+
+
+class Onlooker:
+    """Nobody: the usual trial. Subclasses look at what they like; what they do is part of the trial's time."""
+
+    def started(self, what: str, pid: int, argv: tuple[str, ...]) -> None:
+        """A program of the trial runs."""
+
+    def phase(self, name: str, ns: int) -> None:
+        """A step is over, and took so long; the names are those of `time_ns` in trial.json."""
+
+    def began(self) -> None:
+        """The measured client has its go."""
+
+    def stay(self, namespaces: Mapping[str, NetworkNamespace], raw: Path) -> None:
+        """The transfer is over, well or not; link and servers still run until this returns."""
+
+
+NOBODY = Onlooker()

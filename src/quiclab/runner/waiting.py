@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waiting for the programs of a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quiclab.errors import TrialError
+from quiclab.testbed.process import Process
+
+
+def visit(client: Process, patience_s: float, trouble: str) -> None:
+    """Let a throw-away client do its request. Raises TrialError with `trouble`."""
+    client.go()
+    code = client.wait(patience_s)
+    if code != 0:
+        raise TrialError(f"{trouble}: {client.last_words() or 'no answer in time'}")
+
+
+def ended(answering: Mapping[str, Process], patience_s: float) -> str | None:
+    """Who of them has ended, in words; the first of several is given `patience_s` to do so."""
+    for role, process in answering.items():
+        code = process.wait(patience_s)
+        if code is not None:
+            return f"the {role} ended during the transfer with exit code {code}: {process.last_words()}"
+        patience_s = 0.0
+    return None

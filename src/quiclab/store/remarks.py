@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people say of single trials, by hand: notes, and exclusions with a reason. Nothing is ever deleted.
+
+Kept in STUDY/remarks.json in the order in which it was said; what was taken back stays there, with the time of that.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from quiclab.errors import DecodeError
+from quiclab.store.layout import write_atomically
+
+Kind = Literal["note", "exclusion"]
+FILE = "remarks.json"
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One remark on one trial."""
+
+    trial_id: str
+    kind: Kind
+    text: str
+    """A note, or why the trial is excluded."""
+    said_utc: str
+    undone_utc: str | None = None
+    """None while it holds."""
+
+
+def read_remarks(root: Path) -> list[Remark]:
+    """All remarks of a study, those taken back included. Raises DecodeError for a file that cannot be read."""
+    file = root / FILE
+    if not file.exists():
+        return []
+    try:
+        return [Remark(**item) for item in json.loads(file.read_text())["remarks"]]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise DecodeError(
+            f"{file} cannot be read: {error}", "mend it, or move it away: it holds remarks only"
+        ) from error
+
+
+def write_remarks(root: Path, remarks: Sequence[Remark]) -> None:
+    """In place of what was there."""
+    content = {"version": 1, "remarks": [dataclasses.asdict(remark) for remark in remarks]}
+    write_atomically(root / FILE, json.dumps(content, indent=1, ensure_ascii=False))
+
+
+def excluded(remarks: Sequence[Remark]) -> dict[str, str]:
+    """Trial → why it is excluded now."""
+    return {each.trial_id: each.text for each in remarks if each.kind == "exclusion" and each.undone_utc is None}
+
+
+def say(remarks: Sequence[Remark], trial_id: str, kind: Kind, text: str) -> list[Remark]:
+    """With one remark more; a new reason takes the place of an exclusion's old one."""
+    before = take_back(remarks, trial_id, "exclusion") if kind == "exclusion" else list(remarks)
+    return [*before, Remark(trial_id, kind, text, _now())]
+
+
+def take_back(remarks: Sequence[Remark], trial_id: str, kind: Kind) -> list[Remark]:
+    """The last note of a trial, or its exclusion, holds no more."""
+    found = [
+        number
+        for number, each in enumerate(remarks)
+        if (each.trial_id, each.kind, each.undone_utc) == (trial_id, kind, None)
+    ]
+    return [
+        dataclasses.replace(each, undone_utc=_now()) if number == max(found, default=-1) else each
+        for number, each in enumerate(remarks)
+    ]
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

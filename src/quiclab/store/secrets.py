@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keys in a trial's files: found by what the files hold, not by their names, and taken out.
+
+Whoever has the keys of a capture can read it: TLS key logs (NSS key log format), private keys and sessions in PEM,
+decryption secrets inside pcapng (draft-ietf-opsawg-pcapng section 4.7), keys in qlog's security events.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import struct
+from pathlib import Path
+from typing import Any
+
+from quiclab.errors import DecodeError
+from quiclab.store.layout import write_atomically
+
+_KEY_LOG = re.compile(
+    rb"(?m)^(?:CLIENT_RANDOM|EARLY_EXPORTER_(?:MASTER_)?SECRET|EXPORTER_SECRET|"
+    rb"(?:CLIENT|SERVER|QUIC_CLIENT|QUIC_SERVER)_\w*SECRET\w*|ECH_\w+) ([0-9a-fA-F]{64}) ([0-9a-fA-F]{32,})\b"
+)
+_PEM = re.compile(rb"-----BEGIN (?:[A-Z ]*PRIVATE KEY|SSL SESSION PARAMETERS)-----")
+_SESSION_FILE = re.compile(r"\.(?:session|ticket|psk)$|^(?:session|ticket)s?$")
+_QLOG_KEY = re.compile(rb'("(?:new|old|key|secret)"\s*:\s*")[0-9a-fA-F]{32,}(")')
+_QLOG_EVENTS = (b"key_updated", b"key_retired", b"key_discarded")
+
+_SECTION_HEADER, _DECRYPTION_SECRETS = 0x0A0D0D0A, 0x0000000A
+_BIG_ENDIAN = b"\x1a\x2b\x3c\x4d"
+
+
+def take_keys_out(trials: list[Path]) -> tuple[str, ...]:
+    """Take the keys out of the folders of trials that belong together; what was done, one text a file.
+
+    Afterwards each trial.json registers what is there still, and says under `keys_left_out` what is not.
+    Raises DecodeError where a capture cannot be searched.
+    """
+    secrets = {found for trial in trials for file in _files(trial) for found in secrets_in(file.read_bytes())}
+    done: list[str] = []
+    for trial in trials:
+        left_out = []
+        for file in _files(trial):
+            before = file.read_bytes()
+            after = _without_keys(file, before, secrets)
+            if after == before:
+                continue
+            name = str(file.relative_to(trial))
+            left_out.append(name)
+            if after is None:
+                file.unlink()
+                done.append(f"{trial.name}/{name}: left out, for it holds keys")
+            else:
+                file.write_bytes(after)
+                done.append(f"{trial.name}/{name}: its keys are left out")
+        _register(trial, left_out)
+    return tuple(done)
+
+
+def secrets_in(content: bytes) -> set[bytes]:
+    """The secrets of a key log, inside a capture too, or of lines of one in another file."""
+    return {bytes.fromhex(found[2].decode()) for found in _KEY_LOG.finditer(content) if len(found[2]) % 2 == 0}
+
+
+def _files(trial: Path) -> list[Path]:
+    return sorted(file for file in (trial / "raw").rglob("*") if file.is_file())
+
+
+def _without_keys(file: Path, content: bytes, secrets: set[bytes]) -> bytes | None:
+    """The file's content without keys; None where the file is nothing but keys, or holds them in an unknown way."""
+    if _SESSION_FILE.search(file.name) or _PEM.search(content):
+        return None
+    if content[:4] == struct.pack("<I", _SECTION_HEADER):
+        content = without_decryption_secrets(content, str(file))
+    if any(event in content for event in _QLOG_EVENTS):
+        content = _QLOG_KEY.sub(rb"\1\2", content)
+    if _KEY_LOG.search(content) or any(form in content for secret in secrets for form in written(secret)):
+        return None
+    return content
+
+
+def written(secret: bytes) -> tuple[bytes, ...]:
+    """The ways in which a secret is written into files."""
+    hexadecimal = secret.hex().encode()
+    return secret, hexadecimal, hexadecimal.upper(), base64.b64encode(secret).rstrip(b"=")
+
+
+def without_decryption_secrets(capture: bytes, name: str = "the capture") -> bytes:
+    """A pcapng without its decryption secrets blocks. Raises DecodeError where its blocks cannot be told apart."""
+    kept = []
+    order, start = "<", 0
+    while start < len(capture):
+        header = capture[start : start + 12]
+        if len(header) < 12:
+            raise DecodeError(f"{name} ends inside a block", "its keys cannot be told from its packets: --with-keys")
+        if header[:4] == struct.pack("<I", _SECTION_HEADER):
+            order = ">" if header[8:12] == _BIG_ENDIAN else "<"
+        kind, length = struct.unpack(f"{order}II", header[:8])
+        if length < 12 or length % 4 or start + length > len(capture):
+            raise DecodeError(f"{name} has a block of {length} bytes", "it is damaged: --with-keys packs it as it is")
+        if kind != _DECRYPTION_SECRETS:
+            kept.append(capture[start : start + length])
+        start += length
+    return b"".join(kept)
+
+
+def _register(trial: Path, left_out: list[str]) -> None:
+    """Let trial.json tell what is there now."""
+    document: dict[str, Any] = json.loads((trial / "trial.json").read_text())
+    for item in document.get("artefacts", []):
+        if item["path"] in left_out and (trial / item["path"]).exists():
+            item["bytes"] = (trial / item["path"]).stat().st_size
+    document["artefacts"] = [item for item in document.get("artefacts", []) if (trial / item["path"]).exists()]
+    document["keys_left_out"] = left_out
+    write_atomically(trial / "trial.json", json.dumps(document, indent=1))
