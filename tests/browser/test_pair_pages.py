@@ -62,8 +62,9 @@ def test_the_way_from_a_cell_to_its_logs_and_back(browser: Any, study: Path) -> 
     page.on("requestfailed", lambda request: trouble.append(request.url))
     page.goto((study / "report.html").as_uri())
     all_drawn(page)
-    page.locator("#map").scroll_into_view_if_needed()
-    box = page.locator("#map .heatmaplayer image").first.bounding_box()
+    cell = page.locator("#map .nsewdrag").first
+    cell.scroll_into_view_if_needed()
+    box = cell.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.wait_for_selector("#map .hoverlayer .hovertext")
     page.mouse.down()
