@@ -13,7 +13,7 @@ from quiclab.statistics.hodges_lehmann import Shift, hodges_lehmann
 from quiclab.statistics.interval import Interval
 from quiclab.statistics.mann_whitney import mann_whitney_p
 from quiclab.statistics.means import Mean, mean, ratio_of_means
-from quiclab.statistics.proportions import fisher_exact_p
+from quiclab.statistics.proportions import fisher_exact_p, share_interval
 from quiclab.statistics.quantiles import Quantile, quantile
 from quiclab.statistics.sample_size import pairs_to_see
 from quiclab.statistics.signed_rank import SignedRank, signed_rank
@@ -48,6 +48,7 @@ __all__ = [
     "pairs_to_see",
     "quantile",
     "ratio_of_means",
+    "share_interval",
     "shift_of_two",
     "signed_rank",
     "smallest_p",
