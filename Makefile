@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: help setup stacks demo test lint docs bench clean
+.PHONY: help setup stacks demo test nightly lint docs bench clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -16,6 +16,11 @@ demo: setup ## HTTP/3 against HTTP/2 in nine conditions, with a report at the en
 test: ## everything, from lint to real namespaces with real packets
 	@tools/setup.sh dev
 	@tools/test.sh
+
+nightly: ## the small variant of every study, for about two hours
+	@tools/setup.sh dev
+	@tools/stacks.sh
+	@.venv/bin/python -m pytest -m nightly
 
 lint: ## formatting, types, import rules
 	@tools/setup.sh dev

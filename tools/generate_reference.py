@@ -32,7 +32,7 @@ from quiclab.spec import (
 )
 from quiclab.spec.knobs import KNOB_KEYS
 from quiclab.spec.nodes import Kind
-from quiclab.spec.page import PAGE_KEYS, RESOURCES_KEYS, Page, Resources
+from quiclab.spec.page import PAGE_KEYS, RESOURCES_KEYS, THIRD_PARTIES_KEYS, Page, Resources, ThirdParties
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
@@ -63,6 +63,7 @@ def page() -> str:
         _section("[[workload]]", model.Workload, workloads.WORKLOAD_KEYS),
         _section("page (in [[workload]])", Page, PAGE_KEYS, optional=True),
         _section("resources (of a page)", Resources, RESOURCES_KEYS),
+        _section("third_party (of a page)", ThirdParties, THIRD_PARTIES_KEYS),
         _section("[workload.video]", model.Video, video.VIDEO_KEYS),
         _section("address_change (in [[workload]])", address_change.AddressChange, address_change.ADDRESS_CHANGE_KEYS),
         _section("competition (in [[workload]])", model.Competition, competition.COMPETITION_KEYS),

@@ -59,6 +59,21 @@ def test_a_port_that_is_shared_is_nobodys(tmp_path: Path) -> None:
     assert idle.startswith("idle did not open tcp port 4433 within 0.05 s (tcp port 4433 is held by python")
 
 
+def test_a_program_with_too_few_sockets_is_not_ready(tmp_path: Path) -> None:
+    """Where it serves at two addresses, one of them is not enough."""
+
+    def work() -> str:
+        with NetworkNamespace() as namespace, _program("server", namespace, tmp_path) as server:
+            server.wait_for_sockets(4433, ("tcp",), 20)
+            try:
+                server.wait_for_sockets(4433, ("tcp", "tcp"), 0.05)
+            except TrialError as error:
+                return error.message
+            return ""
+
+    assert in_sandbox(work).startswith("server did not open tcp port 4433 within 0.05 s")
+
+
 def test_accepted_connections_inherit_the_rate_limit(tmp_path: Path) -> None:
     """It is set on the listening socket of another process; where there is none, that is the program's failure."""
 

@@ -88,15 +88,19 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
 
 
 def _write_har(study_dir: StudyDir, trial_id: str, tables: dict[str, Any]) -> None:
-    """The load of a page as the browser's own trace tells it; none where the trace has no request."""
+    """The load of a page as the browser's own account tells it; none where that has no request."""
     from quiclab.exports import EXPORTS, Choice
 
     folder = study_dir.tables / "har"
     folder.mkdir(exist_ok=True)
     lazy = {name: table.lazy() for name, table in tables.items()}
     har = next(export for export in EXPORTS if export.format == "har")
+    sources = set(tables["http_requests"]["source"])
+    source = next((each for each in ("raw/client-trace.json", "raw/client-page.har") if each in sources), None)
+    if source is None:
+        return
     with contextlib.suppress(DecodeError, SpecError):
-        har.write(lazy, Choice(source="raw/client-trace.json"), folder / f"{trial_id}.har")
+        har.write(lazy, Choice(source=source), folder / f"{trial_id}.har")
 
 
 def _trial_row(document: dict[str, Any], status: str, reason: str) -> dict[str, Any]:

@@ -20,7 +20,10 @@ examples:
   quiclab figure --list
   quiclab figure differences STUDY -o figure-4.pdf
   quiclab figure window STUDY --cell 1MB/lossy --block 3
+  quiclab figure bytes_acknowledged STUDY --block 0 --block 1 --block 2
   quiclab figure factor STUDY --factor size --metric setup_ms
+  quiclab figure sequence STUDY --from 100 --until 400 --packets 60
+  quiclab figure distributions STUDY --metric ttfb_ms --shape violin
 """
 
 _ENDINGS = (".html", ".pdf", ".svg", ".png")
@@ -42,10 +45,18 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument("--metric", help="metric that is compared (default: the one that the report compares)")
     parser.add_argument("--cell", metavar="CELL", help="WORKLOAD/PATH (default: where the arms differ most)")
     parser.add_argument(
-        "--block", type=int, metavar="N", help="trials of this block (default: each arm's median trial)"
+        "--block",
+        type=int,
+        metavar="N",
+        action="append",
+        help="trials of this block (default: each arm's median trial); again for more blocks over each other",
     )
     parser.add_argument("--other", metavar="ARM", help="arm that is compared with the baseline (default: the first)")
     parser.add_argument("--factor", metavar="FACTOR", help="x axis of `factor`: size, count, rate, rtt or loss")
+    parser.add_argument("--packets", type=int, metavar="N", default=40, help="packets of `sequence` (default: 40)")
+    parser.add_argument("--from", type=float, metavar="MS", default=0.0, dest="from_ms", help="where `sequence` begins")
+    parser.add_argument("--until", type=float, metavar="MS", dest="until_ms", help="and where it ends")
+    parser.add_argument("--shape", choices=("box", "violin"), default="box", help="shape of `distributions`")
     parser.set_defaults(run=run)
 
 
@@ -75,11 +86,14 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.report.alone import write_figure
     from quiclab.report.analyse import analyse_study
     from quiclab.report.gather import Asked, gather
+    from quiclab.report.sequence import Window
 
     study = open_study(arguments.study)
+    block, *more = arguments.block or [None]
+    window = Window(arguments.packets, arguments.from_ms, arguments.until_ms)
     asked = Asked(
-        study, analyse_study(study.directory, arguments.metric), arguments.cell, arguments.block, arguments.other,
-        arguments.factor,
+        study, analyse_study(study.directory, arguments.metric), arguments.cell, block, arguments.other,
+        arguments.factor, tuple(more), window, arguments.shape,
     )  # fmt: skip
     data = gather(arguments.name, asked)
     if not data.height:

@@ -19,15 +19,15 @@ __all__ = ["Knobs", "Role"]  # so that an endpoint's file needs one import
 
 Ability = Literal[
     "keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency", "content_type", "objects", "ranges",
-    "pages", "upload", "video",
+    "pages", "think_time", "upload", "video",
 ]  # fmt: skip
 """What an endpoint can do beside its knobs, for docs/reference/endpoints.md and the conformance page. `ack_frequency`:
 it does what its peer asks for by ACK_FREQUENCY frames (draft-ietf-quic-ack-frequency); `content_type`: it serves an
 object under the type that the spec gives it; `objects`: it downloads several objects on one connection, as many at once
 as it is told, and tells of each; `ranges`: it serves parts of a file (RFC 9110 section 14); `pages`: of a client, it
 loads a page with all that it shows; of a server, it serves files under several names, each at an address of its own,
-and tells their types by their endings; `upload`: it sends what it is given by PUT, or keeps what is sent to it;
-`video`: it plays one."""
+and tells their types by their endings; `think_time`: of a server of pages, it waits before it answers, as long as it is
+told for each file; `upload`: it sends what it is given by PUT, or keeps what is sent to it; `video`: it plays one."""
 
 BoundedRun = Callable[[Sequence[str]], str | None]
 """Runs a short command and returns what it printed, or None when it failed or took too long."""
@@ -87,6 +87,8 @@ class PageContext:
     """How many it surely has, with its document; 1 where only the browser can tell."""
     limit_s: float
     """After that the client gives up, and writes down how far it came."""
+    waits: Mapping[str, int] = field(default_factory=dict)
+    """Servers: path below `/` → nanoseconds for which they think before they answer."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,7 @@ class Command:
     files: Mapping[Path, str] = field(default_factory=dict)
     """Files to write before the start."""
     sockets: tuple[Literal["tcp", "udp"], ...] = ()
-    """Servers: ready when these listen on the port."""
+    """Servers: ready when these listen on the port; a kind that is named twice, at two addresses."""
     waits_for_go: bool = False
     """Clients: may be started early; begins at a line on stdin, so that its own start-up is not measured."""
     ready_file: Path | None = None

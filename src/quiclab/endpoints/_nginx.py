@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Unsupported
-from quiclab.endpoints._pages import CONTENT_TYPES, HEADERS
+from quiclab.endpoints._pages import CONTENT_TYPES, HEADERS, listening
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
 from quiclab.spec.model import Protocol, Tcp
@@ -62,7 +62,7 @@ def nginx_command(context: Context, location: str, upstream: str = "") -> Comman
         argv=(*(started.argv if started else ("nginx",)), "-p", str(context.work_dir), "-c", str(configuration)),
         env={**(started.env if started else {}), "HOME": str(context.work_dir), "TMPDIR": str(context.work_dir)},
         files={configuration: _configuration(context, folder, location, upstream)},
-        sockets=("tcp", "udp"),
+        sockets=listening(context),
     )
 
 

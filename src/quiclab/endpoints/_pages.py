@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
+
+from quiclab.endpoints._api import Context
 
 CONTENT_TYPES: Mapping[str, str] = {
     "html": "text/html; charset=utf-8",
@@ -32,3 +35,11 @@ CONTENT_TYPES: Mapping[str, str] = {
 
 HEADERS: Mapping[str, str] = {"Access-Control-Allow-Origin": "*", "Timing-Allow-Origin": "*"}
 """Fonts and data of other hosts may be used, and the browser may tell when they came."""
+
+
+def listening(context: Context) -> tuple[Literal["tcp", "udp"], ...]:
+    """Sockets that a server of all versions opens: one of each kind, and of a page at every address of its hosts."""
+    sockets: list[Literal["tcp", "udp"]] = ["tcp", "udp"]
+    for host in context.other_hosts:
+        sockets += ["tcp", "udp"] if "h3" in host.protocols else ["tcp"]
+    return tuple(sockets)

@@ -132,6 +132,11 @@ def _unloaded(arm: Arm, client: Endpoint, server: Endpoint, pages: Collection[Wo
         if pages and "pages" not in endpoint.abilities:
             able = [each.name for each in ENDPOINTS if each.role == endpoint.role and "pages" in each.abilities]
             found.append(f"the {endpoint.role} {endpoint.name} cannot {does} pages: unsupported; {', '.join(able)} can")
+    thinks = any(each.page and each.page.har and each.page.think == "wait" for each in pages)
+    if thinks and "think_time" not in server.abilities:
+        able = [each.name for each in ENDPOINTS if "think_time" in each.abilities]
+        told = f"the server {server.name} cannot wait before it answers, as the servers of a HAR did: unsupported"
+        found.append(f'{told}; {", ".join(able)} can, or write think = "none"')
     if arm.proxy is not None and any(_has_other_hosts(each) for each in pages):
         found.append("a proxy has one origin, and a page of several hosts has several: unsupported")
     return found
@@ -141,9 +146,8 @@ def _has_other_hosts(workload: Workload) -> bool:
     page = workload.page
     if page is None:
         return False
-    return page.har is not None or any(
-        each.value > 0 for each in (page.third_party, *(r.third_party for r in page.resources))
-    )
+    shares = (*vars(page.third_party).values(), *(each.third_party for each in page.resources))
+    return page.har is not None or any(share.value > 0 for share in shares)
 
 
 def _unplayed(client: Endpoint, server: Endpoint) -> list[str]:

@@ -2,10 +2,11 @@
 """Figures people explore: one a file, each with the question it answers and the columns it needs."""
 
 from quiclab.figures._api import Figure
+from quiclab.figures._canvas import spec
 from quiclab.figures._registry import FIGURES
 from quiclab.figures._style import THEMES, css_variables
 from quiclab.figures.bytes_acknowledged import BytesAcknowledged
 from quiclab.figures.difference_map import DifferenceMap
 from quiclab.figures.distribution import Distribution
 
-__all__ = ["FIGURES", "THEMES", "BytesAcknowledged", "DifferenceMap", "Distribution", "Figure", "css_variables"]
+__all__ = ["FIGURES", "THEMES", "BytesAcknowledged", "DifferenceMap", "Distribution", "Figure", "css_variables", "spec"]

@@ -31,10 +31,29 @@ _ARMS = (
     ArmStyle("#56b4e9", "hexagon", "longdashdot"),
 )
 
+
+@dataclass(frozen=True)
+class ProtocolStyle:
+    """How one version of HTTP looks where protocols are told apart within an arm."""
+
+    colour: str
+    pattern: str
+
+
+_PROTOCOLS = {
+    "HTTP/1.1": ProtocolStyle("#b58900", "x"),
+    "HTTP/2": ProtocolStyle("#cc79a7", "/"),
+    "HTTP/3": ProtocolStyle("#009e73", ""),
+}
+
 DIFFERENCE_SCALE = [[0.0, "#1f63a0"], [0.35, "#8dbbdd"], [0.5, "#eceae6"], [0.65, "#f2ab7e"], [1.0, "#bf4a00"]]
 """From the baseline's blue to the other arm's red."""
 BLANK = "rgba(128, 128, 128, 0.13)"
 """A cell without an answer, on light and on dark paper."""
+BEHIND_SCALE = [[0.0, "#f4e3d7"], [0.4, "#f2ab7e"], [1.0, "#bf4a00"]]
+"""From the best to far behind it."""
+RULE = "rgba(128, 128, 128, 0.4)"
+"""Lines of a table, on both papers."""
 BLANK_TEXT = "#7f848a"
 """Readable on both papers."""
 FAILED_MARKER = "x-thin-open"
@@ -57,6 +76,17 @@ def arm_style(index: int) -> ArmStyle:
     return _ARMS[index % len(_ARMS)]
 
 
+def pale(colour: str) -> str:
+    """The colour, let through by the paper: for what is the same thing in another state."""
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, 0.35)"
+
+
+def protocol_style(name: str) -> ProtocolStyle:
+    """Style of a version of HTTP."""
+    return _PROTOCOLS.get(name, ProtocolStyle("#7f848a", "."))
+
+
 def css_variables(theme: str) -> str:
     """The theme as CSS declarations."""
     return " ".join(f"--{name}: {value};" for name, value in THEMES[theme].items())
@@ -71,7 +101,7 @@ def base_layout(height_px: int) -> dict[str, Any]:
     """What all figures share. Labels and titles make their own room, so that a phone's width is enough."""
     return {
         "height": height_px,
-        "margin": {"l": 8, "r": 12, "t": 8, "b": 8},
+        "margin": {"l": 8, "r": 12, "t": 8, "b": 14},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "showlegend": False,

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import plotly.graph_objects as go
 import polars as pl
 
-from quiclab.figures import _style
+from quiclab.figures import _canvas as go
+from quiclab.figures import _curves, _style
 
 
 class BytesAcknowledged:
@@ -21,23 +21,24 @@ class BytesAcknowledged:
         "arm": "one curve each, the baseline first",
         "x_ms": "time of an ACK that the receiver sends, since the client's first packet, ms",
         "bytes": "distinct payload bytes of the bodies' sender acknowledged by then",
+        "trial": "which of the arm's trials; several lie over each other",
     }
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per ACK, one trial per arm."""
         figure = go.Figure()
         for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
-            curve = data.filter(pl.col("arm") == arm)
             style = _style.arm_style(place)
-            figure.add_scatter(
-                x=curve["x_ms"].to_list(),
-                y=curve["bytes"].to_list(),
-                name=_style.text(arm),
-                mode="lines",
-                # A step, for nothing is acknowledged between two ACKs.
-                line={"color": style.colour, "dash": style.dash, "width": 2, "shape": "hv"},
-                hovertemplate="%{x:.5g} ms: %{y:,} bytes<extra>" + _style.text(arm) + "</extra>",
-            )
+            for curve, look, told in _curves.of_trials(data.filter(pl.col("arm") == arm), _style.text(arm)):
+                figure.add_scatter(
+                    x=curve["x_ms"].to_list(),
+                    y=curve["bytes"].to_list(),
+                    mode="lines",
+                    # A step, for nothing is acknowledged between two ACKs.
+                    line={"color": style.colour, "dash": style.dash, "shape": "hv"} | look.pop("line"),
+                    hovertemplate="%{x:.5g} ms: %{y:,} bytes<extra>" + told + "</extra>",
+                    **look,
+                )
         figure.update_layout(
             _style.with_legend(380),
             hovermode="closest",

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import polars as pl
 
+from quiclab.figures import _canvas as go
 from quiclab.figures import _style
 from quiclab.figures.distribution import Distribution
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import plotly.graph_objects as go
 import polars as pl
 
+from quiclab.figures import _canvas as go
 from quiclab.figures import _style
 
 
@@ -41,7 +41,7 @@ class DifferenceMap:
                 [value(cells[row, column]) if (row, column) in cells else None for column in columns] for row in rows
             ]
 
-        def place(z: list[list[Any]], labels: list[list[Any]], **more: Any) -> go.Heatmap:
+        def place(z: list[list[Any]], labels: list[list[Any]], **more: Any) -> go.Node:
             axes = {"x": [_style.text(c) for c in columns], "y": [_style.text(r) for r in rows]}
             gaps = {"xgap": 3, "ygap": 3, "showscale": False}
             return go.Heatmap(z=z, text=labels, texttemplate="%{text}", **axes, **gaps, **more)
@@ -72,7 +72,7 @@ class DifferenceMap:
             ]
         )
         figure.update_layout(_style.titled(60 + 58 * len(rows), self._convention(data)))
-        figure.update_layout(margin_t=figure.layout.margin.t + 24)  # the names of the columns
+        figure.update_layout(margin={"t": figure.layout.margin.t + 24})  # the names of the columns
         figure.update_xaxes(
             type="category",
             side="top",

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import plotly.graph_objects as go
 import polars as pl
 
+from quiclab.figures import _canvas as go
 from quiclab.figures import _style
+
+_BOX = {"type": "box", "boxpoints": "all", "width": 0.6}
+_VIOLIN = {"type": "violin", "points": "all", "width": 0.8, "meanline": {"visible": True}, "spanmode": "hard"}
 
 
 class Distribution:
-    """A box and all points per arm; failed trials stand apart at the right."""
+    """A box, or a violin, and all points per arm; failed trials stand apart at the right."""
 
     name = "distributions"
     question = "How do the trials of one cell spread, and is the median a fair summary of them?"
@@ -28,6 +31,7 @@ class Distribution:
         "unit": "its unit",
         "reason": "why it failed",
     }
+    """`shape` may stand beside these: 'box', the default, or 'violin'."""
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per trial of one cell."""
@@ -37,22 +41,24 @@ class Distribution:
         for place, arm in enumerate(arms):
             style, label = _style.arm_style(place), _style.text(arm)
             trials = data.filter((pl.col("arm") == arm) & pl.col("value").is_not_null())
-            figure.add_box(
-                x=trials["value"].to_list(),
-                y=[label] * trials.height,
-                name=label,
-                orientation="h",
-                boxpoints="all",
-                pointpos=0,
-                jitter=0.7,
-                width=0.6,
-                line={"color": style.colour, "width": 1.5},
-                fillcolor="rgba(128, 128, 128, 0.12)",
-                marker={"color": style.colour, "symbol": style.marker, "size": 7, "opacity": 0.75},
-                customdata=trials.select("block", "trial_id").rows(),
-                hovertemplate="%{x:.5g} " + _style.text(data["unit"][0]) + ", block %{customdata[0]}"
-                "<br>trial %{customdata[1]}<extra>%{y}</extra>",
-                hoveron="points",
+            shape = {"box": _BOX, "violin": _VIOLIN}[data["shape"][0] if "shape" in data.columns else "box"]
+            figure.add_trace(
+                {
+                    **shape,
+                    "x": trials["value"].to_list(),
+                    "y": [label] * trials.height,
+                    "name": label,
+                    "orientation": "h",
+                    "pointpos": 0,
+                    "jitter": 0.7,
+                    "line": {"color": style.colour, "width": 1.5},
+                    "fillcolor": _style.BLANK,
+                    "marker": {"color": style.colour, "symbol": style.marker, "size": 7, "opacity": 0.75},
+                    "customdata": trials.select("block", "trial_id").rows(),
+                    "hovertemplate": "%{x:.5g} " + _style.text(data["unit"][0]) + ", block %{customdata[0]}"
+                    "<br>trial %{customdata[1]}<extra>%{y}</extra>",
+                    "hoveron": "points",
+                }
             )
             failed = data.filter((pl.col("arm") == arm) & (pl.col("status") == "failed"))
             if failed.height:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import plotly.graph_objects as go
 import polars as pl
 
+from quiclab.figures import _canvas as go
 from quiclab.figures import _style
 
 
@@ -19,6 +19,7 @@ class Multiplexing:
     tables = ("tables/http_frames/*.parquet", "tables/frames/*.parquet", "tables/link_packets/*.parquet")
     columns = {  # noqa: RUF012 - a constant of the class
         "arm": "a colour each, the baseline first",
+        "connection": "which of the trial's connections, by their first chunks",
         "stream_id": "stream of the response",
         "x_ms": "when the chunk came, since the client's first packet, ms",
         "length_bytes": "its length",
@@ -27,13 +28,17 @@ class Multiplexing:
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per chunk."""
         figure = go.Figure()
-        bands = data.select("arm", "stream_id").unique(maintain_order=True).rows()
+        several = int(data["connection"].max() or 0) > 1  # type: ignore[arg-type]
+        bands = data.select("arm", "connection", "stream_id").unique(maintain_order=True).rows()
         for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
             chunks = data.filter(pl.col("arm") == arm)
             style, label = _style.arm_style(place), _style.text(arm)
             figure.add_scatter(
                 x=chunks["x_ms"].to_list(),
-                y=[f"{label}, stream {stream}" for stream in chunks["stream_id"]],
+                y=[
+                    f"{label}, " + (f"connection {number}, " if several else "") + f"stream {stream}"
+                    for number, stream in chunks.select("connection", "stream_id").iter_rows()
+                ],
                 mode="markers",
                 name=label,
                 marker={"symbol": "line-ns-open", "size": 12, "color": style.colour, "line": {"width": 2}},

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import plotly.graph_objects as go
 import polars as pl
 
+from quiclab.figures import _canvas as go
 from quiclab.figures import _style
 
 
@@ -16,14 +16,15 @@ class States:
 
     name = "states"
     question = "In which states does each sender's congestion control spend its time, and what leads where?"
-    tables = ("tables/cc_states/*.parquet", "tables/link_packets/*.parquet", "metrics.parquet")
+    tables = ("tables/cc_states/*.parquet", "tables/tcp_info/*.parquet", "tables/transport_metrics/*.parquet")
     columns = {  # noqa: RUF012 - a constant of the class
         "arm": "a colour each, the baseline first",
-        "state": "state of the congestion control, in its own words",
+        "state": "state of the congestion control",
         "share_pct": "share of the transfer's time in that state, %; null where instants were missed",
         "visits": "how often it was entered",
         "next": "where it leads: `recovery 60 %, slow_start 40 %`",
         "sampled": "whether states shorter than the sampling interval were missed",
+        "missed_ms": "that interval; null where a log tells of every change",
     }
 
     def draw(self, data: pl.DataFrame) -> Any:
@@ -32,7 +33,7 @@ class States:
         for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
             states = data.filter(pl.col("arm") == arm)
             style = _style.arm_style(place)
-            label = _style.text(arm) + (" (sampled: short states are missed)" if states["sampled"].any() else "")
+            label = _style.text(arm) + _missed(states["missed_ms"].max())
             figure.add_bar(
                 y=[_style.text(state) for state in states["state"]],
                 x=states["share_pct"].to_list(),
@@ -46,9 +47,13 @@ class States:
             )
         rows = data["state"].n_unique()
         figure.update_layout(
-            _style.with_legend(120 + 40 * rows * max(1, data["arm"].n_unique())),
+            _style.with_legend(120 + rows * (16 + 18 * data["arm"].n_unique())),
             barmode="group",
         )
         figure.update_xaxes(title={"text": "share of the transfer's time, %"}, rangemode="tozero", automargin=True)
         figure.update_yaxes(automargin=True, autorange="reversed", type="category")
         return figure
+
+
+def _missed(interval_ms: Any) -> str:
+    return "" if interval_ms is None else f" (states under {interval_ms:.3g} ms are missed)"

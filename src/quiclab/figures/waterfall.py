@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import plotly.graph_objects as go
 import polars as pl
 
+from quiclab.figures import _canvas as go
 from quiclab.figures import _style
 
-_WAITING = 0.35
-"""Opacity of the part of a bar in which nothing came yet."""
+_NAME = 32
+"""Characters of a URL's path that fit beside the bars; its end tells more than its beginning."""
 
 
 class Waterfall:
@@ -34,10 +34,10 @@ class Waterfall:
         for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
             style, label = _style.arm_style(place), _style.text(arm)
             requests = data.filter(pl.col("arm") == arm).sort("first_byte_ms", nulls_last=True)
-            names = [f"{label} {number}: {_style.text(url)}" for number, url in enumerate(requests["url"], 1)]
-            for part, start, end, opacity in (
-                ("waiting", "sent_ms", "first_byte_ms", _WAITING),
-                ("receiving", "first_byte_ms", "last_byte_ms", 1.0),
+            names = [f"{label} {number}: {_short(url)}" for number, url in enumerate(requests["url"], 1)]
+            for part, start, end, colour in (
+                ("waiting", "sent_ms", "first_byte_ms", _style.pale(style.colour)),
+                ("receiving", "first_byte_ms", "last_byte_ms", style.colour),
             ):
                 figure.add_bar(
                     y=names,
@@ -45,7 +45,7 @@ class Waterfall:
                     x=(requests[end] - requests[start]).to_list(),
                     orientation="h",
                     name=f"{label}, {part}",
-                    marker={"color": style.colour, "opacity": opacity},
+                    marker={"color": colour, "line": {"width": 0}},
                     hovertemplate=f"{part} %{{x:.5g}} ms from %{{base:.5g}} ms<extra>%{{y}}</extra>",
                 )
         figure.update_layout(
@@ -57,3 +57,7 @@ class Waterfall:
         )
         figure.update_yaxes(automargin=True, autorange="reversed", type="category")
         return figure
+
+
+def _short(url: str) -> str:
+    return _style.text(url if len(url) <= _NAME else "…" + url[1 - _NAME :])

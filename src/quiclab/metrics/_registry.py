@@ -12,10 +12,12 @@ from quiclab.metrics.objects import OBJECTS
 from quiclab.metrics.order import ORDER
 from quiclab.metrics.page import PAGE
 from quiclab.metrics.path import PATH
+from quiclab.metrics.path_times import PATH_TIMES
 from quiclab.metrics.retransmission import RETRANSMISSION
 from quiclab.metrics.times import TIMES
 from quiclab.metrics.video import VIDEO
 
 METRICS: tuple[Metric, ...] = (
-    *TIMES, *OBJECTS, *PAGE, *ORDER, *ADDRESS_CHANGE, *RETRANSMISSION, *PATH, *ECN, *COST, *COMPETITION, *VIDEO,
+    *TIMES, *OBJECTS, *PAGE, *ORDER, *ADDRESS_CHANGE, *RETRANSMISSION, *PATH, *PATH_TIMES, *ECN, *COST, *COMPETITION,
+    *VIDEO,
 )  # fmt: skip

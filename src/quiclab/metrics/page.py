@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The load of a page: when it was loaded and seen, what came by which protocol, and what had to wait for what.
 
-Zero is navigation start. Moments and requests are those of the browser's own trace.
+Zero is navigation start. Moments and requests are those of the browser's own account: Chromium's trace, Firefox's HAR.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from typing import Any
 import polars as pl
 
 from quiclab.metrics._api import Metric, Noted
-from quiclab.metrics._critical_path import critical_path
+from quiclab.metrics._critical_path import Step, critical_path
 from quiclab.metrics._visual import Seen, last_change, speed_index, visual_progress
 from quiclab.metrics.evidence import Evidence, Unknown
 from quiclab.tables import TABLES
 
+_ACCOUNT = r"trace|\.har$"
+"""Sources of what the browser itself tells of the load."""
 TYPES = {"html": "Document", "css": "Stylesheet", "js": "Script", "image": "Image"}
 """Types of Yu and Benson's Table 3 → the browser's words."""
 
@@ -31,9 +33,9 @@ def _page(evidence: Evidence) -> dict[str, Any]:
     return page
 
 
-def _events(evidence: Evidence, name: str) -> pl.DataFrame:
+def _events(evidence: Evidence, *names: str) -> pl.DataFrame:
     return evidence.table("page_events").filter(
-        pl.col("name") == name, pl.col("source").str.contains("trace"), pl.col("time_ns") >= _went_ns(evidence)
+        pl.col("name").is_in(names), pl.col("source").str.contains(_ACCOUNT), pl.col("time_ns") >= _went_ns(evidence)
     )
 
 
@@ -54,45 +56,51 @@ def navigation(evidence: Evidence) -> tuple[int, str]:
     """Navigation start in CLOCK_MONOTONIC ns, and the frame. Raises Unknown if the trace does not show it."""
     url = _document_url(evidence)
     for time_ns, frame, detail in _events(evidence, "navigationStart").select("time_ns", "page", "detail").iter_rows():
-        if json.loads(detail or "{}").get("data", {}).get("documentLoaderURL") == url:
+        # A HAR gives the page's address as its title.
+        if detail == url or ((detail or "").startswith("{") and _data(detail).get("documentLoaderURL") == url):
             return int(time_ns), str(frame)
-    raise Unknown("the trace does not show where the navigation to the page began")
+    raise Unknown("the browser does not show where the navigation to the page began")
+
+
+def _data(detail: str | None) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(detail or "{}").get("data", {})
+    return data
 
 
 def _since_ms(evidence: Evidence, time_ns: int) -> float:
     return (time_ns - navigation(evidence)[0]) / 1e6
 
 
-def _moment(name: str, which: Callable[[pl.DataFrame], pl.DataFrame] = lambda found: found.head(1)) -> Any:
-    """Computes when the page's own frame reached a moment."""
+def _moment(name: str, in_har: str, which: Callable[[pl.DataFrame], pl.DataFrame] = lambda found: found.head(1)) -> Any:
+    """Computes when the page's own frame reached a moment, which a HAR names in another way."""
 
     def compute(evidence: Evidence) -> float:
         # Until the document's header came, the frame shows the empty page before it.
         came_ns = _document(evidence)["headers_ns"] or navigation(evidence)[0]
         of_the_page = (pl.col("page") == navigation(evidence)[1]) & (pl.col("time_ns") >= came_ns)
-        found = which(_events(evidence, name).filter(of_the_page))
+        found = which(_events(evidence, name, in_har).filter(of_the_page))
         if found.is_empty():
-            raise Unknown(f"the trace holds no {name} of the page")
+            raise Unknown(f"the browser tells of no {in_har} of the page")
         return _since_ms(evidence, int(found["time_ns"][0]))
 
     return compute
 
 
 def requests(evidence: Evidence) -> pl.DataFrame:
-    """The page's requests by the browser's trace, in order. Raises Unknown without a page or a trace."""
+    """The page's requests by the browser's own account, in order. Raises Unknown without a page or an account."""
     zero_ns = navigation(evidence)[0]
     seen = evidence.table("http_requests").filter(
-        pl.col("source").str.contains("trace"), pl.col("url").str.starts_with("http"), pl.col("time_ns") >= zero_ns
+        pl.col("source").str.contains(_ACCOUNT), pl.col("url").str.starts_with("http"), pl.col("time_ns") >= zero_ns
     )
     if seen.is_empty():
-        raise Unknown("the trace holds no request of the page")
+        raise Unknown("the browser tells of no request of the page")
     return seen.sort("time_ns")
 
 
 def _document(evidence: Evidence) -> dict[str, Any]:
     found = requests(evidence).filter(pl.col("url") == _document_url(evidence))
     if found.is_empty():
-        raise Unknown("the trace does not hold the request for the document")
+        raise Unknown("the browser does not tell of the request for the document")
     return found.row(0, named=True)
 
 
@@ -101,20 +109,20 @@ def plt_ms(evidence: Evidence) -> float:
     document = _document(evidence)
     start_ns, end_ns = document["name_start_ns"], document["name_end_ns"]
     lookup_ns = end_ns - start_ns if start_ns is not None and end_ns is not None else 0
-    return float(_moment("loadEventStart")(evidence)) - lookup_ns / 1e6
+    return float(_moment("loadEventStart", "onLoad")(evidence)) - lookup_ns / 1e6
 
 
 def page_ttfb_ms(evidence: Evidence) -> float:
     """Navigation start to the response header of the document."""
     headers_ns = _document(evidence)["headers_ns"]
     if headers_ns is None:
-        raise Unknown("the trace does not tell when the document's header came")
+        raise Unknown("the browser does not tell when the document's header came")
     return _since_ms(evidence, headers_ns)
 
 
 @lru_cache(maxsize=4)
 def progress(evidence: Evidence) -> list[Seen]:
-    """Of every screenshot of the load. Raises Unknown without any."""
+    """Of every screenshot of the load, where the browser makes them. Raises Unknown without any."""
     zero_ns = navigation(evidence)[0]
     shots = evidence.table("page_events").filter(
         pl.col("name") == "Screenshot", pl.col("image").is_not_null(), pl.col("time_ns") >= zero_ns
@@ -126,7 +134,7 @@ def progress(evidence: Evidence) -> list[Seen]:
         ]
     )
     if not seen:
-        raise Unknown("the trace holds no screenshot")
+        raise Unknown("the browser made no screenshots of the load")
     return seen
 
 
@@ -144,15 +152,15 @@ def _main_image(evidence: Evidence) -> dict[str, Any]:
     url = _page(evidence).get("main_image") or _largest(evidence)
     found = requests(evidence).filter(pl.col("url") == url)
     if found.is_empty():
-        raise Unknown("the trace does not hold the request for the main image")
+        raise Unknown("the browser does not tell of the request for the main image")
     return found.row(0, named=True)
 
 
 def _largest(evidence: Evidence) -> str:
-    urls = [json.loads(detail or "{}") for detail in _events(evidence, "LargestImagePaint::Candidate")["detail"]]
-    found = [each["data"]["imageUrl"] for each in urls if each.get("data", {}).get("imageUrl")]
+    told = [_data(detail) for detail in _events(evidence, "LargestImagePaint::Candidate")["detail"]]
+    found = [each["imageUrl"] for each in told if each.get("imageUrl")]
     if not found:
-        raise Unknown("the site names no main image, and the trace does not say which is the largest")
+        raise Unknown("the site names no main image, and the browser does not say which is the largest")
     return str(found[-1])
 
 
@@ -187,8 +195,15 @@ def _failed(evidence: Evidence) -> float:
     return float(requests(evidence).filter(bad).height)
 
 
+def _critical_path(evidence: Evidence) -> list[Step]:
+    seen = requests(evidence)
+    if seen["initiator"].is_null().all() and seen.height > 1:
+        raise Unknown("the browser does not tell because of what it asked for each resource")
+    return critical_path(seen)
+
+
 def _path_ms(evidence: Evidence) -> float | Noted:
-    path = critical_path(requests(evidence))
+    path = _critical_path(evidence)
     urls = " → ".join(step.url.rpartition("/")[2] or "/" for step in path)
     return Noted(_since_ms(evidence, path[-1].end_ns), urls)
 
@@ -214,13 +229,19 @@ PAGE = (
         "appears. Progress is by colour histograms of the browser's screenshots, as speedline and Lighthouse have it.",
         lambda evidence: speed_index(progress(evidence)),
     ),
-    Metric("fcp_ms", "ms", "lower", _ZERO + "First Contentful Paint.", _moment("firstContentfulPaint")),
+    Metric(
+        "fcp_ms",
+        "ms",
+        "lower",
+        _ZERO + "First Contentful Paint.",
+        _moment("firstContentfulPaint", "firstContentfulPaint"),
+    ),
     Metric(
         "lcp_ms",
         "ms",
         "lower",
         _ZERO + "Largest Contentful Paint: the last candidate of the load.",
-        _moment("largestContentfulPaint::Candidate", _latest),
+        _moment("largestContentfulPaint::Candidate", "largestContentfulPaint", _latest),
     ),
     Metric(
         "last_visual_change_ms",
@@ -241,7 +262,7 @@ PAGE = (
         "ms",
         "lower",
         _ZERO + "the event DOMContentLoaded.",
-        _moment("domContentLoadedEventStart"),
+        _moment("domContentLoadedEventStart", "onContentLoad"),
     ),
     Metric(
         "main_image_start_ms",
@@ -267,7 +288,7 @@ PAGE = (
         "",
         "none",
         "Requests in that chain.",
-        lambda evidence: float(len(critical_path(requests(evidence)))),
+        lambda evidence: float(len(_critical_path(evidence))),
     ),
     Metric("page_requests", "", "none", "Requests of the page.", lambda evidence: float(requests(evidence).height)),
     Metric(

@@ -28,7 +28,7 @@ def _links(evidence: Evidence) -> list[pl.DataFrame]:
     return [since.filter(pl.col("source") == log) for log in logs]
 
 
-def _each(evidence: Evidence, direction: Direction | None = None) -> list[pl.DataFrame]:
+def each_link(evidence: Evidence, direction: Direction | None = None) -> list[pl.DataFrame]:
     """A frame for each link, of one direction if asked. Raises Unknown where one is empty."""
     links = _links(evidence)
     if direction:
@@ -40,7 +40,7 @@ def _each(evidence: Evidence, direction: Direction | None = None) -> list[pl.Dat
 
 def _own(evidence: Evidence, direction: Direction) -> list[pl.DataFrame]:
     """Of these, what the workload's own ends sent: where others use the link, by the capture of the end that sends."""
-    links = _each(evidence, direction)
+    links = each_link(evidence, direction)
     if evidence.trial.get("competition") is None:
         return links
     sent = evidence.packets("client" if direction == "up" else "server", direction, ("tcp", "udp"))
@@ -55,7 +55,7 @@ def lost_packets(evidence: Evidence, direction: Direction) -> float:
 def loss_pct(evidence: Evidence, direction: Direction) -> float:
     """Share of the packets that the loss models took: each link's of those that reached it."""
     kept = 1.0
-    for packets in _each(evidence, direction):
+    for packets in each_link(evidence, direction):
         own = packets.filter(~pl.col("duplicate"))
         kept *= 1 - own.filter(pl.col("reason").is_in(_LOSS)).height / own.height
     return 100 * (1 - kept)
@@ -66,7 +66,7 @@ def rtt_min_ms(evidence: Evidence) -> float:
     ways = [
         packets.select((pl.col("due_ns") - pl.col("arrival_ns")).min()).item()
         for direction in _DIRECTIONS
-        for packets in _each(evidence, direction)
+        for packets in each_link(evidence, direction)
     ]
     if any(way is None for way in ways):
         raise Unknown("no packet was delivered in one direction")
@@ -75,7 +75,7 @@ def rtt_min_ms(evidence: Evidence) -> float:
 
 def rate_bit_per_s(evidence: Evidence, direction: Direction) -> float:
     """Rate at which packets really left the link while its queue was not empty; of several links, the lowest."""
-    rates = [rate for packets in _each(evidence, direction) if (rate := _rate_of(packets)) is not None]
+    rates = [rate for packets in each_link(evidence, direction) if (rate := _rate_of(packets)) is not None]
     if not rates:
         raise Unknown("the bottleneck was never busy")
     return min(rates)
@@ -107,7 +107,7 @@ def _rate_of(packets: pl.DataFrame) -> float | None:
 
 def lateness_p99_us(evidence: Evidence) -> float:
     """How late the link wrote packets; of several links, the latest."""
-    lates = [packets["lateness_ns"].drop_nulls() for packets in _each(evidence)]
+    lates = [packets["lateness_ns"].drop_nulls() for packets in each_link(evidence)]
     values = [late.quantile(0.99, interpolation="higher") for late in lates]
     known = [value for value in values if value is not None]
     if not known:
@@ -117,7 +117,7 @@ def lateness_p99_us(evidence: Evidence) -> float:
 
 def queue_max_bytes(evidence: Evidence) -> float:
     """The longest queue that a packet met."""
-    return max(float(packets["queue_bytes"].max()) for packets in _each(evidence))  # type: ignore[arg-type]
+    return max(float(packets["queue_bytes"].max()) for packets in each_link(evidence))  # type: ignore[arg-type]
 
 
 def wire_bytes(evidence: Evidence, direction: Direction) -> float:

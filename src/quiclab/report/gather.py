@@ -4,18 +4,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import polars as pl
 
 from quiclab.errors import SpecError
 from quiclab.opened import OpenedStudy
-from quiclab.report import figure_data, requests, series
+from quiclab.report import (
+    against_baseline,
+    arm_bars,
+    competing,
+    figure_data,
+    page_load,
+    player,
+    requests,
+    series,
+    states,
+)
+from quiclab.report.against_best import against_best
 from quiclab.report.chosen import Chosen, choose
+from quiclab.report.cost_figure import cost
 from quiclab.report.factors import factor
+from quiclab.report.handshakes import handshake
+from quiclab.report.loss_views import losses
 from quiclab.report.model import StudyAnalysis
-from quiclab.report.study import BYTES_ACKNOWLEDGED
+from quiclab.report.path_table import path_table
+from quiclab.report.sequence import WHOLE, Window, sequence
+from quiclab.report.study import BYTES_ACKNOWLEDGED, read_study
 
 
 @dataclass(frozen=True)
@@ -32,6 +48,12 @@ class Asked:
     """The arm that is compared with the baseline, where a figure shows only two; None is the first."""
     factor: str | None = None
     """Which factor of the study is the x axis; None is the only one that varies."""
+    overlaid: tuple[int, ...] = ()
+    """Further blocks, whose trials the figures over time lay over the others."""
+    window: Window = WHOLE
+    """Which packets a sequence diagram shows."""
+    shape: str = "box"
+    """How a distribution is drawn: `box` or `violin`."""
 
     def chosen(self) -> Chosen:
         """Trials, one of each arm."""
@@ -49,6 +71,8 @@ class Asked:
 
 def gather(name: str, asked: Asked) -> pl.DataFrame:
     """The columns that the figure declares; empty where the study has nothing of the kind. Raises SpecError."""
+    if asked.overlaid and name not in OVERLAID:
+        raise SpecError(f"{name} shows one block at a time", f"several blocks go into {', '.join(sorted(OVERLAID))}")
     return _GATHERERS[name](asked)
 
 
@@ -62,10 +86,10 @@ def _differences(asked: Asked) -> pl.DataFrame:
     return rows.filter(other_arm=asked.other or arms[0]) if arms else rows
 
 
-def _bytes_acknowledged(asked: Asked) -> pl.DataFrame:
+def _bytes_acknowledged(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
     parts = [pl.DataFrame(schema={"arm": pl.String, **BYTES_ACKNOWLEDGED})]
-    for arm, trial_id in asked.chosen().trials.items():
-        curve = asked.study.of_trial("bytes_acknowledged", trial_id)
+    for arm, trial_id in trials.items():
+        curve = study.of_trial("bytes_acknowledged", trial_id)
         if curve is not None:
             parts.append(
                 curve.select(pl.lit(arm).alias("arm"), *(pl.col(n).cast(t) for n, t in BYTES_ACKNOWLEDGED.items()))
@@ -92,9 +116,14 @@ def _at_first_loss(study: OpenedStudy, trial_id: str) -> float | None:
     return float(by_then) if isinstance(by_then, int | float) else 0.0
 
 
-def _states(asked: Asked) -> pl.DataFrame:
-    times = asked.study.metrics.filter((pl.col("name") == "ttlb_ms") & pl.col("value").is_finite())
-    return requests.states(asked.study, asked.chosen().trials, dict(times.select("trial_id", "value").iter_rows()))
+def _states(
+    of: Callable[[OpenedStudy, Mapping[str, str], Mapping[str, float]], pl.DataFrame],
+) -> Callable[[Asked], pl.DataFrame]:
+    def gathered(asked: Asked) -> pl.DataFrame:
+        times = asked.study.metrics.filter((pl.col("name") == "ttlb_ms") & pl.col("value").is_finite())
+        return of(asked.study, asked.chosen().trials, dict(times.select("trial_id", "value").iter_rows()))
+
+    return gathered
 
 
 def _of_trials(
@@ -103,20 +132,79 @@ def _of_trials(
     return lambda asked: of(asked.study, asked.chosen().trials)
 
 
+def _over_time(
+    of: Callable[[OpenedStudy, Mapping[str, str]], pl.DataFrame],
+) -> Callable[[Asked], pl.DataFrame]:
+    """The same of every block that is asked for, told apart by the column `trial`."""
+
+    def gathered(asked: Asked) -> pl.DataFrame:
+        blocks = dict.fromkeys((asked.block, *asked.overlaid))
+        return pl.concat(
+            of(asked.study, replace(asked, block=block).chosen().trials).with_columns(
+                pl.lit("median trial" if block is None else f"block {block}").alias("trial")
+            )
+            for block in blocks
+        )
+
+    return gathered
+
+
+OVERLAID = frozenset({"bytes_acknowledged", "throughput", "window", "rtt", "pacing", "queue"})
+"""Figures that can lay the trials of several blocks over each other."""
+OF_TRIALS = frozenset(
+    {
+        "bytes_acknowledged",
+        "throughput",
+        "window",
+        "rtt",
+        "pacing",
+        "queue",
+        "losses",
+        "handshake",
+        "sequence",
+        "states",
+        "state_machine",
+        "waterfall",
+        "multiplexing",
+        "filmstrip",
+        "page_bytes",
+        "fairness",
+    }
+)
+"""Figures that show one trial of each arm: those of a pair's page. All others show a cell or the whole study."""
+
 _GATHERERS: Mapping[str, Callable[[Asked], pl.DataFrame]] = MappingProxyType(
     {
         "differences": _differences,
+        "against_best": lambda asked: against_best(asked.analysis),
         "factor": lambda asked: factor(asked.study, asked.analysis, asked.factor),
-        "distributions": Asked.trials_of_cell,
+        "proxy": lambda asked: arm_bars.proxied(asked.study, asked.analysis),
+        "migration": lambda asked: arm_bars.migration(asked.study, asked.analysis),
+        "distributions": lambda asked: asked.trials_of_cell().with_columns(shape=pl.lit(asked.shape)),
         "cumulative": Asked.trials_of_cell,
         "first_loss": _first_loss,
-        "bytes_acknowledged": _bytes_acknowledged,
-        "throughput": _of_trials(series.throughput),
-        "window": _of_trials(series.window),
-        "rtt": _of_trials(series.round_trip_time),
-        "queue": _of_trials(series.queue),
-        "states": _states,
+        "bytes_acknowledged": _over_time(_bytes_acknowledged),
+        "throughput": _over_time(series.throughput),
+        "window": _over_time(series.window),
+        "rtt": _over_time(series.round_trip_time),
+        "pacing": _over_time(series.pacing),
+        "queue": _over_time(series.queue),
+        "losses": _of_trials(losses),
+        "handshake": _of_trials(handshake),
+        "sequence": lambda asked: sequence(asked.study, asked.chosen().trials, asked.window),
+        "states": _states(states.states),
+        "state_machine": _states(states.state_machine),
         "waterfall": _of_trials(requests.requests),
         "multiplexing": _of_trials(requests.chunks),
+        "filmstrip": _of_trials(page_load.filmstrip),
+        "main_image": lambda asked: page_load.main_image(asked.study, asked.trials_of_cell()),
+        "page_bytes": _of_trials(page_load.page_bytes),
+        "improvement": lambda asked: against_baseline.improvement(asked.analysis),
+        "zero_rtt": lambda asked: against_baseline.zero_rtt(read_study(asked.study.directory), asked.analysis),
+        "video_quality": lambda asked: player.video_quality(read_study(asked.study.directory), asked.analysis),
+        "stall_reduction": lambda a: against_baseline.stall_reduction(read_study(a.study.directory), a.analysis),
+        "fairness": _of_trials(competing.fairness),
+        "path": lambda asked: path_table(asked.study, asked.analysis),
+        "cost": lambda asked: cost(asked.study, asked.analysis),
     }
 )

@@ -40,6 +40,12 @@ def round_trip_time(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFra
     )
 
 
+def pacing(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
+    """The sender's pacing rate and its estimate of bandwidth, in Mbit/s."""
+    names = {"pacing_rate_bit_per_s": "pacing", "bandwidth_bit_per_s": "estimated bandwidth"}
+    return _of_sender(study, trials, names).with_columns(pl.col("y") / 1e6)
+
+
 def throughput(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
     """IP bytes that the link handed to the client, in Mbit/s, in equal slices of time."""
 
@@ -104,14 +110,15 @@ def _of_sender(study: OpenedStudy, trials: Mapping[str, str], names: Mapping[str
                 continue
             told = f"{series} (estimate)" if source[1] else series
             points = known.filter(pl.col("source") == source[0]).sort("time_ns")
-            parts.append(
-                points.select(
+            for number, (_, own) in enumerate(points.group_by("connection", maintain_order=True)):
+                curve = own.select(
                     pl.lit(arm).alias("arm"),
                     pl.lit(told).alias("series"),
                     ((pl.col("time_ns") - zero_ns) / 1e6).cast(pl.Float64).alias("x_ms"),
                     pl.col(column).cast(pl.Float64).alias("y"),
                 )
-            )
+                # A point without a value: no line leads from one connection to the next.
+                parts += [curve.head(1).with_columns(y=pl.lit(None, pl.Float64)), curve] if number else [curve]
     return pl.concat(parts)
 
 

@@ -37,6 +37,14 @@ def quantity(value: float | None, unit: str) -> str:
     return f"{number(value)} {unit}".rstrip()
 
 
+def size(size_bytes: int) -> str:
+    """Of a file: `812 B`, `3.1 kB`, `42 MB`."""
+    for factor, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size_bytes >= factor:
+            return f"{size_bytes / factor:.3g} {unit}"
+    return f"{size_bytes} B"
+
+
 def percent(value: float | None, signed: bool = True) -> str:
     """`+12.3 %`, with a true minus sign; "" where there is none."""
     if value is None:

@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-import json
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from plotly.offline import get_plotlyjs
 
 from quiclab import figures
@@ -21,7 +18,11 @@ from quiclab.report.effects import effects, effects_table, tails, tails_table
 from quiclab.report.findings import findings
 from quiclab.report.model import Comparison, StudyAnalysis
 from quiclab.report.other_metrics import other_metrics
+from quiclab.report.pair_page import write_pairs
+from quiclab.report.pairs import Cell, cells_of
+from quiclab.report.rendering import render
 from quiclab.report.study import Study, read_study
+from quiclab.report.study_figures import study_figures
 from quiclab.report.system_calls import read_counts, system_call_data, system_call_table
 from quiclab.report.text_table import TextTable
 from quiclab.report.trust import trust_tables
@@ -56,7 +57,9 @@ def write_report(study_dir: Path) -> Path:
     page = study_dir / "report.html"
     draft = page.with_suffix(".partial")
     beside = {"effects.csv": effects_table(sizes), "tails.csv": tails_table(slow)}
-    html = _page(study, analysis, differences, trials, acknowledged, cost, beside, paper)
+    cells = cells_of(study, analysis)
+    write_pairs(study, analysis, cells)
+    html = _page(study, analysis, differences, trials, acknowledged, cost, beside, paper, cells)
     draft.write_text(html, encoding="utf-8", errors="xmlcharrefreplace")
     draft.replace(page)
     return page
@@ -71,19 +74,19 @@ def _page(
     cost: dict[str, TextTable],
     beside: dict[str, TextTable],
     paper: PaperSection | None,
+    pair_cells: list[Cell],
 ) -> str:
-    environment = Environment(
-        loader=PackageLoader("quiclab.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
     selector = curves.selector(analysis, acknowledged)
-    return environment.get_template("report.html.j2").render(
+    _lead_to_pairs(selector, pair_cells)
+    return render(
+        "report.html.j2",
         analysis=analysis,
         answers=wording.answers(analysis),
         noise_floor=wording.percent(analysis.noise_floor_pct, signed=False),
         pairs=_pairs(analysis),
         question=study.resolved.get("question"),
         figures={figure.name: figure for figure in figures.FIGURES},
-        maps=_maps(differences),
+        maps=_maps(differences, pair_cells),
         cells=_cells(analysis, trials, [cell["cell_id"] for cell in selector.get("cells", [])]),
         selector=selector,
         curve_spec=_curve_styles(selector),
@@ -97,12 +100,10 @@ def _page(
         paper=paper,
         cost=cost,
         findings=findings(study, analysis),
+        study_figures=study_figures(study, analysis),
         trust=trust_tables(study, analysis),
         spec_text=_read(study.directory / "spec.toml"),
-        program=_program(),
-        themes=figures.THEMES,
-        light=figures.css_variables("light"),
-        dark=figures.css_variables("dark"),
+        pair_cells=pair_cells,
         plotly=get_plotlyjs(),
     )
 
@@ -118,12 +119,22 @@ def _cost(study: Study, analysis: StudyAnalysis, data: Path) -> dict[str, TextTa
     return tables
 
 
-def _maps(differences: pl.DataFrame) -> list[dict[str, Any]]:
-    """One map of differences for each arm that is compared with the baseline."""
+def _maps(differences: pl.DataFrame, cells: list[Cell]) -> list[dict[str, Any]]:
+    """One map of differences for each arm that is compared with the baseline; each of its cells leads to its pairs."""
     if not differences.height:
         return []
+    opens = {cell.cell_id: cell.pairs[0].file for cell in cells}
+    maps = []
     main = differences.filter(pl.col("kind") == "main")
-    return [_spec(figures.DifferenceMap().draw(arm)) for _, arm in main.group_by("other_arm", maintain_order=True)]
+    for _, arm in main.group_by("other_arm", maintain_order=True):
+        spec = figures.spec(figures.DifferenceMap().draw(arm))
+        places = {(row["path_title"], row["workload_title"]): row["cell_id"] for row in arm.iter_rows(named=True)}
+        rows, columns = (arm[name].unique(maintain_order=True) for name in ("path_title", "workload_title"))
+        files = [[opens.get(places.get((row, column), "")) for column in columns] for row in rows]
+        for trace in spec["data"]:
+            trace["meta"] = {"opens": files}
+        maps.append(spec)
+    return maps
 
 
 def _cells(analysis: StudyAnalysis, trials: pl.DataFrame, selectable: list[str]) -> list[dict[str, Any]]:
@@ -132,11 +143,19 @@ def _cells(analysis: StudyAnalysis, trials: pl.DataFrame, selectable: list[str])
     for cell_id in dict.fromkeys(comparison.cell_id for comparison in analysis.comparisons):
         cell = trials.filter((pl.col("cell_id") == cell_id) & (pl.col("kind") == "main"))
         if cell.height:
-            spec = _spec(figures.Distribution().draw(cell))
+            spec = figures.spec(figures.Distribution().draw(cell))
             for trace in spec["data"]:
                 trace["meta"] = {"cell": selectable.index(cell_id) if cell_id in selectable else -1}
             specs.append(spec)
     return specs
+
+
+def _lead_to_pairs(selector: dict[str, Any], cells: list[Cell]) -> None:
+    """Give each view of the selector the page of its trials."""
+    files = {(pair.cell, pair.block): pair.file for cell in cells for pair in cell.pairs}
+    for cell in selector.get("cells", []):
+        for view in cell["views"]:
+            view["page"] = files.get((cell["cell_id"], view["block"]))
 
 
 def _curve_styles(selector: dict[str, Any]) -> dict[str, Any]:
@@ -145,12 +164,7 @@ def _curve_styles(selector: dict[str, Any]) -> dict[str, Any]:
     empty = pl.DataFrame(
         {"arm": arms, "x_ms": [0.0] * len(arms), "bytes": [0.0] * len(arms)}, schema_overrides={"arm": pl.String}
     )
-    return _spec(figures.BytesAcknowledged().draw(empty))
-
-
-def _spec(figure: Any) -> dict[str, Any]:
-    spec: dict[str, Any] = json.loads(figure.to_json())
-    return spec
+    return figures.spec(figures.BytesAcknowledged().draw(empty))
 
 
 def _result(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
@@ -197,10 +211,3 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-
-
-def _program() -> str:
-    try:
-        return f"quiclab {metadata.version('quiclab')}"
-    except metadata.PackageNotFoundError:  # run from its source tree
-        return "quiclab"

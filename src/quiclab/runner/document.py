@@ -72,7 +72,11 @@ def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
     workload = workload_of(laboratory.study, row)
     page = laboratory.pages.get(workload.name)
     if page is not None:
-        return {"body_bytes": workload.total.bytes, "page": {"document": page.document, **page.site.manifest}}
+        manifest = page.site.manifest
+        # Which of its files a mirrored page asks for only the browser can tell.
+        complete = manifest.get("complete", True)
+        size = sum(each["bytes"] for each in manifest["resources"]) if complete else workload.total.bytes
+        return {"body_bytes": size, "page": {"document": page.document, **manifest, "waits_ns": page.site.waits}}
     if workload.video is not None:
         return {"video": _video(laboratory, workload.video, workload.object_names[0])}
     objects = [

@@ -38,7 +38,7 @@ class ServedPage:
             address = _address(number, ip_version)
             served.append(ServedHost(host.name, address, _VERSIONS[host.highest], own.certificate, own.key))
         resources = self.site.manifest["resources"]
-        return PageContext(self.document, tuple(served), len(resources), limit_s)
+        return PageContext(self.document, tuple(served), len(resources), limit_s, self.site.waits)
 
     def addresses(self, ip_version: int) -> tuple[str, ...]:
         """Of the hosts beside that of the document, which has the server's own."""

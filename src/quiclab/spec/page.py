@@ -8,19 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from quiclab.spec import kinds
+from quiclab.errors import SpecError
+from quiclab.spec import http_archive, kinds
+from quiclab.spec.har import read_har
 from quiclab.spec.nodes import Kind, Node, ReportedError, build
+from quiclab.spec.page_parts import LEAST_BYTES, MOST_HOSTS, MOST_RESOURCES, ResourceType
 from quiclab.units import ByteCount, Share
 
-ResourceType = Literal["style", "script", "image", "font", "data"]
 Mix = Literal["many-small", "few-large", "mixed", "http-archive"]
-
-MOST_RESOURCES = 2000
-"""Of one page."""
-MOST_HOSTS = 100
-"""Of one page, each with an address of its own."""
-LEAST_BYTES = {"style": 64, "script": 64, "image": 1024, "font": 1024, "data": 64}
-"""Below this a resource of that type could not be valid."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +38,22 @@ class Resources:
 
 
 @dataclass(frozen=True)
+class ThirdParties:
+    """How many of the resources of each type other hosts serve."""
+
+    style: Share = Share(0.0)
+    """Of the stylesheets."""
+    script: Share = Share(0.0)
+    """Of the scripts."""
+    image: Share = Share(0.0)
+    """Of the images."""
+    font: Share = Share(0.0)
+    """Of the fonts."""
+    data: Share = Share(0.0)
+    """Of what scripts ask for."""
+
+
+@dataclass(frozen=True)
 class Page:
     """One page that a browser loads: made of `resources` or of a `mix`, or taken from a `folder` or a `har`."""
 
@@ -54,12 +65,15 @@ class Page:
     """Instead of `resources`: how `requests` and `total` are shared out, drawn from the study's seed and the workload's
     name. `many-small`: half of the bytes in the largest fifth; `few-large`: all large alike; `mixed`: log-normal sizes;
     `http-archive`: types, counts and sizes as on the median page that the HTTP Archive saw."""
+    percentile: int | None = None
+    """Of the mix `http-archive`, instead of `requests` and `total`: as many of each type, and as many bytes, as the
+    HTTP Archive's pages have at this percentile, and a document of 18 KB if `html` does not say another size."""
     requests: int | None = None
     """Of a mix: requests, with that for the document."""
     total: ByteCount | None = None
     """Of a mix: bytes of the whole page. Of a folder or HAR it is what stands there."""
-    third_party: Share = Share(0.0)
-    """Of a mix: how many of the resources other hosts serve."""
+    third_party: ThirdParties = ThirdParties()
+    """Of a mix: how many of the resources other hosts serve, one share for all types or one for each."""
     hosts: int = 1
     """Other hosts, if anything comes from them: `third-1.test`, …, each with its own address and certificate."""
     others_protocol: Literal["same", "h2", "h1"] = "same"
@@ -71,6 +85,9 @@ class Page:
     har: str | None = None
     """A recorded page load, relative to the spec: its first page is replayed with its hosts, types and sizes, without
     its bodies. Each host gets an address of its own; nothing outside is contacted."""
+    think: Literal["wait", "none"] = "wait"
+    """Of a HAR: what servers do before they answer. `wait`: they think for as long as the HAR's timing of that name
+    says, which has a round trip of the recording in it; `none`: they answer at once."""
 
     @property
     def size(self) -> ByteCount:
@@ -101,6 +118,16 @@ def _read_resources(node: Node) -> Resources:
     return resources
 
 
+THIRD_PARTIES_KEYS: Mapping[str, Kind[Any]] = dict.fromkeys(("style", "script", "image", "font", "data"), kinds.SHARE)
+_SHARES_WANTED = 'a share such as "30 %", or a table with one for each type such as {script = "60 %", image = "10 %"}'
+
+
+def _read_third_parties(node: Node) -> ThirdParties:
+    if isinstance(node.value, dict):
+        return build(ThirdParties, node, THIRD_PARTIES_KEYS)
+    return ThirdParties(*[kinds.SHARE.read(node)] * len(THIRD_PARTIES_KEYS))
+
+
 PAGE_KEYS: Mapping[str, Kind[Any]] = {
     "html": kinds.SIZE,
     "resources": kinds.several(
@@ -110,19 +137,21 @@ PAGE_KEYS: Mapping[str, Kind[Any]] = {
     "mix": kinds.choice(("many-small", "few-large", "mixed", "http-archive")),
     "requests": kinds.whole(1, MOST_RESOURCES),
     "total": kinds.SIZE,
-    "third_party": kinds.SHARE,
+    "percentile": kinds.whole(http_archive.LEAST, http_archive.MOST),
+    "third_party": Kind(_SHARES_WANTED, _read_third_parties),
     "hosts": kinds.whole(1, MOST_HOSTS),
     "others_protocol": kinds.choice(("same", "h2", "h1")),
     "folder": kinds.FOLDER,
     "document": kinds.text("the name of a file in the folder"),
     "har": Kind(kinds.FILE.wanted, lambda node: str(kinds.FILE.read(node))),
+    "think": kinds.choice(("wait", "none")),
 }
 _LEAST_HTML = 512
 _BELONGS = {
     "resources": ("html", "hosts", "others_protocol"),
-    "mix": ("html", "requests", "total", "third_party", "hosts", "others_protocol"),
+    "mix": ("html", "requests", "total", "percentile", "third_party", "hosts", "others_protocol"),
     "folder": ("document",),
-    "har": ("others_protocol",),
+    "har": ("others_protocol", "think"),
 }
 """What a page may be made from, and which keys go with it."""
 
@@ -142,9 +171,7 @@ def _read_page(node: Node) -> Page:
             f"{page.html} is too small: a document that names its resources needs {_LEAST_HTML} B"
         )
     if page.mix is not None:
-        for key in ("requests", "total"):
-            if key not in node.value:
-                node.report(f'"{key}" is missing; a mix is shared out over that many')
+        _check_mix(node, page)
     if page.mix is not None and page.requests and page.total:
         least = page.html.bytes + (page.requests - 1) * max(LEAST_BYTES.values())
         if page.total.bytes < least:
@@ -153,9 +180,27 @@ def _read_page(node: Node) -> Page:
             )
     if len(node.source.problems) > before:
         raise ReportedError
+    if page.percentile is not None:
+        parts = http_archive.at(page.percentile).values()
+        html = page.html if "html" in node.value else http_archive.HTML
+        total = ByteCount(html.bytes + sum(size for _, size in parts))
+        return replace(page, html=html, requests=1 + sum(count for count, _ in parts), total=total)
     if page.folder is not None:
         return replace(page, total=_folder_bytes(node, pathlib.Path(page.folder), page.document))
+    if page.har is not None:
+        return replace(page, total=_har_bytes(node, pathlib.Path(page.har)))
     return page
+
+
+def _check_mix(node: Node, page: Page) -> None:
+    """Either a percentile, or requests and bytes."""
+    for key in ("requests", "total"):
+        if page.percentile is None and key not in node.value:
+            node.report(f'"{key}" is missing; a mix is shared out over that many')
+        if page.percentile is not None and key in node.value:
+            node.child(key).report('it cannot stand beside "percentile", which says it')
+    if page.percentile is not None and page.mix != "http-archive":
+        node.child("percentile").report('only mix = "http-archive" has percentiles')
 
 
 def _folder_bytes(node: Node, folder: pathlib.Path, document: str) -> ByteCount:
@@ -163,6 +208,14 @@ def _folder_bytes(node: Node, folder: pathlib.Path, document: str) -> ByteCount:
         node.report(f'the folder has no file "{document}"; "document" names the one that is loaded')
         raise ReportedError
     return ByteCount(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()))
+
+
+def _har_bytes(node: Node, file: pathlib.Path) -> ByteCount:
+    try:
+        return ByteCount(read_har(file).size)
+    except SpecError as error:
+        node.child("har").report(f"{error.message}; {error.hint}")
+        raise ReportedError from error
 
 
 PAGE: Kind[Page] = Kind('a table such as {mix = "mixed", requests = 40, total = "1 MB"}', _read_page)

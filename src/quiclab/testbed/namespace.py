@@ -6,6 +6,7 @@ It has no name and no mount: it is gone when the descriptor and the last process
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import threading
@@ -25,6 +26,7 @@ _IFA_F_NODAD = 0x02
 _NUD_PERMANENT = 0x80
 _RTAX_CWND = 7
 _TABLE_LOCAL = 255
+_ROUTE_PATIENCE_S = 10.0
 _STANDBY = 2048
 """Priority of a route that waits behind others of the same destination."""
 
@@ -160,7 +162,7 @@ class NetworkNamespace:
                     family, bits = (socket.AF_INET6, 128) if ":" in address else (socket.AF_INET, 32)
                     local = {"dst": f"{address}/{bits}", "table": _TABLE_LOCAL, "type": "local", "family": family}
                     if family == socket.AF_INET6:  # the kernel's own would go before ours
-                        ip.route("del", **local)
+                        _delete_soon(ip, local)
                     ip.route("replace", oif=index, scope="host", metrics=route.netlink(), **local)
 
         self.run(work)
@@ -226,6 +228,24 @@ def _link(name: str, **settings: Any) -> None:
         if not found:
             raise HostError(f"the interface {name} did not appear")
         ip.link("set", index=found[0], **settings)
+
+
+def _delete_soon(ip: Any, route: Mapping[str, Any]) -> None:
+    """Remove a route that the kernel makes by itself: of an IPv6 address only some time after it was given."""
+    from pyroute2.netlink.exceptions import NetlinkError
+
+    deadline = time.monotonic() + _ROUTE_PATIENCE_S
+    while True:
+        try:
+            ip.route("del", **route)
+        except NetlinkError as error:
+            if error.code != errno.ESRCH:
+                raise
+            if time.monotonic() > deadline:
+                raise HostError(f"the kernel made no route to its own address {route['dst']}") from error
+            time.sleep(0.001)
+        else:
+            return
 
 
 def _netlink() -> Any:

@@ -10,6 +10,7 @@ import select
 import signal
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -145,7 +146,8 @@ class Process:
         return words if len(words) <= _LONGEST_WORDS else f"… {words[-_LONGEST_WORDS:]}"
 
     def wait_for_sockets(self, port: int, kinds: Sequence[Kind], timeout_s: float) -> None:
-        """Wait until the program listens on `port` for each kind; no packet is sent.
+        """Wait until the program listens on `port` for each kind, with as many sockets as it is named; no packet is
+        sent.
 
         Raises TrialError when the program ends before, is not ready in time, or has the port together with another.
         """
@@ -155,7 +157,12 @@ class Process:
             def there(kind: Kind) -> set[int]:
                 return listening.of(kind).get(port, set())
 
-            while missing := [kind for kind in kinds if not holds(self.pid, there(kind))]:
+            wanted = Counter(kinds)
+            while missing := [
+                kind
+                for kind, number in wanted.items()
+                if len(found := there(kind)) < number or not holds(self.pid, found)
+            ]:
                 code = self.poll()
                 taken = {kind: ", ".join(strangers(self.pid, there(kind))) for kind in missing}
                 others = "".join(f" ({kind} port {port} is held by {taken[kind]})" for kind in missing if taken[kind])
@@ -163,10 +170,10 @@ class Process:
                     last_words = self.last_words() or "it printed nothing"
                     raise TrialError(f"{self.name} ended at start with exit code {code}{others}: {last_words}")
                 if time.monotonic() > deadline:
-                    wanted = " and ".join(missing)
-                    raise TrialError(f"{self.name} did not open {wanted} port {port} within {timeout_s:g} s{others}")
+                    unopened = " and ".join(missing)
+                    raise TrialError(f"{self.name} did not open {unopened} port {port} within {timeout_s:g} s{others}")
                 time.sleep(0.002)
-            for kind in kinds:
+            for kind in wanted:
                 if shared := strangers(self.pid, there(kind)):
                     raise TrialError(f"{self.name} shares {kind} port {port} with {', '.join(shared)}")
 

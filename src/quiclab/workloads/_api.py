@@ -35,6 +35,8 @@ class Site:
     manifest: Mapping[str, Any] = field(default_factory=dict)
     """Of a page, for trial.json: `main_image` (its name, or null), and `resources`, each with url, host, type and
     bytes, as far as they are known beforehand."""
+    waits: Mapping[str, int] = field(default_factory=dict)
+    """Name → nanoseconds that a server thinks before it answers; those without a wait are not named."""
     film: Film | None = None
     """Of a video: how its files are made, in a folder named as the workload."""
 

@@ -11,8 +11,10 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from quiclab.spec.page import LEAST_BYTES, Mix, Page, Resources, ResourceType
-from quiclab.units import ByteCount
+from quiclab.spec import http_archive
+from quiclab.spec.page import Mix, Page, Resources
+from quiclab.spec.page_parts import LEAST_BYTES, ResourceType
+from quiclab.units import ByteCount, Share
 
 # Type → (share of the requests, share of the bytes), the document left out.
 _SHARES: Mapping[Mix, Mapping[ResourceType, tuple[float, float]]] = {
@@ -38,7 +40,12 @@ def drawn(page: Page, seed: str) -> tuple[Resources, ...]:
     assert page.requests is not None
     assert page.total is not None
     source = random.Random(seed)  # noqa: S311
-    shares, spread = _SHARES[page.mix], _SPREAD[page.mix]
+    spread = _SPREAD[page.mix]
+    shares: Mapping[ResourceType, tuple[float, float]] = _SHARES[page.mix]
+    if page.percentile is not None:
+        # Beyond the least that each has anyway, so that every type has the bytes that it should have.
+        whole = http_archive.at(page.percentile)
+        shares = {kind: (count, size - LEAST_BYTES[kind] * count) for kind, (count, size) in whole.items()}
     counts = _apportioned(page.requests - 1, [share for share, _ in shares.values()])
     left = page.total.bytes - page.html.bytes
     kinds: list[ResourceType] = []
@@ -67,6 +74,18 @@ def _apportioned(whole: int, weights: Sequence[float]) -> list[int]:
     for place in by_rest[: whole - sum(parts)]:
         parts[place] += 1
     return parts
+
+
+def third_parties(page: Page, kinds: Sequence[ResourceType]) -> list[int]:
+    """For each resource of a mix its host, as `spread_over_hosts` has them: each type by its own share."""
+    hosts = [0] * len(kinds)
+    for kind in dict.fromkeys(kinds):
+        places = [place for place, each in enumerate(kinds) if each == kind]
+        share: Share = getattr(page.third_party, kind)
+        spread = spread_over_hosts(len(places), round(share.value * len(places)), page.hosts)
+        for place, host in zip(places, spread, strict=True):
+            hosts[place] = host
+    return hosts
 
 
 def spread_over_hosts(count: int, third_parties: int, hosts: int) -> list[int]:

@@ -10,14 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.spec.har import read_har
 from quiclab.spec.model import Workload
-from quiclab.spec.page import Page, Resources, ResourceType
+from quiclab.spec.page import Page, Resources
+from quiclab.spec.page_parts import ResourceType
 from quiclab.testbed.certificates import HOST
 from quiclab.workloads._api import PageHost, Site
-from quiclab.workloads._har import read_har
 from quiclab.workloads._images import make_image
 from quiclab.workloads._markup import document, filled
-from quiclab.workloads._mixes import drawn, spread_over_hosts
+from quiclab.workloads._mixes import drawn, spread_over_hosts, third_parties
 
 Highest = Literal["h3", "h2", "h1"]
 _EXTENSIONS: Mapping[ResourceType, str] = {"style": "css", "script": "js", "font": "woff2", "data": "json"}
@@ -33,6 +34,8 @@ class Part:
     host: str
     format: Literal["png", "jpeg", "webp"] = "png"
     main: bool = False
+    wait_ns: int = 0
+    """How long a server thinks before it answers."""
 
     @property
     def url(self) -> str:
@@ -64,7 +67,7 @@ def _parts(page: Page, seed: str) -> list[Part]:
     groups: Sequence[Resources] = page.resources
     if page.mix is not None:
         groups = drawn(page, seed)
-        thirds = spread_over_hosts(len(groups), round(page.third_party.value * len(groups)), page.hosts)
+        thirds = third_parties(page, [group.type for group in groups])
     else:
         thirds = []
         for group in groups:
@@ -93,15 +96,23 @@ def _recorded(page: Page, seed: str) -> Site:
     """The load of a HAR: its hosts, types and sizes; the document names everything in the order of the requests."""
     recorded = read_har(pathlib.Path(str(page.har)))
     own = recorded.document.host
+    thinks = page.think == "wait"
     parts = [
-        Part(f"{each.type}-{number}.{_EXTENSIONS.get(each.type) or _ending(each.format)}", *each.part())
+        Part(
+            f"{each.type}-{number}.{_EXTENSIONS.get(each.type) or _ending(each.format)}",
+            each.type,
+            each.size,
+            each.host,
+            each.format,
+            wait_ns=each.wait_ns if thinks else 0,
+        )
         for number, each in enumerate(recorded.resources, 1)
     ]
     others = dict.fromkeys(part.host for part in parts if part.host != own)
     hosts = (PageHost(own), *(PageHost(name, _lower(recorded.highest[name], page.others_protocol)) for name in others))
     # The document that names them may need more bytes than it had.
     size = max(recorded.document.size, len(document(parts, None)))
-    return _made(parts, hosts, size, seed)
+    return _made(parts, hosts, size, seed, recorded.document.wait_ns if thinks else 0)
 
 
 def _lower(one: Highest, other: Literal["same", "h2", "h1"]) -> Highest:
@@ -112,17 +123,21 @@ def _ending(image: str) -> str:
     return {"jpeg": "jpg"}.get(image, image)
 
 
-def _made(parts: Sequence[Part], hosts: tuple[PageHost, ...], html_bytes: int, seed: str) -> Site:
+def _made(
+    parts: Sequence[Part], hosts: tuple[PageHost, ...], html_bytes: int, seed: str, html_wait_ns: int = 0
+) -> Site:
     files = {part.name: _content(part, seed) for part in parts}
     files["index.html"] = document(parts, html_bytes)
     host = hosts[0].name
     own = {"url": f"https://{host}/index.html", "host": host, "type": "document", "bytes": html_bytes}
     resources = [{"url": each.url, "host": each.host, "type": each.type, "bytes": each.size} for each in parts]
+    waits = {"index.html": html_wait_ns} | {each.name: each.wait_ns for each in parts}
     return Site(
         files=files,
         requests=("index.html",),
         hosts=hosts,
         manifest={"main_image": next((each.url for each in parts if each.main), None), "resources": [own, *resources]},
+        waits={name: wait_ns for name, wait_ns in waits.items() if wait_ns},
     )
 
 

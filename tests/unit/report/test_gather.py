@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from synthetic_pages import add_pages
 from synthetic_study import Shape, write_study
 
 from quiclab import figures
@@ -37,6 +39,15 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
             file = study / "tables" / name / f"{trial.name}.parquet"
             file.parent.mkdir(exist_ok=True)
             whole.write_parquet(file)
+    return study
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, directory: Path) -> Path:
+    """The same with what page loads, players and competitions leave."""
+    study = tmp_path_factory.mktemp("whole")
+    shutil.copytree(directory, study, dirs_exist_ok=True)
+    add_pages(study)
     return study
 
 
@@ -91,9 +102,9 @@ def _gathered(directory: Path, name: str, **asked: Any) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("figure", figures.FIGURES, ids=lambda figure: figure.name)
-def test_every_figure_is_gathered_with_the_columns_it_declares_and_drawn(directory: Path, figure: Any) -> None:
+def test_every_figure_is_gathered_with_the_columns_it_declares_and_drawn(whole: Path, figure: Any) -> None:
     """One pass from files to a plotly figure that has something in it."""
-    data = _gathered(directory, figure.name, factor="size" if figure.name == "factor" else None)
+    data = _gathered(whole, figure.name, factor="size" if figure.name == "factor" else None)
     assert data.height
     assert set(figure.columns) <= set(data.columns)
     drawn = figure.draw(data).to_plotly_json()

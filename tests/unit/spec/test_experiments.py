@@ -7,6 +7,7 @@ import pathlib
 import shutil
 
 import pytest
+from may_fail import read_may_fail
 
 from quiclab.endpoints import names_by_role, objections
 from quiclab.metrics import METRICS
@@ -61,3 +62,16 @@ def test_a_study_of_a_paper_is_whole(paper: pathlib.Path) -> None:
     readme = (paper.parent / "README.md").read_text(encoding="utf-8")
     assert f"experiments/{paper.parent.name}/spec.toml" in readme
     assert f"experiments/{paper.parent.name}/small.toml" in readme
+
+
+@pytest.mark.parametrize("may_fail", sorted(EXPERIMENTS.glob("*/may-fail.toml")), ids=name_of)
+def test_only_trials_that_there_are_may_fail(may_fail: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Each entry names what its small variant has, and says why."""
+    study = study_of(may_fail.with_name("small.toml"), tmp_path)
+    arms, workloads, paths = ({each.name for each in named} for named in (study.arms, study.workloads, study.paths))
+    for each in read_may_fail(may_fail.parent):
+        assert each.arm in arms
+        assert each.workload in {None, *workloads}
+        assert each.path in {None, *paths}
+        assert each.reason
+        assert each.why

@@ -42,6 +42,10 @@ def test_a_folder_tells_its_size(tmp_path: pathlib.Path) -> None:
     ("lines", "words"),
     [
         ('mix = "mixed"\ntotal = "1 MB"', '"requests" is missing'),
+        ('mix = "mixed"\npercentile = 50', 'only mix = "http-archive" has percentiles'),
+        ('mix = "http-archive"\npercentile = 95', "95 is out of range"),
+        ('mix = "http-archive"\npercentile = 50\ntotal = "1 MB"', 'beside "percentile"'),
+        ('mix = "mixed"\nthird_party = {scripts = "5 %"}', "script"),
         ('mix = "mixed"\nrequests = 50\ntotal = "20 KB"', "is too little for 50 requests"),
         ('resources = []\nmix = "mixed"\nrequests = 5\ntotal = "1 MB"', 'it cannot stand beside "resources"'),
         ('resources = [{type = "image", size = "10 B"}]', "is too small: a valid image has at least 1024 B"),
@@ -49,6 +53,8 @@ def test_a_folder_tells_its_size(tmp_path: pathlib.Path) -> None:
         ('folder = "nowhere"', "there is no folder"),
         ('folder = "."\nhosts = 2', 'it does not go with "folder"'),
         ('folder = "."', 'the folder has no file "index.html"'),
+        ('har = "spec.toml"', "is no HAR"),
+        ('folder = "."\nthink = "none"', 'it does not go with "folder"'),
         ('html = "10 B"', "is too small: a document that names its resources needs 512 B"),
     ],
 )

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PIL import Image
+from specs import changed, study_of
 
 from quiclab.errors import SpecError
 from quiclab.spec.model import Workload
-from quiclab.spec.page import Mix, Page, Resources
+from quiclab.spec.page import Mix, Page, Resources, ThirdParties
 from quiclab.units import ByteCount, Share
 from quiclab.workloads import Site, build_site
 from quiclab.workloads._images import make_image
@@ -72,6 +74,43 @@ def test_third_parties_have_hosts_of_their_own() -> None:
     assert sorted(by_host) == ["server.test"] * 4 + ["third-1.test"] * 2 + ["third-2.test"] * 2
 
 
+def test_third_parties_of_a_mix_by_type() -> None:
+    """Each type has its own share."""
+    shares = ThirdParties(script=Share(0.5), image=Share(1.0))
+    site = _site(Page(mix="mixed", requests=51, total=ByteCount(900_000), third_party=shares, hosts=3))
+    by_type: dict[str, list[bool]] = {}
+    for each in site.manifest["resources"][1:]:
+        by_type.setdefault(each["type"], []).append(each["host"] != "server.test")
+    assert {kind: (sum(others), len(others)) for kind, others in by_type.items()} == {
+        "style": (0, 3),
+        "script": (6, 11),
+        "image": (33, 33),
+        "font": (0, 3),
+    }
+    assert len(site.hosts) == 4
+
+
+def test_pages_at_percentiles_of_the_http_archive(tmp_path: Path) -> None:
+    """The published counts and bytes of each type; the requests of the whole page are the published ones, too."""
+    seen = {}
+    for percentile in (10, 50, 60, 90):
+        text = changed(
+            ('size = "100 KB"', f'kind = "page"\npage = {{mix = "http-archive", percentile = {percentile}}}')
+        )
+        site = build_site(study_of(tmp_path, text).workloads[0], 1)
+        by_type = {each["type"]: (0, 0) for each in site.manifest["resources"]}
+        for each in site.manifest["resources"]:
+            count, size = by_type[each["type"]]
+            by_type[each["type"]] = count + 1, size + each["bytes"]
+        seen[percentile] = by_type
+    counts = [{kind: count for kind, (count, _) in each.items()} for each in seen.values()]
+    assert [sum(each.values()) for each in counts] == [24, 71, 86, 176]
+    assert counts[1] == {"document": 1, "style": 8, "script": 24, "image": 18, "font": 4, "data": 16}
+    images = [seen[percentile]["image"][1] for percentile in (10, 50, 90)]
+    assert images == pytest.approx([84_000, 1_054_000, 6_526_000], rel=1e-3)
+    assert seen[50]["script"][1] < seen[60]["script"][1] < 1_172_000
+
+
 def test_a_document_that_cannot_name_everything_is_refused() -> None:
     """With the size that it needs."""
     with pytest.raises(SpecError, match=r"a document of 600 bytes cannot name 70 resources: write html = \d+ B"):
@@ -119,6 +158,20 @@ def test_a_recorded_load_without_bodies(tmp_path: Path) -> None:
         ("script", 7_000),
         ("image", 128),
     ]
+
+
+def test_servers_think_as_long_as_recorded(tmp_path: Path) -> None:
+    """Unless they are told not to; what the recording does not tell is no wait."""
+    entries = [
+        _entry("https://www.example/", "text/html", 9_000, "h3") | {"timings": {"wait": 120.5}},
+        _entry("https://www.example/a.js", "text/javascript", 7_000, "h3") | {"timings": {"wait": -1}},
+        _entry("https://www.example/b.js", "text/javascript", 7_000, "h3"),
+        _entry("https://www.example/c.js", "text/javascript", 7_000, "h3") | {"timings": {"wait": 3}},
+    ]
+    (tmp_path / "x.har").write_text(json.dumps({"log": {"pages": [{"id": "p"}], "entries": entries}}))
+    page = Page(har=str(tmp_path / "x.har"))
+    assert _site(page).waits == {"index.html": 120_500_000, "script-3.js": 3_000_000}
+    assert _site(replace(page, think="none")).waits == {}
 
 
 def test_what_is_no_har(tmp_path: Path) -> None:

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import json
-import signal
 import sys
 import time
 from pathlib import Path
@@ -20,16 +18,11 @@ from typing import Any
 from quiclab.endpoints.clients import _browser
 from quiclab.endpoints.clients._browser import BrowserError, PageClock
 from quiclab.endpoints.clients._chromium_program import ChromiumPage, open_chromium
+from quiclab.endpoints.clients._page_load import LAST_PATIENCE_S, MOST_RESOURCES, run, wait_until_whole
 
 _CATEGORIES = ("devtools.timeline", "blink.user_timing", "loading", "disabled-by-default-devtools.screenshot")
 _CLOCK_RESOLUTION_NS = 101_000
 """A page that is not isolated tells its time in steps of 100 µs."""
-_QUIET_S = 0.5
-"""A page that asks for nothing more for so long is whole."""
-_LOOK_S = 0.1
-_LAST_PATIENCE_S = 5.0
-"""For what a page tells once all is over."""
-_MOST_RESOURCES = 10_000
 _STREAM_BYTES = 1 << 20
 _ACCOUNT = """
 [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map((entry) => ({
@@ -56,7 +49,7 @@ class PageLoad(ChromiumPage):
             mobile=False,
         )
         # Else the browser tells of 250 resources and is silent about the others.
-        buffer = f"performance.setResourceTimingBufferSize({_MOST_RESOURCES})"
+        buffer = f"performance.setResourceTimingBufferSize({MOST_RESOURCES})"
         cdp.call("Page.enable", session)
         cdp.call("Page.addScriptToEvaluateOnNewDocument", session, source=buffer)
         return session
@@ -79,13 +72,12 @@ class PageLoad(ChromiumPage):
         deadline = time.monotonic() + float(self._job["limit_s"])
         error = self._navigate(deadline)
         fired = error is None
-        while error is None and time.monotonic() < deadline:
-            if self._is_whole(deadline):
-                break
+        if fired:
+            wait_until_whole(self._job, self._count_requests, deadline)
         requests: list[dict[str, Any]] = []
         # A page that is caught in a script of its own tells nothing any more.
         with contextlib.suppress(BrowserError):
-            entries: list[dict[str, Any]] = self.evaluate(_ACCOUNT, _LAST_PATIENCE_S)
+            entries: list[dict[str, Any]] = self.evaluate(_ACCOUNT, LAST_PATIENCE_S)
             clock = self._place_clock(_CLOCK_RESOLUTION_NS)
             requests = [_request(self._job, clock, entry) for entry in entries]
         return {"load_fired": fired, "error": error, "requests": requests}
@@ -106,23 +98,14 @@ class PageLoad(ChromiumPage):
             return f"the page's load event did not fire {limit}: {error}"
         return None
 
-    def _is_whole(self, deadline: float) -> bool:
-        """Whether nothing more came for a while, and all that is known of came."""
-        known, count, quiet = self._job["resources"], -1, time.monotonic()
-        while (now := time.monotonic()) < deadline:
-            seen = int(self.evaluate("performance.getEntriesByType('resource').length"))
-            if seen != count:
-                count, quiet = seen, now
-            if now - quiet >= _QUIET_S and count + 1 >= known:
-                return True
-            time.sleep(_LOOK_S)
-        return False
+    def _count_requests(self) -> int:
+        return 1 + int(self.evaluate("performance.getEntriesByType('resource').length"))
 
-    def keep(self, trace: Path, picture: Path) -> None:
+    def keep(self, folder: Path) -> None:
         """End the trace and write it; then a picture of the page as it is now."""
         self._cdp.send("Tracing.end", self._session)
         stream = self._cdp.wait_for("Tracing.tracingComplete")["stream"]
-        with trace.open("wb") as file:
+        with (folder / "client-trace.json").open("wb") as file:
             while True:
                 part = self._cdp.call("IO.read", self._session, handle=stream, size=_STREAM_BYTES)
                 data = part["data"]
@@ -131,9 +114,9 @@ class PageLoad(ChromiumPage):
                     break
         with contextlib.suppress(BrowserError):
             shot = self._cdp.call(
-                "Page.captureScreenshot", self._session, patience_s=_LAST_PATIENCE_S, format="jpeg", quality=70
+                "Page.captureScreenshot", self._session, patience_s=LAST_PATIENCE_S, format="jpeg", quality=70
             )
-            picture.write_bytes(base64.b64decode(shot["data"]))
+            (folder / "client-page.jpg").write_bytes(base64.b64decode(shot["data"]))
 
 
 def _request(job: dict[str, Any], clock: PageClock, entry: dict[str, Any]) -> dict[str, Any]:
@@ -160,52 +143,5 @@ def _request(job: dict[str, Any], clock: PageClock, entry: dict[str, Any]) -> di
     }
 
 
-def main() -> int:
-    """The whole program; exit code 0 when the page's load event fired."""
-    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
-    job = json.loads(Path(sys.argv[1]).read_text())
-    output = Path(job["output"])
-    try:
-        with open_chromium(job, PageLoad) as browser:
-            output.with_suffix(".ready").touch()
-            if not sys.stdin.readline():
-                return 1  # whoever was to give the word is gone
-            browser.record()
-            went_ns = time.monotonic_ns()
-            account = browser.load()
-            whole_ns = time.monotonic_ns()
-            browser.keep(output.with_name("client-trace.json"), output.with_name("client-page.jpg"))
-            browser.close()
-            closed_ns = time.monotonic_ns()
-    except BrowserError as error:
-        print(error)
-        return 1
-    proof = browser.proof()
-    requests = account.pop("requests")
-    if requests:
-        requests[0] |= {name: value for name, value in proof.items() if name != "error"}
-    trouble = account.pop("error")
-    report = {
-        "version": 1,
-        "versions": browser.versions,
-        "requests": requests,
-        "close_ns": closed_ns,
-        "page": {**account, "went_ns": went_ns, "whole_ns": whole_ns, "viewport": job["viewport"]},
-        "browser": browser.facts,
-    }
-    output.write_text(json.dumps(report, indent=1))
-    if trouble is not None:
-        network = proof.get("error")
-        print(f"{trouble}; {_came(job, requests)}" + (f"; {network}" if network else ""))
-        return 1
-    return 0
-
-
-def _came(job: dict[str, Any], requests: list[dict[str, Any]]) -> str:
-    came = sum(request["first_byte_ns"] is not None for request in requests)
-    known = job["resources"]
-    return f"{came} resources had come" + (f", of {known} or more" if known > 1 else "")
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(lambda job: open_chromium(job, PageLoad)))

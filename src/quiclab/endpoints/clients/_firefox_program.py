@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from quiclab.endpoints.clients import _browser
@@ -40,21 +40,21 @@ return origin;
 but is off by up to a millisecond."""
 
 _PREPARE = """
-const [host, address, ca] = arguments;
-Cc["@mozilla.org/network/native-dns-override;1"].getService(Ci.nsINativeDNSResolverOverride)
-  .addIPOverride(host, address);
+const [names, ca] = arguments;
+const override = Cc["@mozilla.org/network/native-dns-override;1"].getService(Ci.nsINativeDNSResolverOverride);
+for (const [name, address] of Object.entries(names)) override.addIPOverride(name, address);
 Cc["@mozilla.org/security/x509certdb;1"].getService(Ci.nsIX509CertDB).addCertFromBase64(ca, "C,,");
 window.quiclab = {};
 Services.obs.addObserver((subject) => {
   const channel = subject.QueryInterface(Ci.nsIHttpChannel);
-  if (channel.URI.host != host || Components.isSuccessCode(channel.status)) return;
+  if (!(channel.URI.host in names) || Components.isSuccessCode(channel.status)) return;
   const name = channel.securityInfo?.errorCodeString;
   window.quiclab.error = name || ChromeUtils.getXPCOMErrorName(channel.status);
 }, "http-on-stop-request");
 return fetch("https://nowhere.invalid/").catch(() => null)
   .then(() => Services.sysinfo.getProperty("canSandboxContent", false));
 """
-"""The study's CA goes into the profile's own store, the server's name into the resolver. A first request, which cannot
+"""The study's CA goes into the profile's own store, the servers' names into the resolver. A first request, which cannot
 leave, wakes the network stack: before it Firefox does not know the mapping that forces HTTP/3."""
 _OPEN_PAGE = """
 const [origin] = arguments;
@@ -100,7 +100,7 @@ class Firefox:
         self._process = process
         self._network: dict[str, Any] = {"connections": []}
         self.versions = {"firefox": marionette.version}
-        sandbox = self._run("chrome", _PREPARE, job["host"], job["address"], _base64_of(job["ca"]))
+        sandbox = self._run("chrome", _PREPARE, job["names"], _base64_of(job["ca"]))
         self.facts: dict[str, Any] = {"trust": "profile store", "sandbox": bool(sandbox)}
         self._run("chrome", _OPEN_PAGE, f"https://{urlsplit(job['url']).netloc}")
         windows = marionette.call("WebDriver:GetWindowHandles", {})
@@ -112,9 +112,9 @@ class Firefox:
 
     def _place_clock(self) -> PageClock:
         """The page's clock against CLOCK_REALTIME, and that against CLOCK_MONOTONIC."""
-        before_ns = _realtime_minus_monotonic_ns()
+        before_ns = realtime_minus_monotonic_ns()
         origin_ms = self._milliseconds(_FIND_ORIGIN)
-        offset_ns = _realtime_minus_monotonic_ns()
+        offset_ns = realtime_minus_monotonic_ns()
         return _browser.place_clock(
             lambda: self._milliseconds("return performance.now()"),
             round(origin_ms * 1e6) - offset_ns,
@@ -158,8 +158,11 @@ class Firefox:
         return found | {"http_version_from": "about:networking" if "http_version" in found else "resource timing"}
 
 
+Window = TypeVar("Window", bound=Firefox)
+
+
 @contextlib.contextmanager
-def open_firefox(job: dict[str, Any]) -> Iterator[Firefox]:
+def open_firefox(job: dict[str, Any], kind: type[Window]) -> Iterator[Window]:
     """Firefox with a profile of its own."""
     home = Path(job["home"])
     shutil.rmtree(home, ignore_errors=True)
@@ -176,7 +179,7 @@ def open_firefox(job: dict[str, Any]) -> Iterator[Firefox]:
         process = stack.enter_context(_browser.browser_process(arguments, env, home, log))
         try:
             marionette = stack.enter_context(Marionette(profile, process))
-            browser = Firefox(job, marionette, process)
+            browser = kind(job, marionette, process)
         except BrowserError as error:
             raise BrowserError(f"Firefox did not start: {error}: {_browser.last_words(log)}") from error
         _browser.settle(process.pid)
@@ -188,11 +191,12 @@ def _base64_of(pem: str) -> str:
     return "".join(line for line in lines if line and not line.startswith("-----"))
 
 
-def _realtime_minus_monotonic_ns() -> int:
+def realtime_minus_monotonic_ns() -> int:
+    """Now."""
     before = time.monotonic_ns()
     realtime = time.time_ns()
     return realtime - (before + time.monotonic_ns()) // 2
 
 
 if __name__ == "__main__":
-    sys.exit(_browser.run(open_firefox))
+    sys.exit(_browser.run(lambda job: open_firefox(job, Firefox)))

@@ -37,11 +37,15 @@ class Marionette:
     ) -> None:
         self._socket.close()
 
-    def run(self, context: Literal["chrome", "content"], script: str, *arguments: Any, patience_s: float | None) -> Any:
-        """What the script returns, or what the promise becomes that it returns."""
+    def enter(self, context: Literal["chrome", "content"]) -> None:
+        """Have what is called from here on concern the browser itself, or its page."""
         if context != self._context:
             self.call("Marionette:SetContext", {"value": context})
             self._context = context
+
+    def run(self, context: Literal["chrome", "content"], script: str, *arguments: Any, patience_s: float | None) -> Any:
+        """What the script returns, or what the promise becomes that it returns."""
+        self.enter(context)
         parameters = {"script": script, "args": list(arguments), "sandbox": None, "newSandbox": False}
         return self.call("WebDriver:ExecuteScript", parameters, patience_s)["value"]
 
@@ -51,7 +55,9 @@ class Marionette:
         text = json.dumps([0, self._number, command, parameters]).encode()
         try:
             self._socket.sendall(b"%d:%s" % (len(text), text))
-            _, number, error, result = self._receive(patience_s)
+            number = -1
+            while number < self._number:  # before it may stand answers that nobody waited for any longer
+                _, number, error, result = self._receive(patience_s)
         except OSError as trouble:
             raise BrowserError(f"Firefox did not answer {command}: {trouble}") from trouble
         if number != self._number or error is not None:

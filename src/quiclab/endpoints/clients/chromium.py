@@ -36,8 +36,10 @@ _ARGUMENTS = (
     *("--disable-extensions", "--disable-component-extensions-with-background-pages", "--metrics-recording-only"),
     # A video starts by itself; without sound it may do so for anybody, but not on every page.
     "--autoplay-policy=no-user-gesture-required",
+    # A page that calls others sends them nothing, nor multicast DNS for names of its own addresses.
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     *("--disable-background-timer-throttling", "--disable-renderer-backgrounding"),
-    "--disable-features=NetworkTimeServiceQuerying,OptimizationHints,MediaRouter,Translate",
+    "--disable-features=NetworkTimeServiceQuerying,OptimizationHints,MediaRouter,Translate,WebRtcHideLocalIpsWithMdns",
 )
 
 

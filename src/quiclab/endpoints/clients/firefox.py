@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Firefox as an HTTP/2 and HTTP/3 client (neqo) for single objects, headless, with a fresh profile for each trial.
+"""Firefox as an HTTP/2 and HTTP/3 client (neqo) for single objects and pages, headless, a fresh profile for each trial.
 
 HTTP/3 is forced by Firefox's own mapping for tests, in place of an Alt-Svc header or an HTTPS record.
 """
@@ -16,6 +16,10 @@ from quiclab.endpoints._stacks import Launch, find_program
 from quiclab.spec.model import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_firefox_program.py")
+_PAGE_PROGRAM = Path(__file__).with_name("_firefox_page_program.py")
+_VIEWPORT = (800, 600)
+_FINISHING_S = 30.0
+"""For writing a HAR after the time limit."""
 _NAMES = ("firefox-esr", "firefox")
 _INSTALL = "apt-get install -y firefox-esr"
 
@@ -42,6 +46,9 @@ _PREFERENCES: Mapping[str, Preference] = {
     "network.dns.upgrade_with_https_rr": False,
     "network.dns.use_https_rr_as_altsvc": False,
     "network.proxy.type": 0,
+    # A page that calls others sends them nothing, nor multicast DNS for names of its own addresses.
+    "media.peerconnection.ice.proxy_only": True,
+    "media.peerconnection.ice.obfuscate_host_addresses": False,
     # Nothing is cached, asked of a third party, or done beside.
     "browser.cache.disk.enable": False,
     "browser.cache.memory.enable": False,
@@ -79,7 +86,7 @@ class Firefox:
         "h2": frozenset({"tls_version"}),
         "h3": frozenset({"connection_window", "stream_window"}),
     }
-    abilities: frozenset[Ability] = frozenset({"keylog", "qlog"})
+    abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "pages"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask it for its version."""
@@ -112,11 +119,13 @@ class Firefox:
         env = {"MOZ_CRASHREPORTER_DISABLE": "1", "MOZ_REMOTE_SETTINGS_DEVTOOLS": "1", **launch.env}
         if context.keylog is not None:
             env["SSLKEYLOGFILE"] = str(context.keylog)
-        settings = {
-            "url": context.url,
+        page = context.page
+        hosts = {host.name: host.address for host in context.other_hosts}
+        settings: dict[str, object] = {
+            "url": context.url if page is None else f"https://{page.hosts[0].name}/{page.document}",
             "protocol": context.protocol,
-            "host": context.host,
-            "address": context.address,
+            "host": context.host if page is None else page.hosts[0].name,
+            "names": dict.fromkeys(context.names, context.address) | hosts,
             "argv": [*launch.argv, "--headless", "--no-remote", "--marionette", "--remote-allow-system-access"],
             "env": env,
             "home": str(context.work_dir / f"{context.output.stem}-firefox"),
@@ -125,12 +134,17 @@ class Firefox:
             "qlog_dir": str(context.qlog_dir) if context.qlog_dir is not None else None,
             "output": str(context.output),
         }
+        program = _PROGRAM
+        if page is not None:
+            program = _PAGE_PROGRAM
+            settings |= {"viewport": _VIEWPORT, "limit_s": page.limit_s, "resources": page.resources}
         return Command(
-            argv=(sys.executable, "-I", str(_PROGRAM), str(job)),
+            argv=(sys.executable, "-I", str(program), str(job)),
             env={"HOME": str(context.work_dir), "TMPDIR": str(context.work_dir), "PYTHONDONTWRITEBYTECODE": "1"},
             files={job: json.dumps(settings)},
             waits_for_go=True,
             ready_file=context.output.with_suffix(".ready"),
+            finishing_s=_FINISHING_S if page else 0.0,
             reports=True,
         )
 
@@ -138,10 +152,12 @@ class Firefox:
 def _preferences(context: Context) -> dict[str, Preference]:
     """What differs between trials: protocol, knobs, logs."""
     h3 = context.protocol == "h3"
+    quic = [*context.names, *(host.name for host in context.other_hosts if "h3" in host.protocols)]
+    mapping = ",".join(f"{name};h3=:{context.port}" for name in quic)
     preferences: dict[str, Preference] = {
         "network.http.http3.enable": h3,
         "network.http.altsvc.enabled": h3,
-        "network.http.http3.alt-svc-mapping-for-testing": f"{context.host};h3=:{context.port}" if h3 else "",
+        "network.http.http3.alt-svc-mapping-for-testing": mapping if h3 else "",
         "network.http.http3.force-use-alt-svc-mapping-for-testing": h3,
         "network.http.http3.enable_qlog": h3 and context.qlog_dir is not None,
     }

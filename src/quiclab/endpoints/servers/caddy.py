@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
-from quiclab.endpoints._pages import CONTENT_TYPES, HEADERS
+from quiclab.endpoints._pages import CONTENT_TYPES, HEADERS, listening
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import tcp_sender_facts
 from quiclab.spec.model import Program, Protocol, Tcp
@@ -38,7 +38,9 @@ class Caddy:
         "h2": frozenset({"compression"}),
         "h3": frozenset({"congestion_control", "compression"}),
     }
-    abilities: frozenset[Ability] = frozenset({"qlog", "resumption", "early_data", "content_type", "ranges", "pages"})
+    abilities: frozenset[Ability] = frozenset(
+        {"qlog", "resumption", "early_data", "content_type", "ranges", "pages", "think_time"}
+    )
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """The wheel puts `caddy` beside Python."""
@@ -84,7 +86,7 @@ class Caddy:
             argv=(*(started.argv if started else ("caddy",)), "run", "--config", str(config_file)),
             env=env,
             files={config_file: json.dumps(_config(context), indent=1)},
-            sockets=("tcp", "udp"),
+            sockets=listening(context),
         )
 
 
@@ -123,6 +125,7 @@ def _server(context: Context, names: Sequence[str], address: str, protocols: Seq
                 "handle": [
                     {"handler": "headers", "response": {"set": _headers(context)}},
                     *([_COMPRESSION] if context.knobs.compression else []),
+                    *_thinking(context),
                     {"handler": "file_server", "root": str(context.root)},
                 ],
                 "terminal": True,
@@ -151,6 +154,36 @@ def _types(context: Context) -> list[dict[str, object]]:
         }
         for ending, media_type in CONTENT_TYPES.items()
     ]
+
+
+def _thinking(context: Context) -> list[dict[str, object]]:
+    """Handlers that wait. Caddy has none of that name: this is a proxy without an upstream, which looks for one again
+    after an interval and then gives up, at which the file is served."""
+    waits = context.page.waits if context.page else {}
+    served = {"handler": "file_server", "root": str(context.root), "status_code": "200"}
+    return (
+        [
+            {
+                "handler": "subroute",
+                "routes": [
+                    {
+                        "match": [{"path": [f"/{name}"]}],
+                        "handle": [
+                            {
+                                "handler": "reverse_proxy",
+                                "upstreams": [],
+                                "load_balancing": {"retries": 1, "try_interval": wait_ns},
+                            }
+                        ],
+                    }
+                    for name, wait_ns in waits.items()
+                ],
+                "errors": {"routes": [{"handle": [served]}]},
+            }
+        ]
+        if waits
+        else []
+    )
 
 
 def _certificate(certificate: Path, key: Path, tag: str) -> dict[str, object]:

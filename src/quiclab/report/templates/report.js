@@ -1,58 +1,13 @@
 "use strict";
-// Draws the figures that the page carries as JSON, in the theme of the reader, each when it comes near the screen.
+// What the page of a study adds to its figures: a map that leads to pairs, and the pair whose bytes are shown.
 (() => {
-  const read = (id) => JSON.parse(document.getElementById(id).textContent);
-  const themes = read("themes");
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const config = { displaylogo: false, responsive: true, displayModeBar: "hover",
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
-  // The buttons of a small figure would lie over its title.
-  const small = { ...config, modeBarButtons: [["toImage", "resetScale2d"]] };
-  const figures = [...document.querySelectorAll("[data-figure]")];
-  const drawn = new Set();
-  let paper = false;
-
-  function themed() {
-    const theme = themes[dark.matches && !paper ? "dark" : "light"];
-    const axis = (name) => ({ [`${name}.gridcolor`]: theme.line, [`${name}.linecolor`]: theme.line,
-      [`${name}.zerolinecolor`]: theme.line });
-    return { "font.color": theme.ink, "font.family": "system-ui, sans-serif", "hoverlabel.bgcolor": theme.raised,
-      "hoverlabel.bordercolor": theme.line, "hoverlabel.font.color": theme.ink, "hoverlabel.align": "left",
-      ...axis("xaxis"), ...axis("yaxis") };
-  }
-
-  async function draw(element) {
-    if (drawn.has(element)) return;
-    drawn.add(element);
-    const figure = read(element.dataset.figure);
-    element.style.height = `${figure.layout.height}px`;
-    delete figure.layout.height;
-    const isCell = element.dataset.figure.startsWith("cell-");
-    await Plotly.newPlot(element, figure.data, figure.layout, isCell ? small : config);
-    await Plotly.relayout(element, themed());
-    if (isCell) element.on("plotly_click", openTrial);
-    if (element.dataset.figure === "curves") await showCurves();
-    element.dataset.drawn = "yes";
-  }
-
-  const near = new IntersectionObserver(
-    (entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => draw(entry.target)),
-    { rootMargin: "800px" });
-  figures.forEach((element) => near.observe(element));
-  const retheme = () => [...drawn].forEach((element) => Plotly.relayout(element, themed()));
-  dark.addEventListener("change", retheme);
-  addEventListener("beforeprint", () => {
-    paper = true;
-    document.body.classList.add("paper");
-    figures.forEach(draw);
-    figures.forEach((element) =>
-      Plotly.relayout(element, { ...themed(), width: element.clientWidth, height: element.clientHeight }));
-  });
-  addEventListener("afterprint", () => {
-    paper = false;
-    document.body.classList.remove("paper");
-    figures.forEach((element) => Plotly.relayout(element, { ...themed(), width: null, height: null, autosize: true }));
-  });
+  const { read, draw, config, whenDrawn } = Figures;
+  // A cell of a map opens on its pairs.
+  document.querySelectorAll('#map [data-figure]').forEach((map) => whenDrawn(map.dataset.figure, (element) =>
+    element.on("plotly_click", ({ points: [{ data, pointIndex: [row, column] }] }) => {
+      const file = data.meta.opens[row][column];
+      if (file) location.href = file;
+    })));
 
   // The selectable pair: bytes acknowledged of the trials of one block.
   if (!document.getElementById("selector")) return;
@@ -78,6 +33,9 @@
       arms.filter((arm) => view.trials[arm]).map((arm) => `${arm}: trial ${view.trials[arm]}`).join(", ") +
       (without.length ? `; no curve of ${without.join(", ")}` : "") +
       `. At most ${limit} points of a curve are drawn.`;
+    const page = document.getElementById("chosen-page");
+    page.hidden = !view.page;
+    page.querySelector("a").href = view.page || "";
     const element = document.querySelector('[data-figure="curves"]');
     return Plotly.react(element, traces, element.layout, config);
   }
@@ -94,6 +52,9 @@
     draw(document.querySelector('[data-figure="curves"]')).then(showCurves);
   }
 
+  document.querySelectorAll('#distributions [data-figure]').forEach((cell) =>
+    whenDrawn(cell.dataset.figure, (element) => element.on("plotly_click", openTrial)));
+  whenDrawn("curves", showCurves);
   options(chooseCell, cells);
   chooseCell.value = open;
   options(chooseView, cells[open].views);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded page load (HAR 1.2), as far as a replay needs it: which hosts, which types, how many bytes."""
+"""A recorded page load (HAR 1.2), as far as a replay needs it: which hosts, which types, how many bytes, how long each
+server thought."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from quiclab.errors import SpecError
-from quiclab.spec.page import MOST_HOSTS, MOST_RESOURCES, ResourceType
+from quiclab.spec.page_parts import MOST_HOSTS, MOST_RESOURCES, ResourceType
 
 _NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_-]{1,63})*")
 _LEAST_BYTES = 128
@@ -35,10 +36,8 @@ class Recorded:
     size: int
     host: str
     format: Literal["png", "jpeg", "webp"]
-
-    def part(self) -> tuple[ResourceType, int, str, Literal["png", "jpeg", "webp"]]:
-        """In the order of a page's part."""
-        return self.type, self.size, self.host, self.format
+    wait_ns: int
+    """From the request being sent to the first byte of the answer, as it was recorded."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,11 @@ class RecordedPage:
     resources: tuple[Recorded, ...]
     highest: dict[str, Highest]
     """Host → the newest version of HTTP that it answered with."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of all bodies."""
+        return sum(each.size for each in (self.document, *self.resources))
 
 
 def read_har(file: Path) -> RecordedPage:
@@ -99,7 +103,9 @@ def _entry(entry: dict[str, Any]) -> tuple[str, Recorded, Highest] | None:
     image: Literal["png", "jpeg", "webp"] = "png"
     if size >= _LEAST_LOSSY_BYTES:
         image = "jpeg" if "jpeg" in media_type or "jpg" in media_type else "webp" if "webp" in media_type else "png"
-    return url, Recorded(kind, max(size, _LEAST_BYTES), host, image), _version(response, entry["request"])
+    wait = (entry.get("timings") or {}).get("wait")
+    wait_ns = round(max(0.0, wait) * 1e6) if isinstance(wait, int | float) else 0
+    return url, Recorded(kind, max(size, _LEAST_BYTES), host, image, wait_ns), _version(response, entry["request"])
 
 
 def _version(response: dict[str, Any], request: dict[str, Any]) -> Highest:

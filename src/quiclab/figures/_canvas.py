@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plotly figures as plain data, with the few calls of `plotly.graph_objects` that figures use.
+
+Plotly's own objects check every property when it is set, 20 ms a figure, and a report has thousands. Here nothing is
+checked; a test gives every figure to plotly's objects once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+class Node(dict[str, Any]):
+    """A part of a figure: `layout.margin.t` reads like `layout["margin"]["t"]`."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def merge(self, changes: Mapping[str, Any]) -> None:
+        """Set what `changes` has, part by part."""
+        for name, value in changes.items():
+            if isinstance(value, Mapping):
+                self.setdefault(name, Node()).merge(value)
+            else:
+                self[name] = value
+
+
+def _node(properties: Mapping[str, Any]) -> Node:
+    node = Node()
+    node.merge(properties)
+    return node
+
+
+def Heatmap(**properties: Any) -> Node:  # noqa: N802 - as plotly calls it
+    """A trace."""
+    return _node({"type": "heatmap"} | properties)
+
+
+class Figure:
+    """Traces and a layout."""
+
+    def __init__(self, data: Iterable[Node] = ()) -> None:
+        self.data: list[Node] = list(data)
+        self.layout = Node()
+
+    def add_trace(self, properties: Mapping[str, Any]) -> None:
+        """A trace of the kind that `properties["type"]` says."""
+        self.data.append(_node(properties))
+
+    def add_scatter(self, **properties: Any) -> None:
+        """Marks, lines or both."""
+        self._add("scatter", properties)
+
+    def add_bar(self, **properties: Any) -> None:
+        """Bars."""
+        self._add("bar", properties)
+
+    def add_box(self, **properties: Any) -> None:
+        """Boxes with their points."""
+        self._add("box", properties)
+
+    def update_layout(self, layout: Mapping[str, Any] | None = None, **properties: Any) -> None:
+        """Set parts of the layout."""
+        self.layout.merge(layout or {})
+        self.layout.merge(properties)
+
+    def update_xaxes(self, **properties: Any) -> None:
+        """Set parts of every horizontal axis."""
+        self._axes("xaxis", properties)
+
+    def update_yaxes(self, **properties: Any) -> None:
+        """Set parts of every vertical axis."""
+        self._axes("yaxis", properties)
+
+    def to_plotly_json(self) -> dict[str, Any]:
+        """As plotly's own figures have it."""
+        return {"data": self.data, "layout": self.layout}
+
+    def _add(self, kind: str, properties: Mapping[str, Any]) -> None:
+        self.data.append(_node({"type": kind} | dict(properties)))
+
+    def _axes(self, kind: str, properties: Mapping[str, Any]) -> None:
+        for name in [kind, *(key for key in self.layout if key.startswith(kind) and key != kind)]:
+            self.layout.merge({name: properties})
+
+
+def spec(figure: Any) -> dict[str, Any]:
+    """A figure, of this kind or of plotly's, as what plotly's script draws."""
+    if isinstance(figure, Figure):
+        return figure.to_plotly_json()
+    plain: dict[str, Any] = json.loads(figure.to_json())
+    return plain

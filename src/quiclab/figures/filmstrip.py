@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the screen showed over the load of a page, an arm a strip, and the visual progress below (Yu and Benson 2021,
+Figure 13)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from quiclab.figures import _canvas as go
+from quiclab.figures import _style
+
+_STRIP_PX, _CURVE_PX, _GAP_PX = 78, 210, 28
+
+
+class Filmstrip:
+    """Pictures at equal steps of time; each stands at its instant on the axis that the curves share."""
+
+    name = "filmstrip"
+    question = "What does the reader of a page see, and when?"
+    tables = ("tables/page_events/*.parquet", "tables/page_progress/*.parquet")
+    columns = {  # noqa: RUF012 - a constant of the class
+        "arm": "a strip and a curve each, the baseline first",
+        "x_ms": "time since navigation start, ms",
+        "progress": "how much of the change of colours, from white to the last screenshot, is done, 0 to 1",
+        "picture": "what the screen showed at that instant, as a data: URI; null between the steps of the strip",
+    }
+
+    def draw(self, data: pl.DataFrame) -> Any:
+        """One row of `data` per screenshot, and one per step of the strip."""
+        figure = go.Figure()
+        arms = data["arm"].unique(maintain_order=True).to_list()
+        height = len(arms) * (_STRIP_PX + _GAP_PX) + _CURVE_PX
+        layout = _style.base_layout(height + 60)
+        steps = data.filter(pl.col("picture").is_not_null())["x_ms"].unique().sort()
+        step = float(steps.diff().drop_nulls().min() or 1.0) if steps.len() > 1 else 1.0  # type: ignore[arg-type]
+        end = float(data["x_ms"].max() or 0.0) + step  # type: ignore[arg-type]
+        images: list[dict[str, Any]] = []
+        names: list[dict[str, Any]] = []
+        bands: list[dict[str, Any]] = []
+        for place, arm in enumerate(arms):
+            style, label = _style.arm_style(place), _style.text(arm)
+            of_arm = data.filter(pl.col("arm") == arm)
+            top = 1 - (place * (_STRIP_PX + _GAP_PX) + _GAP_PX) / height
+            names.append(
+                {"text": f"<b>{label}</b>", "x": 0, "xref": "paper", "xanchor": "left", "y": top, "yref": "paper",
+                 "yanchor": "bottom", "showarrow": False, "font": {"color": style.colour}}
+            )  # fmt: skip
+            band = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "yref": "paper", "layer": "below"}
+            bands.append(
+                band | {"y0": top - _STRIP_PX / height, "y1": top, "fillcolor": _style.BLANK, "line": {"width": 0}}
+            )
+            for x_ms, picture in of_arm.drop_nulls("picture").select("x_ms", "picture").iter_rows():
+                images.append(
+                    {"source": picture, "xref": "x", "yref": "paper", "x": x_ms, "y": top - _STRIP_PX / height / 2,
+                     "sizex": step * 0.94, "sizey": _STRIP_PX / height * 0.94, "sizing": "contain", "xanchor": "left",
+                     "yanchor": "middle", "layer": "above"}
+                )  # fmt: skip
+            figure.add_scatter(
+                x=[*of_arm["x_ms"], end],
+                y=[100 * part for part in (*of_arm["progress"], of_arm["progress"][-1])],
+                name=label,
+                mode="lines",
+                line={"color": style.colour, "dash": style.dash, "width": 2, "shape": "hv"},
+                hovertemplate="%{x:.5g} ms: %{y:.0f} % seen<extra>" + label + "</extra>",
+            )
+        figure.update_layout(layout | {"images": images, "annotations": names, "shapes": bands, "hovermode": "closest"})
+        figure.update_xaxes(
+            title={"text": "time since navigation start, ms"}, range=[0, end], dtick=step, automargin=True
+        )
+        figure.update_yaxes(
+            title={"text": "visual progress, %"}, range=[0, 103], domain=[0, (_CURVE_PX - _GAP_PX) / height],
+            automargin=True,
+        )  # fmt: skip
+        return figure

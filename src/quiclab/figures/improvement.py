@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""β of every site: by which part of the baseline's time each arm is sooner (Qin et al. 2023, Figure 2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from quiclab.figures import _canvas as go
+from quiclab.figures import _style
+
+_PANEL_PX, _GAP_PX, _NAME_PX = 190, 40, 22
+
+
+class Improvement:
+    """A panel per network, a mark per site and arm; full where the deciding test sees a difference."""
+
+    name = "improvement"
+    question = (
+        "On which sites does each stack improve on the baseline, by which part, and where does the network matter?"
+    )
+    tables = ("tables/trials.parquet", "metrics.parquet")
+    columns = {  # noqa: RUF012 - a constant of the class
+        "path_title": "network: a panel each",
+        "workload_title": "site: the x axis",
+        "baseline_arm": "the benchmark, at 0",
+        "arm": "a mark each",
+        "beta_pct": "β = (median benchmark − median) / median benchmark × 100; null where the benchmark is 0 or failed",
+        "significant": "whether the deciding test sees a difference",
+        "metric_title": "what the metric is called",
+        "alpha": "level of the deciding test after correction",
+    }
+
+    def draw(self, data: pl.DataFrame) -> Any:
+        """One row of `data` per network, site and arm."""
+        figure = go.Figure()
+        paths = data["path_title"].unique(maintain_order=True).to_list()
+        sites = [_style.text(site) for site in data["workload_title"].unique(maintain_order=True).to_list()]
+        height = len(paths) * (_PANEL_PX + _GAP_PX) - _GAP_PX + _NAME_PX
+        names: list[dict[str, Any]] = []
+        for panel, path in enumerate(paths):
+            axis = "" if panel == 0 else str(panel + 1)
+            top = 1 - (panel * (_PANEL_PX + _GAP_PX) + _NAME_PX) / height
+            names.append(
+                {"text": f"<b>{_style.text(path)}</b>", "x": 0, "xref": "paper", "xanchor": "left", "y": top,
+                 "yref": "paper", "yanchor": "bottom", "showarrow": False}
+            )  # fmt: skip
+            bottom = max(0.0, top - _PANEL_PX / height)
+            title = {"text": "β, %"}
+            figure.update_layout(
+                {
+                    f"yaxis{axis}": {
+                        "domain": [bottom, top],
+                        "title": title,
+                        "zeroline": True,
+                        "zerolinewidth": 3,
+                        "automargin": True,
+                    }
+                }
+            )
+            for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list(), 1):
+                style, label = _style.arm_style(place), _style.text(arm)
+                marks = data.filter((pl.col("arm") == arm) & (pl.col("path_title") == path))
+                figure.add_scatter(
+                    x=[_style.text(site) for site in marks["workload_title"]],
+                    y=marks["beta_pct"].to_list(),
+                    yaxis=f"y{axis}",
+                    name=label,
+                    legendgroup=label,
+                    showlegend=panel == 0,
+                    mode="markers",
+                    marker={
+                        "color": style.colour, "size": 9, "line": {"width": 1.5, "color": style.colour},
+                        "symbol": [style.marker + ("" if sure else "-open") for sure in marks["significant"]],
+                    },
+                    hovertemplate="%{x}: β = %{y:+.1f} %<extra>" + label + "</extra>",
+                )  # fmt: skip
+        figure.update_layout(_style.with_legend(height + 130))
+        figure.update_layout(annotations=names, hovermode="closest")
+        told = f"{_style.text(data['metric_title'][0])} against {_style.text(data['baseline_arm'][0])}"
+        figure.update_xaxes(
+            title={"text": f"{told}; full: significant at {data['alpha'][0]:g}"}, automargin=True, type="category",
+            categoryorder="array", categoryarray=sites, anchor="free", position=0,
+        )  # fmt: skip
+        return figure

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Start and end of the main image of a page, pair by pair (Yu and Benson 2021, Figure 15)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from quiclab.figures import _canvas as go
+from quiclab.figures import _style
+
+
+class MainImage:
+    """A line per trial from the request to the last byte; the medians of the arms above all."""
+
+    name = "main_image"
+    question = "When is the main image asked for, when is it there, and is that so in every pair?"
+    tables = ("tables/trials.parquet", "metrics.parquet")
+    columns = {  # noqa: RUF012 - a constant of the class
+        "arm": "a colour each, the baseline first",
+        "block": "block number: trials of one block met the same conditions",
+        "start_ms": "the request for the main image is sent, since navigation start, ms",
+        "end_ms": "its last byte is there, since navigation start, ms",
+    }
+
+    def draw(self, data: pl.DataFrame) -> Any:
+        """One row of `data` per trial of one cell."""
+        figure = go.Figure()
+        arms = data["arm"].unique(maintain_order=True).to_list()
+        blocks = data["block"].unique().sort().to_list()
+        row = len(arms) + 1
+        """Lines of a block, and the space after it."""
+        for place, arm in enumerate(arms):
+            style, label = _style.arm_style(place), _style.text(arm)
+            of_arm = data.filter(pl.col("arm") == arm).sort("block")
+            middle = of_arm.select(pl.col("start_ms", "end_ms").median()).row(0)
+            lines = [(place, *middle, "median")]
+            lines += [
+                (row * (1 + blocks.index(block)) + place, start, end, f"block {block}")
+                for block, start, end in of_arm.select("block", "start_ms", "end_ms").iter_rows()
+            ]
+            marker = {"color": style.colour, "size": 7, "line": {"width": 1.5, "color": style.colour}}
+            for position, start, end, which in lines:
+                figure.add_scatter(
+                    x=[start, end],
+                    y=[position, position],
+                    name=label,
+                    legendgroup=label,
+                    showlegend=which == "median",
+                    mode="lines+markers",
+                    line={"color": style.colour, "width": 5 if which == "median" else 2},
+                    marker=marker | {"symbol": [style.marker + "-open", style.marker]},
+                    hovertemplate=f"{which}: %{{x:.5g}} ms<extra>{label}</extra>",
+                )
+        names = ["<b>median</b>", *(f"block {block}" for block in blocks)]
+        figure.update_layout(_style.with_legend(110 + (9 + 9 * len(arms)) * len(names)), hovermode="closest")
+        figure.update_xaxes(
+            title={"text": "time since navigation start, ms (open: request sent, full: last byte)"},
+            automargin=True,
+            rangemode="tozero",
+        )
+        figure.update_yaxes(
+            tickvals=[row * place + (len(arms) - 1) / 2 for place in range(len(names))],
+            ticktext=names,
+            range=[row * len(names) - 1, -1],
+            showgrid=False,
+            zeroline=False,
+            automargin=True,
+        )
+        return figure

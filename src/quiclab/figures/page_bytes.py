@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes of a page by resource type and by the protocol that brought them (Yu and Benson 2021, Table 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from quiclab.figures import _canvas as go
+from quiclab.figures import _style
+
+
+class PageBytes:
+    """A bar per type and arm, divided by protocol."""
+
+    name = "page_bytes"
+    question = (
+        "Which protocol brings which part of a page: are styles and scripts really loaded by the one that is asked?"
+    )
+    tables = ("tables/http_requests/*.parquet", "tables/page_events/*.parquet")
+    columns = {  # noqa: RUF012 - a constant of the class
+        "arm": "a bar each, the baseline first",
+        "resource_type": "the browser's word: `Document`, `Script`, …",
+        "protocol": "`HTTP/1.1`, `HTTP/2` or `HTTP/3`",
+        "bytes": "body bytes of the responses",
+        "requests": "how many responses",
+    }
+
+    def draw(self, data: pl.DataFrame) -> Any:
+        """One row of `data` per arm, type and protocol."""
+        figure = go.Figure()
+        whole = pl.col("bytes").sum().over("arm", "resource_type").alias("whole")
+        data = data.with_columns(whole)
+        kinds = data["resource_type"].unique().sort().to_list()
+        arms = data["arm"].unique(maintain_order=True).to_list()
+        order = pl.DataFrame({"resource_type": [k for k in kinds for _ in arms], "arm": arms * len(kinds)})
+        for protocol in data["protocol"].unique().sort().to_list():
+            bars = order.join(
+                data.filter(pl.col("protocol") == protocol), on=["resource_type", "arm"], how="left",
+                maintain_order="left",
+            )  # fmt: skip
+            style = _style.protocol_style(protocol)
+            figure.add_bar(
+                y=[[_style.text(kind) for kind in bars["resource_type"]], [_style.text(arm) for arm in bars["arm"]]],
+                x=[size / 1000 if size is not None else None for size in bars["bytes"]],
+                orientation="h",
+                name=_style.text(protocol),
+                marker={"color": style.colour, "pattern": {"shape": style.pattern, "fillmode": "overlay"}},
+                customdata=[
+                    (row["requests"], 100 * row["bytes"] / row["whole"]) if row["bytes"] is not None else (0, 0)
+                    for row in bars.iter_rows(named=True)
+                ],
+                hovertemplate="%{x:,.4g} KB, %{customdata[1]:.0f} % of the type, %{customdata[0]} responses"
+                f"<extra>%{{y}}: {_style.text(protocol)}</extra>",
+            )
+        totals = order.join(data, on=["resource_type", "arm"], how="inner", maintain_order="left")
+        shares = totals.group_by("resource_type", "arm", "whole", maintain_order=True).agg(
+            (100 * pl.col("bytes").filter(pl.col("protocol") == "HTTP/3").sum() / pl.col("whole").first()).alias("h3")
+        )
+        figure.add_scatter(
+            y=[[_style.text(kind) for kind in shares["resource_type"]], [_style.text(arm) for arm in shares["arm"]]],
+            x=[whole / 1000 for whole in shares["whole"]],
+            mode="text",
+            text=[f" {share:.0f} % HTTP/3" for share in shares["h3"]],
+            textposition="middle right",
+            cliponaxis=False,
+            showlegend=False,
+            hoverinfo="skip",
+        )
+        figure.update_layout(
+            _style.with_legend(110 + 30 * order.height), barmode="stack", bargap=0.25, legend_traceorder="normal"
+        )
+        most = float(shares["whole"].max() or 1.0) / 1000  # type: ignore[arg-type]
+        figure.update_xaxes(title={"text": "bytes of bodies, KB"}, range=[0, most * 1.2], automargin=True)
+        figure.update_yaxes(autorange="reversed", automargin=True, showgrid=False)
+        return figure

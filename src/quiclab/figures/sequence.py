@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packets between both ends, as they left and as they arrived (Yu and Benson 2021, Figure 10)."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import plotly.graph_objects as go
+import polars as pl
+from plotly.subplots import make_subplots
+
+from quiclab.figures import _style
+
+_SPACES = {"Initial": 0, "Handshake": 1, "0-RTT": 3, "1-RTT": 2, "Retry": 4, "TCP": 0, "TCP data": 2}
+"""Packet number space → place of its colour, dash and marker."""
+_OTHER = 5
+_SHORT = {"Initial": "Init", "Handshake": "HS"}
+_HEIGHT_PX, _LINE_PX = 560, 16
+_MOST_LINES, _LINE_CHARACTERS = 3, {1: 46, 2: 21}
+_ROOM = {1: 0.7, 2: 1.05}
+"""Beside the two ends, for words, by the number of panels beside each other; the ends are 1 apart."""
+_ENDS = {"client": 0.0, "server": 1.0}
+
+
+class Sequence:
+    """A panel per arm: time runs down, the client stands at the left. An arrow per packet, a cross where it was lost.
+
+    A full mark is the instant at which an end learns that a packet of its own arrived; an open one is an implicit
+    acknowledgment (RFC 9001 section 4.9), which is no sample of the round trip.
+    """
+
+    name = "sequence"
+    question = "Which packet crosses which, what is a probe, and what acknowledges it: an ACK, or the next space?"
+    tables = ("tables/packets/*.parquet", "tables/acks/*.parquet", "tables/frames/*.parquet", "tables/timers/*.parquet")
+    columns = {  # noqa: RUF012 - a constant of the class
+        "arm": "a panel each, the baseline first",
+        "space": "packet number space, which colours and dashes tell",
+        "number": "packet number, or TCP's sequence number",
+        "label": "what it is called",
+        "sender": "'client' or 'server'",
+        "sent_ms": "when it left its end, since the client's first packet, ms",
+        "arrived_ms": "when it came to the other end, ms; null where it was lost",
+        "bytes": "its length",
+        "probe": "why it is a probe or was sent again; empty of others",
+        "acknowledged_ms": "when its sender learnt that it had arrived, ms; null where it did not, or needed not",
+        "implicit": "whether a packet of the next space said so, and no ACK",
+    }
+
+    def draw(self, data: pl.DataFrame) -> Any:
+        """One row of `data` per packet."""
+        arms = data["arm"].unique(maintain_order=True).to_list()
+        across = min(2, len(arms))
+        down = -(-len(arms) // across)
+        figure = make_subplots(
+            rows=down, cols=across, subplot_titles=[f"<b>{_style.text(arm)}</b>" for arm in arms],
+            horizontal_spacing=0.1, vertical_spacing=0.1 / down,
+        )  # fmt: skip
+        named: set[str] = set()
+        for place, arm in enumerate(arms):
+            where = {"row": place // across + 1, "col": place % across + 1}
+            _panel(figure, where, data.filter(pl.col("arm") == arm), named, _LINE_CHARACTERS[across])
+        figure.update_layout(_style.with_legend(90 + _HEIGHT_PX * down), hovermode="closest")
+        figure.update_layout(legend={"y": 1 + 30 / (_HEIGHT_PX * down)})
+        room = _ROOM[across]
+        figure.update_xaxes(
+            range=[-room, 1 + room], tickvals=[0, 1], ticktext=["client", "server"], side="bottom",
+            showgrid=False, zeroline=False, fixedrange=True,
+        )  # fmt: skip
+        figure.update_yaxes(autorange="reversed", automargin=True, zeroline=False)
+        figure.update_yaxes(title={"text": "time since the client's first packet, ms"}, col=1)
+        return figure
+
+
+def _panel(figure: go.Figure, where: dict[str, int], packets: pl.DataFrame, named: set[str], wide: int) -> None:
+    instants = pl.concat([packets["sent_ms"], packets["arrived_ms"]]).drop_nulls()
+    low, high = float(instants.min() or 0.0), float(instants.max() or 1.0)  # type: ignore[arg-type]
+    for x in _ENDS.values():
+        figure.add_scatter(
+            x=[x, x], y=[low, high], mode="lines", line={"color": _style.BLANK_TEXT, "width": 1},
+            hoverinfo="skip", showlegend=False, **where,
+        )  # fmt: skip
+    for (space,), own in packets.group_by("space", maintain_order=True):
+        _arrows(figure, where, str(space), own, first=f"arrow {space}" not in named)
+        named.add(f"arrow {space}")
+    for implicit, label in ((False, "acknowledged by an ACK"), (True, "implicitly acknowledged")):
+        own = packets.filter((pl.col("acknowledged_ms") <= high) & (pl.col("implicit") == implicit))
+        if own.height:
+            _acknowledged(figure, where, own, label, first=label not in named)
+            named.add(label)
+    for sender, x in _ENDS.items():
+        own = packets.filter(pl.col("sender") == sender)
+        _labels(figure, where, _heaps(_events(own, high), _LINE_PX * (high - low) / _HEIGHT_PX, wide), x)
+
+
+def _arrows(figure: go.Figure, where: dict[str, int], space: str, packets: pl.DataFrame, *, first: bool) -> None:
+    style = _style.arm_style(_SPACES.get(space, _OTHER))
+    x: list[float | None] = []
+    y: list[float | None] = []
+    symbols, sizes, hovers = [], [], []
+    for packet in packets.iter_rows(named=True):
+        begin = _ENDS[packet["sender"]]
+        lost = packet["arrived_ms"] is None
+        end = 1 - begin if not lost else begin + (0.5 - begin) * 0.7
+        hover = _style.text(_told(packet))
+        x += [begin, end, None]
+        y += [packet["sent_ms"], packet["sent_ms"] if lost else packet["arrived_ms"], None]
+        symbols += ["circle", "x-thin-open" if lost else "arrow", "circle"]
+        sizes += [0, 9, 0]
+        hovers += [hover, hover, ""]
+    figure.add_scatter(
+        x=x, y=y, mode="lines+markers", name=_style.text(space), legendgroup=space, showlegend=first,
+        line={"color": style.colour, "dash": style.dash, "width": 1.4},
+        marker={"symbol": symbols, "size": sizes, "color": style.colour, "angleref": "previous",
+                "line": {"width": 1.5, "color": style.colour}},
+        text=hovers, hovertemplate="%{text}<extra></extra>", **where,
+    )  # fmt: skip
+
+
+def _acknowledged(figure: go.Figure, where: dict[str, int], packets: pl.DataFrame, label: str, *, first: bool) -> None:
+    colours = [_style.arm_style(_SPACES.get(space, _OTHER)).colour for space in packets["space"]]
+    implicit = bool(packets["implicit"][0])
+    figure.add_scatter(
+        x=[_ENDS[sender] for sender in packets["sender"]], y=packets["acknowledged_ms"].to_list(), mode="markers",
+        name=label, legendgroup=label, showlegend=first,
+        marker={"symbol": "circle-open" if implicit else "circle", "size": 9, "color": colours,
+                "line": {"width": 2, "color": colours}},
+        text=[_style.text(f"{label}: {_told(packet)}") for packet in packets.iter_rows(named=True)],
+        hovertemplate="%{text}<extra></extra>", **where,
+    )  # fmt: skip
+
+
+def _told(packet: dict[str, Any]) -> str:
+    arrived = "lost" if packet["arrived_ms"] is None else f"arrived at {packet['arrived_ms']:.2f} ms"
+    after = packet["acknowledged_ms"]
+    known = "" if after is None else f", known {after - packet['sent_ms']:.2f} ms after it left"
+    probe = f", {packet['probe']}" if packet["probe"] else ""
+    return f"{packet['label']}{probe}: {packet['bytes']} bytes, left at {packet['sent_ms']:.2f} ms, {arrived}{known}"
+
+
+Event = tuple[float, int, str, int, str]
+"""When, which of `_KINDS`, packet number space or what TCP sent, packet number, why it is a probe."""
+_KINDS = ("", "ACK of ", "implicit ACK of ")
+
+
+def _events(packets: pl.DataFrame, until_ms: float) -> list[Event]:
+    """What one end sends, and what it learns of its packets in the first two spaces."""
+    events = [(row["sent_ms"], 0, _name(row), row["number"], row["probe"]) for row in packets.iter_rows(named=True)]
+    early = packets.filter(pl.col("space").is_in(list(_SHORT)) & (pl.col("acknowledged_ms") <= until_ms))
+    events += [
+        (row["acknowledged_ms"], 2 if row["implicit"] else 1, row["space"], row["number"], "")
+        for row in early.iter_rows(named=True)
+    ]
+    return sorted(events)
+
+
+def _name(packet: dict[str, Any]) -> str:
+    """Of QUIC its packet number space; of TCP `SYN`, `ACK`, `data`, …"""
+    return str(packet["label"].rsplit(" ", 1)[0] if packet["space"].startswith("TCP") else packet["space"])
+
+
+def _heaps(events: list[Event], line_ms: float, wide: int) -> list[tuple[float, str]]:
+    """(when, words): one text for all events of one end that lie too close together to be read apart."""
+    heaps: list[tuple[list[Event], list[str]]] = []
+    for event in events:
+        here, lines = [event], _lines([event], wide)
+        while heaps and event[0] - heaps[-1][0][0][0] < line_ms * (len(heaps[-1][1]) + len(lines)) / 2:
+            here = [*heaps.pop()[0], *here]
+            event, lines = here[0], _lines(here, wide)
+        heaps.append((here, lines))
+    return [(here[0][0], "<br>".join(map(_style.text, lines))) for here, lines in heaps]
+
+
+def _lines(heap: list[Event], wide: int) -> list[str]:
+    lines = textwrap.wrap(_summary(heap), wide)
+    return lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 1], lines[_MOST_LINES - 1][: wide - 1] + "…"]
+
+
+def _summary(heap: list[Event]) -> str:
+    """`Init 1 (probe), ACK of Init 0, 1-RTT 3–7`: equal things once, in the order in which they first come."""
+    parts: dict[tuple[int, str, str], list[int]] = {}
+    for _, kind, space, number, probe in heap:
+        parts.setdefault((kind, space, probe), []).append(number)
+    texts = []
+    for (kind, space, probe), numbers in parts.items():
+        if space not in _SPACES:
+            what = space if len(numbers) == 1 else f"{len(numbers)} × {space}"
+        else:
+            span = f"{numbers[0]}" if len(numbers) == 1 else f"{min(numbers)}–{max(numbers)}"
+            what = f"{_SHORT.get(space, space)} {span}"
+        texts.append(f"{_KINDS[kind]}{what}" + (f" ({probe})" if probe else ""))
+    return ", ".join(texts)
+
+
+def _labels(figure: go.Figure, where: dict[str, int], heaps: list[tuple[float, str]], x: float) -> None:
+    figure.add_scatter(
+        x=[x + (0.07 if x else -0.07)] * len(heaps), y=[instant for instant, _ in heaps], mode="text",
+        text=[words for _, words in heaps], textposition="middle right" if x else "middle left",
+        textfont={"size": 10}, hoverinfo="skip", showlegend=False, **where,
+    )  # fmt: skip

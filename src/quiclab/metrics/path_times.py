@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The path as the packets met it, by the packet logs: throughput, round-trip time with its spread, reordering."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from quiclab.metrics._api import Metric
+from quiclab.metrics.evidence import Direction, Evidence, Unknown
+from quiclab.metrics.path import each_link
+
+
+def _delivered(evidence: Evidence, direction: Direction) -> list[pl.DataFrame]:
+    """A frame for each link: what left it since the client's first packet, in the order of leaving, with its delay."""
+    links = []
+    for packets in each_link(evidence, direction):
+        left = packets.filter(pl.col("action") == "delivered", ~pl.col("duplicate")).select(
+            "index", "arrival_ns", "size_bytes", left_ns=pl.col("due_ns") + pl.col("lateness_ns").fill_null(0)
+        )
+        if left.is_empty():
+            raise Unknown(f"no packet going {direction} was delivered")
+        links.append(left.with_columns(delay_ns=pl.col("left_ns") - pl.col("arrival_ns")).sort("left_ns"))
+    return links
+
+
+def _rtt_ms(evidence: Evidence) -> pl.Series:
+    """For each packet towards the client its delay, and that of the first packet that went back afterwards.
+
+    Of several links the delays add up, each link's as at the time of the same packet.
+    """
+    total: pl.Series | None = None
+    for down, up in zip(_delivered(evidence, "down"), _delivered(evidence, "up"), strict=True):
+        back = up.select("arrival_ns", back_ns="delay_ns").sort("arrival_ns")
+        pairs = down.select("delay_ns", arrival_ns="left_ns").join_asof(back, on="arrival_ns", strategy="forward")
+        rtts = pairs.drop_nulls().select((pl.col("delay_ns") + pl.col("back_ns")) / 1e6).to_series()
+        if total is None:
+            total = rtts
+        else:
+            count = min(total.len(), rtts.len())
+            total = total.head(count) + rtts.head(count)
+    if total is None or total.is_empty():
+        raise Unknown("no packet came back after one that had gone to the client")
+    return total
+
+
+def rtt_mean_ms(evidence: Evidence) -> float:
+    """Arithmetic mean."""
+    return float(_rtt_ms(evidence).mean())  # type: ignore[arg-type]
+
+
+def rtt_sd_ms(evidence: Evidence) -> float:
+    """Standard deviation."""
+    spread = _rtt_ms(evidence).std()
+    if spread is None:
+        raise Unknown("there is a single round trip")
+    return float(spread)  # type: ignore[arg-type]
+
+
+def reordered_pct(evidence: Evidence, direction: Direction) -> float:
+    """What came after a packet that had been sent later; over several links: what their shares make together."""
+    kept = 1.0
+    for left in _delivered(evidence, direction):
+        overtaken = left.filter(pl.col("index") < pl.col("index").cum_max())
+        kept *= 1 - overtaken.height / left.height
+    return 100 * (1 - kept)
+
+
+def throughput_bit_per_s(evidence: Evidence, direction: Direction) -> float:
+    """Of several links: the one at the receiver's end."""
+    left = _delivered(evidence, direction)[-1 if direction == "up" else 0]
+    span_ns = int(left["left_ns"].max()) - evidence.zero_ns  # type: ignore[arg-type]
+    if span_ns <= 0:
+        raise Unknown("nothing was delivered since the client's first packet")
+    return int(left["size_bytes"].cast(pl.Int64).sum()) * 8e9 / span_ns
+
+
+PATH_TIMES = (
+    Metric(
+        "path_rtt_mean_ms", "ms", "none",
+        "Mean round-trip time of the path: for each packet going down its time on the links, queue included, and that "
+        "of the first packet that went up after it.",
+        rtt_mean_ms,
+    ),
+    Metric("path_rtt_sd_ms", "ms", "none", "Standard deviation of the same round-trip times.", rtt_sd_ms),
+    Metric(
+        "path_reordered_up_pct", "%", "none",
+        "Share of the packets going up that left the links after a packet that had reached them later.",
+        lambda evidence: reordered_pct(evidence, "up"),
+    ),
+    Metric(
+        "path_reordered_down_pct", "%", "none",
+        "Share of the packets going down that left the links after a packet that had reached them later.",
+        lambda evidence: reordered_pct(evidence, "down"),
+    ),
+    Metric(
+        "path_throughput_down_bit_per_s", "bit/s", "none",
+        "Bits of the packets that the links handed to the client, over the time from its first packet to the last one.",
+        lambda evidence: throughput_bit_per_s(evidence, "down"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages of pairs, beside the report: figures over time, metrics and raw logs of trials that stand side by side."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import polars as pl
+from plotly.offline import get_plotlyjs
+
+from quiclab.opened import OpenedStudy
+from quiclab.report import wording
+from quiclab.report.model import StudyAnalysis
+from quiclab.report.pair_figures import figures_of
+from quiclab.report.pairs import FOLDER, Cell, Pair
+from quiclab.report.rendering import render, script
+from quiclab.report.study import Study
+from quiclab.report.text_table import TextTable
+
+_ROOT = "../../../"
+"""From a pair's page to the study."""
+_STATUS = {"verified": "counts", "failed": "failed: ranks worst", "void": "void: run again"}
+
+
+def write_pairs(study: Study, analysis: StudyAnalysis, cells: list[Cell]) -> None:
+    """Write the page of every pair and the script that they share; pages of former cells go."""
+    folder = study.directory / FOLDER
+    if not cells:
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    draft = folder.with_suffix(".partial")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    (draft / "figures.js").write_text(f"{get_plotlyjs()}\n{script('figures.js')}", encoding="utf-8")
+    opened = OpenedStudy(study.directory)
+    metrics = _metrics(study)
+    for number, cell in enumerate(cells, 1):
+        for pair in cell.pairs:
+            page = draft / Path(pair.file).relative_to(FOLDER)
+            page.parent.mkdir(exist_ok=True)
+            html = _page(opened, analysis, metrics, cell, pair, number)
+            page.write_text(html, encoding="utf-8", errors="xmlcharrefreplace")
+    shutil.rmtree(folder, ignore_errors=True)
+    draft.replace(folder)
+
+
+def _page(
+    study: OpenedStudy, analysis: StudyAnalysis, metrics: dict[str, dict[str, tuple[float, str]]], cell: Cell,
+    pair: Pair, number: int,
+) -> str:  # fmt: skip
+    drawn, absent = figures_of(study, analysis, pair)
+    before, after = cell.neighbours(pair)
+    return render(
+        "pair.html.j2",
+        analysis=analysis,
+        pair=pair,
+        number=number,
+        root=_ROOT,
+        before=before,
+        after=after,
+        trials=_trials_table(analysis, pair),
+        figures=drawn,
+        absent=absent,
+        metrics=_metrics_table(metrics, pair),
+        logs=[(trial, [(folder, list(_files(study.directory, folder))) for folder in trial.folders])
+              for trial in pair.trials],
+    )  # fmt: skip
+
+
+def _trials_table(analysis: StudyAnalysis, pair: Pair) -> TextTable:
+    rows = tuple(
+        (
+            trial.arm,
+            trial.trial_id,
+            str(trial.block),
+            _STATUS.get(trial.status, trial.status),
+            wording.quantity(trial.value, analysis.metric.unit),
+            str(len(trial.folders)),
+        )
+        for trial in pair.trials
+    )
+    headings = ("arm", "trial", "block", "status", analysis.metric.title, "attempts")
+    return TextTable("The trials", "", headings, rows, "There is none.")
+
+
+def _metrics(study: Study) -> dict[str, dict[str, tuple[float, str]]]:
+    """trial_id → metric → (value, unit), of what is known."""
+    found: dict[str, dict[str, tuple[float, str]]] = {}
+    known = study.metrics.filter(pl.col("value").is_finite() & pl.col("trial_id").is_not_null())
+    for trial_id, name, value, unit in known.select("trial_id", "name", "value", "unit").iter_rows():
+        found.setdefault(trial_id, {})[name] = (value, unit or "")
+    return found
+
+
+def _metrics_table(metrics: dict[str, dict[str, tuple[float, str]]], pair: Pair) -> TextTable:
+    of_trials = [metrics.get(trial.trial_id, {}) for trial in pair.trials]
+    names = dict.fromkeys(name for each in of_trials for name in each)
+    rows = tuple((name, *(wording.quantity(*each.get(name, (None, ""))) for each in of_trials)) for name in names)
+    return TextTable(
+        "",
+        "Their definitions: docs/reference/metrics.md.",
+        ("metric", *(trial.arm for trial in pair.trials)),
+        rows,
+        "Nothing was measured of these trials.",
+    )
+
+
+def _files(study: Path, folder: str) -> Iterator[tuple[str, str, str]]:
+    """(link from the page, name in the folder, size) of every file."""
+    top = study / folder
+    for place, folders, names in os.walk(top):
+        folders.sort()
+        for name in sorted(names):
+            file = Path(place, name)
+            size = wording.size(file.stat().st_size)
+            yield _ROOT + quote(str(file.relative_to(study))), str(file.relative_to(top)), size

@@ -1,0 +1,200 @@
+"use strict";
+// Draws the figures that a page carries as JSON, in the theme of the reader, each when it comes near the screen. A
+// curve has all its points: where more are in view than there are pixels, the first, the last, the least and the
+// greatest of each pixel are drawn, which looks the same, and zooming in draws more of them.
+const Figures = (() => {
+  const read = (id) => JSON.parse(document.getElementById(id).textContent);
+  const themes = read("themes");
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const config = { displaylogo: false, responsive: true, displayModeBar: "hover",
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
+  // The buttons of a small figure would lie over its title.
+  const small = { ...config, modeBarButtons: [["toImage", "resetScale2d"]] };
+  const MOST = 4000, PIXELS = 1000, ROWS = 250;
+  const COLUMNS = ["x", "y", "customdata", "text", "hovertext", "marker.color", "marker.size", "marker.symbol"];
+  const elements = [...document.querySelectorAll("[data-figure]")];
+  const drawn = new Map();
+  const after = new Map();
+  let paper = false;
+
+  function themed() {
+    const theme = themes[dark.matches && !paper ? "dark" : "light"];
+    const axis = (name) => ({ [`${name}.gridcolor`]: theme.line, [`${name}.linecolor`]: theme.line,
+      [`${name}.zerolinecolor`]: theme.line });
+    return { "font.color": theme.ink, "font.family": "system-ui, sans-serif", "hoverlabel.bgcolor": theme.raised,
+      "hoverlabel.bordercolor": theme.line, "hoverlabel.font.color": theme.ink, "hoverlabel.align": "left",
+      ...axis("xaxis"), ...axis("yaxis") };
+  }
+
+  // Undoes what packing.py did.
+  async function unpacked({ data, scale, width, values }, points) {
+    const zipped = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+    const stream = new Blob([zipped]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+    const numbers = new Float64Array(points);
+    if (scale === 0) {
+      const raw = new Uint8Array(numbers.buffer);
+      for (let place = 0; place < points; place++)
+        for (let byte = 0; byte < 8; byte++) raw[place * 8 + byte] = bytes[byte * points + place];
+    } else {
+      let whole = 0;
+      for (let place = 0; place < points; place++) {
+        let step = 0;
+        for (let byte = width - 1; byte >= 0; byte--) step = step * 256 + bytes[byte * points + place];
+        whole += step % 2 ? -(step + 1) / 2 : step / 2;
+        numbers[place] = whole / scale;
+      }
+    }
+    return values ? Array.from(numbers, (code) => values[code]) : numbers;
+  }
+
+  const part = (trace, name) => name.split(".").reduce((place, key) => place?.[key], trace);
+
+  async function wholeCurves(figure) {
+    const curves = [];
+    for (const [place, trace] of figure.data.entries()) {
+      if (!trace.points) continue;
+      const columns = {};
+      for (const name of COLUMNS) {
+        const value = part(trace, name);
+        if (value?.packed) columns[name] = await unpacked(value.packed, trace.points);
+      }
+      let sorted = typeof columns.x[0] === "number";
+      for (let i = 1; sorted && i < trace.points; i++) sorted = columns.x[i] >= columns.x[i - 1];
+      curves.push({ place, columns, points: trace.points, sorted, lines: (trace.mode || "lines").includes("lines") });
+    }
+    return curves;
+  }
+
+  // The first place whose x is not below.
+  function placeOf(x, value) {
+    let low = 0, high = x.length;
+    while (low < high) { const middle = (low + high) >> 1; if (x[middle] < value) low = middle + 1; else high = middle; }
+    return low;
+  }
+
+  // Places of the points to draw between two values of x; all of them where they are few.
+  function chosen({ columns: { x, y }, points, sorted, lines }, range) {
+    const first = sorted && range ? Math.max(0, placeOf(x, range[0]) - 1) : 0;
+    const end = sorted && range ? Math.min(points, placeOf(x, range[1]) + 2) : points;
+    const all = () => Array.from({ length: end - first }, (_, i) => first + i);
+    if (end - first <= MOST || !sorted) return all();
+    const from = Math.max(x[first], range ? range[0] : x[first]);
+    const step = ((range ? Math.min(range[1], x[end - 1]) : x[end - 1]) - from) / PIXELS || 1;
+    const pixel = (place) => Math.max(-1, Math.min(PIXELS, Math.floor((x[place] - from) / step)));
+    const kept = [];
+    if (lines) {
+      for (let start = first; start < end;) {
+        const here = pixel(start);
+        let least = -1, greatest = -1, gap = -1, stop = start;
+        for (; stop < end && pixel(stop) === here; stop++) {
+          if (Number.isNaN(y[stop])) { if (gap < 0) gap = stop; continue; }
+          if (least < 0 || y[stop] < y[least]) least = stop;
+          if (greatest < 0 || y[stop] > y[greatest]) greatest = stop;
+        }
+        const places = [start, least, greatest, gap, stop - 1].filter((place) => place >= 0);
+        kept.push(...[...new Set(places)].sort((a, b) => a - b));
+        start = stop;
+      }
+      return kept;
+    }
+    let low = Infinity, high = -Infinity;
+    if (typeof y[0] === "number")
+      for (let i = first; i < end; i++) { if (y[i] < low) low = y[i]; if (y[i] > high) high = y[i]; }
+    const row = (value) => (typeof value === "number" ? Math.floor(((value - low) / (high - low || 1)) * ROWS) : value);
+    const seen = new Set();
+    for (let i = first; i < end; i++) {
+      const mark = `${pixel(i)} ${row(y[i])}`;
+      if (!seen.has(mark)) { seen.add(mark); kept.push(i); }
+    }
+    return kept;
+  }
+
+  const taken = (column, places) => places.map((place) => (Number.isNaN(column[place]) ? null : column[place]));
+
+  function inView(curves, range) {
+    const changes = {}, places = [];
+    let shown = 0, of = 0;
+    for (const [number, curve] of curves.entries()) {
+      const keep = chosen(curve, range);
+      shown += keep.length;
+      of += curve.points;
+      places.push(curve.place);
+      for (const name of Object.keys(curve.columns)) (changes[name] ||= [])[number] = taken(curve.columns[name], keep);
+    }
+    return { changes, places, shown, of };
+  }
+
+  function tell(element, { shown, of }) {
+    const note = element.parentNode.querySelector(`[data-note="${element.dataset.figure}"]`);
+    if (note) note.textContent = shown >= of ? "" : `${shown.toLocaleString("en")} of ${of.toLocaleString("en")} ` +
+      "points are drawn: the first, the last, the least and the greatest of each pixel. Zoom in for all of them.";
+  }
+
+  async function draw(element) {
+    if (drawn.has(element)) return drawn.get(element);
+    const work = begin(element);
+    drawn.set(element, work);
+    return work;
+  }
+
+  async function begin(element) {
+    const name = element.dataset.figure;
+    const figure = read(name);
+    const curves = await wholeCurves(figure);
+    const view = inView(curves, null);
+    view.places.forEach((place, number) => {
+      for (const [column, values] of Object.entries(view.changes)) {
+        if (values[number] === undefined) continue;
+        const keys = column.split("."), last = keys.pop();
+        keys.reduce((inner, key) => inner[key], figure.data[place])[last] = values[number];
+      }
+    });
+    element.style.height = `${figure.layout.height}px`;
+    delete figure.layout.height;
+    await Plotly.newPlot(element, figure.data, figure.layout, name.startsWith("cell-") ? small : config);
+    await Plotly.relayout(element, themed());
+    if (curves.some((curve) => curve.points > MOST)) {
+      tell(element, view);
+      element.on("plotly_relayout", (change) => {
+        if (!Object.keys(change).some((key) => key.startsWith("xaxis."))) return;
+        const { range, autorange } = element.layout.xaxis;
+        const seen = inView(curves, change["xaxis.autorange"] || autorange ? null : range.map(Number));
+        tell(element, seen);
+        Plotly.restyle(element, seen.changes, seen.places);
+      });
+    }
+    if (after.has(name)) await after.get(name)(element);
+    element.dataset.drawn = "yes";
+  }
+
+  const near = new IntersectionObserver(
+    (entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => draw(entry.target)),
+    { rootMargin: "800px" });
+  elements.forEach((element) => near.observe(element));
+  // The rest when there is nothing else to do, so that a print has them all.
+  const idle = self.requestIdleCallback || ((act) => setTimeout(act, 50));
+  const rest = () => {
+    const next = elements.find((element) => !drawn.has(element));
+    if (next) draw(next).finally(() => idle(rest));
+  };
+  addEventListener("load", () => idle(rest));
+  const all = (change) => drawn.forEach((work, element) => {
+    if (element.dataset.drawn) Plotly.relayout(element, change(element));
+    else work.then(() => Plotly.relayout(element, change(element)));
+  });
+  dark.addEventListener("change", () => all(themed));
+  addEventListener("beforeprint", () => {
+    paper = true;
+    document.body.classList.add("paper");
+    elements.forEach(draw);
+    all((element) => ({ ...themed(), width: element.clientWidth, height: element.clientHeight }));
+  });
+  addEventListener("afterprint", () => {
+    paper = false;
+    document.body.classList.remove("paper");
+    all(() => ({ ...themed(), width: null, height: null, autosize: true }));
+  });
+  // `whenDrawn(name, act)`: what a page adds to a figure of its own.
+  return { read, draw, config, whenDrawn: (name, act) => after.set(name, act) };
+})();
