@@ -77,7 +77,12 @@ def open_link(
 
 @contextmanager
 def open_path(
-    path: LinkPath, folder: Path | None, backend: Backend = "tun", *, captures: bool = False
+    path: LinkPath,
+    folder: Path | None,
+    backend: Backend = "tun",
+    *,
+    captures: bool = False,
+    begins_when_told: bool = False,
 ) -> Iterator[Ends]:
     """The links of a path, with nodes between them; else as `open_link`."""
     tcp = Tcp("cubic", receive_buffer=BIG_BUFFERS, send_buffer=BIG_BUFFERS)
@@ -90,6 +95,7 @@ def open_path(
         packet_log=folder is not None,
         captures=captures,
         lateness_p99_ns=[100_000] * len(path.links),
+        begins_when_told=begins_when_told,
     )
     with ExitStack() as stack:
         client, *nodes, server = (stack.enter_context(NetworkNamespace()) for _ in range(len(path.links) + 1))

@@ -18,6 +18,7 @@ import reference_pages
 
 from quiclab.spec import (
     address_change,
+    address_changes,
     aqm,
     arms,
     competition,
@@ -65,7 +66,7 @@ def page() -> str:
         _section("resources (of a page)", Resources, RESOURCES_KEYS),
         _section("third_party (of a page)", ThirdParties, THIRD_PARTIES_KEYS),
         _section("[workload.video]", model.Video, video.VIDEO_KEYS),
-        _section("address_change (in [[workload]])", address_change.AddressChange, address_change.ADDRESS_CHANGE_KEYS),
+        _section("address_change (in [[workload]])", address_change.AddressChange, address_changes.ADDRESS_CHANGE_KEYS),
         _section("competition (in [[workload]])", model.Competition, competition.COMPETITION_KEYS),
         _section("competitors (in competition)", model.Competitor, competition.COMPETITOR_KEYS),
         _section("background (in competition)", model.Background, competition.BACKGROUND_KEYS),

@@ -5,58 +5,30 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chromium import DESKTOP, PHONE, needs_chromium, opened, started
 from synthetic_study import Shape, write_study
 
 from quiclab.report import write_report
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip install playwright)")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium (apt-get install chromium)")
-
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
-DESKTOP, PHONE = (1280, 900), (375, 812)
+pytestmark = needs_chromium
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """One Chromium for all tests of this file."""
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with started() as chromium:
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a study with failures, voids and every table."""
     return write_report(write_study(tmp_path_factory.mktemp("study")))
-
-
-@contextmanager
-def opened(browser: Any, report: Path, size: tuple[int, int], scheme: str = "light") -> Iterator[Any]:
-    """The page with all figures drawn; leaving it asserts that the console is clean and nothing else was requested."""
-    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)
-    page = context.new_page()
-    console: list[str] = []
-    requests: list[str] = []
-    page.on("console", lambda message: console.append(f"{message.type}: {message.text}"))
-    page.on("pageerror", lambda error: console.append(str(error)))
-    page.on("request", lambda request: requests.append(request.url))
-    page.goto(report.as_uri())
-    for figure in page.query_selector_all("[data-figure]"):
-        figure.scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelectorAll('[data-figure]:not([data-drawn])').length === 0")
-    yield page
-    assert console == []
-    assert [url for url in requests if not url.startswith(("data:", "blob:"))] == [report.as_uri()]
-    context.close()
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])

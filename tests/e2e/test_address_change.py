@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stack_study import need, run_arms
+from small_study import quiclab, trials
+from stack_study import need, run_arms, spec_text
 
 from quiclab.decoders import decode_trial
 from quiclab.metrics import compute_trial
@@ -77,3 +78,76 @@ def test_a_byte_that_never_comes_fails_the_trial(tmp_path: Path) -> None:
     found = run_arms(tmp_path, {"restart": _RESTART, "resume": _RESUME}, size="100 KB", workload=never)
     assert {trial["status"] for trial in found.values()} == {"failed"}
     assert all("the body was complete before" in trial["reason"] for trial in found.values())
+
+
+_SECOND = """
+[workload.address_change]
+after = "200 KB"
+link = { rate = "20 Mbit/s", delay = "30 ms" }
+"""
+_LINKS = """
+[[path.link]]
+name = "access"
+rate = "20 Mbit/s"
+delay = "5 ms"
+
+[[path.link]]
+name = "core"
+rate = "50 Mbit/s"
+delay = "3 ms"
+"""
+
+
+@pytest.mark.parametrize("ip_version", [4, 6])
+def test_the_second_network_has_a_link_of_its_own(ip_version: int, tmp_path: Path) -> None:
+    """Its rate and its delay are met from the change on, by one connection and by a second; captures have both."""
+    need(("client", "quiche"))
+    arms = {"resume": _RESUME, "migrate": _h3("migrate")}
+    found = run_arms(tmp_path, arms, size="2 MB", workload=_SECOND, path=f"ip_version = {ip_version}")
+    old, new = {4: (OLD, NEW), 6: ("fd77::1", "fd77::3")}[ip_version]
+    for trial in found.values():
+        assert trial["status"] == "verified", trial["reason"]
+        first, second = trial["link"], trial["link"]["more_links"][0]
+        assert (first["link"], second["link"]) == ("bottleneck", "after bottleneck")
+        assert trial["second_link"]["packet_log"] == "link-next.qplog"
+        addresses = trial["proof"]["client_addresses"]
+        assert min(addresses[each]["server"] for each in (old, new)) > 100_000
+        folder = tmp_path / "study" / "trials" / trial["trial_id"]
+        values = {row.name: row for row in compute_trial(folder, decode_trial(folder).tables, trial)}
+        assert values["path_rtt_min_ms"].value == pytest.approx(20, abs=1)
+        assert values["second_link_rtt_min_ms"].value == pytest.approx(61, abs=2)
+        assert values["path_rate_down_bit_per_s"].value == pytest.approx(50e6, rel=0.05)
+        assert values["second_link_rate_down_bit_per_s"].value == pytest.approx(20e6, rel=0.05)
+        sent = first["down"]["bytes_in"] + second["down"]["bytes_in"]
+        assert values["wire_bytes_down"].value == sent
+
+
+def test_a_proxy_in_mid_path_sees_the_address_change(tmp_path: Path) -> None:
+    """Only the client's leg moves: the node's proxy goes on with its origin, and a byte that never comes fails there,
+    too."""
+    need(("client", "quiche"), ("proxy", "nginx"))
+    behind = '\nproxy = "nginx"\nproxy_at = "access"'
+    arms = {"resume": _RESUME + behind, "migrate": _h3("migrate") + behind, "direct": _h3("migrate")}
+    spec = spec_text(arms, "1 MB", path=_LINKS, workload=_change("200 KB"))
+    never = spec.replace('name = "object"', 'name = "short"').split("[[workload]]")[1].split("[[path]]")[0]
+    spec = spec.replace("[[path]]", "[[workload]]" + never.replace("200 KB", "9 MB") + "[[path]]", 1)
+    file = tmp_path / "spec.toml"
+    file.write_text(spec.replace('rate = "50 Mbit/s"\ndelay = "10 ms"\n', "", 1))
+    done = quiclab("run", file, "--out", tmp_path / "study", "--no-report", timeout=300)
+    assert done.returncode == 1, done.stdout + done.stderr
+    tried = [trial for trial in trials(tmp_path / "study") if trial["row"]["kind"] == "main"]
+    for trial in tried:
+        if trial["row"]["workload"] == "short":
+            assert "the body was complete before" in trial["reason"]
+            continue
+        assert trial["status"] == "verified", trial["reason"]
+        assert [link["link"] for link in trial["link"]["more_links"]] == ["core", "after access"]
+        assert trial["link"]["more_links"][1]["down"]["delivered"] > 100
+        assert trial["proof"]["migrated"] is (trial["row"]["arm"] != "resume")
+        if trial["proxy"]:
+            leg = trial["proof"]["origin_leg"]
+            assert leg["bytes_from_origin"] > 1_000_000
+    assert {(trial["row"]["workload"], trial["status"]) for trial in tried} == {
+        ("object", "verified"),
+        ("short", "failed"),
+    }

@@ -107,3 +107,32 @@ def test_loss_stays_on_its_link(tmp_path: Path, backend: Backend) -> None:
     assert logged(tmp_path, "link-2.qplog").filter(pl.col("action") == "dropped").height == lost
     names = ("client.pcapng", "server.pcapng", "link-2-client.pcapng", "link-2-server.pcapng")
     assert all((tmp_path / name).stat().st_size > 0 for name in names)
+
+
+def test_what_passes_before_the_workload_is_none_of_it(tmp_path: Path, backend: Backend) -> None:
+    """It takes its time over both links and is lost as all is; then numbers, t = 0, draws and books are fresh."""
+
+    def work() -> dict[str, Any]:
+        with open_path(path_of(lossy=True), tmp_path, backend, begins_when_told=True) as ends:
+            before = udp_flood(ends, 5_000_000, 0.3)
+            time.sleep(0.2)
+            ends.link.begin()
+            begun_ns = time.monotonic_ns()
+            after = udp_flood(ends, 5_000_000, 0.3)
+            return {"before": before, "after": after, "begun_ns": begun_ns, "link": ends.link.stop()}
+
+    told = in_sandbox(work)
+    for name, link in (("link.qplog", told["link"]), ("link-2.qplog", told["link"]["more_links"][0])):
+        rows = PacketLog().decode(tmp_path / name, Context()).tables["link_packets"]
+        rows = rows.filter(pl.col("direction") == "up")
+        early, own = rows.filter(pl.col("arrival_ns") < told["begun_ns"]), rows.filter(pl.col("index").is_not_null())
+        assert set(early["action"]) == {"outside_model"}
+        assert early.height >= told["before"]["sent"] * 0.9
+        delivered = early.filter(pl.col("reason").is_null(), pl.col("size_bytes") > 1400)  # not the kernel's own
+        assert (delivered["due_ns"] - delivered["arrival_ns"]).min() >= NEAR_MS * 10**6  # type: ignore[operator]
+        assert own["arrival_ns"].min() >= told["begun_ns"]  # type: ignore[operator]
+        assert sorted(own["index"]) == list(range(own.height))
+        assert link["model_zero_ns"] == own["arrival_ns"].min()
+        assert link["up"]["packets_in"] == own.height
+    lost = told["link"]["more_links"][0]["up"]["dropped"].get("loss", 0)
+    assert told["after"]["sent"] - told["after"]["received"] == lost

@@ -126,6 +126,39 @@ def test_children_that_were_left_behind_are_counted() -> None:
     assert told["life"]["cpu_ns"] > told["alone"] + 50_000_000
 
 
+@pytest.mark.netns
+def test_what_nobody_waited_for_is_counted_too() -> None:
+    """A client that ends with its transfer, as a browser does: most of its work was that of a process whose end nobody
+    waited for, and that had waited often before the transfer began."""
+    wait = "import time\nfor _ in range({}): time.sleep(0.001)\n"
+    worker = wait.format(300) + "print('began', flush=True)\n" + wait.format(200)
+    worker += "end = time.process_time() + 0.5\nwhile time.process_time() < end: pass\ntime.sleep(0.5)"
+    parent = f"import os, subprocess, sys; subprocess.Popen([sys.executable, '-S', '-c', {worker!r}]); os.close(1); "
+    parent += "sys.stdin.read()"
+
+    def work() -> dict[str, Any]:
+        argv = [sys.executable, "-S", "-c", parent]
+        with (
+            ProcessCosts() as costs,
+            subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True) as process,
+        ):
+            assert process.stdin is not None
+            assert process.stdout is not None
+            costs.watch("client", process.pid)
+            assert process.stdout.readline() == b"began\n"
+            costs.begin()
+            process.stdout.read()  # until the worker has ended
+            process.stdin.close()
+            usage = reap(process)
+            costs.end()
+            costs.ended("client", usage)
+        return costs.summary()["client"]["transfer"]
+
+    told = in_sandbox(work)
+    assert told["cpu_ns"] > 400_000_000
+    assert 150 <= told["voluntary_switches"] <= 300
+
+
 def test_our_own_size_is_nobodys_memory() -> None:
     """A program begins in its starter's memory, which ru_maxrss remembers: a small one must not look as large as us."""
     ballast = bytearray(300 << 20)

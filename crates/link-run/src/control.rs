@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The request to stop (end of standard input, SIGTERM, SIGINT), and waiting for that or for packets.
+//! The requests to begin (a line of standard input) and to stop (its end, SIGTERM, SIGINT), and waiting for these or for
+//! packets.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -38,10 +39,11 @@ impl Control {
     }
 }
 
-/// What the link waits for: the request to stop, and packets.
+/// What the link waits for: requests, and packets.
 #[derive(Debug)]
 pub struct Wait {
     entries: Vec<libc::pollfd>,
+    told_to_begin: bool,
 }
 
 /// How many of the entries are not of devices.
@@ -59,7 +61,13 @@ impl Wait {
         };
         Self {
             entries: requests.into_iter().chain(devices).map(entry).collect(),
+            told_to_begin: false,
         }
+    }
+
+    /// Whether there was a request to begin since this was last asked.
+    pub fn was_told_to_begin(&mut self) -> bool {
+        std::mem::take(&mut self.told_to_begin)
     }
 
     /// Waits at most for `timeout`. True: stop.
@@ -106,7 +114,10 @@ impl Wait {
             }
             return false;
         }
-        entries[1].revents != 0 || (entries[0].revents != 0 && input_is_over())
+        let (input, signals) = (entries[0].revents != 0, entries[1].revents != 0);
+        let over = input && input_is_over();
+        self.told_to_begin |= input && !over;
+        signals || over
     }
 }
 

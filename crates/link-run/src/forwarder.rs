@@ -12,7 +12,8 @@ use crate::timer::{Naps, Spin};
 /// How often the request to stop is looked for while there is no time to sleep.
 const LOOK_NS: u64 = 1_000_000;
 
-/// Moves the packets of all directions, in this thread, until `control` says stop.
+/// Moves the packets of all directions, in this thread, until `control` says stop. Calls `begun` when it was told that the
+/// workload begins, and is ready for that.
 ///
 /// # Errors
 /// If a device is lost.
@@ -20,11 +21,16 @@ pub fn run(
     mut lanes: Vec<Lane<'_>>,
     control: &Control,
     mut spin: Spin,
+    begun: impl Fn(),
 ) -> io::Result<Vec<Account>> {
     let mut wait = Wait::new(control, lanes.iter().flat_map(Lane::fds));
     let mut naps = Naps::default();
     let mut looked_ns = monotonic_ns();
     loop {
+        if wait.was_told_to_begin() {
+            lanes.iter_mut().for_each(Lane::begin);
+            begun();
+        }
         let mut busy = false;
         for lane in &mut lanes {
             busy |= lane.turn()?;

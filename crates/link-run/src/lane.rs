@@ -73,6 +73,12 @@ impl<'a> Lane<'a> {
         }
     }
 
+    /// The workload begins.
+    pub fn begin(&mut self) {
+        self.waiting.begin();
+        self.lost_before = None;
+    }
+
     /// What to wait for.
     #[must_use]
     pub fn fds(&self) -> Vec<RawFd> {

@@ -62,11 +62,12 @@ pub fn run(file: &Path) -> Result<(), Error> {
     let mut lanes = Vec::new();
     let of_links = links.iter().zip(&mut ports).zip(models).zip(logs);
     for ((((link, [client, server]), models), logs), zero) in of_links.zip(&zeros) {
-        let [up, down] = directions(link, models, logs, zero, start.offset_ns);
+        let [up, down] = directions(link, models, logs, zero, &config, start.offset_ns);
         lanes.push(Lane::new(&mut *client.source, &mut *server.sink, up));
         lanes.push(Lane::new(&mut *server.source, &mut *client.sink, down));
     }
-    let accounts = forwarder::run(lanes, &control, spin).map_err(Error::system(
+    let begun = || tell(&event("begun", &json!({}), json!({})));
+    let accounts = forwarder::run(lanes, &control, spin, begun).map_err(Error::system(
         "lost a device",
         "its namespace must outlive the link",
     ))?;
@@ -110,6 +111,7 @@ fn directions<'a>(
     models: [Direction; 2],
     logs: [Logs; 2],
     zero: &'a ModelZero,
+    config: &Config,
     clock_offset_ns: i64,
 ) -> [Waiting<'a>; 2] {
     let [up_model, down_model] = models;
@@ -127,8 +129,8 @@ fn directions<'a>(
         clock_offset_ns,
     };
     [
-        Waiting::new(up, up_model, zero, up_logs),
-        Waiting::new(down, down_model, zero, down_logs),
+        Waiting::new(up, up_model, zero, up_logs, config.begins_when_told),
+        Waiting::new(down, down_model, zero, down_logs, config.begins_when_told),
     ]
 }
 

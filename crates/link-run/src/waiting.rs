@@ -36,6 +36,11 @@ impl ModelZero {
             .compare_exchange(0, arrival_ns, Ordering::AcqRel, Ordering::Acquire);
         set.map_or_else(|zero_ns| zero_ns, |_| arrival_ns)
     }
+
+    /// No packet came yet.
+    fn clear(&self) {
+        self.0.store(0, Ordering::Release);
+    }
 }
 
 /// What does not change about a direction.
@@ -55,6 +60,8 @@ pub struct Passage {
 pub struct Waiting<'a> {
     passage: Passage,
     model: Direction,
+    /// The model as it was at first, while what passes is not yet of the workload.
+    unused: Option<Direction>,
     zero: &'a ModelZero,
     calendar: Calendar,
     /// Packets in a managed queue, by their number: their slots.
@@ -70,11 +77,19 @@ pub struct Waiting<'a> {
 }
 
 impl<'a> Waiting<'a> {
-    /// Nothing yet.
+    /// Nothing yet. Where the workload begins `when_told`, the model does to packets before that what it does to all, and
+    /// begins anew then.
     #[must_use]
-    pub fn new(passage: Passage, model: Direction, zero: &'a ModelZero, logs: Logs) -> Self {
+    pub fn new(
+        passage: Passage,
+        model: Direction,
+        zero: &'a ModelZero,
+        logs: Logs,
+        when_told: bool,
+    ) -> Self {
         Self {
             passage,
+            unused: when_told.then(|| model.clone()),
             model,
             zero,
             calendar: Calendar::default(),
@@ -103,6 +118,25 @@ impl<'a> Waiting<'a> {
     #[must_use]
     pub fn model_has_begun(&self) -> bool {
         self.zero.get().is_some()
+    }
+
+    /// The workload begins: t = 0 is its first packet, which is number 0. What came before was outside the model.
+    pub fn begin(&mut self) {
+        let Some(unused) = self.unused.take() else {
+            return;
+        };
+        self.model = unused;
+        self.zero.clear();
+        self.counters = Counters {
+            outside_model: self.counters.outside_model + self.counters.packets_in,
+            ..Counters::default()
+        };
+        // The model that was to decide on these is gone.
+        let now_ns = monotonic_ns();
+        for (_, slot) in self.undecided.drain() {
+            self.pool.get_mut(slot).record.due_ns = now_ns;
+            self.calendar.push(now_ns, slot);
+        }
     }
 
     /// Takes in all packets of one read: how many. `None`: it is not to be understood.
@@ -181,7 +215,13 @@ impl<'a> Waiting<'a> {
         let verdict = self.model.offer(at, packet);
         self.counters.packets_in += 1;
         self.counters.bytes_in += size;
-        self.pool.get_mut(slot).record.index = verdict.index;
+        let record = &mut self.pool.get_mut(slot).record;
+        if self.unused.is_some() {
+            record.index = NO_INDEX;
+            record.action = Action::OutsideModel;
+        } else {
+            record.index = verdict.index;
+        }
         let comment = match verdict.fate {
             Fate::Dropped(reason) => Some(reason_comment(reason)),
             Fate::Delivered(_) | Fate::Waiting => None,
@@ -220,8 +260,12 @@ impl<'a> Waiting<'a> {
             Fate::Waiting => {}
             Fate::Dropped(reason) => {
                 self.counters.drop(reason);
-                record.action = Action::Dropped;
                 record.reason = reason_number(reason);
+                if record.action == Action::OutsideModel {
+                    record.due_ns = record.arrival_ns; // a time that nobody waits for
+                } else {
+                    record.action = Action::Dropped;
+                }
                 self.logs.record(record);
                 self.pool.give_back(slot);
             }

@@ -381,3 +381,68 @@ fn links_keep_their_logs_apart() {
     let second = (0..10).flat_map(|number| [100 + number, 200 + number]);
     assert_eq!(told("link-2.qplog"), (8, second.collect()));
 }
+
+/// Links that name one file share it: each is an interface, and the packets of all are in order of time.
+#[test]
+fn links_may_share_a_capture() {
+    let scratch = Scratch::new("shared-capture");
+    let config = scratch.config(4 << 20);
+    let second = config::Files {
+        packet_log: None,
+        capture_client: config.capture_client.clone(),
+        capture_server: None,
+    };
+    let (mut logs, writing) = log::create(&config, &[second], OFFSET_NS).expect("created");
+    // Ahead of the clock: nothing is so old that the writer would not wait for the other streams.
+    let base_ns = OFFSET_NS.unsigned_abs() + 1_000_000_000_000_000_000;
+    let mut capture = |link: usize, direction: usize, way, times: &[u64]| {
+        for &time_ns in times {
+            logs[link][direction].capture(&Packet {
+                time_ns: base_ns + time_ns,
+                way,
+                id: None,
+                comment: None,
+                data: &[0x45; 40],
+            });
+        }
+    };
+    capture(0, 0, Way::Outbound, &[10, 20, 60]);
+    capture(0, 1, Way::Inbound, &[20, 50]);
+    capture(1, 0, Way::Outbound, &[30, 40, 70]);
+    for direction in logs.into_iter().flatten() {
+        let _ = direction.finish();
+    }
+    writing.finish(&[7, 8]).expect("written");
+    let bytes = fs::read(scratch.0.join("client.pcapng")).expect("a file");
+    let mut blocks = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let (kind, length) = (u32_at(&bytes, at), u32_at(&bytes, at + 4) as usize);
+        let fields = (kind == 6).then(|| {
+            let low = u32_at(&bytes, at + 16).wrapping_sub(low_half(base_ns));
+            (u32_at(&bytes, at + 8), low)
+        });
+        blocks.push((kind, fields));
+        at += length;
+    }
+    let packets = [
+        (0, 10),
+        (0, 20),
+        (0, 20),
+        (1, 30),
+        (1, 40),
+        (0, 50),
+        (0, 60),
+        (1, 70),
+    ];
+    let headers = [(0x0a0d_0d0a, None), (1, None), (1, None)];
+    let expected: Vec<_> = headers
+        .into_iter()
+        .chain(packets.map(|packet| (6, Some(packet))))
+        .collect();
+    assert_eq!(blocks, expected);
+}
+
+fn low_half(number: u64) -> u32 {
+    u32_at(&number.to_le_bytes(), 0)
+}

@@ -80,16 +80,24 @@ def page(document: dict[str, Any]) -> str:
 
 
 def _programs(document: dict[str, Any], results: Iterable[Result]) -> list[str]:
-    lines = ["| program | role | version | qlog | key log |", "|---|---|---|---|---|"]
+    lines = ["| program | role | version | migrates | qlog | key log |", "|---|---|---|---|---|---|"]
     for kind, log in (("clients", "client_qlog"), ("fronts", "server_qlog")):
         for program in document[kind]:
             own = [r for r in results if r["client" if kind == "clients" else "front"] == program["name"]]
             own = [r for r in own if kind == "clients" or r["role"] == program["role"]]
             qlog = _yes(any(result["logs"][log] for result in own))
             keys = _yes(any(result["logs"]["keys"] for result in own)) if kind == "clients" else ""
-            cells = (program["name"], program["role"], _cell(program["version"]), qlog, keys)
+            cells = (program["name"], program["role"], _cell(program["version"]), _migrates(own), qlog, keys)
             lines.append("| " + " | ".join(cells) + " |")
     return lines
+
+
+def _migrates(results: Iterable[Result]) -> str:
+    """With how many of those with whom it was tried, proven by their packets; nothing where it was not tried."""
+    tried = [result["outcome"] == "verified" for result in results if result["what"] == "migration"]
+    if not tried:
+        return ""
+    return _yes(any(tried)) + ("" if len(set(tried)) == 1 else f", {sum(tried)} of {len(tried)}")
 
 
 def _yes(so: bool) -> str:

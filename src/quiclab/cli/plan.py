@@ -68,7 +68,7 @@ def load_study(spec: Path) -> Study:
 
 def describe_arms(study: Study) -> ArmsSummary:
     """What the arms are and where they differ, by what their programs tell."""
-    return arms_summary(study, {arm.name: _facts(arm, study.workloads) for arm in study.arms})
+    return arms_summary(study, {arm.name: _facts(arm, study.measured_workloads) for arm in study.measured_arms})
 
 
 def _facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
@@ -96,8 +96,8 @@ def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:
     power = attainable(study)
     if power.together is None or power.together > max(1, power.comparisons // 2):
         found.append(power.sentence)
-    for arm in study.arms:
-        found += [f"Arm {arm.name} cannot run: {reason}." for reason in objections(arm, study.workloads)]
+    for arm, workloads in study.runs():
+        found += [f"Arm {arm.name} cannot run: {reason}." for reason in objections(arm, workloads)]
     found += [f"Not on this machine: {reason}." for reason in look_for(study.arms, bounded_run).missing]
     for path in study.paths:
         found += ecn_warnings(study.arms, path) + block_warnings(study.arms, path)

@@ -120,13 +120,13 @@ def loss_text(loss: Loss | None) -> str:
 
 def _size(study: Study, rows: Sequence[PlanRow]) -> list[str]:
     main = sum(row.kind == "main" for row in rows)
-    sizes = ", ".join(_objects(workload) for workload in study.workloads)
-    several = any(len(workload.object_sizes) > 1 for workload in study.workloads)
+    sizes = ", ".join(_objects(workload) for workload in study.measured_workloads)
+    several = any(len(workload.object_sizes) > 1 for workload in study.measured_workloads)
     aa, control = study.aa, len(rows) - main
-    counted = _count(study.workloads, "workload" if several else "object")
+    counted = _count(study.measured_workloads, "workload" if several else "object")
     return [
         f"Objects: {sizes}.",
-        f"{counted} × {_count(study.paths, 'path')} × {_count(study.arms, 'arm')} × "
+        f"{counted} × {_count(study.paths, 'path')} × {_count(study.measured_arms, 'arm')} × "
         f"{study.blocks} block{'s' * (study.blocks != 1)} = "
         f"{main} trials,",
         f"and {control} trials of A/A control ({aa.workload}/{aa.path}, {aa.blocks} blocks, each arm against itself).",

@@ -33,7 +33,7 @@ _SLOWER = 5
 
 def count_system_calls(laboratory: Laboratory, study_dir: StudyDir, console: Console) -> None:
     """Count for every arm that has no counts yet. An arm that could not be counted is asked about again."""
-    missing = [arm for arm in laboratory.study.arms if not _counted(study_dir.system_calls(arm.name))]
+    missing = [arm for arm in laboratory.study.measured_arms if not _counted(study_dir.system_calls(arm.name))]
     problem = syscall_count_problem() if missing else None
     if problem is not None:
         console.print(f"[yellow]system calls are not counted: {escape(problem)}[/yellow]", highlight=False)
@@ -81,7 +81,7 @@ def _count(laboratory: Laboratory, arm: Arm) -> dict[str, Any]:
 
 def _row(study: Study, arm: Arm) -> PlanRow:
     """Any row of the plan that runs this arm in the first cell."""
-    first = ("main", arm.name, study.workloads[0].name, study.paths[0].name)
+    first = ("main", arm.name, study.measured_workloads[0].name, study.paths[0].name)
     return next(row for row in make_plan(study) if (row.kind, row.arm_name, row.workload, row.path) == first)
 
 

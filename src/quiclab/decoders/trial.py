@@ -14,6 +14,9 @@ from quiclab.decoders.log_files import find
 from quiclab.decoders.sinks import InMemory
 from quiclab.tables import TABLES
 
+_NOT_MEASURED = "raw/first-visit"
+"""What a client left of the visit before the measured one."""
+
 
 @dataclass(frozen=True)
 class Decoded:
@@ -35,8 +38,10 @@ def decode_trial(trial_dir: Path) -> Decoded:
     paths = [trial_dir / "trial.json", *sorted((trial_dir / "raw").rglob("*"))]
     left_out, servers_end = _captures_of_links(trial_dir)
     names = {path: str(path.relative_to(trial_dir)) for path in paths if path.is_file()}
+    names = {path: name for path, name in names.items() if not name.startswith(_NOT_MEASURED)}
+    behind = _ORIGIN_LOGS if _has_proxy(trial_dir) else ()
     found = find(
-        ((path, name) for path, name in names.items() if name not in left_out),
+        ((path, name) for path, name in names.items() if name not in left_out and not name.startswith(behind)),
         dict.fromkeys(servers_end, "server"),
     )
     sink = InMemory()
@@ -44,6 +49,17 @@ def decode_trial(trial_dir: Path) -> Decoded:
     tables = {name: finished(name, sink, account).collect() for name, table in TABLES.items() if table.from_logs}
     told = account.tables()
     return Decoded(tables | told, told["decode_stats"])
+
+
+_ORIGIN_LOGS = ("raw/server-qlog/",)
+"""Behind a proxy the server's connections are with that, not with the client."""
+
+
+def _has_proxy(trial_dir: Path) -> bool:
+    try:
+        return bool(json.loads((trial_dir / "trial.json").read_text()).get("proxy"))
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def _captures_of_links(trial_dir: Path) -> tuple[set[str], set[str]]:

@@ -21,6 +21,7 @@ from quiclab.endpoints.clients.quiche import QuicheClient
 from quiclab.endpoints.clients.quinn import QuinnClient
 from quiclab.endpoints.clients.wget2 import Wget2
 from quiclab.endpoints.command import CommandClient, CommandProxy, CommandServer
+from quiclab.endpoints.proxies.caddy import CaddyProxy
 from quiclab.endpoints.proxies.envoy import Envoy
 from quiclab.endpoints.proxies.haproxy import Haproxy
 from quiclab.endpoints.proxies.nginx import NginxProxy
@@ -50,6 +51,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Envoy(),
     Haproxy(),
     NginxProxy(),
+    CaddyProxy(),
     CommandProxy(),
     CurlCffi(),
     Curl(),
@@ -113,6 +115,7 @@ def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
         ]
         if not set(program.knobs.asked()) - known and (why := endpoint.unsupported(program, protocol)) is not None:
             found.append(why)
+    found += _unvisited(arm, client, workloads)
     return found + _unheard(arm) + _uncompressed(arm) + objections_to_change(arm, workloads, client)
 
 
@@ -137,17 +140,22 @@ def _unloaded(arm: Arm, client: Endpoint, server: Endpoint, pages: Collection[Wo
         able = [each.name for each in ENDPOINTS if "think_time" in each.abilities]
         told = f"the server {server.name} cannot wait before it answers, as the servers of a HAR did: unsupported"
         found.append(f'{told}; {", ".join(able)} can, or write think = "none"')
-    if arm.proxy is not None and any(_has_other_hosts(each) for each in pages):
+    if arm.proxy is not None and any(each.page is not None and each.page.several_hosts for each in pages):
         found.append("a proxy has one origin, and a page of several hosts has several: unsupported")
     return found
 
 
-def _has_other_hosts(workload: Workload) -> bool:
-    page = workload.page
-    if page is None:
-        return False
-    shares = (*vars(page.third_party).values(), *(each.third_party for each in page.resources))
-    return page.har is not None or any(share.value > 0 for share in shares)
+def _unvisited(arm: Arm, client: Endpoint, workloads: Collection[Workload]) -> list[str]:
+    """Why a client that makes its first visit itself cannot do so."""
+    if "first_visit" not in client.abilities or arm.client.knobs.session is None:
+        return []
+    asked = f'session = "{arm.client.knobs.session}"'
+    found = []
+    if others := [each.name for each in workloads if each.page is None]:
+        found.append(f"the client {client.name} visits pages first, and {others[0]} is none: {asked} cannot be had")
+    if shared := [each.name for each in workloads if each.page is not None and each.competition is not None]:
+        found.append(f"in the competition of {shared[0]} there is no time for a first visit: {asked} cannot be had")
+    return found
 
 
 def _unplayed(client: Endpoint, server: Endpoint) -> list[str]:

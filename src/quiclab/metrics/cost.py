@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import polars as pl
+
 from quiclab.metrics._api import Better, Metric
 from quiclab.metrics.evidence import Evidence, Unknown
 
@@ -33,10 +35,20 @@ def _cpu_ms(evidence: Evidence, role: Role) -> float:
 
 def _cpu_ms_per_mb(evidence: Evidence, role: Role) -> float:
     cpu_ms = _cpu_ms(evidence, role)
-    body_bytes = int((evidence.trial.get("expected") or {}).get("body_bytes") or 0)
-    if not body_bytes:
+    transferred = _transferred_bytes(evidence)
+    if not transferred:
         raise Unknown("no bodies were transferred")
-    return cpu_ms / (body_bytes / _BYTES_PER_MB)
+    return cpu_ms / (transferred / _BYTES_PER_MB)
+
+
+def _transferred_bytes(evidence: Evidence) -> int:
+    """Of the bodies; where nobody knows beforehand how much of them will come, of the packets that came."""
+    expected = evidence.trial.get("expected") or {}
+    by_the_clock = (evidence.trial.get("competition") or {}).get("lasts_ns") is not None
+    if "video" not in expected and not by_the_clock:
+        return int(expected.get("body_bytes") or 0)
+    came = evidence.packets(evidence.receiver, evidence.way)
+    return int(came.filter(pl.col("dropped").is_null())["size_bytes"].sum())
 
 
 def _metrics(role: Role) -> tuple[Metric, ...]:
@@ -49,7 +61,8 @@ def _metrics(role: Role) -> tuple[Metric, ...]:
             "ms/MB",
             "lower",
             f"Processor time of the {role} with its children {_DURING}, per million bytes of the bodies that were to "
-            "be transferred: user and system together, so that what the kernel does for it counts where it is booked "
+            "be transferred (of a video, or where a clock ends a competition, of the IP packets that arrived): user "
+            "and system together, so that what the kernel does for it counts where it is booked "
             "on it. 1 ms/MB is 1 ns per byte.",
             _cpu_ms_per_mb,
         ),

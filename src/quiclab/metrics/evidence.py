@@ -110,7 +110,16 @@ class Evidence:
     @property
     def one_link(self) -> bool:
         """Whether both captures are of the same link, so that a packet has the same index in both."""
-        return len([link for link in self.trial.get("links") or () if link["leg"] == "client"]) < 2
+        return (
+            self.second_link is None
+            and len([link for link in self.trial.get("links") or () if link["leg"] == "client"]) < 2
+        )
+
+    @property
+    def second_link(self) -> Mapping[str, Any] | None:
+        """The client's link in the network to which it was to change; None where it stays."""
+        link: Mapping[str, Any] | None = self.trial.get("second_link")
+        return link
 
     @cached_property
     def zero_ns(self) -> int:

@@ -16,16 +16,25 @@ _DIRECTIONS: tuple[Direction, ...] = ("up", "down")
 
 
 def _links(evidence: Evidence) -> list[pl.DataFrame]:
-    """What the model handled, a frame for each link, from client to server.
-
-    Behind a proxy the warm-up passes too: of several links only what came since the client's first packet counts.
-    """
+    """What the model handled, a frame for each link, from client to server; a proxy's warm-up is outside it."""
     packets = evidence.table("link_packets").filter(pl.col("action") != "outside_model")
-    logs = [f"raw/{link['packet_log']}" for link in evidence.trial.get("links") or ()]
-    if len(logs) < 2:
+    logs = [link["packet_log"] for link in evidence.trial.get("links") or ()]
+    if len(logs) < 2 and evidence.second_link is None:
         return [packets]
-    since = packets.filter(pl.col("arrival_ns") >= evidence.zero_ns)
-    return [since.filter(pl.col("source") == log) for log in logs]
+    return [_of_log(packets, log) for log in logs]
+
+
+def _of_log(packets: pl.DataFrame, log: str) -> pl.DataFrame:
+    return packets.filter(pl.col("source") == f"raw/{log}")
+
+
+def _second_link(evidence: Evidence, direction: Direction) -> pl.DataFrame:
+    """What the client's link in its second network handled; of a client that stays it has no rows."""
+    link, packets = evidence.second_link, evidence.table("link_packets")
+    if link is None:
+        return packets.clear()
+    mine = pl.col("direction") == direction
+    return _of_log(packets.filter(pl.col("action") != "outside_model", mine), link["packet_log"])
 
 
 def each_link(evidence: Evidence, direction: Direction | None = None) -> list[pl.DataFrame]:
@@ -49,7 +58,8 @@ def _own(evidence: Evidence, direction: Direction) -> list[pl.DataFrame]:
 
 def lost_packets(evidence: Evidence, direction: Direction) -> float:
     """Packets dropped, whatever the reason."""
-    return sum(packets.filter(pl.col("action") == "dropped").height for packets in _own(evidence, direction))
+    links = [*_own(evidence, direction), _second_link(evidence, direction)]
+    return sum(packets.filter(pl.col("action") == "dropped").height for packets in links)
 
 
 def loss_pct(evidence: Evidence, direction: Direction) -> float:
@@ -107,7 +117,8 @@ def _rate_of(packets: pl.DataFrame) -> float | None:
 
 def lateness_p99_us(evidence: Evidence) -> float:
     """How late the link wrote packets; of several links, the latest."""
-    lates = [packets["lateness_ns"].drop_nulls() for packets in each_link(evidence)]
+    links = [*each_link(evidence), *(_second_link(evidence, direction) for direction in _DIRECTIONS)]
+    lates = [packets["lateness_ns"].drop_nulls() for packets in links]
     values = [late.quantile(0.99, interpolation="higher") for late in lates]
     known = [value for value in values if value is not None]
     if not known:
@@ -117,14 +128,44 @@ def lateness_p99_us(evidence: Evidence) -> float:
 
 def queue_max_bytes(evidence: Evidence) -> float:
     """The longest queue that a packet met."""
-    return max(float(packets["queue_bytes"].max()) for packets in each_link(evidence))  # type: ignore[arg-type]
+    links = [*each_link(evidence), *(_second_link(evidence, direction) for direction in _DIRECTIONS)]
+    return max(float(packets["queue_bytes"].max()) for packets in links if packets.height)  # type: ignore[arg-type]
 
 
 def wire_bytes(evidence: Evidence, direction: Direction) -> float:
     """What one end of the client's leg put on the path."""
     leg = sum(link["leg"] == "client" for link in evidence.trial.get("links") or ()) or 1
-    packets = _own(evidence, direction)[0 if direction == "up" else leg - 1]
-    return int(packets.filter(~pl.col("duplicate"))["size_bytes"].cast(pl.Int64).sum())
+    sent = [_own(evidence, direction)[0 if direction == "up" else leg - 1]]
+    if direction == "up" or leg == 1:
+        sent.append(_second_link(evidence, direction))
+    return sum(int(packets.filter(~pl.col("duplicate"))["size_bytes"].cast(pl.Int64).sum()) for packets in sent)
+
+
+def second_rate_bit_per_s(evidence: Evidence, direction: Direction) -> float:
+    """As `rate_bit_per_s`, of the client's link in its second network."""
+    rate = _rate_of(_taken(evidence, direction))
+    if rate is None:
+        raise Unknown("the bottleneck was never busy")
+    return rate
+
+
+def second_rtt_min_ms(evidence: Evidence) -> float:
+    """As `rtt_min_ms`, of the client's link in its second network."""
+    ways = [
+        _taken(evidence, direction).select((pl.col("due_ns") - pl.col("arrival_ns")).min()).item()
+        for direction in _DIRECTIONS
+    ]
+    if any(way is None for way in ways):
+        raise Unknown("no packet was delivered in one direction")
+    return float(sum(ways)) / 1e6
+
+
+def _taken(evidence: Evidence, direction: Direction) -> pl.DataFrame:
+    """Of the second link, in one direction. Raises Unknown where no packet took it."""
+    packets = _second_link(evidence, direction)
+    if packets.is_empty():
+        raise Unknown(f"no packet going {direction} was on a link of a second network")
+    return packets
 
 
 def _both(name: str, unit: str, doc: str, compute: Callable[[Evidence, Direction], float]) -> tuple[Metric, ...]:
@@ -171,4 +212,18 @@ PATH = (
     ),
     Metric("queue_max_bytes", "bytes", "none", "Longest queue that a packet met, either way.", queue_max_bytes),
     *_both("wire_bytes_{}", "bytes", "IP bytes going {} that one end of the client's leg sent.", wire_bytes),
+    Metric(
+        "second_link_rtt_min_ms",
+        "ms",
+        "none",
+        "As `path_rtt_min_ms`, of the client's link in the network to which it changed. The `path_` metrics are of the "
+        "links that the transfer began with.",
+        second_rtt_min_ms,
+    ),
+    *_both(
+        "second_link_rate_{}_bit_per_s",
+        "bit/s",
+        "As `path_rate_{0}_bit_per_s`, of the client's link in the network to which it changed.",
+        second_rate_bit_per_s,
+    ),
 )

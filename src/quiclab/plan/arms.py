@@ -27,7 +27,7 @@ def arms_summary(study: Study, facts: Mapping[str, Mapping[str, str]]) -> ArmsSu
     `facts`: name of the arm → point (`congestion_control`, `initial_window`, `packet_size`, `receive_window`, …) →
     value in words. The programs themselves are compared too, and the TCP settings of arms that use TCP.
     """
-    arms = sorted(study.arms, key=lambda arm: arm.name != study.baseline)
+    arms = sorted(study.measured_arms, key=lambda arm: arm.name != study.baseline)
     told = [{**_programs(arm), **facts.get(arm.name, {})} for arm in arms]
     equal: list[str] = []
     different: list[tuple[str, list[str]]] = []

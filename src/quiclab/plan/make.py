@@ -116,13 +116,13 @@ def _block(cell: _Cell, block: int, study_seed: int) -> Iterator[PlanRow]:
 
 
 def _cells(study: Study) -> Iterator[_Cell]:
-    arms = tuple((arm.name, arm.name) for arm in study.arms)
+    arms = tuple((arm.name, arm.name) for arm in study.measured_arms)
     for path in study.paths:
-        for workload in study.workloads:
+        for workload in study.measured_workloads:
             cell_id = f"{workload.name}/{path.name}"
             yield _Cell("main", cell_id, workload.name, path.name, arms, study.baseline, study.blocks)
     aa = study.aa
-    for arm in study.arms:
+    for arm in study.measured_arms:
         first, second = f"{arm.name}#1", f"{arm.name}#2"
         cell_id = f"{aa.workload}/{aa.path}/aa-{arm.name}"
         twins = ((first, arm.name), (second, arm.name))

@@ -43,7 +43,7 @@ def attainable(study: Study) -> Attainable:
     Benjamini–Hochberg rejects k of m comparisons if their p are at most k × alpha / m (Benjamini and Hochberg, JRSS B
     57, 1995), so with the smallest p in each of them k must be at least m × p / alpha.
     """
-    comparisons = len(study.workloads) * len(study.paths) * (len(study.arms) - 1)
+    comparisons = len(study.measured_workloads) * len(study.paths) * (len(study.measured_arms) - 1)
     smallest_p = _smallest_p(study.blocks)
     together = max(1, math.ceil(comparisons * smallest_p / study.alpha))
     blocks_alone = next(n for n in range(1, 2000) if _smallest_p(n) <= study.alpha / comparisons)

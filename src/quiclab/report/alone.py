@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
-import html
 from pathlib import Path
 
+import plotly.graph_objects as go
 import polars as pl
+from plotly.offline import get_plotlyjs
 
 from quiclab.errors import HostError
-from quiclab.figures import THEMES, Figure, spec
+from quiclab.figures import THEMES, Figure
+from quiclab.figures import spec as spec_of
+from quiclab.report.packing import packed
+from quiclab.report.rendering import render
+from quiclab.report.thinning import thinned
 
 _WIDTH_PX = 760
 """About the width of a page's text, so that labels keep their size in print."""
@@ -17,22 +22,20 @@ _WIDTH_PX = 760
 
 def write_figure(figure: Figure, data: pl.DataFrame, out: Path) -> None:
     """Draw `data` into `out` as its ending says: html, pdf, svg or png. Raises HostError where no Chromium is there."""
-    # Imported late: it takes half a second, which the report need not wait for.
-    from plotly.graph_objects import Figure as Checked
-
-    drawn = Checked(spec(figure.draw(data)))
+    spec = spec_of(figure.draw(data))
+    if out.suffix == ".html":
+        page = render("figure.html.j2", question=figure.question, name=figure.name, spec=packed(spec),
+                      plotly=get_plotlyjs())  # fmt: skip
+        out.write_text(page, encoding="utf-8", errors="xmlcharrefreplace")
+        return
     light = THEMES["light"]
     grid = {"gridcolor": light["line"], "linecolor": light["line"], "zerolinecolor": light["line"]}
+    drawn = go.Figure(thinned(spec))
     drawn.update_layout(
         font={"color": light["ink"], "size": 13}, paper_bgcolor=light["paper"], plot_bgcolor=light["paper"]
     )
     drawn.update_xaxes(**grid)
     drawn.update_yaxes(**grid)
-    if out.suffix == ".html":
-        head, tail = drawn.to_html(include_plotlyjs=True, full_html=True).split("<head>", 1)
-        title = f"<title>{html.escape(figure.question)}</title>"
-        out.write_text(f"{head}<head>{title}{tail}", encoding="utf-8")
-        return
     drawn.update_layout(width=_WIDTH_PX)
     try:
         drawn.write_image(out, scale=2 if out.suffix == ".png" else 1)

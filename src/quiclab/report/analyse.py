@@ -52,12 +52,13 @@ def analyse_study(study_dir: Path, metric: str | None = None) -> StudyAnalysis:
 
 def usual_metric(study: Study) -> str:
     """What a study compares unless it is told: a video is not over when its last byte is there, nor is a page; of a
-    competition that the clock ends counts what the measured flow got until then."""
+    competition that the clock ends, or a video's watching, counts what the measured flow got until then."""
     workloads = study.items("workloads")
     competitions = [workload.get("competition") for workload in workloads]
-    if competitions and all(each and each.get("duration_ns") for each in competitions):
-        return "shared_throughput_bit_per_s"
     kinds = {str(workload.get("kind")) for workload in workloads}
+    by_the_clock = all(each and (each.get("duration_ns") or kinds == {"video"}) for each in competitions)
+    if competitions and by_the_clock:
+        return "shared_throughput_bit_per_s"
     return _USUAL.get(kinds.pop(), "ttlb_ms") if len(kinds) == 1 else "ttlb_ms"
 
 

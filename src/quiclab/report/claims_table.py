@@ -22,12 +22,12 @@ def claims_table(judged: Sequence[Judged]) -> TextTable:
     rows = tuple(
         (
             each.claim.text,
-            each.claim.section,
-            _says(each.claim),
+            each.verdict.value,
             _range([_ours(cell, each.claim) for cell in sorted(each.cells, key=lambda c: c.ours or 0.0)]),
             _only([_interval(cell, each.claim) for cell in each.cells]),
             _range([_n(cell, each.claim) for cell in sorted(each.cells, key=lambda c: c.n)]),
-            each.verdict.value,
+            _says(each.claim),
+            each.claim.section,
             _cells(each),
             _remarks(each),
         )
@@ -38,7 +38,7 @@ def claims_table(judged: Sequence[Judged]) -> TextTable:
         "Of a direction ours is the change of the second arm's metric beside the first's: above zero it is higher. "
         "Of a number it is what the paper gives; of two arms that is the second one's advantage, above zero where it "
         "is better. Of a claim about several cells it is the least and the greatest.",
-        ("the paper says", "where", "tested as", "ours", "interval", "n", "verdict", "cells", "remarks"),
+        ("the paper says", "verdict", "ours", "interval", "n", "tested as", "where", "cells", "remarks"),
         rows,
         "The paper's file holds no claim.",
     )

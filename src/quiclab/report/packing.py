@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import zlib
 from typing import Any
 
@@ -27,11 +28,21 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def packed(spec: dict[str, Any]) -> dict[str, Any]:
-    """The figure with the columns of its long curves packed in place; the rest as it was."""
+    """The figure with the columns of its long curves packed; what is no number is a gap everywhere."""
     for trace in spec["data"]:
         if trace.get("type") in ("scatter", "scattergl", None):
             _pack(trace)
-    return spec
+    plain: dict[str, Any] = _with_gaps(spec)
+    return plain
+
+
+def _with_gaps(value: Any) -> Any:
+    """JSON knows neither NaN nor infinity."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _with_gaps(inner) for key, inner in value.items()}
+    return [_with_gaps(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _pack(trace: dict[str, Any]) -> None:

@@ -19,12 +19,24 @@ _SLICES = 50
 _SLICE_MS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 
 
+_FURTHER = r"(^|/)link-(\d+)\.qplog$"
+"""Names of the packet logs of links behind the first one."""
+
+
+def _at_client(log: pl.DataFrame) -> pl.DataFrame:
+    """What the links at the client handled: its first one, and that of a network to which it changes."""
+    return log.filter(~pl.col("source").str.contains(_FURTHER).fill_null(value=False))
+
+
 def start_ns(study: OpenedStudy, trial_id: str) -> int | None:
-    """When the client's first packet reached the link; None where no packet log tells."""
+    """When the client's first packet reached its link; None where no packet log tells.
+
+    Links behind a proxy have carried the warm-up before.
+    """
     log = study.of_trial("link_packets", trial_id)
     if log is None:
         return None
-    first = log.filter(direction="up").filter(pl.col("action") != "outside_model")["arrival_ns"].min()
+    first = _at_client(log).filter(direction="up").filter(pl.col("action") != "outside_model")["arrival_ns"].min()
     return int(first) if isinstance(first, int) else None
 
 
@@ -47,11 +59,13 @@ def pacing(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
 
 
 def throughput(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
-    """IP bytes that the link handed to the client, in Mbit/s, in equal slices of time."""
+    """IP bytes that the links at the client handed to it, in Mbit/s, in equal slices of time."""
 
     def of_one(log: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
-        down = log.filter(direction="down", action="delivered").select(
-            ((pl.col("due_ns") - zero_ns) / 1e6).alias("x_ms"), "size_bytes"
+        down = (
+            _at_client(log)
+            .filter(direction="down", action="delivered")
+            .select(((pl.col("due_ns") - zero_ns) / 1e6).alias("x_ms"), "size_bytes")
         )
         if not down.height:
             return down.select(pl.lit("").alias("series"), "x_ms", pl.lit(0.0).alias("y"))
@@ -70,12 +84,13 @@ def throughput(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
 
 
 def queue(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
-    """What each packet towards the client found in the bottleneck's queue."""
+    """What each packet towards the client found in the queue of a link, since the client began."""
+    further = pl.col("source").str.extract(_FURTHER, 2)
 
     def of_one(log: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
         down = log.filter(direction="down").filter(pl.col("action") != "outside_model").sort("arrival_ns")
-        return down.select(
-            pl.lit("before the packet").alias("series"),
+        return down.filter(pl.col("arrival_ns") >= zero_ns).select(
+            pl.format("before the packet, link {}", further).fill_null("before the packet").alias("series"),
             ((pl.col("arrival_ns") - zero_ns) / 1e6).alias("x_ms"),
             pl.col("queue_bytes").cast(pl.Float64).alias("y"),
         )

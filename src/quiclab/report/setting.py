@@ -91,7 +91,7 @@ def _spec(study: Study) -> Iterator[tuple[str, str]]:
     """Every leaf of the resolved spec under its dotted name."""
     for key, value in study.resolved.items():
         if key in {"workloads", "paths", "arms"}:
-            for item in study.items(key):
+            for item in value if isinstance(value, list) else ():  # those too that only compete
                 yield from _leaves(f"{key}.{item['name']}", {k: v for k, v in item.items() if k != "name"})
         elif key not in _FREE:
             yield from _leaves(key, value)

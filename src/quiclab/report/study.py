@@ -75,11 +75,13 @@ class Study:
         return {item["name"]: str(item.get("title") or item["name"]) + _condition(item) for item in self.items(axis)}
 
     def items(self, axis: str) -> list[dict[str, Any]]:
-        """The spec's entries of 'paths', 'workloads' or 'arms' that have a name; empty where the spec is missing."""
+        """The spec's entries of 'paths', 'workloads' or 'arms' that have a name, without those that only compete;
+        empty where the spec is missing."""
         found = self.resolved.get(axis)
-        return (
+        named = (
             [item for item in found if isinstance(item, dict) and item.get("name")] if isinstance(found, list) else []
         )
+        return [item for item in named if not item.get("only_for")]
 
 
 def _condition(item: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from quiclab.report.effects import effects, effects_table, tails, tails_table
 from quiclab.report.findings import findings
 from quiclab.report.model import Comparison, StudyAnalysis
 from quiclab.report.other_metrics import other_metrics
+from quiclab.report.packing import packed
 from quiclab.report.pair_page import write_pairs
 from quiclab.report.pairs import Cell, cells_of
 from quiclab.report.rendering import render
@@ -127,7 +128,7 @@ def _maps(differences: pl.DataFrame, cells: list[Cell]) -> list[dict[str, Any]]:
     maps = []
     main = differences.filter(pl.col("kind") == "main")
     for _, arm in main.group_by("other_arm", maintain_order=True):
-        spec = figures.spec(figures.DifferenceMap().draw(arm))
+        spec = packed(figures.spec(figures.DifferenceMap().draw(arm)))
         places = {(row["path_title"], row["workload_title"]): row["cell_id"] for row in arm.iter_rows(named=True)}
         rows, columns = (arm[name].unique(maintain_order=True) for name in ("path_title", "workload_title"))
         files = [[opens.get(places.get((row, column), "")) for column in columns] for row in rows]
@@ -143,7 +144,7 @@ def _cells(analysis: StudyAnalysis, trials: pl.DataFrame, selectable: list[str])
     for cell_id in dict.fromkeys(comparison.cell_id for comparison in analysis.comparisons):
         cell = trials.filter((pl.col("cell_id") == cell_id) & (pl.col("kind") == "main"))
         if cell.height:
-            spec = figures.spec(figures.Distribution().draw(cell))
+            spec = packed(figures.spec(figures.Distribution().draw(cell)))
             for trace in spec["data"]:
                 trace["meta"] = {"cell": selectable.index(cell_id) if cell_id in selectable else -1}
             specs.append(spec)
@@ -164,7 +165,7 @@ def _curve_styles(selector: dict[str, Any]) -> dict[str, Any]:
     empty = pl.DataFrame(
         {"arm": arms, "x_ms": [0.0] * len(arms), "bytes": [0.0] * len(arms)}, schema_overrides={"arm": pl.String}
     )
-    return figures.spec(figures.BytesAcknowledged().draw(empty))
+    return packed(figures.spec(figures.BytesAcknowledged().draw(empty)))
 
 
 def _result(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import contextlib
 import threading
 import time
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -22,6 +23,7 @@ from quiclab.endpoints.background import Place, background_commands
 from quiclab.errors import TrialError
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import ORIGIN_PORT, PORT, Part, Seat, part_command, path_of, workload_of
+from quiclab.runner.competitor import Competitor, told_end_ns
 from quiclab.runner.flows import MEASURED, Flow, other_flows
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.pacing import pace
@@ -41,25 +43,6 @@ _SAMPLES = Duration(50_000_000)
 _CLIENT_PATIENCE_S = 60
 
 
-class _Running:
-    """One flow and its programs."""
-
-    def __init__(self, flow: Flow) -> None:
-        self.flow = flow
-        self.processes: dict[Part, Process] = {}
-        self.started_ns: int | None = None
-        self.ended = "not started"
-        self.congestion_control: str | None = None
-
-    def trouble(self) -> str | None:
-        """Why it no longer runs."""
-        for part, process in self.processes.items():
-            if part in ("client", "proxy", "server") and (code := process.poll()) is not None:
-                words = process.last_words() or "it printed nothing"
-                return f"its {part} ended with exit code {code}: {words}"
-        return None
-
-
 class Contest:
     """Context manager around the other flows of a trial; of one without a competition it does nothing."""
 
@@ -71,7 +54,7 @@ class Contest:
         self._ip_version: Literal[4, 6] = path_of(laboratory.study, row).ip_version
         self._competition = workload_of(laboratory.study, row).competition
         self._arm = next(arm for arm in laboratory.study.arms if arm.name == row.arm_name)
-        self._running = [_Running(flow) for flow in other_flows(laboratory.study, row)]
+        self._running = [Competitor(flow, self._folder(flow)) for flow in other_flows(laboratory.study, row)]
         self._clients: dict[str, Command] = {}
         self._stack = ExitStack()
         self._over = threading.Event()
@@ -117,7 +100,7 @@ class Contest:
         for each in self._running:
             if each.flow.arm is not None and each.flow.arm.protocol != "h3":
                 namespace, flow = self._topology.others[each.flow.pair]["server"], each.flow
-                file = self._folder(flow) / "server.tcpinfo"
+                file = each.raw / "server.tcpinfo"
                 self._stack.enter_context(TcpInfoSampler(namespace, self._ip_version, flow.port, _SAMPLES, file))
         self._clients = {each.flow.label: commands["client"] for each, commands in plans}
 
@@ -145,7 +128,7 @@ class Contest:
                 file.write_text(content)
         return commands
 
-    def _start(self, each: _Running, part: Part, commands: dict[Part, Command]) -> None:
+    def _start(self, each: Competitor, part: Part, commands: dict[Part, Command]) -> None:
         if (command := commands.get(part)) is None:
             return
         end: End = "client" if part == "client" else "server"
@@ -156,7 +139,7 @@ class Contest:
                 command.env,
                 self._topology.others[each.flow.pair][end],
                 work_dir=self._raw.parent / "home" / each.flow.label,
-                output=self._folder(each.flow) / f"{part}.out",
+                output=each.raw / f"{part}.out",
                 waits_for_go=command.waits_for_go,
             )
         )
@@ -201,8 +184,11 @@ class Contest:
         return self.lasts is not None and time.monotonic_ns() >= self._began_ns + self.lasts.ns
 
     def check(self) -> None:
-        """Raises TrialError where another flow has ended before its time."""
+        """Raises TrialError where another flow has ended before its time; lets pages be loaded again."""
         for each in self._running:
+            if each.flow.label in self._clients:
+                command = self._clients[each.flow.label]
+                each.go_on(command, partial(self._start, each, "client", {"client": command}))
             if each.started_ns is not None and (why := each.trouble()) is not None:
                 ran_s = (time.monotonic_ns() - each.started_ns) / 1e9
                 raise TrialError(f"{each.flow.label} did not compete to the end: after {ran_s:.1f} s {why}")
@@ -238,17 +224,18 @@ class Contest:
             **self._where(Pair(0), PORT),
             "started_ns": self._measured_ns,
         }
+        told_ns = told_end_ns(self._raw)
         return {
             "competition": {
                 "began_ns": self._began_ns,
-                "ended_ns": self._ended_ns,
+                "ended_ns": self._ended_ns if told_ns is None else min(told_ns, self._ended_ns),
                 "lasts_ns": self.lasts.ns if self.lasts else None,
                 "lost_in_hubs": self._topology.lost_in_hubs,
                 "flows": [measured, *(self._of(each) for each in self._running)],
             }
         }
 
-    def _of(self, each: _Running) -> dict[str, Any]:
+    def _of(self, each: Competitor) -> dict[str, Any]:
         flow = each.flow
         return {
             "label": flow.label,
@@ -258,6 +245,7 @@ class Contest:
             **self._where(flow.pair, flow.port),
             "started_ns": each.started_ns,
             "ended": each.ended,
+            "loads": each.loads if each.loads_pages else None,
             "tcp_congestion_control_asked": flow.tcp.congestion_control,
             "tcp_congestion_control": each.congestion_control,
         }

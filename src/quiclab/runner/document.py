@@ -12,7 +12,7 @@ from typing import Any
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import ORIGIN_PORT, PORT, arm_of, path_of, workload_of
 from quiclab.runner.laboratory import Laboratory
-from quiclab.runner.places import CLIENT, address_of, front_place, links_document, place_of
+from quiclab.runner.places import CLIENT, address_of, front_place, links_document, place_of, second_link_document
 from quiclab.spec import model
 from quiclab.spec.address_change import MIGRATIONS
 from quiclab.spec.video import QUALITIES
@@ -47,6 +47,7 @@ def trial_document(
         "client_address": address_of(CLIENT, ip_version),
         "server_port": PORT,
         "links": links_document(arm, path),
+        "second_link": second_link_document(path, workload_of(laboratory.study, row)),
         "proxy": None
         if arm.proxy is None
         else {

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import PORT, workload_of
@@ -58,11 +58,19 @@ def other_flows(study: model.Study, row: PlanRow) -> tuple[Flow, ...]:
         if isinstance(each, model.Competitor):
             arm = next(arm for arm in study.arms if arm.name == each.arm)
             named = (workload for workload in study.workloads if workload.name == each.workload)
-            flows.append(Flow(label, pair, start, arm.tcp, arm, next(named, own)))
+            work = _as_long_as_it_takes(next(named, own), study.limits.trial)
+            flows.append(Flow(label, pair, start, arm.tcp, arm, work))
         else:
             baseline = next(arm for arm in study.arms if arm.name == study.baseline)
             flows.append(Flow(label, pair, start, baseline.tcp, background=each))
     return tuple(flows)
+
+
+def _as_long_as_it_takes(workload: model.Workload, limit: Duration) -> model.Workload:
+    """A competitor watches its video until all is over."""
+    if workload.video is None:
+        return workload
+    return replace(workload, video=replace(workload.video, watch=limit))
 
 
 def who_cannot_run(row: PlanRow, flows: Iterable[Flow], cannot_run: Mapping[str, str]) -> str | None:

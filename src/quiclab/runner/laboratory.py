@@ -127,7 +127,7 @@ def _hosts(address: str) -> str:
 def check_supported(study: Study) -> None:
     """Ask every endpoint about every arm, before anything runs. Raises SpecError with all objections."""
     found = tuple(
-        f"arm {arm.name!r}: {objection}" for arm in study.arms for objection in objections(arm, study.workloads)
+        f"arm {arm.name!r}: {objection}" for arm, workloads in study.runs() for objection in objections(arm, workloads)
     )
     if found:
         raise SpecError("an arm asks for what its programs cannot do", "`quiclab doctor` lists what each can", found)
@@ -139,7 +139,8 @@ def check_present(study: Study) -> Presence:
     Raises HostError with all that is missing where nothing is left to compare; else the other arms go on.
     """
     presence = look_for(study.arms, bounded_run)
-    if presence.missing and len(study.arms) - len(presence.cannot_run) < _LEAST_ARMS:
+    able = [arm for arm in study.measured_arms if arm.name not in presence.cannot_run]
+    if presence.missing and len(able) < _LEAST_ARMS:
         told = "an arm asks for a program, or for a version of it, that is not here"
         raise HostError(told, "`quiclab doctor` lists what is here, with versions", presence.missing)
     return presence

@@ -31,7 +31,7 @@ class ServedPage:
         return self.site.requests[0]
 
     def context(self, kind: Certificate, ip_version: int, limit_s: float) -> PageContext:
-        """For an endpoint's command."""
+        """For an endpoint's command. Where a page of one host is served is the affair of the endpoint's own address."""
         served = []
         for number, host in enumerate(self.site.hosts):
             own = self.certificates[host.name][kind]

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from quiclab.spec import model
-from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, link_files, node_addresses
+from quiclab.spec.address_change import second_link_name
+from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, node_addresses
+from quiclab.testbed.link_files import SECOND_NETWORK_FILES, link_files
 
 CLIENT, SERVER = "client", "server"
 
@@ -50,3 +52,10 @@ def links_document(arm: model.Arm, path: model.Path) -> list[dict[str, Any]]:
         {"name": link.name, "leg": "client" if number < leg_links else "origin", **link_files(number)}
         for number, link in enumerate(path.links)
     ]
+
+
+def second_link_document(path: model.Path, workload: model.Workload) -> dict[str, Any] | None:
+    """For trial.json: the client's link in the network to which it changes. It ends where the first of `links` does."""
+    if workload.address_change is None:
+        return None
+    return {"name": second_link_name(path), **SECOND_NETWORK_FILES}

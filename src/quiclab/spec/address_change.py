@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`address_change`: the client changes from one network to another in the middle of a transfer."""
+"""The client changes from one network to another in the middle of a transfer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from quiclab.spec import kinds
-from quiclab.spec.nodes import Kind, Node, ReportedError, build
+from quiclab.spec.network import Link, Path
 from quiclab.units import ByteCount, Duration
 
 
 @dataclass(frozen=True)
 class AddressChange:
-    """The client's address goes, and another takes its place on the same link. What the client does then is the arm's:
-    its knob `on_address_change`. A workload without it is the control."""
+    """The client's address goes, and another takes its place in a second network, which has a link of its own. What the
+    client does then is the arm's: its knob `on_address_change`. A workload without it is the control."""
 
     after: ByteCount | None = None
     """Happens when so many bytes of the body have reached the client program, which says so: by the next piece that its
@@ -27,31 +26,20 @@ class AddressChange:
     they fail; or not at all, so that it must wait until nothing has come for `timeout`."""
     timeout: Duration | None = None
     """With `notice = "timeout"`: how long nothing must have come, from the first byte of the body on."""
+    link: Link | None = None
+    """The client's link in its second network, which ends where its first one does. None is one that does the same as
+    the first link of the path, with draws of its own. Its clock begins with its first packet."""
+
+    def path_after(self, path: Path) -> Path:
+        """The path that packets take once the client is in its second network."""
+        link = self.link or path.links[0]
+        return replace(path, link_name=second_link_name(path), up=link.up, down=link.down)
+
+
+def second_link_name(path: Path) -> str:
+    """Of the client's link in its second network: no link of a spec can have it."""
+    return f"after {path.link_name}"
 
 
 MIGRATIONS: Mapping[str | None, Literal["active", "rebinding"]] = {"migrate": "active", "rebind": "rebinding"}
 """What a client does on a change of address → how its QUIC connection moves then."""
-
-ADDRESS_CHANGE_KEYS: Mapping[str, Kind[Any]] = {
-    "after": kinds.SIZE,
-    "at": kinds.TIMEOUT,
-    "notice": kinds.choice(("told", "reset", "timeout")),
-    "timeout": kinds.TIMEOUT,
-}
-
-
-def _read(node: Node) -> AddressChange:
-    change = build(AddressChange, node, ADDRESS_CHANGE_KEYS)
-    problems = []
-    if (change.after is None) == (change.at is None):
-        problems.append('it happens after so many bytes or at a time: write either "after" or "at"')
-    if (change.notice == "timeout") != (change.timeout is not None):
-        problems.append('notice = "timeout" and "timeout" need each other')
-    for problem in problems:
-        node.report(problem)
-    if problems:
-        raise ReportedError
-    return change
-
-
-ADDRESS_CHANGE: Kind[AddressChange] = Kind('a table such as {after = "2 MB"}', _read)

@@ -155,6 +155,7 @@ def arm_keys(names: Mapping[str, Collection[str]] = {}) -> Mapping[str, Kind[Any
         "origin_protocol": kinds.choice(get_args(Protocol)),
         "certificate": _CERTIFICATE,
         "tcp": TCP,
+        "only_for": kinds.choice(("competition",)),
     }
 
 

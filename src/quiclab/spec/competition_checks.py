@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from quiclab.spec.link import reference_rate
 from quiclab.spec.model import Arm, Path, Workload
@@ -16,47 +16,68 @@ def captured_bytes(workload: Workload, path: Path) -> int:
     competition = workload.competition
     if competition is None:
         return workload.total.bytes
-    rate = reference_rate(path.down)
-    if competition.duration is None or rate is None:
+    rate, lasts = reference_rate(path.down), competition.duration
+    if workload.video is not None:
+        lasts = competition.start + workload.video.shown
+    if lasts is None or rate is None:
         return workload.total.bytes * (1 + competition.flows)
-    return int(rate.bit_per_s * competition.duration.s / 8)
+    return int(rate.bit_per_s * lasts.s / 8)
 
 
 def check_competitions(
-    nodes: Sequence[Node], workloads: Sequence[Workload], paths: Sequence[Path], arms: Sequence[Arm], most: Duration
+    nodes: Sequence[Node],
+    arm_nodes: Sequence[Node],
+    workloads: Sequence[Workload],
+    paths: Sequence[Path],
+    arms: Sequence[Arm],
+    most: Duration,
 ) -> None:
-    """What a competition says of other tables: arms and workloads that there are, objects that do not end before it
-    does, and a limit of trials (`most`) that it fits in. `nodes` are those of `[[workload]]`."""
+    """What a competition says of other tables: arms and workloads that there are and that can compete, work that does
+    not end before it does, and a limit of trials (`most`) that it fits in. `nodes` are those of `[[workload]]`,
+    `arm_nodes` those of `[[arm]]`."""
     by_arm = {arm.name: arm for arm in arms}
     by_name = {workload.name: workload for workload in workloads}
     for node in nodes:
-        workload = by_name.get(str(node.value.get("name"))) if isinstance(node.value, dict) else None
+        workload = by_name.get(_name(node))
         if workload is None or workload.competition is None:
             continue
         competition, here = workload.competition, node.child("competition")
-        downloads = {workload.name: workload}
+        if workload.page is not None and workload.page.several_hosts:
+            here.report(f"a flow is told from others by its server, and this page has several: {_ONE_HOST}")
         for number, competitor in enumerate(competition.competitors):
             place = here.child("competitors").child(number)
-            if competitor.arm not in by_arm:
-                told = f'"{competitor.arm}" is not one of the arms; {closest(competitor.arm, by_arm, "arms")}'
-                place.child("arm").report(told)
-            elif (why := _cannot_compete(by_arm[competitor.arm])) is not None:
-                place.child("arm").report(
-                    f'"{competitor.arm}" {why}, which is for measured flows only; name another arm'
-                )
+            _check_arm(place, competitor.arm, by_arm)
             if competitor.workload is not None and competitor.workload not in by_name:
                 close = closest(competitor.workload, by_name, "workloads")
                 place.child("workload").report(f'"{competitor.workload}" is not one of the workloads; {close}')
             elif competitor.workload is not None:
-                downloads[competitor.workload] = by_name[competitor.workload]
+                _check_work(place.child("workload"), by_name[competitor.workload])
         for path in paths:
             if path.more_links:
                 here.report(f'flows compete at the one link of a path, and "{path.name}" has several')
         for arm in arms:
             if arm.proxy is not None and not arm.proxy_beside_server:
                 here.report(f'flows compete at one link, and the proxy of arm "{arm.name}" stands between two')
-        if competition.duration is not None:
-            _check_duration(here, competition.duration, downloads.values(), paths, most)
+        _check_lasting(here, workload, by_name, paths, most)
+    competitors = [c for each in workloads if each.competition for c in each.competition.competitors]
+    _check_used(nodes, {competitor.workload for competitor in competitors})
+    _check_used(arm_nodes, {competitor.arm for competitor in competitors})
+
+
+_ONE_HOST = "write one whose resources all come from its own host"
+_CLOSING = Duration(5 * 10**9)
+"""Between the end of a video that was watched and that of its browser, at most."""
+
+
+def _name(node: Node) -> str:
+    return str(node.value.get("name")) if isinstance(node.value, dict) else ""
+
+
+def _check_arm(place: Node, name: str, by_arm: Mapping[str, Arm]) -> None:
+    if name not in by_arm:
+        place.child("arm").report(f'"{name}" is not one of the arms; {closest(name, by_arm, "arms")}')
+    elif (why := _cannot_compete(by_arm[name])) is not None:
+        place.child("arm").report(f'"{name}" {why}, which is for measured flows only; name another arm')
 
 
 def _cannot_compete(arm: Arm) -> str | None:
@@ -68,17 +89,57 @@ def _cannot_compete(arm: Arm) -> str | None:
     return "has a slow processor" if any(program.cpu is not None for _, program, _ in arm.programs()) else None
 
 
-def _check_duration(
-    node: Node, duration: Duration, downloads: Collection[Workload], paths: Sequence[Path], most: Duration
+def _check_work(place: Node, workload: Workload) -> None:
+    """What a competitor can do: download objects, load a page, play a video."""
+    if workload.upload:
+        place.report(f'"{workload.name}" is an upload, and flows compete for the way down; name a download')
+    elif workload.address_change is not None:
+        place.report(f'the address changes in "{workload.name}", and who shares a link stays there; name another')
+    elif workload.page is not None and workload.page.several_hosts:
+        place.report(f'a flow is told from others by its server, and "{workload.name}" has several: {_ONE_HOST}')
+
+
+def _check_lasting(
+    here: Node, own: Workload, by_name: Mapping[str, Workload], paths: Sequence[Path], most: Duration
 ) -> None:
-    if duration >= most:
-        node.child("duration").report(f"{duration} does not fit in limits.trial, {most}; write a longer limits.trial")
+    """Nothing may end before the competition does, where it is known when that is. A page is loaded again and again."""
+    assert own.competition is not None
+    duration = own.competition.duration
+    if duration is not None and duration >= most:
+        here.child("duration").report(f"{duration} does not fit in limits.trial, {most}; write a longer limits.trial")
+    lasts = duration
+    if own.video is not None:
+        lasts = own.competition.start + own.video.shown + _CLOSING
+    if lasts is None:
+        return
+    place = here if duration is None else here.child("duration")
+    others = {each.workload or own.name for each in own.competition.competitors}
+    for workload in (by_name[name] for name in sorted(others | {own.name}) if name in by_name):
+        is_measured_alone = workload is own and own.name not in others
+        if workload.kind == "video" and workload.video is not None and not is_measured_alone:
+            if workload.video.length < lasts:
+                place.report(
+                    f'all may take {lasts}, and the video "{workload.name}" ends after {workload.video.length}; '
+                    "give it a longer length"
+                )
+        elif workload.kind == "object":
+            _check_size(place, workload, paths, lasts)
+
+
+def _check_size(place: Node, workload: Workload, paths: Sequence[Path], lasts: Duration) -> None:
     for path in paths:
         rate = reference_rate(path.down)
-        carried = 0 if rate is None else int(rate.bit_per_s * duration.s / 8)
-        for workload in downloads:
-            if workload.total.bytes < carried and workload.kind == "object":
-                node.child("duration").report(
-                    f'the path "{path.name}" carries {ByteCount(carried)} in {duration}, and "{workload.name}" has '
-                    f"{workload.total}; give it more, so that it cannot end before"
-                )
+        carried = 0 if rate is None else int(rate.bit_per_s * lasts.s / 8)
+        if workload.total.bytes < carried:
+            place.report(
+                f'the path "{path.name}" carries {ByteCount(carried)} in {lasts}, and "{workload.name}" has '
+                f"{workload.total}; give it more, so that it cannot end before"
+            )
+
+
+def _check_used(nodes: Sequence[Node], named: Collection[str | None]) -> None:
+    """What only competes and is in no competition would never run."""
+    for node in nodes:
+        is_for_competitions = isinstance(node.value, dict) and node.value.get("only_for") == "competition"
+        if is_for_competitions and _name(node) not in named:
+            node.child("only_for").report("no competitor is of this kind; name it in a competition, or leave this out")

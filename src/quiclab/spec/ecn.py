@@ -24,8 +24,10 @@ def _marks(aqm: Aqm | Literal["none"] | None) -> Marks | None:
     return "ect" if isinstance(aqm, CoDel | FqCoDel) and aqm.ecn else None
 
 
-def tcp_on(path: Path, tcp: Tcp) -> Tcp:
-    """TCP's settings over a path: ECN on where it marks and the spec does not say."""
+def tcp_on(path: Path, tcp: Tcp, later: Path | None = None) -> Tcp:
+    """TCP's settings over a path, and the one that takes its place later: ECN on where one marks and the spec does not
+    say."""
     if tcp.ecn is not None:
         return tcp
-    return replace(tcp, ecn=any(marking(link.up) | marking(link.down) for link in path.links))
+    links = [*path.links, *(later.links if later else ())]
+    return replace(tcp, ecn=any(marking(link.up) | marking(link.down) for link in links))

@@ -35,25 +35,31 @@ LEAST_BDP_PACKETS = 32
 """A queue in multiples of the BDP is never below so many full packets: a burst of an initial window must fit."""
 
 
-def link_config(path: Path, seed: int) -> dict[str, Any]:
+def link_config(path: Path, seed: int, later: Path | None = None) -> dict[str, Any]:
     """What the spec knows of the link's configuration: seed, and both directions of every link.
 
-    `seed` is the block's, so all trials of a block meet the same draws.
+    `seed` is the block's, so all trials of a block meet the same draws. `later` is the path once the client has changed
+    its network: its first link is the last one here.
     """
     first, *more = (
         {
             "link": link.name,
-            "up": _direction(link.up, path.base_rtt, path.mtu),
-            "down": _direction(link.down, path.base_rtt, path.mtu),
+            "up": _direction(link.up, of.base_rtt, of.mtu),
+            "down": _direction(link.down, of.base_rtt, of.mtu),
         }
-        for link in path.links
+        for of, link in _all_links(path, later)
     )
     return {"version": 1, "seed": str(seed), **first, **({"more_links": more} if more else {})}
 
 
-def lateness_bounds(path: Path, least: Duration) -> tuple[Duration, ...]:
+def lateness_bounds(path: Path, least: Duration, later: Path | None = None) -> tuple[Duration, ...]:
     """Of every link how late 1 % of its packets may be."""
-    return tuple(_lateness_bound(link, path.mtu, least) for link in path.links)
+    return tuple(_lateness_bound(link, of.mtu, least) for of, link in _all_links(path, later))
+
+
+def _all_links(path: Path, later: Path | None) -> list[tuple[Path, Link]]:
+    """Each with the path that it is of."""
+    return [(path, link) for link in path.links] + ([] if later is None else [(later, later.links[0])])
 
 
 def _lateness_bound(link: Link, mtu: int, least: Duration) -> Duration:

@@ -152,6 +152,8 @@ class Arm:
     """What the proxy speaks to its origin, over TLS."""
     certificate: Certificate = Certificate()
     """Of the server, and of the proxy."""
+    only_for: Literal["competition"] | None = None
+    """It makes no cells of its own: only competitors are of this kind. None: it is compared with the others."""
 
     def programs(self) -> tuple[tuple[Role, Program, Protocol], ...]:
         """Who plays in it, and which protocol each speaks: a server behind a proxy that of the origin."""
@@ -212,11 +214,11 @@ class Study:
     blocks: int
     """Blocks (pairs, with two arms) per cell."""
     workloads: tuple[Workload, ...]
-    """Rows of the matrix."""
+    """Rows of the matrix, and what only competitors run."""
     paths: tuple[Path, ...]
     """Networks of the matrix."""
     arms: tuple[Arm, ...]
-    """What is compared, two or more."""
+    """What is compared, two or more, and what only competes."""
     baseline: str
     """Name of the arm that the others are compared with; the first H2 arm by default."""
     aa: AaControl
@@ -235,3 +237,25 @@ class Study:
     """Time limits and void rules."""
     only_blocks: tuple[str, ...] = ()
     """Run these blocks of the plan only, by their ids; `quiclab bundle` writes it, so that a block can be run again."""
+
+    @property
+    def measured_workloads(self) -> tuple[Workload, ...]:
+        """Rows of the matrix: without those that only competitors run."""
+        return tuple(workload for workload in self.workloads if workload.only_for is None)
+
+    @property
+    def measured_arms(self) -> tuple[Arm, ...]:
+        """What is compared: without those that only compete."""
+        return tuple(arm for arm in self.arms if arm.only_for is None)
+
+    def runs(self) -> tuple[tuple[Arm, tuple[Workload, ...]], ...]:
+        """Every arm with the workloads that it runs in some trial, measured or as a competitor."""
+        run: dict[str, dict[str, Workload]] = {arm.name: {} for arm in self.arms}
+        by_name = {workload.name: workload for workload in self.workloads}
+        for workload in self.measured_workloads:
+            for arm in self.measured_arms:
+                run[arm.name][workload.name] = workload
+            for competitor in workload.competition.competitors if workload.competition else ():
+                other = by_name[competitor.workload or workload.name]
+                run[competitor.arm][other.name] = other
+        return tuple((arm, tuple(run[arm.name].values())) for arm in self.arms)

@@ -107,18 +107,23 @@ def _several(path: Node, nodes: list[Node], mtu: int) -> tuple[Link, ...]:
             path.child(key).report("where a path has [[path.link]], this is a key of each of them")
     links: dict[str, Link] = {}
     for node in nodes:
-        if isinstance(node.value, dict) and node.value.get("profile") in profiles():
-            merged = with_profile(node.value, DIRECTION_KEYS)
-            node = replace(node, value={key: value for key, value in merged.items() if key in LINK_KEYS})
-        values = _without_rate_and_trace(node, read_keys(node, LINK_KEYS, required=("name",)))
-        directions = _directions(node, values, mtu)
-        name = values.get("name", "")
-        if name in links:
-            node.child("name").report(f'"{name}" is the name of another link of this path; names are unique')
-        links[name] = Link(name, directions["up"], directions["down"], values.get("profile", ""))
+        link = read_link(node, mtu, LINK_KEYS, required=("name",))
+        if link.name in links:
+            node.child("name").report(f'"{link.name}" is the name of another link of this path; names are unique')
+        links[link.name] = link
     if len(path.source.problems) > before:
         raise ReportedError
     return tuple(links.values())
+
+
+def read_link(node: Node, mtu: int, keys: Mapping[str, Kind[Any]], required: tuple[str, ...] = ()) -> Link:
+    """A link that is described by a table of its own, with its profile's values and its defaults filled in."""
+    if isinstance(node.value, dict) and node.value.get("profile") in profiles():
+        merged = with_profile(node.value, DIRECTION_KEYS)
+        node = replace(node, value={key: value for key, value in merged.items() if key in keys})
+    values = _without_rate_and_trace(node, read_keys(node, keys, required=required))
+    directions = _directions(node, values, mtu)
+    return Link(values.get("name", ""), directions["up"], directions["down"], values.get("profile", ""))
 
 
 def _directions(node: Node, values: dict[str, Any], mtu: int) -> dict[str, Direction]:

@@ -109,26 +109,33 @@ def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
     paths = _all(nodes["path"], PATH)
     baseline = own.get("baseline")
     arms = read_arms(nodes["arm"], arm_keys(programs), baseline)
-    names = {name: _names(nodes[name]) for name in _ARRAYS}
+    measured = {name: _names([node for node in nodes[name] if not _only_competes(node)]) for name in _ARRAYS}
     _check_size(top, nodes)
+    _check_measured(top, nodes)
     _check_quic_mtu(nodes["path"], paths, arms)
     check_proxy_places(nodes["arm"], paths)
     if baseline is not None:
-        _check_known(top.child("study").child("baseline"), baseline, names["arm"], "arms")
+        _check_known(top.child("study").child("baseline"), baseline, measured["arm"], _shown(nodes["arm"], "arms"))
     for key in ("workload", "path"):
         if key in own.get("aa", {}):
-            _check_known(top.child("study").child("aa").child(key), own["aa"][key], names[key], f"{key}s")
+            _check_known(
+                top.child("study").child("aa").child(key),
+                own["aa"][key],
+                measured[key],
+                _shown(nodes[key], f"{key}s"),
+            )
     limits = Limits()
     if "limits" in top.value:
         limits = read_or_report(top.child("limits"), _LIMITS)
     if limits is not FAILED:
-        check_competitions(nodes["workload"], workloads, paths, arms, limits.trial)
+        check_competitions(nodes["workload"], nodes["arm"], workloads, paths, arms, limits.trial)
     _check_watched(nodes["workload"], workloads, limits)
     if top.source.problems:
         return None
-    smallest = min(workloads, key=lambda workload: workload.total)
+    smallest = min((each for each in workloads if each.only_for is None), key=lambda workload: workload.total)
     aa = {"workload": smallest.name, "path": paths[0].name, "blocks": own["blocks"], **own.get("aa", {})}
-    first_h2 = next((arm for arm in arms if arm.protocol == "h2"), arms[0])
+    measured_arms = [arm for arm in arms if arm.only_for is None]
+    first_h2 = next((arm for arm in measured_arms if arm.protocol == "h2"), measured_arms[0])
     resolved = {"baseline": first_h2.name, "captures": _captures(workloads, paths, arms, own), **own}
     resolved["aa"] = AaControl(**aa)
     return Study(workloads=tuple(workloads), paths=tuple(paths), arms=arms, limits=limits, **resolved)
@@ -195,11 +202,29 @@ def _check_size(top: Node, nodes: Mapping[str, Sequence[Node]]) -> None:
             top.child(name).report(f"there are {len(nodes[name])}; the matrix needs at least {least} {name}s")
 
 
+def _only_competes(node: Node) -> bool:
+    return isinstance(node.value, dict) and node.value.get("only_for") == "competition"
+
+
+def _shown(nodes: Sequence[Node], what: str) -> str:
+    return f"measured {what}" if any(map(_only_competes, nodes)) else what
+
+
+def _check_measured(top: Node, nodes: Mapping[str, Sequence[Node]]) -> None:
+    """Those that only compete make no cells."""
+    for name, least in (("workload", 1), ("arm", 2)):
+        left = [node for node in nodes[name] if not _only_competes(node)]
+        if len(left) < least <= len(nodes[name]):
+            told = f"only {len(left)} of {len(nodes[name])} are measured, the others are for competitions"
+            top.child(name).report(f"{told}; the matrix needs at least {least} {name}{'s' * (least > 1)}")
+
+
 def _check_watched(nodes: Sequence[Node], workloads: Sequence[Workload], limits: Any) -> None:
     """A trial must not be over before its video is."""
     if limits is FAILED:
         return
-    too_long = [each.name for each in workloads if each.video is not None and each.video.shown >= limits.trial]
+    measured = (each for each in workloads if each.only_for is None)
+    too_long = [each.name for each in measured if each.video is not None and each.video.shown >= limits.trial]
     for node in nodes:
         if isinstance(node.value, dict) and node.value.get("name") in too_long:
             told = f"limits.trial stops the trial after {limits.trial}, before the video was watched"

@@ -52,6 +52,8 @@ class Workload:
 
     page: Page | None = None
     """Of a page: what it is made of. Required there."""
+    only_for: Literal["competition"] | None = None
+    """It makes no cells of its own: only competitors run it. None: every measured arm does."""
 
     @property
     def object_sizes(self) -> tuple[ByteCount, ...]:

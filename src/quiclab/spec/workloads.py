@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from quiclab.spec import kinds
-from quiclab.spec.address_change import ADDRESS_CHANGE
+from quiclab.spec.address_changes import ADDRESS_CHANGE
 from quiclab.spec.competition import COMPETITION
 from quiclab.spec.nodes import Kind, Node, ReportedError, build
 from quiclab.spec.page import PAGE
@@ -34,6 +34,7 @@ WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     "video": VIDEO,
     "address_change": ADDRESS_CHANGE,
     "competition": COMPETITION,
+    "only_for": kinds.choice(("competition",)),
 }
 _OF_OBJECTS = ("size", "direction", "content", "count", "sizes", "concurrency", "address_change")
 
@@ -41,6 +42,8 @@ _OF_OBJECTS = ("size", "direction", "content", "count", "sizes", "concurrency", 
 def _read_workload(node: Node) -> Workload:
     """What its keys say together is checked once each can be read."""
     workload = build(Workload, node, WORKLOAD_KEYS)
+    if workload.only_for is not None and workload.competition is not None:
+        node.child("competition").report('it would never be measured; leave out "only_for" or "competition"')
     if workload.kind == "page":
         return _of_a_page(node, workload)
     if workload.page is not None:
@@ -76,10 +79,17 @@ def _of_a_page(node: Node, workload: Workload) -> Workload:
     for key in (*_OF_OBJECTS, "content_type"):
         if key in node.value:
             node.child(key).report('it belongs to objects; what a page is made of stands in "page"')
-    for key in ("video", "competition", "direction", "address_change"):
+    for key in ("video", "direction", "address_change"):
         if key in node.value:
             node.child(key).report("a page has no such key")
+    _check_ends_by_itself(node, workload, "a page ends when it is loaded")
     return workload
+
+
+def _check_ends_by_itself(node: Node, workload: Workload, when: str) -> None:
+    """Its browser tells how it went only where it may come to its end."""
+    if workload.competition is not None and workload.competition.duration is not None:
+        node.child("competition").child("duration").report(f"{when}, and the competition with it; leave it out")
 
 
 def _with_video(node: Node, workload: Workload) -> Workload:
@@ -88,6 +98,7 @@ def _with_video(node: Node, workload: Workload) -> Workload:
             node.child(key).report("a video has no such key; its size follows from its length and bitrate")
     if workload.video is None:
         node.report(f'"video" is missing; write {VIDEO.wanted}')
+    _check_ends_by_itself(node, workload, 'a video ends when it has been watched ("watch")')
     return replace(workload, content_type=MEDIA_TYPE) if "content_type" not in node.value else workload
 
 

@@ -26,7 +26,8 @@ LINK_PACKETS = of_logs(
         Column("source_burst", pl.UInt32, "", NEVER, "Number of the super-packet it was split from, per direction."),
         Column(
             "action", pl.String, "", NEVER,
-            "`delivered`, `dropped`, `outside_model` (neighbour discovery and the like), or `inside_at_end`.",
+            "`delivered`, `dropped`, `outside_model` (neighbour discovery and the like; what a proxy "
+            "fetched before the transfer), or `inside_at_end`.",
         ),
         Column(
             "reason", pl.String, "", "not dropped",

@@ -36,6 +36,10 @@ class Used:
         """The difference; what two clocks of different resolution make negative is nothing."""
         return Used(*(max(0, a - b) for a, b in zip(self._values(), earlier._values(), strict=True)))
 
+    def at_least(self, other: Used) -> Used:
+        """The larger of both, each count by itself."""
+        return Used(*(max(a, b) for a, b in zip(self._values(), other._values(), strict=True)))
+
     def _values(self) -> tuple[int, ...]:
         return (
             *(self.cpu_ns, self.user_ns, self.system_ns, self.minor_faults, self.major_faults),
@@ -88,24 +92,38 @@ def tree(stats: Mapping[int, Stat], root: int, known: frozenset[tuple[int, int]]
 def used(stat: Stat) -> Used:
     """What a process and its children that have ended have used, switches aside."""
     children_ns = stat.children_user_ns + stat.children_system_ns
+    children = Used(
+        cpu_ns=children_ns,
+        user_ns=stat.children_user_ns,
+        system_ns=stat.children_system_ns,
+        minor_faults=stat.children_minor_faults,
+        major_faults=stat.children_major_faults,
+    )
+    return own(stat) + children
+
+
+def own(stat: Stat) -> Used:
+    """What a process has used by itself, switches aside."""
     return Used(
-        cpu_ns=_cpu_clock_ns(stat) + children_ns,
-        user_ns=stat.user_ns + stat.children_user_ns,
-        system_ns=stat.system_ns + stat.children_system_ns,
-        minor_faults=stat.minor_faults + stat.children_minor_faults,
-        major_faults=stat.major_faults + stat.children_major_faults,
+        cpu_ns=_cpu_clock_ns(stat),
+        user_ns=stat.user_ns,
+        system_ns=stat.system_ns,
+        minor_faults=stat.minor_faults,
+        major_faults=stat.major_faults,
     )
 
 
-def switches(pid: int) -> Used:
-    """Context switches of the threads that a process has now; those of ended ones only its parent will learn."""
-    voluntary = involuntary = 0
+def switches(pid: int) -> dict[int, Used]:
+    """Thread → its context switches, of those that a process has now; of ended ones only its parent will learn."""
+    found = {}
     with contextlib.suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
             fields = _status(f"{thread}/status")
-            voluntary += fields.get("voluntary_ctxt_switches", 0)
-            involuntary += fields.get("nonvoluntary_ctxt_switches", 0)
-    return Used(voluntary_switches=voluntary, involuntary_switches=involuntary)
+            found[int(thread.name)] = Used(
+                voluntary_switches=fields.get("voluntary_ctxt_switches", 0),
+                involuntary_switches=fields.get("nonvoluntary_ctxt_switches", 0),
+            )
+    return found
 
 
 def memory(pid: int) -> tuple[int, int]:

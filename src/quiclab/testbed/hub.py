@@ -17,7 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quiclab.testbed.link import DEVICE, PREFIXES, End, usable_versions
+from quiclab.testbed.link import DEVICE, End, usable_versions
+from quiclab.testbed.link_ends import PREFIXES
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
 
 HUB_SYSCTLS = {

@@ -19,6 +19,8 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from quiclab.errors import HostError
+from quiclab.testbed.link_ends import PREFIXES, SIDES, Ends, Place, Span
+from quiclab.testbed.link_files import SECOND_NETWORK_FILES, link_files
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
 from quiclab.testbed.real_time import ask_for_awake_processors, ask_for_real_time
 
@@ -29,7 +31,6 @@ CLIENT_ADDRESSES = {4: "10.77.0.1", 6: "fd77::1"}
 NEXT_CLIENT_ADDRESSES = {4: "10.77.0.3", 6: "fd77::3"}
 """Of a client that changes its network."""
 SERVER_ADDRESSES = {4: "10.77.0.2", 6: "fd77::2"}
-PREFIXES = {4: 24, 6: 64}
 _FIRST_HOST = 10
 DEVICE = "link0"
 """What programs at the client's end see of the links, and at the server's where there is one link."""
@@ -60,6 +61,11 @@ class LinkSettings:
     """What the routes of both ends and of all nodes say to TCP."""
     work_dir: Path | None
     """Where configuration, packet log, captures and summary are written; None keeps nothing."""
+    second_network: bool = False
+    """Whether the last link of `model` is the client's in a second network, to which it changes: where the first link
+    ends, it ends too."""
+    begins_when_told: bool = False
+    """Whether packets that pass before `begin` are none of the workload's; else it begins with the first packet."""
     more_server_addresses: Sequence[str] = ()
     """Beside the server's own, in the same networks."""
     packet_log: bool = True
@@ -88,6 +94,7 @@ class Link:
         """`nodes`: from client to server, one less than there are links."""
         self._settings = settings
         self._places = [client, *nodes, server]
+        self._ends = self._make_ends()
         self._stack = ExitStack()
         self._process: subprocess.Popen[str] | None = None
         self._real_time = False
@@ -114,9 +121,9 @@ class Link:
             middle = self._stack.enter_context(NetworkNamespace())
             namespaces.append(middle)
             middle.write_sysctls({"net.ipv6.conf.default.disable_ipv6": "1"})
+        models = [settings.model, *settings.model.get("more_links", ())]
         first, *more = (
-            {**model, **self._of_link(number, middle)}
-            for number, model in enumerate([settings.model, *settings.model.get("more_links", ())])
+            {**model, **self._of_link(span, middle)} for span, model in zip(self._ends.spans, models, strict=True)
         )
         config = {
             **first,
@@ -128,6 +135,7 @@ class Link:
                 "buffer_bytes": 256 << 20,
             },
             "timer": {"spin_ns": settings.spin_ns},
+            "begins_when_told": settings.begins_when_told,
             **({"more_links": more} if more else {}),
         }
         text = json.dumps(config, indent=1)
@@ -149,86 +157,79 @@ class Link:
         self._stack.callback(self._reap)
         if settings.backend == "veth":
             # The devices are there already, and the link needs as long to open its own side.
-            self._configure_places()
+            self._ends.configure()
         self.ready = self._message("ready")
         self._real_time = self.ready.get("real_time", False) or ask_for_real_time(self._process.pid, deadline=True)
         self._awake = ask_for_awake_processors(self._process.pid)
         if settings.backend == "tun":
-            self._configure_places()
+            self._ends.configure()
 
     def replace_client_address(self, version: int, when: Callable[[], bool]) -> int | None:
-        """The client is in another network from the instant that is returned, over the same link."""
-        client, device, prefix = self._places[0], _device(0), PREFIXES[version]
-        route = self._settings.route_at.get(client, self._settings.route)
-        assert route is not None
-        old, new = CLIENT_ADDRESSES[version], NEXT_CLIENT_ADDRESSES[version]
-        return client.replace_address(device, old, new, prefix, route, when)
+        """The client is in its second network from the instant that is returned."""
+        client, spans = self._ends.places[0], self._ends.spans
+        assert client.route is not None
+        old, new = (CLIENT_ADDRESSES[version], spans[0].device), (NEXT_CLIENT_ADDRESSES[version], spans[-1].device)
+        return client.namespace.replace_address(old, new, PREFIXES[version], client.route, when)
 
-    def _of_link(self, number: int, middle: NetworkNamespace | None) -> dict[str, Any]:
+    def _make_ends(self) -> Ends:
+        settings, last = self._settings, len(self._places) - 1
+        versions = usable_versions(settings.mtu)
+        known = {0: CLIENT_ADDRESSES, last: SERVER_ADDRESSES}
+        places = []
+        for number, namespace in enumerate(self._places):
+            addresses = known[number] if number in known else node_addresses(number)
+            places.append(
+                Place(
+                    namespace,
+                    {version: addresses[version] for version in versions},
+                    settings.route_at.get(namespace, settings.route),
+                    more=settings.more_server_addresses if number == last else (),
+                    later=[NEXT_CLIENT_ADDRESSES[each] for each in versions]
+                    if number == 0 and settings.second_network
+                    else (),
+                )
+            )
+        row = [Span(number, number, number + 1) for number in range(last)]
+        later = Span(last, 0, 1) if settings.second_network else None
+        return Ends(places, row, settings.mtu, later, ethernet=settings.backend == "veth")
+
+    def _of_link(self, span: Span, middle: NetworkNamespace | None) -> dict[str, Any]:
         """What the link process is told of one link beside its model; with `middle`, the devices are made."""
-        settings, device = self._settings, _device(number)
+        settings, device = self._settings, span.device
         ends: dict[str, dict[str, Any]] = {}
-        for side, namespace in zip(_SIDES, self._places[number : number + 2], strict=True):
+        for side, place in zip(SIDES, (span.client, span.server), strict=True):
+            namespace = self._places[place]
             end = ends[side] = {"netns": f"/proc/self/fd/{namespace.fd}", "device": device, "mtu": settings.mtu}
             if middle is not None:
-                near = f"to-{side}{number or ''}"
-                add_veth(namespace, device, middle, near, (_mac(number, side, "end"), _mac(number, side, "near")))
+                near = f"to-{side}{span.number or ''}"
+                add_veth(namespace, device, middle, near, (span.mac(side, "end"), span.mac(side, "near")))
                 middle.configure(near, mtu=settings.mtu, addresses={}, route=None)
                 end |= {"near_netns": f"/proc/self/fd/{middle.fd}", "near_device": near}
-                end |= {"mac": _mac(number, side, "link"), "peer_mac": _mac(number, side, "end")}
-        bound_ns = settings.lateness_p99_ns[number]
+                end |= {"mac": span.mac(side, "link"), "peer_mac": span.mac(side, "end")}
+        bound_ns = settings.lateness_p99_ns[span.number]
         return {
             "ends": ends,
-            "log": self._log_files(number),
+            "log": self._log_files(span),
             "void": {"lateness_p99_ns": bound_ns, "one_way_delay_share": 0.02},
         }
 
-    def _configure_places(self) -> None:
-        """Bring the devices up, with addresses and the routes to all other places."""
+    def _log_files(self, span: Span) -> dict[str, str | None]:
         settings = self._settings
-        last = len(self._places) - 1
-        for place, namespace in enumerate(self._places):
-            route = settings.route_at.get(namespace, settings.route)
-            own = self._addresses(place)
-            if place in (0, last):
-                device, others = _device(0 if place == 0 else last - 1), [n for n in range(last + 1) if n != place]
-                sides = {device: others}
-                addresses = {address: PREFIXES[version] for version, address in own.items()}
-                namespace.configure(device, mtu=settings.mtu, addresses=addresses, route=route)
-                if place == last and settings.more_server_addresses:
-                    namespace.add_addresses(device, settings.more_server_addresses)
-            else:
-                sides = {_device(place - 1): list(range(place)), _device(place): list(range(place + 1, last + 1))}
-                for device, others in sides.items():
-                    far = [address for n in others for address in self._reachable(n)]
-                    namespace.configure_node(device, mtu=settings.mtu, own=list(own.values()), far=far, route=route)
-            if settings.backend == "veth":
-                for number, (device, others) in zip(_links_at(place, last), sides.items(), strict=True):
-                    mac = _mac(number, _SIDES[0 if number == place else 1], "link")
-                    for address in (address for n in others for address in self._reachable(n)):
-                        namespace.neighbour(device, address, mac)
-
-    def _addresses(self, place: int) -> dict[int, str]:
-        last = len(self._places) - 1
-        known = {0: CLIENT_ADDRESSES, last: SERVER_ADDRESSES}
-        addresses = known[place] if place in known else node_addresses(place)
-        return {version: addresses[version] for version in usable_versions(self._settings.mtu)}
-
-    def _reachable(self, place: int) -> list[str]:
-        """All addresses that this place may have: a client its next one, too, a server those of its further hosts."""
-        addresses = list(self._addresses(place).values())
-        if place == 0:
-            addresses += [NEXT_CLIENT_ADDRESSES[version] for version in usable_versions(self._settings.mtu)]
-        return [*addresses, *(self._settings.more_server_addresses if place == len(self._places) - 1 else ())]
-
-    def _log_files(self, number: int) -> dict[str, str | None]:
-        settings, files = self._settings, link_files(number)
+        files = SECOND_NETWORK_FILES if span is self._ends.later else link_files(span.number)
         wanted = {"packet_log": settings.packet_log}
         return {key: self._file(name) if wanted.get(key, settings.captures) else None for key, name in files.items()}
 
     def _file(self, name: str) -> str | None:
         folder = self._settings.work_dir
         return str(folder / name) if folder else None
+
+    def begin(self) -> None:
+        """The workload begins: every link's t = 0, and its packet 0, is the next packet that reaches it."""
+        process = self._require()
+        if self._settings.begins_when_told and process.stdin is not None:
+            process.stdin.write("begin\n")
+            process.stdin.flush()
+            self._message("begun")
 
     @property
     def pid(self) -> int:
@@ -249,6 +250,10 @@ class Link:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End it without its account, which may be done again."""
         self._stack.close()
 
     def _reap(self) -> None:
@@ -277,38 +282,6 @@ class Link:
         if message.get("event") != event:
             raise HostError(f"the link cannot run: {message.get('message', line)}", message.get("hint", ""))
         return message
-
-
-_SIDES: tuple[Literal["client", "server"], ...] = ("client", "server")
-
-
-def link_files(number: int) -> dict[str, str]:
-    """Names of the files of a link, which counts from 0: those of the first have the plain names."""
-    before = "" if number == 0 else f"link-{number + 1}-"
-    return {
-        "packet_log": f"{before[:-1] or 'link'}.qplog",
-        "capture_client": f"{before}client.pcapng",
-        "capture_server": f"{before}server.pcapng",
-    }
-
-
-def _device(number: int) -> str:
-    """Of a link, at both its ends."""
-    return f"link{number}"
-
-
-def _links_at(place: int, last: int) -> list[int]:
-    """Numbers of the links that end at a place."""
-    return [number for number in (place - 1, place) if 0 <= number < last]
-
-
-def _mac(number: int, side: Literal["client", "server"], of: Literal["end", "link", "near"]) -> str:
-    """The Ethernet address of a link's end, of the link as this end sees it, or of the near device of the pair to it.
-
-    The link reads what an end sends before it goes through the pair. To the device there it is addressed to somebody
-    else, so that the kernel drops it as soon as it sees it.
-    """
-    return f"02:00:00:{number:02x}:0{_SIDES.index(side) + 1}:0{('end', 'link', 'near').index(of) + 1}"
 
 
 def link_binary() -> str:

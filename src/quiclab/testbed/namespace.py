@@ -99,22 +99,32 @@ class NetworkNamespace:
         self.run(work)
 
     def replace_address(
-        self, device: str, old: str, new: str, prefix: int, route: RouteMetrics, when: Callable[[], bool]
+        self,
+        old: tuple[str, str],
+        new: tuple[str, str],
+        prefix: int,
+        route: RouteMetrics,
+        when: Callable[[], bool],
     ) -> int | None:
-        """`new` stands by until `when` returns, then takes the place of `old` if that says so: sockets without an
-        address leave from there; those with the old one are cut off, as what comes for them is nobody's. The instant
-        (CLOCK_MONOTONIC ns) at which it was done."""
+        """A new address at its device stands by until `when` returns, then takes the place of an old one if that says
+        so: sockets without an address leave from there; those with the old one are cut off, as what comes for them is
+        nobody's. The instant (CLOCK_MONOTONIC ns) at which it was done."""
 
         def work() -> int | None:
             with _netlink() as ip:
-                index, bits = ip.link_lookup(ifname=device)[0], 128 if ":" in new else 32
-                ip.addr("add", index=index, address=new, prefixlen=bits, flags=_IFA_F_NODAD)
-                # Behind the route that goes with the old address, so that one call does it.
-                to = {"dst": f"{_network(new, prefix)}/{prefix}", "oif": index, "metrics": route.netlink()}
-                ip.route("add", prefsrc=new, priority=_STANDBY, **to)
+                (old_address, old_index), (new_address, new_index) = (
+                    (address, ip.link_lookup(ifname=device)[0]) for address, device in (old, new)
+                )
+                bits, to = 128 if ":" in new_address else 32, f"{_network(new_address, prefix)}/{prefix}"
+                ip.addr("add", index=new_index, address=new_address, prefixlen=bits, flags=_IFA_F_NODAD)
+                # Behind the route that goes with the old address.
+                metrics = route.netlink()
+                ip.route("add", dst=to, oif=new_index, prefsrc=new_address, priority=_STANDBY, metrics=metrics)
                 if not when():
                     return None
-                ip.addr("del", index=index, address=old, prefixlen=bits)
+                ip.addr("del", index=old_index, address=old_address, prefixlen=bits)
+                if bits == 128:  # an IPv4 address takes the route with it
+                    ip.route("del", dst=to, oif=old_index)
                 return time.monotonic_ns()
 
         return self.run(work)
@@ -131,10 +141,26 @@ class NetworkNamespace:
 
         self.run(work)
 
+    def await_no_device(self, prefix: str, patience_s: float) -> None:
+        """Until no device's name begins so: the kernel takes its time over those of a process that has ended. Raises
+        HostError."""
+        deadline = time.monotonic() + patience_s
+
+        def names() -> list[str]:
+            with _netlink() as ip:
+                return [str(each.get_attr("IFLA_IFNAME")) for each in ip.get_links()]
+
+        while any(name.startswith(prefix) for name in self.run(names)):
+            if time.monotonic() > deadline:
+                raise HostError(f"the devices {prefix}… of an earlier link are still there")
+            time.sleep(0.005)
+
     def configure_node(
         self, device: str, *, mtu: int, own: Sequence[str], far: Sequence[str], route: RouteMetrics | None
     ) -> None:
-        """Bring one of a node's devices up: the node's addresses, and host routes to what lies that way."""
+        """Bring one of a node's devices up: the node's addresses, and host routes to what lies that way.
+
+        Without addresses those of other devices do."""
 
         def work() -> None:
             _link(device, mtu=mtu, txqlen=10_000, state="up")
@@ -145,9 +171,10 @@ class NetworkNamespace:
                     bits = 128 if ":" in address else 32
                     ip.addr("add", index=index, address=address, prefixlen=bits, flags=_IFA_F_NODAD)
                 for address in far:
-                    source = next(each for each in own if (":" in each) == (":" in address))
+                    sources = [each for each in own if (":" in each) == (":" in address)]
+                    source = {"prefsrc": sources[0]} if sources else {}
                     bits = 128 if ":" in address else 32
-                    ip.route("add", dst=f"{address}/{bits}", oif=index, prefsrc=source, **metrics)
+                    ip.route("add", dst=f"{address}/{bits}", oif=index, **source, **metrics)
 
         self.run(work)
 

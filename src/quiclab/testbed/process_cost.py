@@ -22,11 +22,14 @@ from types import TracebackType
 from typing import Any, Self, TextIO
 
 from quiclab.testbed import _process_tree
+from quiclab.testbed._last_seen import LastSeen
 from quiclab.testbed._process_tree import Stat, Used
 from quiclab.testbed._ticker import Ticker
 from quiclab.units import Duration
 
 INTERVAL = Duration(100_000_000)
+_LOOKS_PER_LOOK_AT_THREADS = 3
+"""A file for each thread takes its time."""
 
 
 def reap(process: subprocess.Popen[bytes]) -> resource.struct_rusage:
@@ -51,6 +54,9 @@ class _Role:
     """The largest VmHWM of one process."""
     at_begin: Used = field(default_factory=Used)
     at_end: Used | None = None
+    seen: LastSeen = field(default_factory=LastSeen)
+    seen_at_begin: Used = field(default_factory=Used)
+    seen_at_end: Used = field(default_factory=Used)
     life: Used | None = None
     max_rss_bytes: int = 0
     """ru_maxrss: of the largest process, but see `_memory`."""
@@ -63,6 +69,7 @@ class ProcessCosts:
         self._output = output
         self._roles: dict[str, _Role] = {}
         self._lock = threading.Lock()
+        self._looks = 0
         self._ticker = Ticker(interval, self._look)
         self._stack = ExitStack()
         self._file: TextIO | None = None
@@ -90,12 +97,16 @@ class ProcessCosts:
         with self._lock:
             for role, stats in self._trees():
                 role.at_begin = _used(stats)
+                role.seen.look(stats, at_threads=True)
+                role.seen_at_begin = role.seen.total()
 
     def end(self) -> None:
         """The transfer is over: call it before the programs that still run are told to end."""
         self._look()
         with self._lock:
             for role, stats in self._trees():
+                role.seen.look(stats, at_threads=True)
+                role.seen_at_end = role.seen.total()
                 if role.life is None and any(stat.pid == role.pid for stat in stats):
                     role.at_end = _used(stats)
 
@@ -117,9 +128,11 @@ class ProcessCosts:
     def _look(self) -> None:
         now = time.monotonic_ns()
         with self._lock:
+            self._looks += 1
             for role, stats in self._trees():
                 if not stats or role.life is not None:
                     continue
+                role.seen.look(stats, at_threads=self._looks % _LOOKS_PER_LOOK_AT_THREADS == 0)
                 memory = [_process_tree.memory(stat.pid) for stat in stats]
                 threads = sum(stat.threads for stat in stats)
                 role.processes = max(role.processes, len(stats))
@@ -146,7 +159,8 @@ class ProcessCosts:
 
 
 def _used(stats: list[Stat]) -> Used:
-    return sum((_process_tree.used(stat) + _process_tree.switches(stat.pid) for stat in stats), Used())
+    threads = (switches for stat in stats for switches in _process_tree.switches(stat.pid).values())
+    return sum((*(_process_tree.used(stat) for stat in stats), *threads), Used())
 
 
 def _of(usage: resource.struct_rusage) -> Used:
@@ -158,21 +172,17 @@ def _of(usage: resource.struct_rusage) -> Used:
 def _summary(role: _Role) -> dict[str, Any]:
     return {
         "life": None if role.life is None else asdict(role.life),
-        "transfer": None if role.at_end is None else _transfer(role.at_begin, role.at_end),
+        "transfer": None if role.at_end is None else asdict(_transfer(role, role.at_end)),
         **_memory(role),
         "most_processes": role.processes,
         "most_threads": role.threads,
     }
 
 
-def _transfer(begin: Used, end: Used) -> dict[str, int | None]:
-    """Null for counts that have become less: processes or threads have ended and taken theirs with them, as those of
-    browsers do. Times may be less by the resolution of their clocks, which is nothing."""
-    told = asdict(end.since(begin))
-    return {
-        name: None if not name.endswith("_ns") and getattr(end, name) < getattr(begin, name) else value
-        for name, value in told.items()
-    }
+def _transfer(role: _Role, at_end: Used) -> Used:
+    """Two accounts, each short of something. The kernel's is exact, but of a client that has ended it holds only the
+    processes that were waited for, not all of a browser's. What was seen of each holds all, up to the last look."""
+    return at_end.since(role.at_begin).at_least(role.seen_at_end.since(role.seen_at_begin))
 
 
 def _memory(role: _Role) -> dict[str, Any]:

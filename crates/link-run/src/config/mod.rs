@@ -43,7 +43,10 @@ pub struct Config {
     /// How to wait.
     #[serde(default)]
     pub timer: Timer,
-    /// Links behind this one, in order from client to server.
+    /// Whether the workload begins when standard input has a line, and not with the first packet.
+    #[serde(default)]
+    pub begins_when_told: bool,
+    /// Further links.
     #[serde(default)]
     pub more_links: Vec<Link>,
 }

@@ -2,6 +2,7 @@
 //! What is written while packets pass: of each link, the packet log and a capture of each end.
 
 pub mod buffer;
+mod files;
 pub mod pcapng;
 pub mod record;
 mod writer;
@@ -9,18 +10,15 @@ mod writer;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
-use std::sync::mpsc::{channel, Sender};
+use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 
 use crate::config;
 use crate::error::Error;
-use buffer::{Buffer, Chunk, StreamNumber};
+use buffer::Buffer;
+use files::{Files, Stream};
 use pcapng::{Packet, Way};
 use record::Record;
-use writer::{Output, Outputs};
-
-const DISK_HINT: &str = "choose a directory that exists, can be written and has room";
 
 /// The first packets that leave an end or reach it are always captured whole: they hold the handshakes, which prove
 /// what was negotiated.
@@ -33,8 +31,8 @@ const HAND_OVER_NS: u64 = 25_000_000;
 pub struct Logs {
     buffer: Buffer,
     packet_log: Option<usize>,
-    /// What leaves the end where the direction begins, and what reaches the other: places in the buffer.
-    captures: [Option<usize>; 2],
+    /// What leaves the end where the direction begins, and what reaches the other.
+    captures: [Option<Stream>; 2],
     /// Bytes of a packet that captures keep, the first `WHOLE_PACKETS` excepted.
     snaplen: usize,
     captured: [u64; 2],
@@ -71,8 +69,8 @@ impl std::ops::Add for Counts {
 #[derive(Debug)]
 pub struct Writing(JoinHandle<io::Result<Vec<Option<File>>>>);
 
-/// Creates the files of a link, and of `more` links behind it; the logs of each one's up and down. `offset_ns` is
-/// `CLOCK_REALTIME` − `CLOCK_MONOTONIC`.
+/// Creates the files of a link, and of `more` links; the logs of each one's up and down. Links that name the same file
+/// for a capture share it: it has one interface of each. `offset_ns` is `CLOCK_REALTIME` − `CLOCK_MONOTONIC`.
 ///
 /// # Errors
 /// If a file cannot be created.
@@ -90,14 +88,12 @@ pub fn create(
     let limit = config.buffer_bytes / (2 * files.len());
     let (full, to_write) = channel();
     let mut logs = Vec::new();
-    let mut outputs = Outputs::default();
-    for (link, files) in files.into_iter().enumerate() {
-        let of_link = LinkOutputs::create(files, link * STREAMS, offset_ns)?;
-        logs.push([0, 1].map(|direction| of_link.logs(direction, config, limit, &full)));
-        outputs.packet_logs.push(of_link.packet_log);
-        let captures = [of_link.client, of_link.server];
-        outputs.captures.extend(captures.into_iter().flatten());
+    let mut created = Files::new(offset_ns);
+    for files in files {
+        let streams = created.of_link(files)?;
+        logs.push(streams.map(|streams| streams.logs(config.snaplen_bytes, limit, &full)));
     }
+    let outputs = created.outputs();
     let buffers = logs.iter().flatten();
     let first_chunks: Vec<_> = buffers.map(|logs| logs.buffer.first_chunks()).collect();
     drop(full);
@@ -116,76 +112,6 @@ pub fn create(
     Ok((logs, Writing(writing)))
 }
 
-/// Streams of a link. 0 to 2 are of up, 3 to 5 of down: packet log, what leaves, what comes.
-const STREAMS: StreamNumber = 6;
-
-/// What is written of one link.
-struct LinkOutputs {
-    packet_log: Option<Output>,
-    client: Option<Output>,
-    server: Option<Output>,
-    /// The number of its first stream.
-    stream: StreamNumber,
-}
-
-impl LinkOutputs {
-    fn create(files: &config::Files, stream: StreamNumber, offset_ns: i64) -> Result<Self, Error> {
-        let output = |path: &Option<PathBuf>, header: Vec<u8>, streams: [StreamNumber; 2]| {
-            let Some(path) = path else { return Ok(None) };
-            let file = File::create(path).map_err(Error::system(
-                format!("cannot create {}", path.display()),
-                DISK_HINT,
-            ))?;
-            Ok(Some(Output {
-                file,
-                header,
-                streams: streams.map(|number| stream + number),
-            }))
-        };
-        let log_header = record::file_header(offset_ns).to_vec();
-        let capture_header = |end| pcapng::file_header(end, offset_ns);
-        Ok(Self {
-            packet_log: output(&files.packet_log, log_header, [0, 3])?,
-            client: output(&files.capture_client, capture_header("client"), [1, 5])?,
-            server: output(&files.capture_server, capture_header("server"), [4, 2])?,
-            stream,
-        })
-    }
-
-    fn logs(
-        &self,
-        direction: usize,
-        config: &config::Log,
-        limit: usize,
-        full: &Sender<Chunk>,
-    ) -> Logs {
-        let [near, far] = if direction == 0 {
-            [&self.client, &self.server]
-        } else {
-            [&self.server, &self.client]
-        };
-        let mut streams = Vec::new();
-        let mut place = |output: &Option<Output>, number: usize| {
-            output.as_ref().map(|_| {
-                streams.push(self.stream + direction * 3 + number);
-                streams.len() - 1
-            })
-        };
-        let packet_log = place(&self.packet_log, 0);
-        let captures = [place(near, 1), place(far, 2)];
-        Logs {
-            buffer: Buffer::new(&streams, full.clone(), limit),
-            packet_log,
-            captures,
-            snaplen: config.snaplen_bytes.unwrap_or(usize::MAX),
-            captured: [0; 2],
-            handed_over_ns: 0,
-            holds_captures: false,
-            counts: Counts::default(),
-        }
-    }
-}
-
 impl Logs {
     /// Logs a packet.
     pub fn record(&mut self, record: &Record) {
@@ -202,7 +128,7 @@ impl Logs {
     /// Captures a packet; of those that go one way, each is as late as the one before or later.
     pub fn capture(&mut self, packet: &Packet<'_>) {
         let end = usize::from(packet.way == Way::Inbound);
-        let Some(place) = self.captures[end] else {
+        let Some(Stream { place, interface }) = self.captures[end] else {
             return;
         };
         let snaplen = if self.captured[end] < WHOLE_PACKETS {
@@ -215,7 +141,7 @@ impl Logs {
         if !self
             .buffer
             .append(place, packet.block_length(snaplen), |out| {
-                packet.write(out, snaplen);
+                packet.write(out, snaplen, interface);
             })
         {
             self.counts.capture_packets_lost += 1;
@@ -233,8 +159,8 @@ impl Logs {
         }
         self.handed_over_ns = now_ns;
         self.holds_captures = false;
-        for place in self.captures.into_iter().flatten() {
-            self.buffer.flush(place);
+        for stream in self.captures.into_iter().flatten() {
+            self.buffer.flush(stream.place);
         }
         None
     }

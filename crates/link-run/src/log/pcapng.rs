@@ -40,7 +40,7 @@ pub struct Packet<'a> {
     pub data: &'a [u8],
 }
 
-/// The start of a file: section header and the one interface. `offset_ns` is `CLOCK_REALTIME` − `CLOCK_MONOTONIC`.
+/// The start of a file: section header and the first interface. `offset_ns` is `CLOCK_REALTIME` − `CLOCK_MONOTONIC`.
 #[must_use]
 pub fn file_header(interface: &str, offset_ns: i64) -> Vec<u8> {
     let mut out = Vec::with_capacity(256);
@@ -51,6 +51,14 @@ pub fn file_header(interface: &str, offset_ns: i64) -> Vec<u8> {
         option(out, OPTION_USER_APPLICATION, b"quiclab-link");
         option(out, 0, &[]);
     });
+    out.extend(interface_description(interface, offset_ns));
+    out
+}
+
+/// One interface; packets name it by its number, from 0.
+#[must_use]
+pub fn interface_description(interface: &str, offset_ns: i64) -> Vec<u8> {
+    let mut out = Vec::new();
     block(&mut out, INTERFACE_DESCRIPTION, |out| {
         out.extend_from_slice(&LINKTYPE_RAW.to_le_bytes());
         out.extend_from_slice(&[0; 4]);
@@ -75,12 +83,12 @@ impl Packet<'_> {
             + self.comment.map_or(0, |comment| 4 + padded(comment.len()))
     }
 
-    /// Appends its block with so many bytes of the packet.
-    pub fn write(&self, out: &mut Vec<u8>, snaplen: usize) {
+    /// Appends its block, as one of this interface, with so many bytes of the packet.
+    pub fn write(&self, out: &mut Vec<u8>, snaplen: usize, interface: u32) {
         block(out, ENHANCED_PACKET, |out| {
             let kept = &self.data[..self.data.len().min(snaplen)];
             let time = self.time_ns.to_le_bytes();
-            out.extend_from_slice(&[0; 4]);
+            out.extend_from_slice(&interface.to_le_bytes());
             out.extend_from_slice(&time[4..]);
             out.extend_from_slice(&time[..4]);
             out.extend_from_slice(&length_u32(kept.len()).to_le_bytes());

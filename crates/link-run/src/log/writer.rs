@@ -11,16 +11,16 @@ use super::buffer::{Chunk, StreamNumber};
 use super::{pcapng, HAND_OVER_NS};
 use crate::clock::monotonic_ns;
 
-/// A block of a capture is written once nothing older can come any more: when the capture's other stream is further
+/// A block of a capture is written once nothing older can come any more: when the capture's other streams are further
 /// on, or after this time, by which each direction has handed over what it had.
 const HELD_BACK_NS: u64 = 4 * HAND_OVER_NS;
 const WRITE_BUFFER: usize = 256 << 10;
 
-/// A capture: what left an end and what reached it, each in order of time, put in one order.
+/// A capture: what left an end and what reached it over each of its links, each in order of time, put in one order.
 #[derive(Debug)]
 struct Capture {
     file: BufWriter<File>,
-    streams: [Stream; 2],
+    streams: Vec<Stream>,
 }
 
 #[derive(Debug, Default)]
@@ -59,10 +59,14 @@ impl Capture {
         file.write_all(&output.header)?;
         Ok(Self {
             file,
-            streams: output.streams.map(|number| Stream {
-                number,
-                ..Stream::default()
-            }),
+            streams: output
+                .streams
+                .into_iter()
+                .map(|number| Stream {
+                    number,
+                    ..Stream::default()
+                })
+                .collect(),
         })
     }
 
@@ -73,14 +77,27 @@ impl Capture {
     /// Writes what is in order, which all is that is older than `before_ns` (`CLOCK_REALTIME`).
     fn write(&mut self, before_ns: u64) -> io::Result<()> {
         loop {
-            let times = [0, 1].map(|at: usize| self.streams[at].rest().map(pcapng::time_ns));
-            let (at, until_ns) = match times {
-                [Some(first), Some(second)] if first <= second => (0, second),
-                [Some(first), Some(_)] => (1, first),
-                [Some(first), None] if first < before_ns => (0, before_ns),
-                [None, Some(second)] if second < before_ns => (1, before_ns),
-                _ => return Ok(()),
+            let times: Vec<Option<u64>> = self
+                .streams
+                .iter()
+                .map(|stream| stream.rest().map(pcapng::time_ns))
+                .collect();
+            let known = times.iter().enumerate();
+            let Some((first_ns, at)) = known
+                .filter_map(|(at, &time_ns)| Some((time_ns?, at)))
+                .min()
+            else {
+                return Ok(());
             };
+            // What comes of a stream that has nothing yet is not older than that.
+            let others = times.iter().enumerate().filter(|&(other, _)| other != at);
+            let until_ns = others
+                .map(|(_, time_ns)| time_ns.unwrap_or(before_ns))
+                .min()
+                .unwrap_or(before_ns);
+            if first_ns >= before_ns && times.contains(&None) {
+                return Ok(());
+            }
             let stream = &mut self.streams[at];
             let rest = stream.rest().unwrap_or_default();
             let length = pcapng::length_until(rest, until_ns);
@@ -91,7 +108,7 @@ impl Capture {
     }
 }
 
-/// A file, what it begins with, and the streams, one of each direction, that it is made of.
+/// A file, what it begins with, and the streams, one of each direction of a link, that it is made of.
 #[derive(Debug)]
 pub struct Output {
     /// The file.
@@ -99,7 +116,7 @@ pub struct Output {
     /// What it begins with.
     pub header: Vec<u8>,
     /// The numbers of the streams.
-    pub streams: [StreamNumber; 2],
+    pub streams: Vec<StreamNumber>,
 }
 
 /// The outputs that were asked for.
@@ -107,7 +124,7 @@ pub struct Output {
 pub struct Outputs {
     /// The packet log of each link: records of both directions as they come.
     pub packet_logs: Vec<Option<Output>>,
-    /// Captures: blocks of both streams in order of time.
+    /// Captures: blocks of all streams in order of time.
     pub captures: Vec<Output>,
 }
 

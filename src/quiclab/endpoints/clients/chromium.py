@@ -25,6 +25,7 @@ _VIDEO_PROGRAM = Path(__file__).with_name("_chromium_video_program.py")
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable")
 _INSTALL = "apt-get install -y chromium libnss3-tools"
 
+_HTTPS = 443
 _MOST_PAYLOAD = 1432
 """Chromium's bound is 1452 bytes over IPv4, and 20 less over IPv6."""
 
@@ -50,10 +51,10 @@ class Chromium:
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
     knobs: Mapping[Protocol, frozenset[str]] = {
-        "h2": frozenset({"verify", "tls_version"}),
-        "h3": frozenset({"verify", "max_payload"}),
+        "h2": frozenset({"verify", "tls_version", "session"}),
+        "h3": frozenset({"verify", "max_payload", "session"}),
     }
-    abilities: frozenset[Ability] = frozenset({"keylog", "pages", "video"})
+    abilities: frozenset[Ability] = frozenset({"keylog", "pages", "video", "first_visit"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask it for its version."""
@@ -70,6 +71,8 @@ class Chromium:
         asked = program.knobs.max_payload
         if asked is not None and asked > _MOST_PAYLOAD:
             return f"chromium sends at most {_MOST_PAYLOAD} bytes of UDP payload, not {asked}"
+        if program.knobs.session == "early_data" and protocol == "h2":
+            return "chromium sends no 0-RTT data over TCP"
         return None
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
@@ -88,7 +91,7 @@ class Chromium:
         settings: dict[str, object] = {
             "url": context.url
             if context.page is None
-            else f"https://{context.page.hosts[0].name}/{context.page.document}",
+            else f"https://{context.page.hosts[0].name}{_port(context)}/{context.page.document}",
             "protocol": context.protocol,
             "argv": [*launch.argv, *_ARGUMENTS, *_arguments(context, netlog), "about:blank"],
             "env": dict(launch.env),
@@ -110,6 +113,7 @@ class Chromium:
                 "viewport": _VIEWPORT,
                 "limit_s": context.page.limit_s,
                 "resources": context.page.resources,
+                "session": context.knobs.session,
             }
         return Command(
             argv=(sys.executable, "-I", str(program), str(job)),
@@ -117,9 +121,14 @@ class Chromium:
             files={job: json.dumps(settings)},
             waits_for_go=True,
             ready_file=context.output.with_suffix(".ready"),
+            first_visit_file=context.output.with_suffix(".visited") if context.knobs.session else None,
             finishing_s=_FINISHING_S if context.page else 0.0,
             reports=True,
         )
+
+
+def _port(context: Context) -> str:
+    return "" if context.port == _HTTPS else f":{context.port}"
 
 
 def _arguments(context: Context, netlog: Path | None) -> list[str]:

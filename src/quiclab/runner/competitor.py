@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One flow beside the measured one, with its programs. A page is loaded again and again, each time by a new browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from quiclab.endpoints import Command
+from quiclab.runner.commands import Part
+from quiclab.runner.document import read_json
+from quiclab.runner.flows import Flow
+from quiclab.testbed.process import Process
+
+
+class Competitor:
+    """What runs of one flow."""
+
+    def __init__(self, flow: Flow, raw: Path) -> None:
+        self.flow = flow
+        self.raw = raw
+        self.processes: dict[Part, Process] = {}
+        self.started_ns: int | None = None
+        self.ended = "not started"
+        self.congestion_control: str | None = None
+        self.loads: list[dict[str, Any]] = []
+        """Of a page, each that came to its end: when it was asked for, and when it was whole."""
+        self._next_is_ready: Path | None = None
+        """The file that appears when the browser of the next load may be given the word."""
+
+    @property
+    def loads_pages(self) -> bool:
+        """Whether its client ends, and is to begin again."""
+        return self.flow.workload is not None and self.flow.workload.page is not None
+
+    def trouble(self) -> str | None:
+        """Why it no longer runs."""
+        for part, process in self.processes.items():
+            if part in ("client", "proxy", "server") and (code := process.poll()) is not None:
+                if part == "client" and code == 0 and self.loads_pages:
+                    continue
+                words = process.last_words() or "it printed nothing"
+                return f"its {part} ended with exit code {code}: {words}"
+        return None
+
+    def go_on(self, command: Command, start: Callable[[], None]) -> None:
+        """Load the page again where it has been loaded; `start` starts another client. Waits for nothing."""
+        client = self.processes.get("client")
+        if not self.loads_pages or self.started_ns is None or client is None:
+            return
+        if client.poll() == 0:
+            self._keep_account()
+            if command.ready_file is not None:
+                command.ready_file.unlink(missing_ok=True)
+            self._next_is_ready = command.ready_file
+            start()
+        elif self._next_is_ready is not None and self._next_is_ready.exists():
+            self._next_is_ready = None
+            self.processes["client"].go()
+
+    def _keep_account(self) -> None:
+        """Of the load that is over, before the next one writes its own."""
+        number = len(self.loads) + 1
+        for name in ("client.json", "client-trace.json", "client-page.jpg"):
+            file = self.raw / name
+            if file.exists():
+                file.rename(file.with_stem(f"{file.stem}-{number}"))
+        account: Mapping[str, Any] = read_json(self.raw / f"client-{number}.json") or {}
+        page = account.get("page") or {}
+        self.loads.append({"went_ns": page.get("went_ns"), "whole_ns": _last_byte_ns(account)})
+
+
+def told_end_ns(raw: Path) -> int | None:
+    """When the measured browser had what it wanted, by its own account: it takes its time to close. None: it says
+    nothing of that."""
+    log = read_json(raw / "client-player.json")
+    if isinstance(log, dict) and isinstance(log.get("end_ns"), int):
+        return int(log["end_ns"])
+    account = read_json(raw / "client.json")
+    return _last_byte_ns(account) if isinstance(account, dict) and "page" in account else None
+
+
+def _last_byte_ns(account: Mapping[str, Any]) -> int | None:
+    instants = [request.get("last_byte_ns") for request in account.get("requests") or ()]
+    return max((instant for instant in instants if instant is not None), default=None)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The last that was seen of every process and thread of a program, also of those that are gone.
+
+Nobody waits for some processes of a browser: what they used stands in no account of their parents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quiclab.testbed import _process_tree
+from quiclab.testbed._process_tree import Stat, Used
+
+
+class LastSeen:
+    """A sum that only grows, short by what each used after the last look at it."""
+
+    def __init__(self) -> None:
+        self._processes: dict[tuple[int, int], Used] = {}
+        self._threads: dict[tuple[int, int, int], Used] = {}
+
+    def look(self, stats: Sequence[Stat], *, at_threads: bool) -> None:
+        """At processes; at their threads only where told, as a browser has a hundred."""
+        for stat in stats:
+            # Children that were waited for are counted where they were seen themselves.
+            self._keep(self._processes, stat.identity, _process_tree.own(stat))
+            if at_threads:
+                for thread, switches in _process_tree.switches(stat.pid).items():
+                    self._threads[(*stat.identity, thread)] = switches
+
+    @staticmethod
+    def _keep(seen: dict[tuple[int, int], Used], identity: tuple[int, int], used: Used) -> None:
+        # The clock of a process that ends meanwhile says nothing, and its ticks are coarser than what was seen.
+        before = seen.get(identity)
+        seen[identity] = used if before is None else before.at_least(used)
+
+    def total(self) -> Used:
+        """Of all that were ever seen."""
+        return sum((*self._processes.values(), *self._threads.values()), Used())
