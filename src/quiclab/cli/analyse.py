@@ -66,7 +66,15 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
     import polars
 
     from quiclab.decoders import decode_trial
-    from quiclab.metrics import bytes_acknowledged, compute_trial, flow_throughput, flows, object_runs, page_progress
+    from quiclab.metrics import (
+        bytes_acknowledged,
+        compute_trial,
+        flow_throughput,
+        flows,
+        object_runs,
+        page_progress,
+        video_throughput,
+    )
 
     decoded = decode_trial(folder)
     schema = {"trial_id": str, "name": str, "value": float, "unit": str, "better": str, "note": str}
@@ -75,6 +83,7 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
         "decode_stats": decoded.stats,
         "bytes_acknowledged": bytes_acknowledged(decoded.tables, document),
         "page_progress": page_progress(decoded.tables, document),
+        "video_throughput": video_throughput(decoded.tables, document),
         "flow_throughput": flow_throughput(decoded.tables, document),
         "flows": flows(decoded.tables, document),
         "object_runs": object_runs(decoded.tables, document),

@@ -17,6 +17,7 @@ from quiclab.metrics.flows import flow_throughput, flows
 from quiclab.metrics.measured import measured_tables
 from quiclab.metrics.order import object_runs
 from quiclab.metrics.page import page_progress
+from quiclab.metrics.video import video_throughput
 
 __all__ = [
     "METRICS",
@@ -28,6 +29,7 @@ __all__ = [
     "flows",
     "object_runs",
     "page_progress",
+    "video_throughput",
 ]
 
 

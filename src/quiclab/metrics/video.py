@@ -11,6 +11,8 @@ import polars as pl
 
 from quiclab.metrics._api import Metric
 from quiclab.metrics.evidence import Evidence, Unknown
+from quiclab.metrics.measured import measured_tables
+from quiclab.tables import TABLES
 
 _SECOND_NS = 10**9
 
@@ -144,6 +146,15 @@ def _per_second(evidence: Evidence) -> list[int]:
     if not whole:
         raise Unknown("it took less than a second")
     return [int(by_second.get(number, 0)) for number in range(whole)]
+
+
+def video_throughput(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> pl.DataFrame:
+    """A row for each whole second; none where there was no video."""
+    try:
+        series = _per_second(Evidence(measured_tables(tables, trial), trial))
+    except Unknown:
+        series = []
+    return pl.DataFrame({"second": range(len(series)), "bit_per_s": series}, schema=TABLES["video_throughput"].schema())
 
 
 def throughput_bit_per_s(evidence: Evidence) -> float:

@@ -223,7 +223,8 @@ def _check_watched(nodes: Sequence[Node], workloads: Sequence[Workload], limits:
     """A trial must not be over before its video is."""
     if limits is FAILED:
         return
-    too_long = [each.name for each in workloads if each.video is not None and each.video.shown >= limits.trial]
+    measured = (each for each in workloads if each.only_for is None)
+    too_long = [each.name for each in measured if each.video is not None and each.video.shown >= limits.trial]
     for node in nodes:
         if isinstance(node.value, dict) and node.value.get("name") in too_long:
             told = f"limits.trial stops the trial after {limits.trial}, before the video was watched"

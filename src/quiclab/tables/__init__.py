@@ -6,7 +6,15 @@ from __future__ import annotations
 from quiclab.tables._api import CAPTURED, MADE_LATER, NEVER, Column, Table
 from quiclab.tables._common import CONNECTION
 from quiclab.tables.competition import FLOW_THROUGHPUT, FLOWS
-from quiclab.tables.derived import ABSENT, BYTES_ACKNOWLEDGED, DECODE_STATS, OBJECT_RUNS, PAGE_PROGRESS, SOURCES
+from quiclab.tables.derived import (
+    ABSENT,
+    BYTES_ACKNOWLEDGED,
+    DECODE_STATS,
+    OBJECT_RUNS,
+    PAGE_PROGRESS,
+    SOURCES,
+    VIDEO_THROUGHPUT,
+)
 from quiclab.tables.http import HTTP_FRAMES, HTTP_REQUESTS, PAGE_EVENTS, STREAMS
 from quiclab.tables.ip_packets import IP_PACKETS
 from quiclab.tables.link_events import LINK_EVENTS
@@ -58,6 +66,7 @@ TABLES: dict[str, Table] = {
         ABSENT,
         BYTES_ACKNOWLEDGED,
         PAGE_PROGRESS,
+        VIDEO_THROUGHPUT,
         FLOW_THROUGHPUT,
         FLOWS,
         OBJECT_RUNS,

@@ -11,7 +11,7 @@ import pytest
 
 from quiclab.decoders.player_log import stalls
 from quiclab.metrics import MetricRow, compute_trial
-from quiclab.metrics.video import VIDEO, drops
+from quiclab.metrics.video import VIDEO, drops, video_throughput
 from quiclab.tables import TABLES
 
 EVENTS = (
@@ -84,6 +84,21 @@ def test_what_cannot_be_told(tmp_path: Path) -> None:
     assert found["stalls"].value is None
     assert found["stalls"].note == "the player's log has no first_frame or playing"
     assert found["overall_throughput_bit_per_s"].note == "the file was not loaded whole: 25 % of the video was"
+
+
+def test_each_second_of_a_video() -> None:
+    """Whole seconds since the client's first packet; a silent one has a row too, the last, which was cut off, none."""
+    up = {"vantage": "client", "direction": "up", "protocol": "tcp", "time_ns": 5, "size_bytes": 60}
+    down = [
+        {"vantage": "client", "direction": "down", "protocol": "tcp", "time_ns": 5 + ms * 10**6, "size_bytes": size}
+        for ms, size in ((0, 100), (999, 25), (2_500, 1_000), (3_001, 7))
+    ]
+    packets = TABLES["ip_packets"].empty()
+    known = pl.DataFrame([up, *down], schema={name: packets.schema[name] for name in up})
+    tables = {"ip_packets": pl.concat([packets, known], how="diagonal")}
+    found = video_throughput(tables, {"protocol": "h2", "expected": {"video": {}}})
+    assert found.rows() == [(0, 1_000), (1, 0), (2, 8_000)]
+    assert video_throughput(tables, {"protocol": "h2", "expected": {}}).is_empty()
 
 
 def test_no_video(tmp_path: Path) -> None:

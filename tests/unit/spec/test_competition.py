@@ -10,6 +10,7 @@ from specs import changed, only_problem, study_of
 
 from quiclab.plan.duration import OVERHEAD, expected_duration
 from quiclab.plan.make import make_plan
+from quiclab.runner.flows import other_flows
 from quiclab.spec.model import Background, Competition, Competitor
 from quiclab.spec.resolved import resolved_json
 from quiclab.units import Bitrate, Duration
@@ -80,3 +81,80 @@ def test_what_only_the_measured_flow_can_have(tmp_path: pathlib.Path, client: st
     text = _text('competitors = [{arm = "h3"}]')
     before, _, arm = text.rpartition('client = "curl-cffi"')
     assert f'"h3" {why}, which is for measured flows only' in only_problem(tmp_path, f"{before}client = {client}{arm}")
+
+
+_ARM = """
+[[arm]]
+name = "browser"
+only_for = "competition"
+protocol = "h3"
+client = "chromium"
+server = "caddy"
+"""
+_WORK = """
+[[workload]]
+name = "film"
+only_for = "competition"
+kind = "video"
+video = {qualities = ["432p"], length = "60 s"}
+
+[[path]]"""
+
+
+def _mixed(competitors: str, more: tuple[str, str] = ("", "")) -> str:
+    text = _text(f'duration = "10 s", competitors = [{competitors}]').replace("[[path]]", _WORK, 1) + _ARM
+    return text.replace(*more) if more[0] else text
+
+
+def test_what_only_competes_makes_no_cells(tmp_path: pathlib.Path) -> None:
+    """Neither is it in the plan, nor must the other arms be able to do its work."""
+    study = study_of(tmp_path, _mixed('{arm = "browser", workload = "film"}'))
+    rows = make_plan(study)
+    assert {row.arm_name for row in rows} == {"h2", "h3"}
+    assert {row.workload for row in rows} == {"100KB"}
+    runs = {arm.name: [workload.name for workload in workloads] for arm, workloads in study.runs()}
+    assert runs == {"h2": ["100KB"], "h3": ["100KB"], "browser": ["film"]}
+    flow = other_flows(study, rows[0])[0]
+    assert flow.workload is not None
+    assert flow.workload.video is not None
+    assert flow.workload.video.watch == study.limits.trial
+
+
+@pytest.mark.parametrize(
+    ("competitors", "more", "told"),
+    [
+        ('{arm = "h2"}, {arm = "h2", workload = "film"}', ("", ""), "no competitor is of this kind"),
+        ('{arm = "browser"}, {arm = "h2", workload = "film"}', ('"60 s"}', '"8 s"}'), "ends after 8 s"),
+        (
+            '{arm = "browser", workload = "film"}',
+            ("blocks = 4", 'blocks = 4\nbaseline = "browser"'),
+            "measured arms: h2",
+        ),
+    ],
+)
+def test_what_cannot_compete(tmp_path: pathlib.Path, competitors: str, more: tuple[str, str], told: str) -> None:
+    """A kind that nobody names, a video that ends too early, a baseline that is not measured."""
+    assert told in only_problem(tmp_path, _mixed(competitors, more))
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ('kind = "page"\npage = {}', "a page ends when it is loaded"),
+        (
+            'kind = "video"\nvideo = {qualities = ["360p"], watch = "9 s"}',
+            'a video ends when it has been watched ("watch")',
+        ),
+    ],
+)
+def test_a_browser_ends_a_competition_itself(tmp_path: pathlib.Path, kind: str, told: str) -> None:
+    """What it tells of a page or a video it tells at its end."""
+    text = changed((SIZE, f'{kind}\ncompetition = {{duration = "10 s", competitors = [{{arm = "h2"}}]}}'))
+    assert told in only_problem(tmp_path, text)
+
+
+def test_a_page_of_several_hosts_does_not_compete(tmp_path: pathlib.Path) -> None:
+    """A flow is known by its server."""
+    page = 'kind = "page"\npage = {resources = [{type = "image", size = "29 KB", third_party = "100 %"}]}'
+    text = changed((SIZE, page + '\ncompetition = {competitors = [{arm = "h2"}]}'))
+    assert "this page has several" in only_problem(tmp_path, text)

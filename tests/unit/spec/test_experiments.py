@@ -40,9 +40,9 @@ def study_of(spec: pathlib.Path, folder: pathlib.Path) -> Study:
 def test_every_study_can_be_planned_and_run(spec: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """No arm asks a program for what it does not have; a small variant is named so, and takes minutes."""
     study = study_of(spec, tmp_path)
-    assert [f"{arm.name}: {why}" for arm in study.arms for why in objections(arm, study.workloads)] == []
+    assert [f"{arm.name}: {why}" for arm, work in study.runs() for why in objections(arm, work)] == []
     rows = make_plan(study)
-    assert len(rows) >= len(study.workloads) * len(study.paths) * len(study.arms) * study.blocks
+    assert len(rows) >= len(study.measured_workloads) * len(study.paths) * len(study.measured_arms) * study.blocks
     assert study.name == spec.parent.name + ("-small" if spec.stem == "small" else "")
     if spec.stem == "small":
         assert expected_total(rows, study).s < 60 * SMALL_MINUTES
@@ -75,3 +75,12 @@ def test_only_trials_that_there_are_may_fail(may_fail: pathlib.Path, tmp_path: p
         assert each.path in {None, *paths}
         assert each.reason
         assert each.why
+
+
+@pytest.mark.parametrize(("name", "sites"), [("liu-pages", 18), ("qin-pages", 30)])
+def test_populations_of_sites_differ_in_size_and_count(name: str, sites: int, tmp_path: pathlib.Path) -> None:
+    """As many sites as in the paper, each with its own requests and bytes listed."""
+    study = study_of(EXPERIMENTS / name / "spec.toml", tmp_path)
+    pages = [workload.page for workload in study.workloads if workload.page is not None]
+    listed = {(page.requests, page.total) for page in pages if page.requests and page.total}
+    assert len(pages) == len(listed) == sites
