@@ -19,7 +19,9 @@ def _links(evidence: Evidence) -> list[pl.DataFrame]:
     """What the model handled, a frame for each link, from client to server; a proxy's warm-up is outside it."""
     packets = evidence.table("link_packets").filter(pl.col("action") != "outside_model")
     logs = [link["packet_log"] for link in evidence.trial.get("links") or ()]
-    if len(logs) < 2 and evidence.second_link is None:
+    if len(logs) > 1:  # studies of earlier versions have a proxy's warm-up in the model
+        packets = packets.filter(pl.col("arrival_ns") >= evidence.zero_ns)
+    elif evidence.second_link is None:
         return [packets]
     return [_of_log(packets, log) for log in logs]
 
