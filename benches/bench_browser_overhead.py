@@ -1,36 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a video or a page costs beside the time that is measured, and where it goes.
+"""What a video or a page costs beside the time that is measured, where it goes, and how much memory a trial takes.
 
 Overhead = from the start of a trial to the start of the next, minus the time that the video is watched, or that between
 the word to go to a page and the last byte of it: the browser's start and end are in it, and the wait for a page to stay
-quiet. Beside them the same client with an object of 1 KB.
+quiet. Beside them the same client with an object of 1 KB. Memory is the highest sum that was seen of client and server
+with all their processes; pages that processes share are counted in each.
 """
 
 from __future__ import annotations
 
+import argparse
 import itertools
+import os
 import statistics
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from _bench import Row, is_quick, print_table
+from _bench import Row, print_table
 from small_study import quiclab, trials, write_spec
 
 TARGET_MS = 2000
+TARGET_MB = 1500
 _VIDEO = 'kind = "video"\nvideo = { qualities = ["360p"], length = "20 s", watch = "2 s", loop = "2 s" }'
 _PAGE = """kind = "page"
 [workload.page]
 html = "10 KB"
 resources = [{ type = "style", size = "10 KB" }, { type = "image", size = "20 KB", count = 10 }]"""
+_KINDS = {"object": 'size = "1 KB"', "video": _VIDEO, "page": _PAGE, "page in firefox": _PAGE}
 _MS = 1e6
+_MEMORY = "memory"
+"""Stands beside the phases."""
 
 
-def overheads(lines: str, blocks: int) -> list[dict[str, float]]:
-    """Milliseconds by phase and in `all`, one for each trial of a small study of Chromium but the last."""
+def overheads(lines: str, blocks: int, client: str) -> list[dict[str, float]]:
+    """Milliseconds by phase and in `all`, and megabytes, one for each trial of a small study but the last."""
     with tempfile.TemporaryDirectory() as name:
-        spec = write_spec(Path(name), blocks=blocks, client='"chromium"', size="1 KB")
-        text = spec.read_text().replace('size = "1 KB"', lines).replace('client = "curl-cffi"', 'client = "chromium"')
+        spec = write_spec(Path(name), blocks=blocks, client=f'"{client}"', size="1 KB")
+        text = spec.read_text().replace('size = "1 KB"', lines).replace('client = "curl-cffi"', f'client = "{client}"')
         spec.write_text(text)
         run = quiclab("run", spec, "--out", Path(name, "study"), "--no-report", timeout=600)
         found = sorted(trials(Path(name, "study")), key=lambda trial: trial["started_monotonic_ns"])
@@ -43,7 +51,8 @@ def overheads(lines: str, blocks: int) -> list[dict[str, float]]:
         whole = (following["started_monotonic_ns"] - trial["started_monotonic_ns"]) / _MS
         phases["judge, move in, ledger"] = whole - sum(phases.values())
         phases["transfer"] -= own / _MS
-        told.append(phases | {"all": whole - own / _MS})
+        memory = sum(cost["peak_memory_bytes"] for cost in trial["host"]["cost"].values()) / 1e6
+        told.append(phases | {"all": whole - own / _MS, _MEMORY: memory})
     return told
 
 
@@ -56,26 +65,43 @@ def _own_ns(trial: dict[str, Any]) -> int:
     return int(max(request["last_byte_ns"] or 0 for request in requests) - began)
 
 
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="fewer rounds")
+    parser.add_argument("--only", choices=_KINDS, help="one kind, for a machine that is quiet for a minute at a time")
+    return parser.parse_args()
+
+
 def main() -> None:
     """Measure and print."""
-    rounds, blocks = (1, 2) if is_quick(__doc__) else (2, 3)
-    kinds = {"video": _VIDEO, "page": _PAGE, "object": 'size = "1 KB"'}
+    asked = _arguments()
+    rounds, blocks = (1, 2) if asked.quick else (2, 3)
+    kinds = [asked.only] if asked.only else list(_KINDS)
     found: dict[str, list[dict[str, float]]] = {name: [] for name in kinds}
     for _ in range(rounds):
-        for name, lines in kinds.items():
-            found[name] += overheads(lines, blocks)
-    whole = {name: [each["all"] for each in told] for name, told in found.items()}
-    beside = statistics.median(whole["object"])
-    rows = [Row("overhead of an object of 1 KB", whole["object"], "ms")]
-    for name in ("video", "page"):
-        median = statistics.median(whole[name])
-        target = f"<= {TARGET_MS} ms"
-        rows.append(
-            Row(f"overhead of a {name}", whole[name], "ms", "object", median / beside, target, median <= TARGET_MS)
-        )
-        phases = (phase for phase in found[name][0] if phase != "all")
-        rows += [Row(f"  {phase}", [each[phase] for each in found[name]], "ms") for phase in phases]
-    print_table(f"Overhead per trial: Chromium at 20 Mbit/s, {len(whole['page'])} trials each", rows)
+        for name in kinds:
+            client = "firefox" if name.endswith("firefox") else "chromium"
+            found[name] += overheads(_KINDS[name], blocks, client)
+    rows: list[Row] = []
+    for name in kinds:
+        rows += _rows(name, found[name], found.get("object", []))
+    trials_of_each = ", ".join(f"{len(told)} of {name}" for name, told in found.items())
+    load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
+    print_table(f"Overhead per trial at 20 Mbit/s ({trials_of_each}; load averages of the machine {load})", rows)
+
+
+def _rows(name: str, told: Sequence[dict[str, float]], beside: Sequence[dict[str, float]]) -> list[Row]:
+    whole, memory = [each["all"] for each in told], [each[_MEMORY] for each in told]
+    if name == "object":
+        return [Row("overhead of an object", whole, "ms"), Row("  memory", memory, "MB")]
+    median = statistics.median(whole)
+    ratio = median / statistics.median(each["all"] for each in beside) if beside else None
+    against = "object" if beside else ""
+    rows = [Row(f"overhead of a {name}", whole, "ms", against, ratio, f"<= {TARGET_MS} ms", median <= TARGET_MS)]
+    phases = [phase for phase in told[0] if phase not in ("all", _MEMORY)]
+    rows += [Row(f"  {phase}", [each[phase] for each in told], "ms") for phase in phases]
+    rows.append(Row("  memory", memory, "MB", target=f"<= {TARGET_MB} MB", reached=max(memory) <= TARGET_MB))
+    return rows
 
 
 if __name__ == "__main__":

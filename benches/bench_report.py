@@ -84,6 +84,7 @@ def opening(browser: Any, page_file: Path, rounds: int) -> list[float]:
     found = []
     for _ in range(rounds):
         page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_default_timeout(240_000)
         begin = time.perf_counter()
         page.goto(page_file.as_uri(), wait_until="commit")
         page.wait_for_selector("[data-drawn]", state="attached")
@@ -105,6 +106,7 @@ def frames_per_s(page: Any, move: Callable[[int], None]) -> float:
 def scrolling(browser: Any, page_file: Path) -> float:
     """Frames per second while the wheel turns, everything drawn before."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(240_000)
     page.goto(page_file.as_uri())
     all_drawn(page)
     page.mouse.move(640, 450)
@@ -116,6 +118,7 @@ def scrolling(browser: Any, page_file: Path) -> float:
 def zooming(browser: Any, page_file: Path, name: str) -> tuple[list[float], float]:
     """In a figure of a long trial: seconds of each zoom, and frames per second while it is dragged."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(240_000)
     page.goto(page_file.as_uri())
     figure = page.locator(f'[data-figure="{name}"]')
     figure.scroll_into_view_if_needed()

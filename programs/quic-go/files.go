@@ -16,6 +16,7 @@ type files struct {
 	root        *os.Root
 	store       *os.Root
 	contentType string
+	page        *page
 }
 
 func (f files) ServeHTTP(response http.ResponseWriter, request *http.Request) {
@@ -37,12 +38,20 @@ func (f files) ServeHTTP(response http.ResponseWriter, request *http.Request) {
 		return
 	}
 	defer file.Close()
-	header.Set("Content-Type", f.contentType)
+	header.Set("Content-Type", f.typeOf(request.URL.Path))
+	f.page.mark(header)
 	header.Set("Content-Length", strconv.FormatInt(size, 10))
 	response.WriteHeader(http.StatusOK)
 	if request.Method == http.MethodGet {
-		_, _ = io.CopyN(response, file, size) // a client that has gone is its own affair
+		copyInTurn(response, file, size, request)
 	}
+}
+
+func (f files) typeOf(name string) string {
+	if known, found := f.page.typeOf(name); found {
+		return known
+	}
+	return f.contentType
 }
 
 // keep writes a body to its file as it arrives, and returns the status of the answer.

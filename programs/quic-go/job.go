@@ -49,6 +49,11 @@ type serverJob struct {
 	EarlyData   bool     `json:"early_data"`
 	MaxStreams  *int64   `json:"max_streams"`
 	ContentType string   `json:"content_type"`
+	// How the responses of a connection share it; none of the two: as the libraries do.
+	Scheduler  *string `json:"scheduler"`
+	Priorities *bool   `json:"priorities"`
+	// What is served is a site.
+	Page *page `json:"page"`
 	knobs
 }
 
@@ -93,6 +98,11 @@ func readServerJob(file string) (*serverJob, error) {
 	}
 	for _, protocol := range job.Protocols {
 		if err := oneOf("protocols", protocol, "h2", "h3"); err != nil {
+			return nil, err
+		}
+	}
+	if job.Scheduler != nil {
+		if err := oneOf("scheduler", *job.Scheduler, "fifo", "round_robin"); err != nil {
 			return nil, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -18,7 +19,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
+	"golang.org/x/sys/unix"
 )
 
 // Together below the 200 ms in which a server ends.
@@ -45,20 +48,16 @@ func runServer(file string) error {
 	if err != nil {
 		return err
 	}
-	config, err := job.serverTLS()
-	if err != nil {
-		return err
-	}
 	stopped, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer cancel()
 	logs := newQlogs(job.QlogDir)
-	handler := files{root: root, contentType: job.ContentType}
+	handler := files{root: root, contentType: job.ContentType, page: job.Page}
 	if job.StoreDir != "" {
 		if handler.store, err = os.OpenRoot(job.StoreDir); err != nil {
 			return err
 		}
 	}
-	listeners, err := job.listen(config, handler, logs)
+	listeners, err := job.listen(handler, logs)
 	if err != nil {
 		return err
 	}
@@ -82,27 +81,35 @@ func runServer(file string) error {
 }
 
 // listen binds every socket before the first is served, so that what cannot be bound is told at once.
-func (job *serverJob) listen(config *tls.Config, handler http.Handler, logs *qlogs) ([]listener, error) {
+func (job *serverJob) listen(handler http.Handler, logs *qlogs) ([]listener, error) {
 	var listeners []listener
-	if slices.Contains(job.Protocols, "h3") {
-		h3, err := job.listenH3(config, handler, logs)
+	for _, at := range job.hosts() {
+		config, err := job.serverTLS(at)
 		if err != nil {
 			return nil, err
 		}
-		listeners = append(listeners, h3)
-	}
-	if slices.Contains(job.Protocols, "h2") {
-		h2, err := job.listenH2(config, handler)
-		if err != nil {
-			return nil, err
+		if slices.Contains(at.Protocols, "h3") {
+			h3, err := job.listenH3(at.Listen, config, handler, logs)
+			if err != nil {
+				return nil, err
+			}
+			listeners = append(listeners, h3)
 		}
-		listeners = append(listeners, h2)
+		if slices.Contains(at.Protocols, "h2") || slices.Contains(at.Protocols, "h1") {
+			tcp, err := job.listenTCP(at, config, handler)
+			if err != nil {
+				return nil, err
+			}
+			listeners = append(listeners, tcp)
+		}
 	}
 	return listeners, nil
 }
 
-func (job *serverJob) listenH3(config *tls.Config, handler http.Handler, logs *qlogs) (listener, error) {
-	address, err := net.ResolveUDPAddr("udp", job.Listen)
+func (job *serverJob) listenH3(
+	at string, config *tls.Config, handler http.Handler, logs *qlogs,
+) (listener, error) {
+	address, err := net.ResolveUDPAddr("udp", at)
 	if err != nil {
 		return listener{}, badJob{err.Error()}
 	}
@@ -120,7 +127,12 @@ func (job *serverJob) listenH3(config *tls.Config, handler http.Handler, logs *q
 		quicConfig.MaxIncomingStreams = *job.MaxStreams
 	}
 	logs.configure(quicConfig)
-	server := &http3.Server{Handler: handler, TLSConfig: config, QUICConfig: quicConfig}
+	server := &http3.Server{
+		Handler:     handler,
+		TLSConfig:   config,
+		QUICConfig:  quicConfig,
+		ConnContext: func(ctx context.Context, _ *quic.Conn) context.Context { return withGate(ctx, job.schedule()) },
+	}
 	return listener{func() error { return server.Serve(socket) }, server.Close}, nil
 }
 
@@ -136,13 +148,14 @@ func refuseEarlyData(config *tls.Config) func([]byte, tls.ConnectionState) (*tls
 	}
 }
 
-func (job *serverJob) listenH2(config *tls.Config, handler http.Handler) (listener, error) {
-	bound, err := net.Listen("tcp", job.Listen)
+func (job *serverJob) listenTCP(at host, config *tls.Config, handler http.Handler) (listener, error) {
+	bound, err := job.listenerTCP().Listen(context.Background(), "tcp", at.Listen)
 	if err != nil {
 		return listener{}, err
 	}
 	protocols := new(http.Protocols)
-	protocols.SetHTTP2(true)
+	protocols.SetHTTP2(slices.Contains(at.Protocols, "h2"))
+	protocols.SetHTTP1(slices.Contains(at.Protocols, "h1"))
 	limits := job.http2Config("server")
 	if job.MaxStreams != nil {
 		limits.MaxConcurrentStreams = int(*job.MaxStreams)
@@ -152,15 +165,50 @@ func (job *serverJob) listenH2(config *tls.Config, handler http.Handler) (listen
 		TLSConfig: config.Clone(),
 		Protocols: protocols,
 		HTTP2:     limits,
-		ErrorLog:  log.New(io.Discard, "", 0), // a peer's broken handshake is seen in the capture
+		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
+			return withGate(ctx, job.schedule())
+		},
+		ErrorLog: log.New(io.Discard, "", 0), // a peer's broken handshake is seen in the capture
 	}
 	return listener{func() error { return server.ServeTLS(bound, "", "") }, server.Close}, nil
 }
 
-func (job *serverJob) serverTLS() (*tls.Config, error) {
-	pair, err := tls.LoadX509KeyPair(job.Certificate, job.Key)
-	if err != nil {
-		return nil, fmt.Errorf("certificate %s, key %s: %w", job.Certificate, job.Key, err)
+// schedule is nil where the libraries' own is left.
+func (job *serverJob) schedule() *schedule {
+	if job.Scheduler == nil && job.Priorities == nil {
+		return nil
+	}
+	return &schedule{
+		fifo: job.Scheduler != nil && *job.Scheduler == "fifo",
+		obey: job.Priorities != nil && *job.Priorities,
+	}
+}
+
+// listenerTCP keeps what the kernel has not sent yet small where the server says whose turn it is: what is queued there
+// has had its turn.
+func (job *serverJob) listenerTCP() *net.ListenConfig {
+	config := &net.ListenConfig{}
+	if job.schedule() == nil {
+		return config
+	}
+	config.Control = func(_, _ string, socket syscall.RawConn) error {
+		var failure error
+		err := socket.Control(func(fd uintptr) {
+			failure = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, 2*quantum)
+		})
+		return errors.Join(err, failure)
+	}
+	return config
+}
+
+func (job *serverJob) serverTLS(at host) (*tls.Config, error) {
+	var pairs []tls.Certificate
+	for _, files := range job.certificates(at) {
+		pair, err := tls.LoadX509KeyPair(files[0], files[1])
+		if err != nil {
+			return nil, fmt.Errorf("certificate %s, key %s: %w", files[0], files[1], err)
+		}
+		pairs = append(pairs, pair)
 	}
 	keylog, err := openKeylog(job.Keylog)
 	if err != nil {
@@ -172,7 +220,7 @@ func (job *serverJob) serverTLS() (*tls.Config, error) {
 	}
 	config := job.tlsConfig()
 	config.SetSessionTicketKeys([][32]byte{ticketKey}) // one for all listeners and all copies of this configuration
-	config.Certificates = []tls.Certificate{pair}
+	config.Certificates = pairs
 	config.KeyLogWriter = keylog
 	return config, nil
 }

@@ -62,7 +62,7 @@ def test_the_way_from_a_cell_to_its_logs_and_back(browser: Any, study: Path) -> 
     page.on("requestfailed", lambda request: trouble.append(request.url))
     page.goto((study / "report.html").as_uri())
     all_drawn(page)
-    cell = page.locator("#map .heatmaplayer image").last
+    cell = page.locator("#map .nsewdrag").first
     cell.scroll_into_view_if_needed()
     box = cell.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -86,7 +86,7 @@ def test_a_pair_fits_the_screen(browser: Any, study: Path, size: tuple[int, int]
     """All figures have something in them; the page never scrolls sideways."""
     with opened(browser, page_of(study, "block-0"), size, scheme, script_of(study)) as page:
         assert page.locator("[data-drawn] .main-svg").count() >= 8
-        assert page.locator("[data-figure=queue] .js-line").count() == 2
+        assert all(points > 100 for points in page.evaluate(SHOWN, "queue"))
         assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
 
 

@@ -14,6 +14,9 @@ from quiclab.decoders.log_files import find
 from quiclab.decoders.sinks import InMemory
 from quiclab.tables import TABLES
 
+_NOT_MEASURED = "raw/first-visit"
+"""What a client left of the visit before the measured one."""
+
 
 @dataclass(frozen=True)
 class Decoded:
@@ -35,6 +38,7 @@ def decode_trial(trial_dir: Path) -> Decoded:
     paths = [trial_dir / "trial.json", *sorted((trial_dir / "raw").rglob("*"))]
     left_out, servers_end = _captures_of_links(trial_dir)
     names = {path: str(path.relative_to(trial_dir)) for path in paths if path.is_file()}
+    names = {path: name for path, name in names.items() if not name.startswith(_NOT_MEASURED)}
     behind = _ORIGIN_LOGS if _has_proxy(trial_dir) else ()
     found = find(
         ((path, name) for path, name in names.items() if name not in left_out and not name.startswith(behind)),

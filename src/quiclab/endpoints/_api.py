@@ -19,7 +19,7 @@ __all__ = ["Knobs", "Role"]  # so that an endpoint's file needs one import
 
 Ability = Literal[
     "keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency", "content_type", "objects", "ranges",
-    "pages", "think_time", "upload", "video",
+    "pages", "think_time", "upload", "video", "first_visit",
 ]  # fmt: skip
 """What an endpoint can do beside its knobs, for docs/reference/endpoints.md and the conformance page. `ack_frequency`:
 it does what its peer asks for by ACK_FREQUENCY frames (draft-ietf-quic-ack-frequency); `content_type`: it serves an
@@ -27,7 +27,9 @@ object under the type that the spec gives it; `objects`: it downloads several ob
 as it is told, and tells of each; `ranges`: it serves parts of a file (RFC 9110 section 14); `pages`: of a client, it
 loads a page with all that it shows; of a server, it serves files under several names, each at an address of its own,
 and tells their types by their endings; `think_time`: of a server of pages, it waits before it answers, as long as it is
-told for each file; `upload`: it sends what it is given by PUT, or keeps what is sent to it; `video`: it plays one."""
+told for each file; `upload`: it sends what it is given by PUT, or keeps what is sent to it; `video`: it plays one;
+`first_visit`: of a client whose sessions nobody else can keep, it makes the first visit itself, which it can to
+pages."""
 
 BoundedRun = Callable[[Sequence[str]], str | None]
 """Runs a short command and returns what it printed, or None when it failed or took too long."""
@@ -222,6 +224,9 @@ class Command:
     """Clients: may be started early; begins at a line on stdin, so that its own start-up is not measured."""
     ready_file: Path | None = None
     """Clients that wait for "go": this file appears once they are warm. None: they are at once, or nearly."""
+    first_visit_file: Path | None = None
+    """Clients that resume a session which only the process that fetched it has: a first line on stdin, before "go",
+    makes them visit the server once; this file appears when they have closed every connection of that visit."""
     finishing_s: float = 0.0
     """Clients that keep the trial's time limit themselves: how much longer they may take to write down why."""
     reports: bool = False

@@ -6,6 +6,7 @@ Both are one program of ours, programs/quic-go.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
@@ -83,11 +84,13 @@ def least_connection_window(role: Literal["client", "server"]) -> int:
     return 2 * _INITIAL_WINDOW if role == "client" else _INITIAL_WINDOW
 
 
-def quic_go_command(context: Context, mode: Literal["client", "server"]) -> Command:
+def quic_go_command(
+    context: Context, mode: Literal["client", "server"], extra: Mapping[str, object] | None = None
+) -> Command:
     """Two threads of Go at a time, so that the two ends do not take all cores from each other and the link."""
     started = find_program(PROGRAM, context.program.prefix)
     argv, env = (started.argv, started.env) if started else ((PROGRAM,), {})
-    return job_command(context, argv, mode, env={**env, "GOMAXPROCS": "2"})
+    return job_command(context, argv, mode, env={**env, "GOMAXPROCS": "2"}, extra=extra)
 
 
 def _wrong_groups(knobs: Knobs) -> str | None:

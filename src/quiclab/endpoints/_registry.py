@@ -115,6 +115,7 @@ def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
         ]
         if not set(program.knobs.asked()) - known and (why := endpoint.unsupported(program, protocol)) is not None:
             found.append(why)
+    found += _unvisited(arm, client, workloads)
     return found + _unheard(arm) + _uncompressed(arm) + objections_to_change(arm, workloads, client)
 
 
@@ -141,6 +142,19 @@ def _unloaded(arm: Arm, client: Endpoint, server: Endpoint, pages: Collection[Wo
         found.append(f'{told}; {", ".join(able)} can, or write think = "none"')
     if arm.proxy is not None and any(each.page is not None and each.page.several_hosts for each in pages):
         found.append("a proxy has one origin, and a page of several hosts has several: unsupported")
+    return found
+
+
+def _unvisited(arm: Arm, client: Endpoint, workloads: Collection[Workload]) -> list[str]:
+    """Why a client that makes its first visit itself cannot do so."""
+    if "first_visit" not in client.abilities or arm.client.knobs.session is None:
+        return []
+    asked = f'session = "{arm.client.knobs.session}"'
+    found = []
+    if others := [each.name for each in workloads if each.page is None]:
+        found.append(f"the client {client.name} visits pages first, and {others[0]} is none: {asked} cannot be had")
+    if shared := [each.name for each in workloads if each.page is not None and each.competition is not None]:
+        found.append(f"in the competition of {shared[0]} there is no time for a first visit: {asked} cannot be had")
     return found
 
 

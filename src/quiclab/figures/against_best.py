@@ -78,7 +78,7 @@ class AgainstBest:
             f"blank: not significant at {data['alpha'][0]:g}, over all pairs of arms",
         ]
         figure.update_layout(_style.titled(60 + 40 * len(places), title))
-        figure.update_layout(margin_t=figure.layout.margin.t + 24)  # the names of the columns
+        figure.update_layout(margin={"t": figure.layout.margin.t + 24})  # the names of the columns
         plain = {"type": "category", "showgrid": False, "ticks": "", "zeroline": False, "automargin": True}
         figure.update_xaxes(**plain | {"side": "top", "fixedrange": True})
         figure.update_yaxes(**plain | {"autorange": "reversed", "fixedrange": True})

@@ -49,6 +49,11 @@ class DifferenceMap:
         shown = [abs(cell["difference_pct"] or 0) for cell in cells.values() if cell["significant"]]
         reach = min(100.0, max(10.0, *shown, 0.0))
         blank = grid(lambda cell: None if cell["significant"] and cell["difference_pct"] is not None else 0)
+        hover: dict[str, Any] = {
+            "customdata": grid(lambda cell: _style.text(cell["details"]).replace("\n", "<br>")),
+            "hovertemplate": "%{customdata}<extra></extra>",
+            "hoverongaps": False,
+        }
         figure = go.Figure(
             [
                 place(
@@ -56,7 +61,7 @@ class DifferenceMap:
                     grid(lambda cell: _style.text(cell["cell_text"])),
                     colorscale=[[0, _style.BLANK], [1, _style.BLANK]],
                     textfont={"size": 12, "color": _style.BLANK_TEXT},
-                    hoverinfo="skip",
+                    **hover,
                 ),
                 place(
                     grid(lambda cell: cell["difference_pct"] if cell["significant"] else None),
@@ -66,8 +71,7 @@ class DifferenceMap:
                     zmid=0,
                     zmin=-reach,
                     zmax=reach,
-                    customdata=grid(lambda cell: _style.text(cell["details"]).replace("\n", "<br>")),
-                    hovertemplate="%{customdata}<extra></extra>",
+                    **hover,
                 ),
             ]
         )

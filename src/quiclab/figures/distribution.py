@@ -35,7 +35,7 @@ class Distribution:
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per trial of one cell."""
-        figure = go.Figure()
+        figure: Any = go.Figure()
         arms = data["arm"].unique(maintain_order=True).to_list()
         highest = data["value"].max()
         for place, arm in enumerate(arms):

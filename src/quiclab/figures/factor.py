@@ -12,7 +12,7 @@ from quiclab.figures import _style
 
 
 class Factor:
-    """Medians with their bootstrap intervals; both axes are logarithmic where the factor spans more than a decade."""
+    """Medians with their intervals; both axes are logarithmic where the factor spans more than a decade."""
 
     name = "factor"
     question = (

@@ -54,6 +54,7 @@ class Improvement:
                         "domain": [bottom, top],
                         "title": title,
                         "zeroline": True,
+                        "rangemode": "tozero",
                         "zerolinewidth": 3,
                         "automargin": True,
                     }

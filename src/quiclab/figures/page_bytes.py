@@ -68,9 +68,8 @@ class PageBytes:
             showlegend=False,
             hoverinfo="skip",
         )
-        figure.update_layout(
-            _style.with_legend(110 + 30 * order.height), barmode="stack", bargap=0.25, legend_traceorder="normal"
-        )
+        figure.update_layout(_style.with_legend(110 + 30 * order.height), barmode="stack", bargap=0.25)
+        figure.update_layout(legend={"traceorder": "normal"})
         most = float(shares["whole"].max() or 1.0) / 1000  # type: ignore[arg-type]
         figure.update_xaxes(title={"text": "bytes of bodies, KB"}, range=[0, most * 1.2], automargin=True)
         figure.update_yaxes(autorange="reversed", automargin=True, showgrid=False)

@@ -14,10 +14,11 @@ from quiclab.metrics.page import PAGE
 from quiclab.metrics.path import PATH
 from quiclab.metrics.path_times import PATH_TIMES
 from quiclab.metrics.retransmission import RETRANSMISSION
+from quiclab.metrics.sessions import SESSIONS
 from quiclab.metrics.times import TIMES
 from quiclab.metrics.video import VIDEO
 
 METRICS: tuple[Metric, ...] = (
     *TIMES, *OBJECTS, *PAGE, *ORDER, *ADDRESS_CHANGE, *RETRANSMISSION, *PATH, *PATH_TIMES, *ECN, *COST, *COMPETITION,
-    *VIDEO,
+    *VIDEO, *SESSIONS,
 )  # fmt: skip

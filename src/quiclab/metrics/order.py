@@ -59,7 +59,7 @@ def object_runs(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) ->
 @lru_cache(maxsize=1)
 def _runs(evidence: Evidence) -> list[Run]:
     expected = evidence.trial.get("expected") or {}
-    if len(expected.get("objects") or []) <= 1:
+    if len(expected.get("objects") or []) <= 1 and not expected.get("page"):
         raise Unknown("the trial fetched one object")
     runs: list[Run] = []
     for stream, time_ns, offset, size in _quic(evidence) if evidence.quic else _http2(evidence):
@@ -156,14 +156,14 @@ ORDER = (
         "object_switches_per_mb",
         "1/MB",
         switches_per_mb,
-        "Of several objects of a trial: how often, per million bytes, the next byte that arrived belonged to another "
-        "object than the one before. By object_runs: the same bytes sent again do not count.",
+        "Of several objects of a trial, or of a page: how often, per million bytes, the next byte to arrive belonged "
+        "to another object than the one before. By object_runs: the same bytes sent again do not count.",
     ),
     _metric(
         "interleaved_pct",
         "%",
         interleaved_pct,
-        "Of several objects of a trial: share of their bytes that arrived between the first and the last byte of "
-        "another object. 0 where they came one after the other, 100 where all came side by side.",
+        "Of several objects of a trial, or of a page: share of their bytes that arrived between the first and the last "
+        "byte of another object. 0 where they came one after the other, 100 where all came side by side.",
     ),
 )

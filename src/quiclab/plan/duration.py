@@ -18,6 +18,8 @@ BROWSER = Duration(1_500_000_000)
 """Start and end of a browser."""
 PAGE_WHOLE = Duration(1_000_000_000)
 """Until a page is known to ask for nothing more, and its trace is written."""
+FIRST_VISIT = Duration(4_000_000_000)
+"""Of a browser that is to have been there before, until it is done with the news of the trial's network."""
 HEADER_BYTES = 60
 """IP, transport and framing in a full packet, about the same for both protocols."""
 UNLIMITED = Bitrate(10**9)
@@ -37,7 +39,8 @@ def expected_duration(row: PlanRow, study: Study) -> Duration:
     path = next(path for path in study.paths if path.name == row.path)
     workload = next(workload for workload in study.workloads if workload.name == row.workload)
     if workload.page is not None:
-        return min(_transfer(arm, path, workload.total), study.limits.trial) + BROWSER + PAGE_WHOLE + OVERHEAD
+        before = BROWSER if arm.client.knobs.session is None else BROWSER + FIRST_VISIT
+        return min(_transfer(arm, path, workload.total), study.limits.trial) + before + PAGE_WHOLE + OVERHEAD
     if workload.video is not None:
         return workload.video.shown + BROWSER + OVERHEAD
     if workload.competition is not None and workload.competition.duration is not None:

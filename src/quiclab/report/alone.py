@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import plotly.graph_objects as go
 import polars as pl
 from plotly.offline import get_plotlyjs
 
@@ -28,9 +27,12 @@ def write_figure(figure: Figure, data: pl.DataFrame, out: Path) -> None:
                       plotly=get_plotlyjs())  # fmt: skip
         out.write_text(page, encoding="utf-8", errors="xmlcharrefreplace")
         return
+    # Imported late: it takes half a second, which the report need not wait for.
+    from plotly.graph_objects import Figure as Checked
+
     light = THEMES["light"]
     grid = {"gridcolor": light["line"], "linecolor": light["line"], "zerolinecolor": light["line"]}
-    drawn = go.Figure(thinned(spec))
+    drawn = Checked(thinned(spec))
     drawn.update_layout(
         font={"color": light["ink"], "size": 13}, paper_bgcolor=light["paper"], plot_bgcolor=light["paper"]
     )

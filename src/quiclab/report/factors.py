@@ -65,6 +65,11 @@ _FACTORS: Mapping[str, tuple[str, str, Callable[[Entry], float | None]]] = Mappi
 """Name → where it stands in the resolved spec, its title, how it is read there."""
 
 
+def factor_title(name: str) -> str:
+    """What tables call a factor."""
+    return _FACTORS[name][1] if name in _FACTORS else name
+
+
 def varying(resolved: Entry) -> dict[str, dict[str, float]]:
     """Factors that differ between the cells: name → value by workload or path."""
     found = {}

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from quiclab.report.factor_effects import factor_tables
+from quiclab.report.false_alarms import false_alarm_table
+from quiclab.report.least_time import least_time_table
 from quiclab.report.model import StudyAnalysis
 from quiclab.report.remarks import remark_tables
 from quiclab.report.sequential import sequential_table
@@ -12,4 +15,10 @@ from quiclab.report.text_table import TextTable
 
 def findings(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
     """Only those that have something to say."""
-    return [*sequential_table(study, analysis), *remark_tables(study, analysis)]
+    return [
+        *sequential_table(study, analysis),
+        *remark_tables(study, analysis),
+        *factor_tables(study, analysis),
+        *least_time_table(study, analysis),
+        false_alarm_table(analysis),
+    ]

@@ -61,7 +61,7 @@ class ArmResult:
     median: float | None
     """Failed trials rank worst: infinite once they are half of all; None of no trial."""
     interval: Interval | None
-    """Bootstrap interval of the median."""
+    """Of the median; its own level says what so few values attain."""
     mean: float | None
     """Of the trials that have a value."""
     sd: float | None

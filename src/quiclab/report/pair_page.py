@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,7 +16,7 @@ from plotly.offline import get_plotlyjs
 from quiclab.opened import OpenedStudy
 from quiclab.report import wording
 from quiclab.report.model import StudyAnalysis
-from quiclab.report.pair_figures import figures_of
+from quiclab.report.pair_figures import Absent, Drawn, figures_of
 from quiclab.report.pairs import FOLDER, Cell, Pair
 from quiclab.report.rendering import render, script
 from quiclab.report.study import Study
@@ -26,33 +27,39 @@ _ROOT = "../../../"
 _STATUS = {"verified": "counts", "failed": "failed: ranks worst", "void": "void: run again"}
 
 
-def write_pairs(study: Study, analysis: StudyAnalysis, cells: list[Cell]) -> None:
-    """Write the page of every pair and the script that they share; pages of former cells go."""
+def write_pairs(study: Study, analysis: StudyAnalysis, cells: list[Cell]) -> dict[str, list[Drawn]]:
+    """Write the page of every pair and the script that they share; pages of former cells go.
+
+    Returns what each page shows, by its file.
+    """
     folder = study.directory / FOLDER
     if not cells:
         shutil.rmtree(folder, ignore_errors=True)
-        return
+        return {}
     draft = folder.with_suffix(".partial")
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
     (draft / "figures.js").write_text(f"{get_plotlyjs()}\n{script('figures.js')}", encoding="utf-8")
     opened = OpenedStudy(study.directory)
     metrics = _metrics(study)
+    shown: dict[str, list[Drawn]] = {}
     for number, cell in enumerate(cells, 1):
         for pair in cell.pairs:
             page = draft / Path(pair.file).relative_to(FOLDER)
             page.parent.mkdir(exist_ok=True)
-            html = _page(opened, analysis, metrics, cell, pair, number)
+            drawn, absent = figures_of(opened, analysis, pair)
+            shown[pair.file] = [replace(each, spec={}) for each in drawn]
+            html = _page(study, analysis, metrics, cell, pair, number, drawn, absent)
             page.write_text(html, encoding="utf-8", errors="xmlcharrefreplace")
     shutil.rmtree(folder, ignore_errors=True)
     draft.replace(folder)
+    return shown
 
 
 def _page(
-    study: OpenedStudy, analysis: StudyAnalysis, metrics: dict[str, dict[str, tuple[float, str]]], cell: Cell,
-    pair: Pair, number: int,
+    study: Study, analysis: StudyAnalysis, metrics: dict[str, dict[str, tuple[float, str]]], cell: Cell,
+    pair: Pair, number: int, drawn: list[Drawn], absent: list[Absent],
 ) -> str:  # fmt: skip
-    drawn, absent = figures_of(study, analysis, pair)
     before, after = cell.neighbours(pair)
     return render(
         "pair.html.j2",

@@ -16,8 +16,10 @@ _GROWING = ("slow_start", "congestion_avoidance")
 def spans(study: OpenedStudy, trial_id: str, zero_ns: int, most_bytes: int | None) -> Spans:
     """States with their beginnings in ms since the client's first packet; nothing where no log tells."""
     metrics = _of_server(study, "transport_metrics", trial_id, zero_ns)
-    named = _of_server(study, "cc_states", trial_id, zero_ns).filter(pl.col("transport") == "quic")
-    known = metrics.filter((pl.col("transport") == "quic") & ~pl.col("estimate") & pl.col("cwnd_bytes").is_not_null())
+    named = _of_server(study, "cc_states", trial_id, zero_ns).filter(pl.col("transport").ne_missing("tcp"))
+    known = metrics.filter(
+        pl.col("transport").ne_missing("tcp") & ~pl.col("estimate") & pl.col("cwnd_bytes").is_not_null()
+    )
     source = best_source(named)
     if source is not None:
         changes = named.filter(source=source[0]).select("time_ns", state="new_state")

@@ -14,7 +14,8 @@ from quiclab.report.packing import packed
 from quiclab.report.pair_figures import Drawn
 from quiclab.report.study import Study
 
-_OF_STUDY = ("against_best", "improvement", "zero_rtt", "video_quality", "stall_reduction", "main_image")
+_OF_STUDY = ("against_best", "proxy", "migration", "improvement", "zero_rtt", "video_quality", "stall_reduction",
+             "main_image")  # fmt: skip
 
 
 def study_figures(study: Study, analysis: StudyAnalysis) -> list[Drawn]:

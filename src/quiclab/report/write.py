@@ -27,6 +27,7 @@ from quiclab.report.study_figures import study_figures
 from quiclab.report.system_calls import read_counts, system_call_data, system_call_table
 from quiclab.report.text_table import TextTable
 from quiclab.report.trust import trust_tables
+from quiclab.report.why import Why, why
 
 RESULT_HEADINGS = (
     "network", "size", "baseline", "median", "failed", "void", "other", "median", "failed", "void",
@@ -59,8 +60,9 @@ def write_report(study_dir: Path) -> Path:
     draft = page.with_suffix(".partial")
     beside = {"effects.csv": effects_table(sizes), "tails.csv": tails_table(slow)}
     cells = cells_of(study, analysis)
-    write_pairs(study, analysis, cells)
-    html = _page(study, analysis, differences, trials, acknowledged, cost, beside, paper, cells)
+    shown = write_pairs(study, analysis, cells)
+    leads = why(analysis, cells, shown)
+    html = _page(study, analysis, differences, trials, acknowledged, cost, beside, paper, cells, leads)
     draft.write_text(html, encoding="utf-8", errors="xmlcharrefreplace")
     draft.replace(page)
     return page
@@ -76,6 +78,7 @@ def _page(
     beside: dict[str, TextTable],
     paper: PaperSection | None,
     pair_cells: list[Cell],
+    leads: Why | None,
 ) -> str:
     selector = curves.selector(analysis, acknowledged)
     _lead_to_pairs(selector, pair_cells)
@@ -105,6 +108,7 @@ def _page(
         trust=trust_tables(study, analysis),
         spec_text=_read(study.directory / "spec.toml"),
         pair_cells=pair_cells,
+        why=leads,
         plotly=get_plotlyjs(),
     )
 

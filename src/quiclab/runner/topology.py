@@ -12,6 +12,7 @@ from typing import Self
 
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import arm_of, path_of, workload_of
+from quiclab.runner.first_visit import unimpaired
 from quiclab.runner.flows import Flow, other_flows
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.places import CLIENT, SERVER, address_of, front_place, places
@@ -19,13 +20,15 @@ from quiclab.spec import model
 from quiclab.spec.ecn import tcp_on
 from quiclab.spec.link import lateness_bounds, link_config
 from quiclab.testbed.hub import Hub, Pair
-from quiclab.testbed.link import SERVER_ADDRESSES, End, Link, LinkSettings, usable_versions
+from quiclab.testbed.link import DEVICE, SERVER_ADDRESSES, End, Link, LinkSettings, usable_versions
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.testbed.tcp_settings import sysctls
 
 ENDS: tuple[End, ...] = ("client", "server")
 HEADER_BYTES = 200
 """IP, TCP with all its options and the start of the payload: what every table and metric needs."""
+
+_DEVICES_PATIENCE_S = 5.0
 
 ROLES: dict[str, model.Role] = {CLIENT: "client", SERVER: "server"}
 """Who stands at the ends; on a node only proxies do."""
@@ -96,9 +99,9 @@ class Topology:
         """Before the link is closed."""
         self.lost_in_hubs = sum(hub.dropped() for hub in self._hubs.values())
 
-    def link(self) -> Link:
-        """The links between client and server, not yet running."""
-        study, path = self._laboratory.study, self._path
+    def link(self, *, impaired: bool = True) -> Link:
+        """The links between client and server, not yet running; those that are not impaired leave no logs."""
+        study, path = self._laboratory.study, self._path if impaired else unimpaired(self._path)
         page = self._laboratory.pages.get(self._row.workload)
         settings = LinkSettings(
             backend=self._laboratory.backend,
@@ -109,7 +112,7 @@ class Topology:
             more_server_addresses=page.addresses(path.ip_version) if page else (),
             route=_route(self._tcp_of("proxy")),
             route_at={self.namespaces[end]: self._route_at(end) for end in ENDS},
-            work_dir=self._raw,
+            work_dir=self._raw if impaired else None,
             snaplen_bytes=None if study.captures == "whole" else HEADER_BYTES,
             lateness_p99_ns=[bound.ns for bound in lateness_bounds(path, study.limits.lateness_p99, self._later)],
             spin_ns=self._laboratory.spin_ns,
@@ -118,6 +121,13 @@ class Topology:
         if self._hubs:
             client, server = self._hubs["client"].namespace, self._hubs["server"].namespace
         return Link(settings, client, server, nodes)
+
+    def link_instead_of(self, first: Link) -> Link:
+        """The links as the spec wants them, running, once those of a first visit are gone."""
+        first.close()
+        for namespace in self.namespaces.values():
+            namespace.await_no_device(DEVICE.rstrip("0"), _DEVICES_PATIENCE_S)
+        return self.link()
 
     def _tcp_of(self, role: model.Role) -> model.Tcp:
         """TCP's settings where a program in this role stands."""

@@ -38,12 +38,13 @@ from quiclab.runner.commands import (
 from quiclab.runner.competition import Contest
 from quiclab.runner.cpu import SlowCpu
 from quiclab.runner.document import kept_body, read_json, received_bodies, trial_document
+from quiclab.runner.first_visit import greet_network, visit_first
 from quiclab.runner.flows import other_flows, who_cannot_run
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
 from quiclab.runner.onlooker import NOBODY, Onlooker
 from quiclab.runner.pacing import pace
-from quiclab.runner.places import SERVER, front_place, place_of_part
+from quiclab.runner.places import CLIENT, SERVER, front_place, place_of_part
 from quiclab.runner.tcp_control import watch_congestion_control
 from quiclab.runner.topology import Topology
 from quiclab.runner.waiting import ended, visit
@@ -187,10 +188,11 @@ def _transfer(
     # Started early, measured later: loading libraries takes longer than most transfers. The server comes after the
     # link, which brings the address that it listens on.
     warm_up = start("warm-up")
-    # A client that resumes a session reads its ticket when it starts: it starts after the first visit.
-    early = commands["client"].waits_for_go and not resumes(arm)
+    # Who resumes a session reads its ticket at the start, after the first visit, or makes that visit itself.
+    first_visit = commands["client"].first_visit_file
+    early = commands["client"].waits_for_go and (first_visit is not None or not resumes(arm))
     client = start("client") if early else None
-    link = stack.enter_context(topology.link())
+    link = stack.enter_context(topology.link(impaired=first_visit is None))
     change = workload_of(laboratory.study, row).address_change
     moving = ChangingAddress(change, namespaces["client"], path, link, raw.parent / "home" / "reached")
     stack.enter_context(moving)
@@ -210,7 +212,11 @@ def _transfer(
             record.host["tcp_pacing_limit_bytes_per_s"] = pace(arm, at_front, at_server, origin, front, PORT)
         record.phase("server_start")
         visit(warm_up, patience_s, "the server did not answer the warm-up request")
-        if resumes(arm):
+        if client is not None and first_visit is not None:
+            visit_first(client, commands["client"], namespaces[CLIENT], path, _CLIENT_PATIENCE_S)
+            link = stack.enter_context(topology.link_instead_of(link))
+            greet_network(topology)
+        elif resumes(arm):
             visit(start("first-visit"), patience_s, "the first visit, which fetches the ticket, failed")
         for folder in ("server-qlog", "proxy-qlog"):
             for old in (raw / folder).iterdir():

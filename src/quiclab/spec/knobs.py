@@ -47,6 +47,7 @@ KNOB_KEYS: Mapping[str, Kind[Any]] = {
     "max_payload": kinds.whole(1200, 65_527),
     "path_mtu_discovery": kinds.FLAG,
     "scheduler": kinds.choice(("fifo", "round_robin")),
+    "priorities": kinds.FLAG,
     "compression": kinds.FLAG,
     "origin_connection": kinds.choice(("warm", "cold")),
     "verify": kinds.FLAG,

@@ -35,6 +35,9 @@ class Resources:
     """How many of them other hosts serve."""
     main: bool = False
     """The first of these images is the page's main one: it stands on top, larger than the others."""
+    fetch_priority: Literal["high", "low"] | None = None
+    """Of images: what the document says of their importance (the attribute `fetchpriority`), which the browser tells
+    the server by its Priority field. None: the browser finds out for itself."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,8 @@ class Page:
     """Of a mix: bytes of the whole page. Of a folder or HAR it is what stands there."""
     third_party: ThirdParties = ThirdParties()
     """Of a mix: how many of the resources other hosts serve, one share for all types or one for each."""
+    main_at: int = 1
+    """Where the main image stands among the images of the document: the first by default."""
     hosts: int = 1
     """Other hosts, if anything comes from them: `third-1.test`, …, each with its own address and certificate."""
     others_protocol: Literal["same", "h2", "h1"] = "same"
@@ -110,6 +115,7 @@ RESOURCES_KEYS: Mapping[str, Kind[Any]] = {
     "format": kinds.choice(("png", "jpeg", "webp")),
     "third_party": kinds.SHARE,
     "main": kinds.FLAG,
+    "fetch_priority": kinds.choice(("high", "low")),
 }
 
 
@@ -118,7 +124,7 @@ def _read_resources(node: Node) -> Resources:
     least = LEAST_BYTES[resources.type]
     if resources.size.bytes < least:
         node.child("size").report(f"{resources.size} is too small: a valid {resources.type} has at least {least} B")
-    for key in ("format", "main"):
+    for key in ("format", "main", "fetch_priority"):
         if key in node.value and resources.type != "image":
             node.child(key).report(f"only images have it, and these are of type {resources.type}")
     return resources
@@ -145,6 +151,7 @@ PAGE_KEYS: Mapping[str, Kind[Any]] = {
     "total": kinds.SIZE,
     "percentile": kinds.whole(http_archive.LEAST, http_archive.MOST),
     "third_party": Kind(_SHARES_WANTED, _read_third_parties),
+    "main_at": kinds.whole(1, MOST_RESOURCES),
     "hosts": kinds.whole(1, MOST_HOSTS),
     "others_protocol": kinds.choice(("same", "h2", "h1")),
     "folder": kinds.FOLDER,
@@ -154,7 +161,7 @@ PAGE_KEYS: Mapping[str, Kind[Any]] = {
 }
 _LEAST_HTML = 512
 _BELONGS = {
-    "resources": ("html", "hosts", "others_protocol"),
+    "resources": ("html", "main_at", "hosts", "others_protocol"),
     "mix": ("html", "requests", "total", "percentile", "third_party", "hosts", "others_protocol"),
     "folder": ("document",),
     "har": ("others_protocol", "think"),

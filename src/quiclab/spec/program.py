@@ -49,7 +49,8 @@ class Knobs:
     """Clients: of TLS over TCP; QUIC is TLS 1.3 always. Servers and proxies take both."""
     session: Literal["fresh", "resumed", "early_data"] | None = None
     """Clients: a first visit, a resumed session (one round trip less on TCP with 1.2, no certificate), or the request
-    in 0-RTT data. The ticket is fetched before the trial, over the server's own loopback."""
+    in 0-RTT data. The ticket is fetched before the trial, over the server's own loopback. Chromium, on pages only,
+    makes that visit itself, over the path's links without what impairs them; with `fresh`, too, in another profile."""
     early_data: bool | None = None
     """Servers: whether 0-RTT data are accepted."""
     ack_delay: Duration | None = None
@@ -80,6 +81,9 @@ class Knobs:
     """Look for packets larger than the first ones (RFC 9000 section 14.3)."""
     scheduler: Literal["fifo", "round_robin"] | None = None
     """Servers: one response after the other, or all responses in turns."""
+    priorities: bool | None = None
+    """Servers: whether more urgent responses go first, by the request's Priority field (RFC 9218). Among equally urgent
+    ones `scheduler` decides, whether they say that they are incremental or not."""
     compression: bool | None = None
     """Servers and proxies: compress bodies (gzip) for clients that ask for it. Clients: ask for it. Both ends must be
     told; the body is judged as it was before. Of random content it makes nothing smaller."""

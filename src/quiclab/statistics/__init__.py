@@ -3,7 +3,6 @@
 
 from quiclab.statistics.attainable import pairs_needed, smallest_p
 from quiclab.statistics.benjamini_hochberg import adjusted_p_values
-from quiclab.statistics.bootstrap import median_interval
 from quiclab.statistics.censoring import censored, differences_in_order, median, paired_differences
 from quiclab.statistics.cliffs_delta import Delta, cliffs_delta
 from quiclab.statistics.confidence_sequence import anytime_p, median_sequence
@@ -13,7 +12,8 @@ from quiclab.statistics.hodges_lehmann import Shift, hodges_lehmann
 from quiclab.statistics.interval import Interval
 from quiclab.statistics.mann_whitney import mann_whitney_p
 from quiclab.statistics.means import Mean, mean, ratio_of_means
-from quiclab.statistics.proportions import fisher_exact_p
+from quiclab.statistics.median_interval import median_interval
+from quiclab.statistics.proportions import fisher_exact_p, share_interval
 from quiclab.statistics.quantiles import Quantile, quantile
 from quiclab.statistics.sample_size import pairs_to_see
 from quiclab.statistics.signed_rank import SignedRank, signed_rank
@@ -48,6 +48,7 @@ __all__ = [
     "pairs_to_see",
     "quantile",
     "ratio_of_means",
+    "share_interval",
     "shift_of_two",
     "signed_rank",
     "smallest_p",

@@ -250,6 +250,10 @@ class Link:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End it without its account, which may be done again."""
         self._stack.close()
 
     def _reap(self) -> None:

@@ -141,6 +141,20 @@ class NetworkNamespace:
 
         self.run(work)
 
+    def await_no_device(self, prefix: str, patience_s: float) -> None:
+        """Until no device's name begins so: the kernel takes its time over those of a process that has ended. Raises
+        HostError."""
+        deadline = time.monotonic() + patience_s
+
+        def names() -> list[str]:
+            with _netlink() as ip:
+                return [str(each.get_attr("IFLA_IFNAME")) for each in ip.get_links()]
+
+        while any(name.startswith(prefix) for name in self.run(names)):
+            if time.monotonic() > deadline:
+                raise HostError(f"the devices {prefix}… of an earlier link are still there")
+            time.sleep(0.005)
+
     def configure_node(
         self, device: str, *, mtu: int, own: Sequence[str], far: Sequence[str], route: RouteMetrics | None
     ) -> None:

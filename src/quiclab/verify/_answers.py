@@ -12,11 +12,15 @@ from quiclab.verify._tshark import descendants, text
 from quiclab.verify.wire import socket_name
 
 Resumed = Callable[[Sequence[Opened]], bool | None]
+EarlyData = Callable[[Sequence[Opened]], str | None]
 
 
-def answers_of(connections: Iterable[Sequence[Opened]], resumed: Resumed) -> list[dict[str, Any]]:
-    """Of each, in their order: the client's socket, whether TLS resumed a session, and of the first request over HTTP/2
-    the range asked for, the status and the range that came; null where the packets do not tell."""
+def answers_of(
+    connections: Iterable[Sequence[Opened]], resumed: Resumed, early_data: EarlyData
+) -> list[dict[str, Any]]:
+    """Of each, in their order: the client's socket, whether TLS resumed a session, what became of 0-RTT, and of the
+    first request over HTTP/2 the range asked for, the status and the range that came; null where the packets do not
+    tell."""
     told = []
     for packets in sorted(connections, key=lambda some: some[0].number):
         request, response = _fields(packets, "client"), _fields(packets, "server")
@@ -25,6 +29,7 @@ def answers_of(connections: Iterable[Sequence[Opened]], resumed: Resumed) -> lis
             {
                 "client_socket": socket_name(packets[0].socket),
                 "resumed": resumed(packets),
+                "early_data": early_data(packets),
                 "range_asked": request.get("range"),
                 "if_range": request.get("if-range"),
                 "status": int(status) if status and status.isdigit() else None,

@@ -119,7 +119,9 @@ def _read(packets: list[Opened], others: list[Opened], wire: Wire, connections: 
         http=http,
         migration=migration,
         answers=answers_of(
-            connections, lambda some: _resumed(some, next(iter(_messages(some, "server", _SERVER_HELLO)), None))
+            connections,
+            lambda some: _resumed(some, next(iter(_messages(some, "server", _SERVER_HELLO)), None)),
+            _early_data,
         ),
         why=why,
     )
@@ -127,6 +129,16 @@ def _read(packets: list[Opened], others: list[Opened], wire: Wire, connections: 
 
 def _messages(packets: Sequence[Opened], sender: str, kind: int) -> list[TlsMessage]:
     return [m for packet in packets if packet.sender == sender for m in packet.messages if m.kind == kind]
+
+
+def _early_data(packets: Sequence[Opened]) -> str | None:
+    """`not_offered`, `accepted` or `rejected`; None where no packet shows the server's answer."""
+    if not any(_EARLY_DATA in message.extensions() for message in _messages(packets, "client", _CLIENT_HELLO)):
+        return "not_offered"
+    extensions = next(iter(_messages(packets, "server", _ENCRYPTED_EXTENSIONS)), None)
+    if extensions is None:
+        return None
+    return "accepted" if _EARLY_DATA in extensions.extensions() else "rejected"
 
 
 def _resumed(packets: Sequence[Opened], hello: TlsMessage | None) -> bool | None:

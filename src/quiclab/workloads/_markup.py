@@ -21,14 +21,15 @@ _TAIL = "</body></html>\n"
 _FETCH = "<script>for(const u of [%s])fetch(u,{cache:'no-store'}).then(r=>r.arrayBuffer())</script>\n"
 
 
-def document(parts: Sequence[Part], size: int | None, host: str) -> bytes:
-    """Stylesheets, fonts and the first third of the scripts stand in the head; then the images, the main one first;
-    then the other scripts, which wait for nothing; then what asks for data. Raises SpecError if `size` is too small;
-    None is the least that will do. `host` is its own."""
+def document(parts: Sequence[Part], size: int | None, host: str, main_at: int = 1) -> bytes:
+    """Stylesheets, fonts and the first third of the scripts stand in the head; then the images, the main one at its
+    place; then the other scripts, which wait for nothing; then what asks for data. Raises SpecError if `size` is too
+    small; None is the least that will do. `host` is its own."""
     by_type = {kind: [part for part in parts if part.type == kind] for kind in ("style", "script", "image", "font")}
     early = by_type["script"][: len(by_type["script"]) // 3]
     late = by_type["script"][len(early) :]
-    images = sorted(by_type["image"], key=lambda part: not part.main)
+    images = [part for part in by_type["image"] if not part.main]
+    images[main_at - 1 : main_at - 1] = [part for part in by_type["image"] if part.main]
     data = ",".join(f"'{escape(part.link(host))}'" for part in parts if part.type == "data")
     lines = [
         _HEAD,
@@ -36,7 +37,7 @@ def document(parts: Sequence[Part], size: int | None, host: str) -> bytes:
         *(f'<link rel="preload" as="font" crossorigin href="{escape(part.link(host))}">\n' for part in by_type["font"]),
         *(f'<script defer src="{escape(part.link(host))}"></script>\n' for part in early),
         "</head><body>\n",
-        *(f'<img{" id=main" if part.main else ""} alt="" src="{escape(part.link(host))}">\n' for part in images),
+        *(f'<img{_marks(part)} alt="" src="{escape(part.link(host))}">\n' for part in images),
         *(f'<script async src="{escape(part.link(host))}"></script>\n' for part in late),
         _FETCH % data if data else "",
     ]
@@ -47,6 +48,11 @@ def document(parts: Sequence[Part], size: int | None, host: str) -> bytes:
     if room < 0:
         raise SpecError(f"a document of {size} bytes cannot name {len(parts)} resources: write html = {size - room} B")
     return f"{text}<!--{'x' * room}-->{_TAIL}".encode()
+
+
+def _marks(image: Part) -> str:
+    importance = f" fetchpriority={image.fetch_priority}" if image.fetch_priority else ""
+    return (" id=main" if image.main else "") + importance
 
 
 def filled(kind: str, size: int, words: Callable[[int], str]) -> bytes:

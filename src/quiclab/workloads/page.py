@@ -34,6 +34,7 @@ class Part:
     host: str
     format: Literal["png", "jpeg", "webp"] = "png"
     main: bool = False
+    fetch_priority: Literal["high", "low"] | None = None
     wait_ns: int = 0
     """How long a server thinks before it answers."""
 
@@ -64,7 +65,13 @@ class PageLoad:
         highest: Highest = "h3" if page.others_protocol == "same" else page.others_protocol
         parts = _parts(page, seeded)
         others = dict.fromkeys(part.host for part in parts if part.host != HOST)
-        return _made(parts, (PageHost(HOST), *(PageHost(name, highest) for name in others)), page.html.bytes, seeded)
+        return _made(
+            parts,
+            (PageHost(HOST), *(PageHost(name, highest) for name in others)),
+            page.html.bytes,
+            seeded,
+            page.main_at,
+        )
 
 
 def _parts(page: Page, seed: str) -> list[Part]:
@@ -91,6 +98,7 @@ def _parts(page: Page, seed: str) -> list[Part]:
                     f"third-{host}.test" if host else HOST,
                     group.format,
                     main=group.main and first,
+                    fetch_priority=group.fetch_priority,
                 )
             )
     return parts
@@ -116,7 +124,7 @@ def _recorded(page: Page, seed: str) -> Site:
     hosts = (PageHost(own), *(PageHost(name, _lower(recorded.highest[name], page.others_protocol)) for name in others))
     # The document that names them may need more bytes than it had.
     size = max(recorded.document.size, len(document(parts, None, own)))
-    return _made(parts, hosts, size, seed, recorded.document.wait_ns if thinks else 0)
+    return _made(parts, hosts, size, seed, html_wait_ns=recorded.document.wait_ns if thinks else 0)
 
 
 def _lower(one: Highest, other: Literal["same", "h2", "h1"]) -> Highest:
@@ -128,11 +136,16 @@ def _ending(image: str) -> str:
 
 
 def _made(
-    parts: Sequence[Part], hosts: tuple[PageHost, ...], html_bytes: int, seed: str, html_wait_ns: int = 0
+    parts: Sequence[Part],
+    hosts: tuple[PageHost, ...],
+    html_bytes: int,
+    seed: str,
+    main_at: int = 1,
+    html_wait_ns: int = 0,
 ) -> Site:
     files = {part.name: _content(part, seed) for part in parts}
     host = hosts[0].name
-    files["index.html"] = document(parts, html_bytes, host)
+    files["index.html"] = document(parts, html_bytes, host, main_at)
     own = {"url": f"https://{host}/index.html", "host": host, "type": "document", "bytes": html_bytes}
     resources = [{"url": each.url, "host": each.host, "type": each.type, "bytes": each.size} for each in parts]
     waits = {"index.html": html_wait_ns} | {each.name: each.wait_ns for each in parts}

@@ -11,7 +11,7 @@ from typing import Any
 import contexts
 import pytest
 
-from quiclab.endpoints._api import Available, Unsupported
+from quiclab.endpoints._api import Available, PageContext, ServedHost, Unsupported
 from quiclab.endpoints.clients.quic_go import QuicGoClient
 from quiclab.endpoints.servers.quic_go import QuicGoServer
 from quiclab.spec.model import Knobs, Program, Tcp
@@ -106,3 +106,18 @@ def test_facts_follow_the_knobs() -> None:
     assert server.facts(program(), "h2", Tcp("cubic", pacing=True))["pacing"] == "paced"
     assert "stream window 1 MB" in client.facts(program(stream_window=ByteCount(10**6)), "h3", tcp)["receive_window"]
     assert "stream window 4 MiB" in client.facts(program(), "h2", tcp)["receive_window"]
+
+
+def test_a_site_takes_types_headers_and_hosts(installed: str) -> None:
+    """Every host listens at an address of its own, with its certificate and its protocols; the scheduler is told."""
+    host = ServedHost("third-1.test", "fd77::b", ("h1", "h2"), Path("/tls/third.crt"), Path("/tls/third.key"))
+    page = PageContext("index.html", (host,), 3, 30.0)
+    asked = replace(program(scheduler="fifo", priorities=True), prefix=installed)
+    command = QuicGoServer().command(replace(CONTEXT, program=asked, page=page))
+    job = json.loads(next(iter(command.files.values())))
+    assert (job["scheduler"], job["priorities"]) == ("fifo", True)
+    (told,) = job["page"]["hosts"]
+    assert (told["listen"], told["protocols"]) == ("[fd77::b]:443", ["h1", "h2"])
+    assert job["page"]["content_types"]["png"] == "image/png"
+    facts = QuicGoServer().facts(asked, "h2", Tcp("cubic"))
+    assert facts["scheduler"] == "the more urgent first, then fifo"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -53,6 +54,19 @@ def whole(tmp_path_factory: pytest.TempPathFactory, directory: Path) -> Path:
     return study
 
 
+@pytest.fixture(scope="module")
+def twins(tmp_path_factory: pytest.TempPathFactory, directory: Path) -> Path:
+    """The same where the second arm is the first one through a proxy, and the client's address changes."""
+    study = tmp_path_factory.mktemp("twins")
+    shutil.copytree(directory, study, dirs_exist_ok=True)
+    resolved = json.loads((study / "resolved.json").read_text(encoding="utf-8"))
+    client = {"protocol": "h2", "client": {"name": "curl"}}
+    resolved["arms"] = [client | {"name": "h2"}, client | {"name": "h3", "proxy": {"name": "envoy"}}]
+    resolved["workloads"][0]["address_change"] = {"after_bytes": 10_000}
+    (study / "resolved.json").write_text(json.dumps(resolved), encoding="utf-8")
+    return study
+
+
 def _rows() -> dict[str, list[dict[str, Any]]]:
     def ms(time: float) -> int:
         return ZERO_NS + round(time * 1e6)
@@ -70,14 +84,15 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
             packet("up", -5, 60, 0, "outside_model"),
             packet("up", 0, 1200, 0),
             packet("down", 20, 1000, 0),
-            packet("down", 21, 1000, 1000, "dropped"),
+            packet("down", 21, 1000, 1000, "dropped") | {"reason": "queue_full"},
             packet("down", 32, 500, 1500),
         ],
         "transport_metrics": [
             warm | {"time_ns": ms(-50), "cwnd_bytes": 999_999},
             warm | {"time_ns": ms(2), "cwnd_bytes": 999_999},
             server | qlog | {"time_ns": ms(20), "cwnd_bytes": 12_000, "smoothed_rtt_ms": 21.0},
-            server | qlog | {"time_ns": ms(40), "cwnd_bytes": 6_000, "smoothed_rtt_ms": 22.0},
+            server | qlog | {"time_ns": ms(40), "cwnd_bytes": 6_000, "smoothed_rtt_ms": 22.0,
+                             "pacing_rate_bit_per_s": 8e6},
             server | guess | {"time_ns": ms(21), "cwnd_bytes": 1, "bytes_in_flight": 3_000},
         ],
         "cc_states": [
@@ -85,7 +100,21 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
             server | qlog | {"time_ns": ms(40), "new_state": "recovery"},
             server | qlog | {"time_ns": ms(60), "new_state": "congestion_avoidance"},
         ],
-        "losses": [server | {"time_ns": ms(50), "transport": "quic"}],
+        "losses": [server | qlog | {"time_ns": ms(50), "transport": "quic", "direction": "down"}],
+        "packets": [
+            {"source": f"{end}.pcapng", "vantage": end, "connection": "c", "transport": "quic", "event": event,
+             "direction": "up", "packet_type": "initial", "packet_number": 0, "length_bytes": 1200, "ip_packet": 0,
+             "packet_index": 0, "time_ns": ms(time)}
+            for end, event, time in (("client", "sent", 0), ("server", "received", 11))
+        ],
+        "handshake": [
+            client | {"source": "c.pcapng", "transport": "quic", "direction": direction}
+            | {"round_trip": number, "time_ns": ms(time), "step": step}
+            for time, direction, step, number in (
+                (0, "up", "client_hello", 0), (11, "down", "hello_retry_request", 0), (12, "up", "client_hello", 1),
+                (24, "down", "server_hello", 1), (25, "up", "finished", 2), (40, "down", "handshake_done", 2),
+            )
+        ],
         "http_requests": [
             client | {"source": "c.json", "url": "https://server/a", "time_ns": ms(5), "last_byte_ns": ms(50)}
             | {"send_start_ns": ms(6), "first_byte_ns": ms(30)},
@@ -104,9 +133,13 @@ def _gathered(directory: Path, name: str, **asked: Any) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("figure", figures.FIGURES, ids=lambda figure: figure.name)
-def test_every_figure_is_gathered_with_the_columns_it_declares_and_drawn(whole: Path, figure: Any) -> None:
+def test_every_figure_is_gathered_with_the_columns_it_declares_and_drawn(whole: Path, twins: Path, figure: Any) -> None:
     """One pass from files to a figure that has something in it, and that plotly itself accepts."""
-    data = _gathered(whole, figure.name, factor="size" if figure.name == "factor" else None)
+    data = _gathered(
+        twins if figure.name in ("proxy", "migration") else whole,
+        figure.name,
+        factor="size" if figure.name == "factor" else None,
+    )
     assert data.height
     assert set(figure.columns) <= set(data.columns)
     assert graph_objects.Figure(figures.spec(figure.draw(data))).data
@@ -154,6 +187,59 @@ def test_states_share_the_transfers_time(directory: Path) -> None:
     shares = dict(data.select("state", "share_pct").iter_rows())
     assert shares["slow_start"] / shares["recovery"] == pytest.approx(2)
     assert dict(data.select("state", "next").iter_rows())["recovery"] == "congestion_avoidance 100 %"
+
+
+def test_a_state_leads_to_those_that_follow_it(directory: Path) -> None:
+    """The last one leads nowhere."""
+    data = _gathered(directory, "state_machine").filter(arm="h2")
+    ways = dict(data.select("state", "next").iter_rows())
+    assert ways == {"slow_start": "recovery", "recovery": "congestion_avoidance", "congestion_avoidance": None}
+    assert set(data["probability_pct"].drop_nulls()) == {100.0}
+
+
+def test_a_handshake_is_cut_where_the_client_speaks_again(directory: Path) -> None:
+    """A round trip for the HelloRetryRequest, one for the handshake; with the client's Finished the request leaves."""
+    data = _gathered(directory, "handshake").filter(arm="h3")
+    assert data.select("step", "begin_ms", "end_ms").rows()[:2] == [
+        ("HelloRetryRequest", 0.0, 12.0), ("QUIC and TLS", 12.0, 25.0),
+    ]  # fmt: skip
+    assert data["step"][2] == "request and response"
+
+
+def test_each_loss_is_told_by_who_saw_it(directory: Path) -> None:
+    """The link dropped one packet for want of room; the sender held one to be lost."""
+    data = _gathered(directory, "losses").filter(arm="h2")
+    seen = dict(data.filter(pl.col("x_ms").is_not_null()).group_by("lane").agg(pl.col("x_ms").first()).iter_rows())
+    assert seen == {"link: queue full": 21.0, "sender: held to be lost": 50.0}
+
+
+def test_twins_share_a_name_and_are_told_apart_by_their_way(twins: Path) -> None:
+    """Means with deviations over the trials of a cell, over each network."""
+    data = _gathered(twins, "proxy")
+    assert data["arm"].n_unique() == 1
+    assert set(data["way"]) == {"direct", "through a proxy"}
+    cell = _gathered(twins, "distributions", cell="1 MB/loss").filter(arm="h2")["value"]
+    bar = data.filter((pl.col("group") == "1 MB") & (pl.col("way") == "direct")).row(0, named=True)
+    assert (bar["mean"], bar["sd"], bar["trials"]) == (
+        pytest.approx(cell.mean()),
+        pytest.approx(cell.std()),
+        cell.len(),
+    )
+
+
+def test_the_path_is_shown_as_asked_and_as_each_arm_met_it(directory: Path) -> None:
+    """Three rows for one network and two arms."""
+    data = _gathered(directory, "path")
+    assert data["who"].to_list() == ["as asked", "h2", "h3"]
+    assert data["lost_down"][0] == "1.00 %"
+
+
+def test_a_distribution_can_be_a_violin(directory: Path) -> None:
+    """The option goes with the data."""
+    figure = next(figure for figure in figures.FIGURES if figure.name == "distributions")
+    for shape in ("box", "violin"):
+        drawn = figure.draw(_gathered(directory, "distributions", cell="1 MB/loss", shape=shape)).to_plotly_json()
+        assert {trace["type"] for trace in drawn["data"]} == {shape}
 
 
 def test_the_first_loss_is_placed_by_the_bytes_acknowledged(directory: Path) -> None:

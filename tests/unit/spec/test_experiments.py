@@ -75,3 +75,12 @@ def test_only_trials_that_there_are_may_fail(may_fail: pathlib.Path, tmp_path: p
         assert each.path in {None, *paths}
         assert each.reason
         assert each.why
+
+
+@pytest.mark.parametrize(("name", "sites"), [("liu-pages", 18), ("qin-pages", 30)])
+def test_populations_of_sites_differ_in_size_and_count(name: str, sites: int, tmp_path: pathlib.Path) -> None:
+    """As many sites as in the paper, each with its own requests and bytes listed."""
+    study = study_of(EXPERIMENTS / name / "spec.toml", tmp_path)
+    pages = [workload.page for workload in study.workloads if workload.page is not None]
+    listed = {(page.requests, page.total) for page in pages if page.requests and page.total}
+    assert len(pages) == len(listed) == sites

@@ -179,3 +179,13 @@ def test_what_is_no_har(tmp_path: Path) -> None:
     (tmp_path / "x.har").write_text("[]")
     with pytest.raises(SpecError, match="is no HAR"):
         _site(Page(har=str(tmp_path / "x.har")))
+
+
+def test_the_main_image_stands_where_it_is_told_and_is_marked_as_important() -> None:
+    """The others keep their order before and after it."""
+    main = Resources("image", ByteCount(4_000), main=True, fetch_priority="high")
+    page = Page(resources=(main, Resources("image", ByteCount(2_000), count=3)), main_at=3)
+    text = _site(page).files["index.html"].decode()
+    order = [line.split('"')[-2] for line in text.splitlines() if line.startswith("<img")]
+    assert [url.rpartition("/")[2] for url in order] == ["image-2.png", "image-3.png", "image-1.png", "image-4.png"]
+    assert text.count("fetchpriority") == text.count("<img id=main fetchpriority=high") == 1

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads one page with Chromium and keeps what the browser says of it. Started as: `python -I THIS job.json`.
 
-Chromium starts with a fresh profile and an empty page and waits; at a line on stdin it begins a trace of its own
+Chromium starts with a fresh profile and an empty page and waits; where a session is asked for, it makes a first visit
+at a line on stdin and says when that is over by a file. At the next line it begins a trace of its own
 (moments of the load, requests, screenshots), then it navigates. Nothing asks the page anything until its
 load event has fired. All instants are CLOCK_MONOTONIC in nanoseconds.
 """
@@ -12,11 +13,13 @@ import base64
 import contextlib
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from quiclab.endpoints.clients import _browser
 from quiclab.endpoints.clients._browser import BrowserError, PageClock
+from quiclab.endpoints.clients._chromium_first_visit import split_netlog, visit_once
 from quiclab.endpoints.clients._chromium_program import ChromiumPage, open_chromium
 from quiclab.endpoints.clients._page_load import LAST_PATIENCE_S, MOST_RESOURCES, run, wait_until_whole
 
@@ -66,6 +69,19 @@ class PageLoad(ChromiumPage):
                 "includedCategories": list(_CATEGORIES),
             },
         )
+        self._went_ns = time.monotonic_ns()
+
+    def close(self) -> None:
+        """Its log is whole then: what is of the first visit goes into another."""
+        super().close()
+        if self._job["session"] is not None and self._job["netlog"] is not None:
+            first = Path(self._job["output"]).with_name("first-visit-netlog.json")
+            split_netlog(Path(self._job["netlog"]), first, self._went_ns)
+
+    def visit_first(self) -> None:
+        """The visit that leaves sessions to resume, or only a warm browser."""
+        keep = self._job["session"] != "fresh"
+        visit_once(self._cdp, self._job["url"], float(self._job["limit_s"]), keep_sessions=keep)
 
     def load(self) -> dict[str, Any]:
         """Navigate; return what the browser tells once the page is whole. `error` says why it is not."""
@@ -143,5 +159,19 @@ def _request(job: dict[str, Any], clock: PageClock, entry: dict[str, Any]) -> di
     }
 
 
+@contextlib.contextmanager
+def open_page(job: dict[str, Any]) -> Iterator[PageLoad]:
+    """Chromium, once it has been to the page where it is to know its servers, or only to be warm."""
+    with open_chromium(job, PageLoad) as browser:
+        if job["session"] is not None:
+            output = Path(job["output"])
+            output.with_suffix(".ready").touch()
+            if not sys.stdin.readline():
+                raise BrowserError("nobody gave the word for the first visit")
+            browser.visit_first()
+            output.with_suffix(".visited").touch()
+        yield browser
+
+
 if __name__ == "__main__":
-    sys.exit(run(lambda job: open_chromium(job, PageLoad)))
+    sys.exit(run(open_page))

@@ -51,10 +51,10 @@ class Chromium:
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
     knobs: Mapping[Protocol, frozenset[str]] = {
-        "h2": frozenset({"verify", "tls_version"}),
-        "h3": frozenset({"verify", "max_payload"}),
+        "h2": frozenset({"verify", "tls_version", "session"}),
+        "h3": frozenset({"verify", "max_payload", "session"}),
     }
-    abilities: frozenset[Ability] = frozenset({"keylog", "pages", "video"})
+    abilities: frozenset[Ability] = frozenset({"keylog", "pages", "video", "first_visit"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask it for its version."""
@@ -71,6 +71,8 @@ class Chromium:
         asked = program.knobs.max_payload
         if asked is not None and asked > _MOST_PAYLOAD:
             return f"chromium sends at most {_MOST_PAYLOAD} bytes of UDP payload, not {asked}"
+        if program.knobs.session == "early_data" and protocol == "h2":
+            return "chromium sends no 0-RTT data over TCP"
         return None
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
@@ -111,6 +113,7 @@ class Chromium:
                 "viewport": _VIEWPORT,
                 "limit_s": context.page.limit_s,
                 "resources": context.page.resources,
+                "session": context.knobs.session,
             }
         return Command(
             argv=(sys.executable, "-I", str(program), str(job)),
@@ -118,6 +121,7 @@ class Chromium:
             files={job: json.dumps(settings)},
             waits_for_go=True,
             ready_file=context.output.with_suffix(".ready"),
+            first_visit_file=context.output.with_suffix(".visited") if context.knobs.session else None,
             finishing_s=_FINISHING_S if context.page else 0.0,
             reports=True,
         )

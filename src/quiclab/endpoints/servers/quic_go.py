@@ -3,13 +3,19 @@
 
 quic-go's New Reno has a beta of 0.7 instead of the 0.5 of RFC 9002 section 7.3.2 and leaves slow start when the RTT
 rises. Session tickets announce early data even where they are refused, so that the refusal can be seen.
+
+With `scheduler` or `priorities` the program itself says whose turn it is among the responses of a connection, over both
+protocols alike, 8 KiB at a time, and keeps at most 16 KiB unsent in the kernel (TCP_NOTSENT_LOWAT). What a
+browser says later in a PRIORITY_UPDATE frame is not heard.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._pages import CONTENT_TYPES, HEADERS
 from quiclab.endpoints._quic_go import (
     least_connection_window,
     probe_quic_go,
@@ -22,7 +28,7 @@ from quiclab.endpoints._quic_go import (
 from quiclab.endpoints._tcp import tcp_sender_facts
 from quiclab.spec.model import Program, Protocol, Tcp
 
-_BOTH = frozenset({"connection_window", "stream_window", "max_streams", "groups"})
+_BOTH = frozenset({"connection_window", "stream_window", "max_streams", "groups", "scheduler", "priorities"})
 
 
 class QuicGoServer:
@@ -36,7 +42,7 @@ class QuicGoServer:
         "h3": _BOTH | {"congestion_control", "early_data", "ecn", "gso", "max_payload", "path_mtu_discovery"},
     }
     abilities: frozenset[Ability] = frozenset(
-        {"keylog", "qlog", "resumption", "early_data", "migration", "content_type", "upload"}
+        {"keylog", "qlog", "resumption", "early_data", "migration", "content_type", "upload", "pages"}
     )
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
@@ -50,7 +56,11 @@ class QuicGoServer:
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """As read in quic-go 0.65, or the kernel's TCP."""
-        return sender_facts(program.knobs) if protocol == "h3" else tcp_sender_facts(tcp)
+        knobs = program.knobs
+        asked = knobs.scheduler is not None or knobs.priorities is not None
+        order = knobs.scheduler or "round_robin"
+        told = {"scheduler": f"the more urgent first, then {order}" if knobs.priorities else order} if asked else {}
+        return {**(sender_facts(knobs) if protocol == "h3" else tcp_sender_facts(tcp)), **told}
 
     def unsupported_upload(self, program: Program) -> str | None:
         """With every setting."""
@@ -67,4 +77,21 @@ class QuicGoServer:
 
     def command(self, context: Context) -> Command:
         """The job goes in a file."""
-        return quic_go_command(context, "server")
+        knobs = context.knobs
+        return quic_go_command(context, "server", {"priorities": knobs.priorities, "page": _page(context)})
+
+
+def _page(context: Context) -> dict[str, object] | None:
+    """What serving a site takes beside its files; its further names, each at its own address."""
+    if context.page is None:
+        return None
+    hosts = [
+        {
+            "listen": replace(context, address=host.address).authority,
+            "protocols": list(host.protocols),
+            "certificate": str(host.certificate),
+            "key": str(host.key),
+        }
+        for host in context.page.hosts
+    ]
+    return {"content_types": dict(CONTENT_TYPES), "headers": dict(HEADERS), "hosts": hosts}

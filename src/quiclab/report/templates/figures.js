@@ -17,13 +17,13 @@ const Figures = (() => {
   const after = new Map();
   let paper = false;
 
-  function themed() {
+  function themed(element) {
     const theme = themes[dark.matches && !paper ? "dark" : "light"];
-    const axis = (name) => ({ [`${name}.gridcolor`]: theme.line, [`${name}.linecolor`]: theme.line,
-      [`${name}.zerolinecolor`]: theme.line });
+    const axes = ["xaxis", "yaxis", ...Object.keys(element.layout ?? {}).filter((name) => /^[xy]axis\d+$/.test(name))];
+    const lines = axes.flatMap((name) => ["grid", "line", "zeroline"].map((what) => [`${name}.${what}color`, theme.line]));
     return { "font.color": theme.ink, "font.family": "system-ui, sans-serif", "hoverlabel.bgcolor": theme.raised,
       "hoverlabel.bordercolor": theme.line, "hoverlabel.font.color": theme.ink, "hoverlabel.align": "left",
-      ...axis("xaxis"), ...axis("yaxis") };
+      ...Object.fromEntries(lines) };
   }
 
   // Undoes what packing.py did.
@@ -154,7 +154,7 @@ const Figures = (() => {
     element.style.height = `${figure.layout.height}px`;
     delete figure.layout.height;
     await Plotly.newPlot(element, figure.data, figure.layout, name.startsWith("cell-") ? small : config);
-    await Plotly.relayout(element, themed());
+    await Plotly.relayout(element, themed(element));
     if (curves.some((curve) => curve.points > MOST)) {
       tell(element, view);
       element.on("plotly_relayout", (change) => {
@@ -189,12 +189,12 @@ const Figures = (() => {
     paper = true;
     document.body.classList.add("paper");
     elements.forEach(draw);
-    all((element) => ({ ...themed(), width: element.clientWidth, height: element.clientHeight }));
+    all((element) => ({ ...themed(element), width: element.clientWidth, height: element.clientHeight }));
   });
   addEventListener("afterprint", () => {
     paper = false;
     document.body.classList.remove("paper");
-    all(() => ({ ...themed(), width: null, height: null, autosize: true }));
+    all((element) => ({ ...themed(element), width: null, height: null, autosize: true }));
   });
   // `whenDrawn(name, act)`: what a page adds to a figure of its own.
   return { read, draw, config, whenDrawn: (name, act) => after.set(name, act) };

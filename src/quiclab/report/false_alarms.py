@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How often this study's own test calls a difference what cannot be one: an arm against itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quiclab import statistics
+from quiclab.report import wording
+from quiclab.report.compare import FloatArray, differences_within_pairs, values_of
+from quiclab.report.model import ArmResult, Metric, StudyAnalysis
+from quiclab.report.text_table import TextTable
+
+CONFIDENCE = 0.95
+
+
+def false_alarm_table(analysis: StudyAnalysis) -> TextTable:
+    """A/A cells, and in every main cell each arm against itself, block against next block."""
+    controls = [differences_within_pairs(c.baseline, c.other, analysis.metric) for c in analysis.controls]
+    arms = {(c.cell_id, arm.arm): arm for c in analysis.comparisons for arm in (c.baseline, c.other)}
+    own = [against_itself(arm, analysis.metric) for arm in arms.values()]
+    rows = [
+        row
+        for what, samples in (
+            ("A/A cells", controls),
+            ("an arm against itself, from block to block", own),
+            ("both", [*controls, *own]),
+        )
+        if (row := _row(what, samples, analysis.alpha)) is not None
+    ]
+    return TextTable(
+        "False alarms, as measured",
+        f"The signed-rank test at {analysis.alpha:g} where there is nothing to find: the trials of the A/A cells, and "
+        "in every cell those of one arm, each block against the next. At most the nominal share should be called "
+        "different; where the whole interval lies above it, trials are not independent and no result of this study is "
+        "to be trusted.",
+        ("tests of", "tests", "called different", "share", "95 % interval", "nominal", ""),
+        tuple(rows),
+        "Too few pairs: no test of an arm against itself could have called anything different.",
+    )
+
+
+def against_itself(arm: ArmResult, metric: Metric) -> FloatArray:
+    """Differences of each block's trial and the next one's, every block once; every other one is turned round, so that
+    a steady drift adds to none of the signs."""
+    values = values_of(arm.trials, metric)
+    pairs = values.size // 2
+    differences = statistics.paired_differences(values[0 : 2 * pairs : 2], values[1 : 2 * pairs : 2])
+    differences[1::2] *= -1
+    return differences
+
+
+def _row(what: str, samples: list[FloatArray], alpha: float) -> tuple[str, ...] | None:
+    tested = [each for each in samples if statistics.smallest_p(int(np.count_nonzero(each))) <= alpha]
+    if not tested:
+        return None
+    alarms = sum(statistics.signed_rank(each).p <= alpha for each in tested)
+    share = statistics.share_interval(alarms, len(tested), CONFIDENCE)
+    verdict = "too many" if share.low > alpha else "as it should be"
+    return (
+        what,
+        str(len(tested)),
+        str(alarms),
+        wording.percent(100 * alarms / len(tested), signed=False),
+        f"{100 * share.low:.1f} … {100 * share.high:.1f} %",
+        wording.percent(100 * alpha, signed=False),
+        verdict,
+    )

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A page in a browser that has been there before."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from small_study import quiclab, trials
+from stack_study import need, spec_text
+
+from quiclab.metrics.sessions import beginning
+from quiclab.verify.trial import judge
+
+pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+
+_PAGE = 'kind = "page"\npage = { html = "4 KB", resources = [{type = "image", size = "20 KB", count = 3}] }'
+_ARMS = {
+    "fresh": 'protocol = "h3"\nclient = {name = "chromium", session = "fresh"}\nserver = "caddy"',
+    "zero": 'protocol = "h3"\nclient = {name = "chromium", session = "early_data"}\nserver = "caddy"',
+}
+
+
+def test_a_browser_sends_its_first_request_in_0rtt_packets(tmp_path: Path) -> None:
+    """Proven by the packets, which hold nothing of the visit before; the browser that must not know the server resumes
+    nothing. Either way the logs of the first visit are apart."""
+    need(("client", "chromium"), ("server", "caddy"))
+    spec = tmp_path / "spec.toml"
+    spec.write_text(spec_text(_ARMS, None, workload=_PAGE))
+    for arm in _ARMS:
+        out = tmp_path / arm
+        done = quiclab("trial", spec, "--cell", "object/quiet", "--arm", arm, "--out", out, timeout=300)
+        assert done.returncode == 0, done.stdout + done.stderr
+        (trial,) = trials(out)
+        folder = next(out.glob(f"trials/{trial['trial_id']}*"))
+        judge(folder, decrypt=True)
+        proof = json.loads((folder / "trial.json").read_text())["proof"]
+        zero = arm == "zero"
+        assert (proof["resumed"], proof["early_data"]) == ((True, "accepted") if zero else (False, "not_offered"))
+        assert (proof["early_data_bytes"] > 0) is zero
+        assert [beginning(answer) for answer in proof["answers"]] == [
+            "connections_early_data_accepted" if zero else "connections_full"
+        ]
+        logs = folder / "raw/first-visit-netlog.json", folder / "raw/client-qlog/client-netlog.json"
+        states = [text.count("AttemptedAndSucceeded") for text in (log.read_text() for log in logs)]
+        assert states == [0, int(zero)]
+        assert len(trial["client"]["requests"]) == 4
