@@ -30,12 +30,12 @@ def analysis(written: Path) -> StudyAnalysis:
 
 
 def test_frames_hold_what_the_figures_need(written: Path, analysis: StudyAnalysis) -> None:
-    """Every column that a figure declares is there, `arm` of the curves apart, which the page joins."""
+    """Every column that a figure declares is there, `arm` and `trial` of the curves apart, which the page joins."""
     trials = figure_data.distributions(analysis)
     frames = (figure_data.differences(analysis), trials, figure_data.bytes_acknowledged(written, trials))
     shown = (DifferenceMap(), Distribution(), BytesAcknowledged())
     for figure, frame in zip(shown, frames, strict=True):
-        assert set(figure.columns) - {"arm"} <= set(frame.columns)
+        assert set(figure.columns) - {"arm", "trial"} <= set(frame.columns)
 
 
 def test_a_failed_trial_is_a_row_without_a_value(analysis: StudyAnalysis) -> None:
