@@ -62,7 +62,9 @@ def test_nothing_to_test_is_no_evidence(differences: list[float]) -> None:
     assert signed_rank(np.array(differences)).p == 1.0
 
 
-@pytest.mark.parametrize("kind", ["normal", "heavy tails", "tied with zeros", "failures on both sides"])
+@pytest.mark.parametrize(
+    "kind", ["normal", "heavy tails", "skewed", "bimodal", "tied with zeros", "failures on both sides"]
+)
 def test_false_alarms_stay_below_the_level(kind: str) -> None:
     """Where both arms are alike, at most alpha of simulated cells are called different."""
     rng = np.random.default_rng(20)
@@ -70,6 +72,10 @@ def test_false_alarms_stay_below_the_level(kind: str) -> None:
     samples = {
         "normal": rng.normal(size=(cells, n)),
         "heavy tails": rng.standard_cauchy((cells, n)),
+        "skewed": rng.lognormal(0, 1, (cells, n)) - rng.lognormal(0, 1, (cells, n)),  # times of two equal arms
+        "bimodal": rng.choice([0.0, 10.0], (cells, n))
+        - rng.choice([0.0, 10.0], (cells, n))
+        + rng.normal(size=(cells, n)),
         "tied with zeros": rng.integers(-2, 3, (cells, n)).astype(np.float64),
         "failures on both sides": np.where(rng.random((cells, n)) < 0.2, np.inf, 1.0)
         * rng.choice([-1.0, 1.0], (cells, n))
