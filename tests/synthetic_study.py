@@ -123,6 +123,7 @@ def _verified(directory: Path, shape: Shape, rng: np.random.Generator, metrics: 
         "ttlb_ms": (ttlb_ms, "ms", "lower"), "setup_ms": (2 * rtt_ms + 1, "ms", "lower"),
         "ttfb_ms": (3 * rtt_ms + 2, "ms", "lower"), "goodput_bit_per_s": (size * 8e3 / ttlb_ms, "bit/s", "higher"),
         "retransmitted_bytes": (size * loss_pct / 100, "bytes", "lower"),
+        "first_retransmission_offset_bytes": (size / 4 if loss_pct else None, "bytes", "none"),
         "path_rtt_min_ms": (rtt_ms + 0.08, "ms", "none"),
         "path_rate_down_bit_per_s": (RATE_BIT_PER_S * 0.9997, "bit/s", "none"),
         "path_loss_up_pct": (loss_pct * rng.uniform(0.8, 1.2), "%", "none"),
@@ -134,7 +135,7 @@ def _verified(directory: Path, shape: Shape, rng: np.random.Generator, metrics: 
             {
                 "trial_id": row["trial_id"],
                 "name": name,
-                "value": float(value),
+                "value": None if value is None else float(value),
                 "unit": unit,
                 "better": better,
                 "note": None,

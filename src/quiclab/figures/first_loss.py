@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The metric against how far the transfer was at its first loss (after Yu and Benson 2021, Figures 5 and 6)."""
+"""The metric against the offset of the first retransmission (Yu and Benson 2021, Figure 6)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from quiclab.figures import _style
 
 
 class FirstLoss:
-    """One mark per trial; trials without a loss stand apart at the left."""
+    """One mark per trial; trials in which nothing was sent again stand apart at the left."""
 
     name = "first_loss"
     question = "Does an early loss cost more than a late one, and whom?"
-    tables = ("metrics.parquet", "tables/losses/*.parquet", "tables/bytes_acknowledged/*.parquet")
+    tables = ("metrics.parquet",)
     columns = {  # noqa: RUF012 - a constant of the class
         "arm": "a colour each, the baseline first",
         "trial_id": "trial",
-        "acknowledged_bytes": "body bytes acknowledged when the sender first declared a loss; null where it never did",
+        "offset_bytes": "where the first data that was sent again stands in its stream; null where none was",
         "value": "the metric",
         "metric_title": "what the metric is called",
         "unit": "its unit",
@@ -29,13 +29,13 @@ class FirstLoss:
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per trial of one cell."""
         figure = go.Figure()
-        reach = float(data["acknowledged_bytes"].max() or 1.0)  # type: ignore[arg-type]
+        reach = float(data["offset_bytes"].max() or 1.0)  # type: ignore[arg-type]
         for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
             style, label = _style.arm_style(place), _style.text(arm)
             for lost in (True, False):
-                known = pl.col("acknowledged_bytes").is_not_null() if lost else pl.col("acknowledged_bytes").is_null()
+                known = pl.col("offset_bytes").is_not_null() if lost else pl.col("offset_bytes").is_null()
                 trials = data.filter((pl.col("arm") == arm) & known)
-                x = trials["acknowledged_bytes"].to_list() if lost else [-0.06 * reach] * trials.height
+                x = trials["offset_bytes"].to_list() if lost else [-0.06 * reach] * trials.height
                 figure.add_scatter(
                     x=x,
                     y=trials["value"].to_list(),
@@ -45,13 +45,13 @@ class FirstLoss:
                     mode="markers",
                     marker={"color": style.colour, "symbol": style.marker + ("" if lost else "-open"), "size": 8},
                     customdata=trials["trial_id"].to_list(),
-                    hovertemplate=("first loss at %{x:,} bytes" if lost else "no loss")
+                    hovertemplate=("first sent again: byte %{x:,}" if lost else "nothing sent again")
                     + ": %{y:.5g}<br>trial %{customdata}<extra>"
                     + label
                     + "</extra>",
                 )
         figure.update_layout(_style.with_legend(400))
-        title = "bytes acknowledged when the sender first declared a loss (open marks: never)"
+        title = "offset of the first retransmission, bytes (open marks: none)"
         figure.update_xaxes(title={"text": title}, automargin=True)
         figure.update_yaxes(
             title={"text": f"{_style.text(data['metric_title'][0])}, {_style.text(data['unit'][0])}"},

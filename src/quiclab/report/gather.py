@@ -99,21 +99,11 @@ def _bytes_acknowledged(study: OpenedStudy, trials: Mapping[str, str]) -> pl.Dat
 
 def _first_loss(asked: Asked) -> pl.DataFrame:
     trials = asked.trials_of_cell().filter(pl.col("value").is_not_null())
-    return trials.with_columns(
-        pl.Series("acknowledged_bytes", [_at_first_loss(asked.study, t) for t in trials["trial_id"]], dtype=pl.Float64)
-    )
-
-
-def _at_first_loss(study: OpenedStudy, trial_id: str) -> float | None:
-    losses, curve = study.of_trial("losses", trial_id), study.of_trial("bytes_acknowledged", trial_id)
-    zero_ns = series.start_ns(study, trial_id)
-    if losses is None or curve is None or zero_ns is None:
-        return None
-    first_ns = losses.filter(pl.col("vantage") == "server")["time_ns"].min()
-    if not isinstance(first_ns, int):
-        return None
-    by_then = curve.filter(pl.col("x_ms") <= (first_ns - zero_ns) / 1e6)["bytes"].max()
-    return float(by_then) if isinstance(by_then, int | float) else 0.0
+    for column, name in (("offset_bytes", "first_retransmission_offset_bytes"), ("again_bytes", "retransmitted_bytes")):
+        known = asked.study.metrics.filter(pl.col("name") == name)
+        trials = trials.join(known.select("trial_id", pl.col("value").alias(column)), "trial_id", "left")
+    # A trial of which nothing tells what was sent again is not one in which nothing was.
+    return trials.filter(pl.col("offset_bytes").is_not_null() | (pl.col("again_bytes") == 0)).drop("again_bytes")
 
 
 def _states(

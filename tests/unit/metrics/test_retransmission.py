@@ -18,6 +18,14 @@ def test_quic_counts_stream_offsets_that_were_sent_twice(tmp_path: Path) -> None
     assert scenes.quic_scene().metrics(tmp_path)["retransmitted_bytes"].value == 100
 
 
+def test_the_first_data_sent_again_has_an_offset(tmp_path: Path) -> None:
+    """Of TCP from the first byte of payload, of QUIC in its stream."""
+    for scene, offset in ((scenes.tcp_scene(), 300), (scenes.quic_scene(), 100)):
+        folder = tmp_path / scene.protocol
+        folder.mkdir()
+        assert scene.metrics(folder)["first_retransmission_offset_bytes"].value == offset
+
+
 def test_what_foreign_servers_sent_is_unknown(tmp_path: Path) -> None:
     """The far end of the link shows what reached it, which is not what left the server; the same for both protocols."""
     for scene in (scenes.tcp_scene(), scenes.quic_scene()):

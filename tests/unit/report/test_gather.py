@@ -242,10 +242,9 @@ def test_a_distribution_can_be_a_violin(directory: Path) -> None:
         assert {trace["type"] for trace in drawn["data"]} == {shape}
 
 
-def test_the_first_loss_is_placed_by_the_bytes_acknowledged(directory: Path) -> None:
-    """At 50 ms nothing of these transfers is acknowledged yet."""
-    data = _gathered(directory, "first_loss", cell="100 KB/loss")
-    assert set(data["acknowledged_bytes"]) == {0.0}
+def test_the_first_loss_is_placed_by_the_offset_of_what_was_sent_again(directory: Path) -> None:
+    """A quarter of the object."""
+    assert set(_gathered(directory, "first_loss", cell="100 KB/loss")["offset_bytes"]) == {25_000}
 
 
 def test_only_response_streams_are_chunks(directory: Path) -> None:
