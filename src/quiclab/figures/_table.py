@@ -1,50 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table as a figure, so that it can be exported like one."""
+"""A table as a figure: what has too many units for one axis, and is still to be printed, copied and kept."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-import plotly.graph_objects as go
-
+from quiclab.figures import _canvas as go
 from quiclab.figures import _style
 
-_ROW_PX, _HEAD_PX, _LINE_PX = 26, 40, 15
-_LETTERS = 122
-"""Of a row in a figure's width, at the size of the text."""
-_UNBROKEN = "\N{NO-BREAK SPACE}"
-"""Between a number and its unit."""
+_LINE_PX, _PADDING_PX = 16, 14
+_WIDEST = 30
+"""Characters of a column; longer texts wrap."""
+_NUMBER_PARTS = str.maketrans({" ": "\N{NO-BREAK SPACE}"})
+"""A number and its unit stay together."""
 
 
-def draw(headings: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1) -> Any:
-    """Columns as wide as their longest text; the first `words` columns are words, the others numbers."""
-    rows = [[text if n < words else text.replace(" ", _UNBROKEN) for n, text in enumerate(row)] for row in rows]
-    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in headings]
-    longest = [
-        max(map(len, (*column, *heading.split()))) + 4 for heading, column in zip(headings, columns, strict=True)
-    ]
-    widths = [min(length, 34) for length in longest]
-    lines = [max(_lines(text, width, sum(widths)) for text, width in zip(row, widths, strict=True)) for row in rows]
-    align = ["left" if place < words else "right" for place in range(len(headings))]
-    common = {"align": align, "line": {"color": _style.BLANK, "width": 1}}
-    figure = go.Figure(
-        go.Table(
-            columnwidth=widths,
-            header={
-                "values": [f"<b>{_style.text(heading)}</b>" for heading in headings],
-                "fill": {"color": _style.BLANK}, "height": _HEAD_PX, "font": {"size": 11}, **common,
-            },
-            cells={
-                "values": [[_style.text(text) for text in column] for column in columns],
-                "fill": {"color": "rgba(0, 0, 0, 0)"}, "height": _ROW_PX, "font": {"size": 11}, **common,
-            },
-        )
-    )  # fmt: skip
-    figure.update_layout(_style.base_layout(30 + _HEAD_PX + sum(_ROW_PX + _LINE_PX * (n - 1) for n in lines)))
+def draw(headings: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1, note: str | None = None) -> Any:
+    """Plain texts as they are to be read; the first `words` columns are words, the others numbers with their units."""
+    rows = [[text if n < words else text.translate(_NUMBER_PARTS) for n, text in enumerate(row)] for row in rows]
+    widths = [_width(heading, [row[n] for row in rows]) for n, heading in enumerate(headings)]
+    lines = [[_wrapped(text, width) for text, width in zip(row, widths, strict=True)] for row in (headings, *rows)]
+    heights = [_LINE_PX * max(map(len, row)) + _PADDING_PX for row in lines]
+    header, *cells = (["<br>".join(map(_style.text, cell)) for cell in row] for row in lines)
+    look = {
+        "align": ["left" if n < words else "right" for n in range(len(headings))],
+        "line": {"color": _style.RULE, "width": 1},
+        "font": {"size": 11},
+    }
+    table = {
+        "type": "table",
+        "columnwidth": [width + 2 for width in widths],
+        "header": look
+        | {
+            "values": [f"<b>{heading}</b>" for heading in header],
+            "fill": {"color": _style.BLANK},
+            "height": heights[0],
+        },
+        "cells": look
+        | {
+            "values": [list(column) for column in zip(*cells, strict=True)] or [[] for _ in headings],
+            "fill": {"color": "rgba(0,0,0,0)"},
+            "height": min(heights[1:], default=0),  # the least: rows grow with their texts
+        },
+    }
+    figure = go.Figure()
+    figure.add_trace(table)
+    height = sum(heights) + 34
+    figure.update_layout(_style.base_layout(height) if note is None else _style.titled(height, [_style.text(note)]))
     return figure
 
 
-def _lines(text: str, width: int, whole: int) -> int:
-    """How many lines a text takes in its column."""
-    return max(1, -(-len(text) // max(1, int(_LETTERS * width / whole))))
+def _width(heading: str, texts: Sequence[str]) -> int:
+    longest = max((len(line) for text in (*texts, *heading.split()) for line in text.split("\n")), default=1)
+    return min(longest, _WIDEST)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return [line for part in text.split("\n") for line in (textwrap.wrap(part, width) or [""])]

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.figures import _tables
+from quiclab.figures import _table
 
 
 class VideoQuality:
@@ -39,9 +39,7 @@ class VideoQuality:
             rows.append([here if here != place else "", str(arm), str(group["trials"].max()), *cells])
             place = here
         note = "Median over the verified trials, below it the smallest and the largest value"
-        return _tables.draw(
-            ["video, network", "arm", "trials", *headings], rows, [20, 10, 6, *[10] * len(headings)], note
-        )
+        return _table.draw(["video, network", "arm", "trials", *headings], rows, words=2, note=note)
 
 
 def _cell(row: dict[str, Any]) -> str:

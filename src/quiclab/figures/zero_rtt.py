@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.figures import _tables
+from quiclab.figures import _table
 
 
 class ZeroRtt:
@@ -51,7 +51,7 @@ class ZeroRtt:
         headings = ["page, network", "congestion control", f"TCP, {unit}", f"QUIC, {unit}", "α", f"QUIC 0-RTT, {unit}",
                     "α", "0-RTT accepted"]  # fmt: skip
         note = f"{data['metric_title'][0]}, medians; α = (TCP − QUIC) / TCP with the same congestion control"
-        return _tables.draw(headings, rows, [22, 10, 9, 9, 9, 10, 9, 9], note)
+        return _table.draw(headings, rows, words=2, note=note)
 
 
 def _number(value: float | None) -> str:
