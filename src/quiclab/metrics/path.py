@@ -164,6 +164,8 @@ def second_rtt_min_ms(evidence: Evidence) -> float:
 
 def _taken(evidence: Evidence, direction: Direction) -> pl.DataFrame:
     """Of the second link, in one direction. Raises Unknown where no packet took it."""
+    if evidence.second_link is None:
+        raise Unknown("the client's address stayed")
     packets = _second_link(evidence, direction)
     if packets.is_empty():
         raise Unknown(f"no packet going {direction} was on a link of a second network")

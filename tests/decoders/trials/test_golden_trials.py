@@ -58,6 +58,7 @@ def test_metrics_agree_with_wireshark(trial_dir: Path) -> None:
     assert {row.note for row in rows if row.value is None and row.name not in COST} == {
         "nobody else used the link",
         "the client's address stayed",
+        "the packets were not decrypted",
         "the trial fetched one object",
         "the trial loaded no page",
         "the trial played no video",
