@@ -8,7 +8,7 @@ checked; a test gives every figure to plotly's objects once.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -41,6 +41,38 @@ def Heatmap(**properties: Any) -> Node:  # noqa: N802 - as plotly calls it
     return _node({"type": "heatmap"} | properties)
 
 
+def panels(titles: Sequence[str], *, across: int, gap_across: float, gap_down: float) -> Figure:
+    """Plots beside and below each other, each with a title above it; gaps are shares of the figure's size."""
+    down = -(-len(titles) // across)
+    width, height = (1 - gap_across * (across - 1)) / across, (1 - gap_down * (down - 1)) / down
+    figure = Figure()
+    for place, title in enumerate(titles):
+        left = place % across * (width + gap_across)
+        top = 1 - place // across * (height + gap_down)
+        number = axis_number(place)
+        figure.update_layout(
+            {
+                f"xaxis{number}": {"anchor": f"y{number}", "domain": [left, left + width]},
+                f"yaxis{number}": {"anchor": f"x{number}", "domain": [max(0.0, top - height), top]},
+            }
+        )
+        figure.add_annotation(
+            text=title, x=left + width / 2, y=top, xref="paper", yref="paper", xanchor="center", yanchor="bottom",
+            showarrow=False, font={"size": 16},
+        )  # fmt: skip
+    return figure
+
+
+def axis_number(place: int) -> str:
+    """What the names of a panel's axes end with."""
+    return "" if place == 0 else str(place + 1)
+
+
+def in_panel(place: int) -> dict[str, str]:
+    """Which axes a trace in a panel has."""
+    return {"xaxis": f"x{axis_number(place)}", "yaxis": f"y{axis_number(place)}"}
+
+
 class Figure:
     """Traces and a layout."""
 
@@ -63,6 +95,10 @@ class Figure:
     def add_box(self, **properties: Any) -> None:
         """Boxes with their points."""
         self._add("box", properties)
+
+    def add_annotation(self, **properties: Any) -> None:
+        """A text or an arrow."""
+        self.layout.setdefault("annotations", []).append(_node(properties))
 
     def update_layout(self, layout: Mapping[str, Any] | None = None, **properties: Any) -> None:
         """Set parts of the layout."""

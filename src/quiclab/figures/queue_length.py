@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every packet found in the bottleneck's queue when it came."""
+"""What waits before the bottleneck: up at each packet that joins, down as they are served."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from quiclab.figures import _curves
 
 
 class QueueLength:
-    """What every packet found in the bottleneck's queue when it came."""
+    """What waits before the bottleneck: up at each packet that joins, down as they are served."""
 
     name = "queue"
     question = "How long is the queue before the bottleneck, and who fills it?"
@@ -20,4 +20,4 @@ class QueueLength:
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per point of a curve."""
-        return _curves.draw(data, "queue before the bottleneck, bytes", "bytes", step=True)
+        return _curves.draw(data, "queue before the bottleneck, bytes", "bytes")

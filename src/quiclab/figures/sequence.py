@@ -6,10 +6,9 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-import plotly.graph_objects as go
 import polars as pl
-from plotly.subplots import make_subplots
 
+from quiclab.figures import _canvas as go
 from quiclab.figures import _style
 
 _SPACES = {"Initial": 0, "Handshake": 1, "0-RTT": 3, "1-RTT": 2, "Retry": 4, "TCP": 0, "TCP data": 2}
@@ -52,27 +51,26 @@ class Sequence:
         arms = data["arm"].unique(maintain_order=True).to_list()
         across = min(2, len(arms))
         down = -(-len(arms) // across)
-        figure = make_subplots(
-            rows=down, cols=across, subplot_titles=[f"<b>{_style.text(arm)}</b>" for arm in arms],
-            horizontal_spacing=0.1, vertical_spacing=0.1 / down,
-        )  # fmt: skip
+        titles = [f"<b>{_style.text(arm)}</b>" for arm in arms]
+        figure = go.panels(titles, across=across, gap_across=0.1, gap_down=0.1 / down)
         named: set[str] = set()
         for place, arm in enumerate(arms):
-            where = {"row": place // across + 1, "col": place % across + 1}
-            _panel(figure, where, data.filter(pl.col("arm") == arm), named, _LINE_CHARACTERS[across])
+            _panel(figure, go.in_panel(place), data.filter(pl.col("arm") == arm), named, _LINE_CHARACTERS[across])
         figure.update_layout(_style.with_legend(90 + _HEIGHT_PX * down), hovermode="closest")
-        figure.update_layout(legend={"y": 1 + 30 / (_HEIGHT_PX * down)})
+        figure.update_layout(legend={"y": 1 + 30 / (_HEIGHT_PX * down)}, margin={"b": 30})
         room = _ROOM[across]
         figure.update_xaxes(
             range=[-room, 1 + room], tickvals=[0, 1], ticktext=["client", "server"], side="bottom",
             showgrid=False, zeroline=False, fixedrange=True,
         )  # fmt: skip
         figure.update_yaxes(autorange="reversed", automargin=True, zeroline=False)
-        figure.update_yaxes(title={"text": "time since the client's first packet, ms"}, col=1)
+        for place in range(0, len(arms), across):
+            axis = f"yaxis{go.axis_number(place)}"
+            figure.update_layout({axis: {"title": {"text": "time since the client's first packet, ms"}}})
         return figure
 
 
-def _panel(figure: go.Figure, where: dict[str, int], packets: pl.DataFrame, named: set[str], wide: int) -> None:
+def _panel(figure: go.Figure, where: dict[str, str], packets: pl.DataFrame, named: set[str], wide: int) -> None:
     instants = pl.concat([packets["sent_ms"], packets["arrived_ms"]]).drop_nulls()
     low, high = float(instants.min() or 0.0), float(instants.max() or 1.0)  # type: ignore[arg-type]
     for x in _ENDS.values():
@@ -93,7 +91,7 @@ def _panel(figure: go.Figure, where: dict[str, int], packets: pl.DataFrame, name
         _labels(figure, where, _heaps(_events(own, high), _LINE_PX * (high - low) / _HEIGHT_PX, wide), x)
 
 
-def _arrows(figure: go.Figure, where: dict[str, int], space: str, packets: pl.DataFrame, *, first: bool) -> None:
+def _arrows(figure: go.Figure, where: dict[str, str], space: str, packets: pl.DataFrame, *, first: bool) -> None:
     style = _style.arm_style(_SPACES.get(space, _OTHER))
     x: list[float | None] = []
     y: list[float | None] = []
@@ -117,7 +115,7 @@ def _arrows(figure: go.Figure, where: dict[str, int], space: str, packets: pl.Da
     )  # fmt: skip
 
 
-def _acknowledged(figure: go.Figure, where: dict[str, int], packets: pl.DataFrame, label: str, *, first: bool) -> None:
+def _acknowledged(figure: go.Figure, where: dict[str, str], packets: pl.DataFrame, label: str, *, first: bool) -> None:
     colours = [_style.arm_style(_SPACES.get(space, _OTHER)).colour for space in packets["space"]]
     implicit = bool(packets["implicit"][0])
     figure.add_scatter(
@@ -192,7 +190,7 @@ def _summary(heap: list[Event]) -> str:
     return ", ".join(texts)
 
 
-def _labels(figure: go.Figure, where: dict[str, int], heaps: list[tuple[float, str]], x: float) -> None:
+def _labels(figure: go.Figure, where: dict[str, str], heaps: list[tuple[float, str]], x: float) -> None:
     figure.add_scatter(
         x=[x + (0.07 if x else -0.07)] * len(heaps), y=[instant for instant, _ in heaps], mode="text",
         text=[words for _, words in heaps], textposition="middle right" if x else "middle left",

@@ -6,10 +6,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import plotly.graph_objects as go
 import polars as pl
-from plotly.subplots import make_subplots
 
+from quiclab.figures import _canvas as go
 from quiclab.figures import _style
 
 _ORDER = (
@@ -47,16 +46,12 @@ class StateMachine:
         arms = data["arm"].unique(maintain_order=True).to_list()
         across = min(2, len(arms))
         down = -(-len(arms) // across)
-        figure = make_subplots(
-            rows=down, cols=across, horizontal_spacing=0.02, vertical_spacing=0.16 / down,
-            subplot_titles=[_title(arm, data.filter(pl.col("arm") == arm)) for arm in arms],
-        )  # fmt: skip
+        titles = [_title(arm, data.filter(pl.col("arm") == arm)) for arm in arms]
+        figure = go.panels(titles, across=across, gap_across=0.02, gap_down=0.16 / down)
         for place, arm in enumerate(arms):
-            axis = "" if place == 0 else str(place + 1)
-            where = {"row": place // across + 1, "col": place % across + 1}
-            _panel(figure, where, axis, data.filter(pl.col("arm") == arm), _style.arm_style(place).colour)
+            _panel(figure, place, data.filter(pl.col("arm") == arm), _style.arm_style(place).colour)
         figure.update_layout(_style.base_layout(40 + _HEIGHT_PX * down))
-        figure.update_layout(margin_t=44)
+        figure.update_layout(margin={"t": 44})
         hidden = {"visible": False, "fixedrange": True}
         figure.update_xaxes(range=[-1.75, 1.75], **hidden)
         figure.update_yaxes(range=[-1.35, 1.35], **hidden)
@@ -73,7 +68,8 @@ def _title(arm: str, rows: pl.DataFrame) -> str:
     return f"<b>{_style.text(arm)}</b>{note}"
 
 
-def _panel(figure: go.Figure, where: dict[str, int], axis: str, rows: pl.DataFrame, colour: str) -> None:
+def _panel(figure: go.Figure, place: int, rows: pl.DataFrame, colour: str) -> None:
+    axis = go.axis_number(place)
     nodes = rows.unique("state", maintain_order=True)
     names = sorted(nodes["state"], key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
     turn = 2 * math.pi / max(1, len(names))
@@ -97,7 +93,7 @@ def _panel(figure: go.Figure, where: dict[str, int], axis: str, rows: pl.DataFra
         customdata=[(_style.text(name), visits[name]) for name in names],
         hovertemplate="%{customdata[0]}: %{text} of the time, entered %{customdata[1]} times<extra></extra>",
         showlegend=False,
-        **where,
+        **go.in_panel(place),
     )
     for name in names:
         x, y = at[name]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -37,8 +37,9 @@ def _table(study: Study, analysis: StudyAnalysis, other: str) -> TextTable:
     title = f"What changes the difference of {other}"
     note = (
         "The difference within pairs, in per cent of the baseline's value in the pair: by how much it changes from the "
-        "first level of a factor to the last, averaged over all others (Hodges–Lehmann per cell, intervals by "
-        "resampling within cells). Two factors meet where the one changes what the other does. Blank: not "
+        "least value of a factor to the largest, from the first network or workload to each other, averaged over all "
+        "other factors (Hodges–Lehmann per cell, intervals by resampling within cells; p is of the whole factor). Two "
+        "factors meet where the one changes what the other does. Blank: not "
         f"significant at {analysis.alpha:g} after Benjamini–Hochberg over the rows of this table."
     )
     note += f" {wording.counted(failures, 'pair')} with a failure left out." if failures else ""
@@ -53,8 +54,12 @@ def _table(study: Study, analysis: StudyAnalysis, other: str) -> TextTable:
     ordered = [cells[place] for place in sorted(cells, key=lambda place: _index(place, spans))]
     effects = effects_of_factors(ordered, shape, CONFIDENCE)
     adjusted = statistics.adjusted_p_values(np.array([effect.p for effect in effects]))
-    rows = tuple(_row(effect, float(p), names, spans, analysis) for effect, p in zip(effects, adjusted, strict=True))
-    return TextTable(title, note, headings, rows, "")
+    rows = [
+        row
+        for effect, p in zip(effects, adjusted, strict=True)
+        for row in _rows(effect, float(p), names, spans, analysis)
+    ]
+    return TextTable(title, note, headings, tuple(rows), "")
 
 
 def _axis(study: Study, axis: str, seen: tuple[str, ...]) -> Levels:
@@ -99,17 +104,19 @@ def _in_order(level: str | float) -> tuple[float, str]:
     return (level, "") if isinstance(level, float) else (0.0, "")
 
 
-def _row(
+def _rows(
     effect: Effect, p: float, names: list[str], spans: list[list[str | float]], analysis: StudyAnalysis
-) -> tuple[str, ...]:
+) -> Iterator[tuple[str, ...]]:
     titles: Mapping[str, str] = {name: factor_title(name) for name in names}
     named = " × ".join(titles[names[axis]] for axis in effect.factors)
-    if effect.change is None:
-        return named, "", "", "they meet" if p <= analysis.alpha else "", "", wording.p_text(p)
-    span = spans[effect.factors[0]]
-    shown = f"{effect.change:+.1f} points".replace("-", "−") if p <= analysis.alpha else ""
-    ends = (_level(span[0]), _level(span[-1]))
-    return named, *ends, shown, wording.interval_text(effect.interval), wording.p_text(p)
+    if not effect.changes:
+        yield named, "", "", "they meet" if p <= analysis.alpha else "", "", wording.p_text(p)
+        return
+    first, *others = spans[effect.factors[0]]
+    told = list(zip(others, effect.changes, strict=True))
+    for level, change in told[-1:] if isinstance(first, float) else told:
+        shown = f"{change.by:+.1f} points".replace("-", "−") if p <= analysis.alpha else ""
+        yield named, _level(first), _level(level), shown, wording.interval_text(change.interval), wording.p_text(p)
 
 
 def _level(level: str | float) -> str:

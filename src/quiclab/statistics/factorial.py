@@ -26,16 +26,23 @@ _WALSH_AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True)
+class Change:
+    """From the first level of a factor to another, averaged over all other factors."""
+
+    by: float
+    interval: Interval
+
+
+@dataclass(frozen=True)
 class Effect:
     """What changes with one factor, or with how two of them meet."""
 
     factors: tuple[int, ...]
     """Axes of the matrix: one is a main effect, two an interaction."""
-    change: float | None
-    """From the first level to the last, averaged over all others; None of an interaction."""
-    interval: Interval | None
+    changes: tuple[Change, ...]
+    """To the second level, the third, …; none of an interaction."""
     p: float
-    """That nothing changes with it."""
+    """That nothing changes with it, whatever the level."""
 
 
 def effects_of_factors(cells: Sequence[FloatArray], shape: tuple[int, ...], confidence: float) -> list[Effect]:
@@ -52,16 +59,18 @@ def effects_of_factors(cells: Sequence[FloatArray], shape: tuple[int, ...], conf
     axes = [axis for axis, levels in enumerate(shape) if levels > 1]
     mains = [_main(found, chance, axis, confidence) for axis in axes]
     pairs = itertools.combinations(axes, 2)
-    return [*mains, *(Effect(pair, None, None, _p(found, chance, pair)) for pair in pairs)]
+    return [*mains, *(Effect(pair, (), _p(found, chance, pair)) for pair in pairs)]
 
 
 def _main(found: FloatArray, chance: FloatArray, axis: int, confidence: float) -> Effect:
     means, by_chance = _means(found[None], (axis,)), _means(chance, (axis,))
-    change = float(means[0, -1] - means[0, 0])
-    errors = np.sort(by_chance[:, -1] - by_chance[:, 0])
     cut = int((_RESAMPLES + 1) * (1 - confidence) / 2)
-    interval = Interval(change - float(errors[-cut]), change - float(errors[cut - 1]), confidence)
-    return Effect((axis,), change, interval, _p(found, chance, (axis,)))
+    changes = []
+    for level in range(1, means.shape[1]):
+        by = float(means[0, level] - means[0, 0])
+        errors = np.sort(by_chance[:, level] - by_chance[:, 0])
+        changes.append(Change(by, Interval(by - float(errors[-cut]), by - float(errors[cut - 1]), confidence)))
+    return Effect((axis,), tuple(changes), _p(found, chance, (axis,)))
 
 
 def _p(found: FloatArray, chance: FloatArray, axes: tuple[int, ...]) -> float:

@@ -73,7 +73,8 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
 
     def packet(direction: str, time: float, size: int, queue: int, action: str = "delivered") -> dict[str, Any]:
         times = {"arrival_ns": ms(time), "due_ns": ms(time + 10)}
-        return times | {"direction": direction, "size_bytes": size, "queue_bytes": queue, "action": action}
+        served = {"service_ns": size * 10_000}
+        return times | served | {"direction": direction, "size_bytes": size, "queue_bytes": queue, "action": action}
 
     server = {"vantage": "server", "connection": "c"}
     client = {"vantage": "client", "connection": "c", "direction": "down"}
@@ -174,10 +175,10 @@ def test_the_window_is_the_senders_own_word_of_the_transfers_connection(director
     assert data.filter(series="in flight (estimate)")["y"].to_list() == [3_000.0]
 
 
-def test_the_queue_is_what_packets_found(directory: Path) -> None:
-    """Dropped ones too; towards the client only."""
+def test_the_queue_drains_between_packets(directory: Path) -> None:
+    """Up by each packet that joins, down to nothing as it is served; what the queue turned away never was in it."""
     data = _gathered(directory, "queue").filter(arm="h2")
-    assert data.select("x_ms", "y").rows() == [(20.0, 0.0), (21.0, 1000.0), (32.0, 1500.0)]
+    assert data.select("x_ms", "y").rows() == [(20, 1000), (30, 0), (32, 0), (32, 2000), (52, 0)]
 
 
 def test_states_share_the_transfers_time(directory: Path) -> None:

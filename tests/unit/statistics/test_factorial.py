@@ -34,7 +34,7 @@ def test_false_alarms_and_coverage(noise: str) -> None:
             cells = [cell - spread * _centre() for cell, spread in zip(cells, (1, 1, 2, 2), strict=True)]
         effects = effects_of_factors(cells, (2, 2), 0.95)
         alarms += [effect.p <= 0.05 for effect in effects]
-        spans = [effect.interval for effect in effects if effect.interval]
+        spans = [change.interval for effect in effects for change in effect.changes]
         held += [span.low <= 0 <= span.high for span in spans]
     allowance = 3 * np.sqrt(0.05 * 0.95 / runs)
     assert (alarms / runs <= 0.05 + allowance).all(), alarms
@@ -55,12 +55,11 @@ def test_what_is_there_is_found_where_it_is() -> None:
     cells = [rng.normal(middle, 1, 25) for middle in (1, -1, 2, 4)]
     first, second, meeting = effects_of_factors(cells, (2, 2), 0.95)
     assert (first.factors, second.factors, meeting.factors) == ((0,), (1,), (0, 1))
-    assert first.interval is not None
-    assert first.interval.low <= 3 <= first.interval.high
+    assert first.changes[0].interval.low <= 3 <= first.changes[0].interval.high
     assert first.p <= 0.01
     assert meeting.p <= 0.01
     assert second.p > 0.05
-    assert meeting.change is None
+    assert meeting.changes == ()
 
 
 def test_three_factors_and_an_axis_of_one_level() -> None:
@@ -69,6 +68,16 @@ def test_three_factors_and_an_axis_of_one_level() -> None:
     cells = [rng.normal(0, 1, 8) for _ in range(2 * 2 * 3)]
     assert len(effects_of_factors(cells, (2, 2, 3), 0.95)) == 6
     assert [effect.factors for effect in effects_of_factors(cells[:3], (1, 1, 3), 0.95)] == [(2,)]
+
+
+def test_a_level_in_the_middle_has_a_change_of_its_own() -> None:
+    """What only the second of three levels does is not lost between the first and the last."""
+    rng = np.random.default_rng(5)
+    (effect,) = effects_of_factors([rng.normal(middle, 1, 20) for middle in (0, 5, 0)], (3,), 0.95)
+    middle, last = effect.changes
+    assert middle.interval.low <= 5 <= middle.interval.high
+    assert last.interval.low <= 0 <= last.interval.high
+    assert effect.p <= 0.01
 
 
 def test_an_outlier_moves_little() -> None:
