@@ -3,20 +3,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import shutil
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
 import polars as pl
 from plotly.offline import get_plotlyjs
 
-from quiclab.errors import HostError
 from quiclab.opened import OpenedStudy
 from quiclab.report import wording
 from quiclab.report.model import StudyAnalysis
@@ -28,8 +24,6 @@ from quiclab.report.text_table import TextTable
 
 _ROOT = "../../../"
 """From a pair's page to the study."""
-WORTH_PROCESSES = 60
-"""Pairs from which on all processors write pages: a new process takes a second to begin."""
 _STATUS = {"verified": "counts", "failed": "failed: ranks worst", "void": "void: run again"}
 
 
@@ -46,64 +40,20 @@ def write_pairs(study: Study, analysis: StudyAnalysis, cells: list[Cell]) -> dic
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
     (draft / "figures.js").write_text(f"{get_plotlyjs()}\n{script('figures.js')}", encoding="utf-8")
-    workshop = _Workshop(study, analysis, _metrics(study), draft)
+    opened = OpenedStudy(study.directory)
+    metrics = _metrics(study)
     shown: dict[str, list[Drawn]] = {}
-    for part in _of_all(workshop, list(enumerate(cells, 1))):
-        shown |= part
+    for number, cell in enumerate(cells, 1):
+        for pair in cell.pairs:
+            page = draft / Path(pair.file).relative_to(FOLDER)
+            page.parent.mkdir(exist_ok=True)
+            drawn, absent = figures_of(opened, analysis, pair)
+            shown[pair.file] = [replace(each, spec={}) for each in drawn]
+            html = _page(study, analysis, metrics, cell, pair, number, drawn, absent)
+            page.write_text(html, encoding="utf-8", errors="xmlcharrefreplace")
     shutil.rmtree(folder, ignore_errors=True)
     draft.replace(folder)
     return shown
-
-
-@dataclass(frozen=True)
-class _Workshop:
-    """What every cell's pages are made with."""
-
-    study: Study
-    analysis: StudyAnalysis
-    metrics: dict[str, dict[str, tuple[float, str]]]
-    draft: Path
-
-    def write(self, numbered: tuple[int, Cell]) -> dict[str, list[Drawn]]:
-        """The pages of one cell; what each shows."""
-        number, cell = numbered
-        opened = OpenedStudy(self.study.directory)
-        shown: dict[str, list[Drawn]] = {}
-        for pair in cell.pairs:
-            page = self.draft / Path(pair.file).relative_to(FOLDER)
-            page.parent.mkdir(exist_ok=True)
-            drawn, absent = figures_of(opened, self.analysis, pair)
-            shown[pair.file] = [replace(each, spec={}) for each in drawn]
-            html = _page(self.study, self.analysis, self.metrics, cell, pair, number, drawn, absent)
-            page.write_text(html, encoding="utf-8", errors="xmlcharrefreplace")
-        return shown
-
-
-def _of_all(workshop: _Workshop, cells: list[tuple[int, Cell]]) -> Iterator[dict[str, list[Drawn]]]:
-    processors = min(len(os.sched_getaffinity(0)), len(cells))
-    if processors < 2 or sum(len(cell.pairs) for _, cell in cells) < WORTH_PROCESSES:
-        yield from map(workshop.write, cells)
-        return
-    # A copy of this process would hang in a lock of its threads, so that new ones begin from nothing.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processors, context, _begin, (workshop,)) as pool:
-        try:
-            yield from pool.map(_write, cells)
-        except BrokenProcessPool as error:
-            hint = "is its memory used up? `quiclab report STUDY` tries again"
-            raise HostError("the machine ended a process that drew the report's figures", hint) from error
-
-
-_mine: list[_Workshop] = []
-"""Of a process that writes pages for another."""
-
-
-def _begin(workshop: _Workshop) -> None:
-    _mine.append(workshop)
-
-
-def _write(numbered: tuple[int, Cell]) -> dict[str, list[Drawn]]:
-    return _mine[0].write(numbered)
 
 
 def _page(
