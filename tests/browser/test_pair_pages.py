@@ -8,12 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened, started
 from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
 
+from quiclab.opened import open_study
 from quiclab.report import write_report
+from quiclab.report.analyse import analyse_study
+from quiclab.report.gather import Asked, gather
 
 pytestmark = needs_chromium
 
@@ -92,17 +96,19 @@ def test_a_pair_fits_the_screen(browser: Any, study: Path, size: tuple[int, int]
 
 def test_a_long_curve_shows_its_extremes_and_zooming_shows_all_of_it(browser: Any, study: Path) -> None:
     """Few points are drawn, the least and the greatest among them, and the page says so; a zoom draws every point."""
+    points = gather("queue", Asked(open_study(study), analyse_study(study), "1 MB/loss", block=1))
+    first = points.filter(arm=points["arm"][0])
     with opened(browser, page_of(study, "block-1"), DESKTOP, "light", script_of(study)) as page:
         drawn = page.evaluate(SHOWN, "queue")
         assert all(1000 < points < 6000 for points in drawn)
-        assert f"of {2 * (PACKETS + 1) - 2:,} points" in page.locator("[data-note=queue]").text_content()
+        assert f"of {points.height:,} points" in page.locator("[data-note=queue]").text_content()
         ends = page.evaluate("Math.max(...document.querySelector('[data-figure=queue]').data[0].y)")
-        assert ends == 58_750
+        assert ends == first["y"].max()
         page.evaluate("Plotly.relayout(document.querySelector('[data-figure=queue]'), {'xaxis.range': [1000, 2000]})")
         all_within = (
             "document.querySelector('[data-figure=queue]').data[0].x.filter((x) => x >= 1000 && x <= 2000).length"
         )
-        assert 950 <= page.evaluate(all_within) <= 1050
+        assert page.evaluate(all_within) == first.filter(pl.col("x_ms").is_between(1000, 2000)).height
         page.evaluate("Plotly.relayout(document.querySelector('[data-figure=queue]'), {'xaxis.autorange': true})")
         assert page.evaluate(SHOWN, "queue") == drawn
 
