@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium import DESKTOP, PHONE, needs_chromium, opened, started
+from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened, started
 from synthetic_study import Shape, write_study
 
 from quiclab.report import write_report
@@ -81,6 +82,54 @@ def test_a_click_on_a_mark_opens_its_block(browser: Any, report: Path) -> None:
         page.mouse.up()
         page.wait_for_function("document.getElementById('choose-view').value !== '0'")
         assert page.locator("#choose-cell option:checked").inner_text() == "100 ms more RTT, 5 MB"
+
+
+def test_the_keyboard_reaches_everything(browser: Any, report: Path) -> None:
+    """Tab stops at every link, table and choice in the order of the page, each on the screen with a mark around it."""
+    with opened(browser, report, DESKTOP) as page:
+        wanted = page.evaluate(
+            """() => [...document.querySelectorAll("a[href], summary, select, .scroll")]
+              .filter((each) => each.checkVisibility() && !each.closest(".js-plotly-plot"))
+              .map((each, place) => (each.dataset.place = String(place)))"""
+        )
+        assert len(wanted) > 40
+        visited = []
+        for _ in range(3 * len(wanted)):
+            page.keyboard.press("Tab")
+            place, marked, seen = page.evaluate(
+                """() => {
+                  const here = document.activeElement, box = here.getBoundingClientRect();
+                  const seen = box.bottom > 0 && box.top < innerHeight;
+                  return [here.dataset.place, getComputedStyle(here).outlineStyle !== "none", seen];
+                }"""
+            )
+            if place is None:
+                continue
+            visited.append(place)
+            assert marked, f"stop {place} has no mark"
+            assert seen, f"stop {place} is off the screen"
+            if place == wanted[-1]:
+                break
+        assert visited == wanted
+
+
+def test_the_keyboard_opens_and_chooses(browser: Any, report: Path) -> None:
+    """Enter unfolds the numbers, an arrow key takes the next block, and Enter on a pair opens its page."""
+    first = re.search(r'<td><div><a href="(report/pairs/[^"]+)"', report.read_text())
+    assert first is not None
+    pair = report.parent / first[1]
+    with opened(browser, report, DESKTOP, beside=(pair, pair.parents[1] / "figures.js")) as page:
+        page.locator("#map summary").first.focus()
+        page.keyboard.press("Enter")
+        assert page.locator("#map details").first.get_attribute("open") is not None
+        before = page.locator("#chosen").inner_text()
+        page.locator("#choose-view").focus()
+        page.keyboard.press("ArrowDown")
+        page.wait_for_function("before => document.getElementById('chosen').textContent !== before", arg=before)
+        page.locator("#pairs td a").first.focus()
+        page.keyboard.press("Enter")
+        page.wait_for_url(pair.as_uri())
+        all_drawn(page)
 
 
 def test_hovering_a_blank_cell_shows_its_numbers(browser: Any, report: Path) -> None:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table as a figure: what has too many units for one axis, and is still to be printed, copied and kept."""
+"""A table as a figure: what has too many units for one axis, and is still to be printed, copied and kept.
+
+A page shows it as a table of its own, from the `meta` of its layout; a picture has it as plotly draws it.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ _NUMBER_PARTS = str.maketrans({" ": "\N{NO-BREAK SPACE}"})
 
 def draw(headings: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1, note: str | None = None) -> Any:
     """Plain texts as they are to be read; the first `words` columns are words, the others numbers with their units."""
+    plain = {"headings": list(headings), "rows": [list(row) for row in rows], "words": words, "note": note or ""}
     rows = [[text if n < words else text.translate(_NUMBER_PARTS) for n, text in enumerate(row)] for row in rows]
     widths = [_width(heading, [row[n] for row in rows]) for n, heading in enumerate(headings)]
     lines = [[_wrapped(text, width) for text, width in zip(row, widths, strict=True)] for row in (headings, *rows)]
@@ -49,6 +53,7 @@ def draw(headings: Sequence[str], rows: Sequence[Sequence[str]], *, words: int =
     figure.add_trace(table)
     height = sum(heights) + 34
     figure.update_layout(_style.base_layout(height) if note is None else _style.titled(height, [_style.text(note)]))
+    figure.update_layout(meta={"table": plain})
     return figure
 
 

@@ -6,13 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
-from plotly.offline import get_plotlyjs
 
 from quiclab.errors import HostError
 from quiclab.figures import THEMES, Figure
 from quiclab.figures import spec as spec_of
 from quiclab.report.packing import packed
-from quiclab.report.rendering import render
+from quiclab.report.rendering import plotly, render
 from quiclab.report.thinning import thinned
 
 _WIDTH_PX = 760
@@ -24,7 +23,7 @@ def write_figure(figure: Figure, data: pl.DataFrame, out: Path) -> None:
     spec = spec_of(figure.draw(data))
     if out.suffix == ".html":
         page = render("figure.html.j2", question=figure.question, name=figure.name, spec=packed(spec),
-                      plotly=get_plotlyjs())  # fmt: skip
+                      plotly=plotly())  # fmt: skip
         out.write_text(page, encoding="utf-8", errors="xmlcharrefreplace")
         return
     # Imported late: it takes half a second, which the report need not wait for.

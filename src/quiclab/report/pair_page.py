@@ -6,24 +6,26 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
 import polars as pl
-from plotly.offline import get_plotlyjs
 
 from quiclab.opened import OpenedStudy
 from quiclab.report import wording
 from quiclab.report.model import StudyAnalysis
 from quiclab.report.pair_figures import Absent, Drawn, figures_of
 from quiclab.report.pairs import FOLDER, Cell, Pair
-from quiclab.report.rendering import render, script
+from quiclab.report.processes import by_all_processors
+from quiclab.report.rendering import plotly, render, script
 from quiclab.report.study import Study
 from quiclab.report.text_table import TextTable
 
 _ROOT = "../../../"
 """From a pair's page to the study."""
+WORTH_PROCESSES = 60
+"""Pairs from which on all processors write pages: a new process takes a second to begin."""
 _STATUS = {"verified": "counts", "failed": "failed: ranks worst", "void": "void: run again"}
 
 
@@ -39,21 +41,40 @@ def write_pairs(study: Study, analysis: StudyAnalysis, cells: list[Cell]) -> dic
     draft = folder.with_suffix(".partial")
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
-    (draft / "figures.js").write_text(f"{get_plotlyjs()}\n{script('figures.js')}", encoding="utf-8")
-    opened = OpenedStudy(study.directory)
-    metrics = _metrics(study)
+    (draft / "figures.js").write_text(f"{plotly()}\n{script('figures.js')}", encoding="utf-8")
+    workshop = _Workshop(study, analysis, _metrics(study), draft)
     shown: dict[str, list[Drawn]] = {}
-    for number, cell in enumerate(cells, 1):
-        for pair in cell.pairs:
-            page = draft / Path(pair.file).relative_to(FOLDER)
-            page.parent.mkdir(exist_ok=True)
-            drawn, absent = figures_of(opened, analysis, pair)
-            shown[pair.file] = [replace(each, spec={}) for each in drawn]
-            html = _page(study, analysis, metrics, cell, pair, number, drawn, absent)
-            page.write_text(html, encoding="utf-8", errors="xmlcharrefreplace")
+    numbered = list(enumerate(cells, 1))
+    many = sum(len(cell.pairs) for cell in cells) >= WORTH_PROCESSES
+    for part in by_all_processors(workshop.write, numbered) if many else map(workshop.write, numbered):
+        shown |= part
     shutil.rmtree(folder, ignore_errors=True)
     draft.replace(folder)
     return shown
+
+
+@dataclass(frozen=True)
+class _Workshop:
+    """What every cell's pages are made with."""
+
+    study: Study
+    analysis: StudyAnalysis
+    metrics: dict[str, dict[str, tuple[float, str]]]
+    draft: Path
+
+    def write(self, numbered: tuple[int, Cell]) -> dict[str, list[Drawn]]:
+        """The pages of one cell; what each shows."""
+        number, cell = numbered
+        opened = OpenedStudy(self.study.directory)
+        shown: dict[str, list[Drawn]] = {}
+        for pair in cell.pairs:
+            page = self.draft / Path(pair.file).relative_to(FOLDER)
+            page.parent.mkdir(exist_ok=True)
+            drawn, absent = figures_of(opened, self.analysis, pair)
+            shown[pair.file] = [replace(each, spec={}) for each in drawn]
+            html = _page(self.study, self.analysis, self.metrics, cell, pair, number, drawn, absent)
+            page.write_text(html, encoding="utf-8", errors="xmlcharrefreplace")
+        return shown
 
 
 def _page(

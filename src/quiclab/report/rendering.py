@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import metadata
+from importlib import metadata, resources
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -32,6 +32,12 @@ def script(name: str) -> str:
     loader = _environment().loader
     assert loader is not None
     return loader.get_source(_environment(), name)[0]
+
+
+@cache
+def plotly() -> str:
+    """The script that draws figures: plotly.js with the kinds of traces that our figures have, a third of the whole."""
+    return (resources.files("quiclab.report") / "vendor" / "plotly-cartesian.min.js").read_text(encoding="utf-8")
 
 
 @cache

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from plotly.offline import get_plotlyjs
 
 from quiclab import figures
 from quiclab.report import curves, figure_data, wording
@@ -21,7 +20,7 @@ from quiclab.report.other_metrics import other_metrics
 from quiclab.report.packing import packed
 from quiclab.report.pair_page import write_pairs
 from quiclab.report.pairs import Cell, cells_of
-from quiclab.report.rendering import render
+from quiclab.report.rendering import plotly, render
 from quiclab.report.study import Study, read_study
 from quiclab.report.study_figures import study_figures
 from quiclab.report.system_calls import read_counts, system_call_data, system_call_table
@@ -109,7 +108,7 @@ def _page(
         spec_text=_read(study.directory / "spec.toml"),
         pair_cells=pair_cells,
         why=leads,
-        plotly=get_plotlyjs(),
+        plotly=plotly(),
     )
 
 

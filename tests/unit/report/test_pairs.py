@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from dataclasses import replace
@@ -16,7 +17,7 @@ import pytest
 from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
 
-from quiclab.report import read_study, write_report
+from quiclab.report import pair_page, read_study, write_report
 from quiclab.report.analyse import analyse_study
 from quiclab.report.pairs import Cell, cells_of
 
@@ -200,3 +201,19 @@ def test_a_lone_trial_has_a_page(tmp_path: Path) -> None:
     pl.read_parquet(trials).head(1).write_parquet(trials)
     write_report(tmp_path)
     assert drawn(page(tmp_path, "block-0")) >= OVER_TIME
+    write_report(tmp_path)
+    assert drawn(page(tmp_path, "block-0")) >= OVER_TIME
+
+
+def test_all_processors_write_what_one_would(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many pairs the pages are shared out among new processes: byte for byte the same."""
+    again = tmp_path / study.name
+    shutil.copytree(study, again)
+    shutil.rmtree(again / "report")
+    monkeypatch.setattr(pair_page, "WORTH_PROCESSES", 1)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1})
+    write_report(again)
+    pages = sorted(page.relative_to(study) for page in (study / "report" / "pairs").rglob("*.html"))
+    assert len(pages) > 2
+    for page in pages:
+        assert (again / page).read_bytes() == (study / page).read_bytes()

@@ -38,7 +38,7 @@ def test_nothing_is_loaded_from_anywhere(tmp_path: Path) -> None:
     html = write_report(write_study(tmp_path, SMALL)).read_text(encoding="utf-8")
     assert "default-src 'none'" in html
     assert not re.search(r"<(script|link|img|iframe)[^>]*(src|href)=[\"'](?!data:)", html)
-    assert html.count("plotly.js v") == 1
+    assert html.count("plotly.js (cartesian - minified) v") == 1
 
 
 def test_the_data_lie_beside_the_page(tmp_path: Path) -> None:

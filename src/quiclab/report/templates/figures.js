@@ -12,18 +12,24 @@ const Figures = (() => {
   const small = { ...config, modeBarButtons: [["toImage", "resetScale2d"]] };
   const MOST = 4000, PIXELS = 1000, ROWS = 250;
   const COLUMNS = ["x", "y", "customdata", "text", "hovertext", "marker.color", "marker.size", "marker.symbol"];
-  const elements = [...document.querySelectorAll("[data-figure]")];
+  const elements = [...document.querySelectorAll("[data-figure]:not([data-drawn])")];
   const drawn = new Map();
   const after = new Map();
   let paper = false;
 
-  function themed(element) {
+  function themed(layout = {}) {
     const theme = themes[dark.matches && !paper ? "dark" : "light"];
-    const axes = ["xaxis", "yaxis", ...Object.keys(element.layout ?? {}).filter((name) => /^[xy]axis\d+$/.test(name))];
+    const axes = ["xaxis", "yaxis", ...Object.keys(layout).filter((name) => /^[xy]axis\d+$/.test(name))];
     const lines = axes.flatMap((name) => ["grid", "line", "zeroline"].map((what) => [`${name}.${what}color`, theme.line]));
     return { "font.color": theme.ink, "font.family": "system-ui, sans-serif", "hoverlabel.bgcolor": theme.raised,
       "hoverlabel.bordercolor": theme.line, "hoverlabel.font.color": theme.ink, "hoverlabel.align": "left",
       ...Object.fromEntries(lines) };
+  }
+
+  // put(layout, "font.color", "black")
+  function put(whole, name, value) {
+    const keys = name.split("."), last = keys.pop();
+    keys.reduce((inner, key) => (inner[key] ??= {}), whole)[last] = value;
   }
 
   // Undoes what packing.py did.
@@ -132,11 +138,17 @@ const Figures = (() => {
       "points are drawn: the first, the last, the least and the greatest of each pixel. Zoom in for all of them.";
   }
 
-  async function draw(element) {
-    if (drawn.has(element)) return drawn.get(element);
-    const work = begin(element);
-    drawn.set(element, work);
-    return work;
+  // One after the other with a breath between: the first is seen while the next is made.
+  let last = Promise.resolve();
+  const breath = () => new Promise((taken) => setTimeout(taken));
+  function draw(element) {
+    if (!drawn.has(element)) {
+      // A print does not wait.
+      const work = paper ? begin(element) : last.then(breath).then(() => begin(element));
+      drawn.set(element, work);
+      last = work.catch(() => {});
+    }
+    return drawn.get(element);
   }
 
   async function begin(element) {
@@ -146,15 +158,13 @@ const Figures = (() => {
     const view = inView(curves, null);
     view.places.forEach((place, number) => {
       for (const [column, values] of Object.entries(view.changes)) {
-        if (values[number] === undefined) continue;
-        const keys = column.split("."), last = keys.pop();
-        keys.reduce((inner, key) => inner[key], figure.data[place])[last] = values[number];
+        if (values[number] !== undefined) put(figure.data[place], column, values[number]);
       }
     });
     element.style.height = `${figure.layout.height}px`;
     delete figure.layout.height;
+    Object.entries(themed(figure.layout)).forEach(([key, value]) => put(figure.layout, key, value));
     await Plotly.newPlot(element, figure.data, figure.layout, name.startsWith("cell-") ? small : config);
-    await Plotly.relayout(element, themed(element));
     if (curves.some((curve) => curve.points > MOST)) {
       tell(element, view);
       element.on("plotly_relayout", (change) => {
@@ -184,17 +194,17 @@ const Figures = (() => {
     if (element.dataset.drawn) Plotly.relayout(element, change(element));
     else work.then(() => Plotly.relayout(element, change(element)));
   });
-  dark.addEventListener("change", () => all(themed));
+  dark.addEventListener("change", () => all((element) => themed(element.layout)));
   addEventListener("beforeprint", () => {
     paper = true;
     document.body.classList.add("paper");
     elements.forEach(draw);
-    all((element) => ({ ...themed(element), width: element.clientWidth, height: element.clientHeight }));
+    all((element) => ({ ...themed(element.layout), width: element.clientWidth, height: element.clientHeight }));
   });
   addEventListener("afterprint", () => {
     paper = false;
     document.body.classList.remove("paper");
-    all((element) => ({ ...themed(element), width: null, height: null, autosize: true }));
+    all((element) => ({ ...themed(element.layout), width: null, height: null, autosize: true }));
   });
   // `whenDrawn(name, act)`: what a page adds to a figure of its own.
   return { read, draw, config, whenDrawn: (name, act) => after.set(name, act) };

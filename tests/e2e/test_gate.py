@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab compare` as a gate, with two builds of a real client of which the second is slower."""
+
+from __future__ import annotations
+
+import shlex
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from small_study import quiclab
+from stack_study import need, spec_text
+
+from quiclab.endpoints._stacks import find_program
+
+pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+
+_BLOCKS = 7
+"""The fewest of which all of one sign stay below 0.05 with one to spare."""
+
+
+def _build(folder: Path, options: str = "") -> Path:
+    """An installed ngtcp2 client, by default with more `options`."""
+    program = find_program("gtlsclient", None)
+    assert program is not None
+    installed = folder / "bin" / "gtlsclient"
+    installed.parent.mkdir(parents=True)
+    installed.write_text(f'#!/bin/sh\nexec {shlex.join(program.argv)} {options} "$@"\n')
+    installed.chmod(0o755)
+    return folder
+
+
+def _run(folder: Path, build: Path) -> Path:
+    folder.mkdir()
+    arms = {
+        "h2": 'protocol = "h2"\nclient = "curl-cffi"\nserver = "caddy"',
+        "h3": f'protocol = "h3"\nclient = {{ use = "ngtcp2", prefix = "{build}" }}\nserver = "caddy"',
+    }
+    spec = folder / "spec.toml"
+    text = spec_text(arms, "300 KB", delay="40 ms")
+    spec.write_text(text.replace("blocks = 1\n", f"blocks = {_BLOCKS}\naa = {{ blocks = 1 }}\n", 1))
+    done = quiclab("run", spec, "--out", folder / "study", "--no-report", timeout=400)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "study"
+
+
+def test_a_slower_build_is_stopped(tmp_path: Path) -> None:
+    """Somebody left a small window in the new build: the gate names the cell; the way back is no failure."""
+    need(("client", "ngtcp2"), ("server", "caddy"))
+    old = _run(tmp_path / "old", _build(tmp_path / "builds" / "old"))
+    small = "--max-data=65536 --max-stream-data-bidi-local=65536"
+    new = _run(tmp_path / "new", _build(tmp_path / "builds" / "new", small))
+    junit, markdown = tmp_path / "gate.xml", tmp_path / "gate.md"
+
+    stopped = quiclab(
+        "compare", old, new, "--arm", "h3", "--fail-if", "ttlb > +10%", "--junit", junit, "--markdown", markdown
+    )
+    assert stopped.returncode == 6, stopped.stdout + stopped.stderr
+    suite = ElementTree.parse(junit).getroot().find(".//testsuite")
+    assert suite is not None
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+    assert "h3" in markdown.read_text()
+
+    passed = quiclab("compare", new, old, "--arm", "h3", "--fail-if", "ttlb > +10%")
+    assert passed.returncode == 0, passed.stdout + passed.stderr
+    # The other arm ran the same programs in both: what moved there is none of the build's doing, and is shown.
+    assert "ran the same programs in both studies" in " ".join(passed.stdout.split())

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab run --until 5%` with real programs: it goes on where a cell is open, and stops where it is decided."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from small_study import quiclab, trials, write_spec
+
+pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+
+
+def test_goes_on_until_it_is_decided(tmp_path: Path) -> None:
+    """Six pairs cannot decide, however clear the difference; eight of one sign do, and the ninth is never run."""
+    study = tmp_path / "study"
+    # H2's handshake takes a round trip more, which is most of what a small object takes.
+    spec = write_spec(tmp_path, blocks=6, size="10 KB", path="queue = 200").with_suffix(".toml")
+    spec.write_text(spec.read_text().replace('delay = "5 ms"', 'delay = "40 ms"'))
+    done = quiclab("run", spec, "--out", study, "--until", "5%", "--at-most", "20", timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    looks = json.loads((study / "sequential.json").read_text())["looks"]
+    assert [list(look["pairs"].values()) for look in looks] == [[6], [8]]
+    assert [list(look["states"].values()) for look in looks] == [["open"], ["different"]]
+    main = [trial for trial in trials(study) if trial["row"]["kind"] == "main"]
+    assert len(main) == 16
+    report = (study / "report.html").read_text()
+    assert "This study was sequential" in report
+    assert "When it stopped" in report
+
+    again = quiclab("run", study, "--until", "5%", "--at-most", "20", timeout=120)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert len([trial for trial in trials(study) if trial["row"]["kind"] == "main"]) == 16
