@@ -15,6 +15,7 @@ from quiclab.figures.filmstrip import Filmstrip
 from quiclab.figures.first_loss import FirstLoss
 from quiclab.figures.handshake import Handshake
 from quiclab.figures.improvement import Improvement
+from quiclab.figures.interleaving import Interleaving
 from quiclab.figures.losses import Losses
 from quiclab.figures.main_image import MainImage
 from quiclab.figures.migration import Migration
@@ -56,6 +57,7 @@ FIGURES: tuple[Figure, ...] = (
     StateMachine(),
     Waterfall(),
     Multiplexing(),
+    Interleaving(),
     Filmstrip(),
     MainImage(),
     PageBytes(),

@@ -82,6 +82,12 @@ def pale(colour: str) -> str:
     return f"rgba({red}, {green}, {blue}, 0.35)"
 
 
+def stream_colour(place: int) -> str:
+    """Of the streams of one arm, in the order of their first bytes: neighbours differ, and the colours come again."""
+    colour = _ARMS[place % len(_ARMS)].colour
+    return pale(colour) if place // len(_ARMS) % 2 else colour
+
+
 def protocol_style(name: str) -> ProtocolStyle:
     """Style of a version of HTTP."""
     return _PROTOCOLS.get(name, ProtocolStyle("#7f848a", "."))

@@ -76,6 +76,30 @@ def chunks(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
     return pl.concat(parts)
 
 
+def runs(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
+    """The same bytes as runs of one stream each, placed by the bytes that had come before."""
+    stream = pl.struct("connection", "stream_id")
+    return (
+        chunks(study, trials)
+        .with_row_index()
+        .with_columns(
+            (pl.col("length_bytes").cum_sum() - pl.col("length_bytes")).over("arm").alias("from_bytes"),
+            pl.col("index").min().over("arm", "connection", "stream_id").alias("begun"),
+            stream.rle_id().over("arm").alias("run"),
+        )
+        .with_columns(pl.col("begun").rank("dense").over("arm").alias("place"))
+        .group_by("arm", "run", maintain_order=True)
+        .agg(
+            pl.col("connection", "stream_id").first(),
+            (pl.col("place").first() - 1).cast(pl.Int64),
+            pl.col("from_bytes").first(),
+            pl.col("length_bytes").sum(),
+            pl.col("x_ms").first(),
+        )
+        .drop("run")
+    )
+
+
 def _at_client(frames: pl.DataFrame) -> pl.DataFrame:
     """What came down to the client, with bytes in it, by the source that has most of it."""
     came = frames.filter(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 from dataclasses import replace
@@ -251,6 +252,20 @@ def test_the_first_loss_is_placed_by_the_offset_of_what_was_sent_again(directory
 def test_only_response_streams_are_chunks(directory: Path) -> None:
     """Control streams and CRYPTO frames carry no body."""
     assert set(_gathered(directory, "multiplexing")["stream_id"]) == {0, 4}
+
+
+def test_runs_hold_every_byte_once_in_the_order_of_the_chunks(directory: Path) -> None:
+    """Neighbours are of different streams, and each begins where the one before ended."""
+    chunks, runs = _gathered(directory, "multiplexing"), _gathered(directory, "interleaving")
+    for arm in chunks["arm"].unique().to_list():
+        of_arm = runs.filter(arm=arm)
+        assert of_arm["length_bytes"].sum() == chunks.filter(arm=arm)["length_bytes"].sum()
+        ends = (of_arm["from_bytes"] + of_arm["length_bytes"]).to_list()
+        assert of_arm["from_bytes"].to_list() == [0, *ends[:-1]]
+        streams = of_arm["stream_id"].to_list()
+        assert all(left != right for left, right in itertools.pairwise(streams))
+        first_seen = chunks.filter(arm=arm)["stream_id"].unique(maintain_order=True).to_list()
+        assert of_arm["place"].to_list() == [first_seen.index(stream) for stream in streams]
 
 
 def test_a_request_without_an_answer_is_shown(directory: Path) -> None:

@@ -26,7 +26,8 @@ SMALL = replace(
     failures=frozenset({("loss/1 MB", "h2", 1)}),
 )  # fmt: skip
 NASTY = "<script>alert('1')</script>&{{ 7*7 }}"
-OVER_TIME = {"bytes_acknowledged", "throughput", "window", "rtt", "queue", "waterfall", "multiplexing"}
+OVER_TIME = {"bytes_acknowledged", "throughput", "window", "rtt", "queue", "waterfall", "multiplexing",
+             "interleaving"}  # fmt: skip
 """Figures that the written tables have something for."""
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a video or a page costs beside the time that is measured, where it goes, and how much memory a trial takes.
+"""What a video, a page or a migration costs beside what is measured, where it goes, and how much memory a trial takes.
 
 Overhead = from the start of a trial to the start of the next, minus the time that the video is watched, or that between
-the word to go to a page and the last byte of it: the browser's start and end are in it, and the wait for a page to stay
-quiet. Beside them the same client with an object of 1 KB. Memory is the highest sum that was seen of client and server
-with all their processes; pages that processes share are counted in each.
+the word to go to a page and the last byte of it, or that of the migration's transfer: the browser's start and end are
+in it, and the wait for a page to stay quiet. Beside videos and pages stands the same browser with an object of 1 KB.
+Memory is the highest sum that was seen of client and server with all their processes; pages that processes share are
+counted in each.
 """
 
 from __future__ import annotations
@@ -28,17 +29,30 @@ _PAGE = """kind = "page"
 [workload.page]
 html = "10 KB"
 resources = [{ type = "style", size = "10 KB" }, { type = "image", size = "20 KB", count = 10 }]"""
-_KINDS = {"object": 'size = "1 KB"', "video": _VIDEO, "page": _PAGE, "page in firefox": _PAGE}
+_OBJECT = 'size = "1 KB"'
+_MIGRATION = 'size = "500 KB"\naddress_change = { after = "200 KB" }'
+_KINDS = {  # the workload, and the clients of H2 and H3
+    "object": (_OBJECT, '"chromium"', '"chromium"'),
+    "video": (_VIDEO, '"chromium"', '"chromium"'),
+    "page": (_PAGE, '"chromium"', '"chromium"'),
+    "page in firefox": (_PAGE, '"firefox"', '"firefox"'),
+    "migration": (
+        _MIGRATION,
+        '{ name = "curl-cffi", on_address_change = "resume" }',
+        '{ name = "ngtcp2", on_address_change = "migrate" }',
+    ),
+}
 _MS = 1e6
 _MEMORY = "memory"
 """Stands beside the phases."""
 
 
-def overheads(lines: str, blocks: int, client: str) -> list[dict[str, float]]:
+def overheads(kind: str, blocks: int) -> list[dict[str, float]]:
     """Milliseconds by phase and in `all`, and megabytes, one for each trial of a small study but the last."""
     with tempfile.TemporaryDirectory() as name:
-        spec = write_spec(Path(name), blocks=blocks, client=f'"{client}"', size="1 KB")
-        text = spec.read_text().replace('size = "1 KB"', lines).replace('client = "curl-cffi"', f'client = "{client}"')
+        lines, client, client_h3 = _KINDS[kind]
+        spec = write_spec(Path(name), blocks=blocks, client=client, size="1 KB")
+        text = spec.read_text().replace(_OBJECT, lines).replace('client = "curl-cffi"', f"client = {client_h3}")
         spec.write_text(text)
         run = quiclab("run", spec, "--out", Path(name, "study"), "--no-report", timeout=600)
         found = sorted(trials(Path(name, "study")), key=lambda trial: trial["started_monotonic_ns"])
@@ -80,11 +94,10 @@ def main() -> None:
     found: dict[str, list[dict[str, float]]] = {name: [] for name in kinds}
     for _ in range(rounds):
         for name in kinds:
-            client = "firefox" if name.endswith("firefox") else "chromium"
-            found[name] += overheads(_KINDS[name], blocks, client)
+            found[name] += overheads(name, blocks)
     rows: list[Row] = []
     for name in kinds:
-        rows += _rows(name, found[name], found.get("object", []))
+        rows += _rows(name, found[name], [] if name == "migration" else found.get("object", []))
     trials_of_each = ", ".join(f"{len(told)} of {name}" for name, told in found.items())
     load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
     print_table(f"Overhead per trial at 20 Mbit/s ({trials_of_each}; load averages of the machine {load})", rows)
