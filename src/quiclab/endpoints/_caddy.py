@@ -62,7 +62,22 @@ def caddy_facts(protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
     return tcp_sender_facts(tcp)
 
 
-def caddy_command(context: Context, servers: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]]) -> Command:
+def caddy_of_hosts(
+    context: Context, handlers: Sequence[Mapping[str, Any]], routes_before: Sequence[Mapping[str, Any]] = ()
+) -> Command:
+    """One listener and one site, or one of each for every host of a page, which all answer alike."""
+    protocols: tuple[Protocol, ...] = ("h1", "h2", "h3")
+    servers = {"study": _site(context, context.names, context.address, protocols, handlers, routes_before)}
+    certificates = [_certificate(context.certificate, context.key, "study")]
+    for number, host in enumerate(context.page.hosts if context.page else ()):
+        if number:
+            own = (context, (host.name,), host.address, host.protocols)
+            servers[host.name] = _site(*own, handlers, routes_before)
+        certificates.append(_certificate(host.certificate, host.key, host.name))
+    return _command(context, servers, certificates)
+
+
+def _command(context: Context, servers: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]]) -> Command:
     """No administration, nothing written outside the trial's directory."""
     config_file = context.work_dir / ("caddy-proxy.json" if context.origin else "caddy.json")
     started = find_program("caddy", context.program.prefix)
@@ -95,13 +110,13 @@ def caddy_command(context: Context, servers: Mapping[str, Any], certificates: Se
     )
 
 
-def caddy_site(
+def _site(
     context: Context,
     names: Sequence[str],
     address: str,
     protocols: Sequence[Protocol],
     handlers: Sequence[Mapping[str, Any]],
-    routes_before: Sequence[Mapping[str, Any]] = (),
+    routes_before: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     """What listens at one address, and how it answers those who ask for one of the names."""
     authority = replace(context, address=address).authority
@@ -126,6 +141,6 @@ def caddy_site(
     }
 
 
-def caddy_certificate(certificate: Path, key: Path, tag: str) -> dict[str, Any]:
+def _certificate(certificate: Path, key: Path, tag: str) -> dict[str, Any]:
     """One for the names that it is issued for."""
     return {"certificate": str(certificate), "key": str(key), "tags": [tag]}

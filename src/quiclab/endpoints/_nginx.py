@@ -100,7 +100,9 @@ def _configuration(context: Context, folder: Path, location: str, upstream: str)
         servers.append(_server([*listens, *shown], own, location))
     newline = "\n  "
     types = "".join(f" {media_type.partition(';')[0]} {ending};" for ending, media_type in CONTENT_TYPES.items())
-    more = [f'add_header {name} "{value}";' for name, value in HEADERS.items()] if context.page else []
+    # A proxy hands on those of its origin; twice the same would be refused by browsers.
+    served = context.page is not None and context.origin is None
+    more = [f'add_header {name} "{value}";' for name, value in HEADERS.items()] if served else []
     return f"""daemon off;
 worker_processes 1;
 pid {folder}.pid;

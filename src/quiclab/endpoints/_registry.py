@@ -93,7 +93,8 @@ def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
     found += [why for workload in several if (why := _unfetched(arm, client, workload)) is not None]
     if any(workload.upload for workload in workloads):
         found += unsent(arm, client, find("proxy" if arm.proxy else "server", arm.front.name), ENDPOINTS)
-    found += _unloaded(arm, client, server, [workload for workload in workloads if workload.page is not None])
+    proxy = find("proxy", arm.proxy.name) if arm.proxy else None
+    found += _unloaded(client, server, proxy, [workload for workload in workloads if workload.page is not None])
     if {workload.content_type for workload in workloads} - {OCTETS} and "content_type" not in server.abilities:
         found.append(f"the server {server.name} cannot be told the content type of an object: unsupported")
     if any(workload.video is not None for workload in workloads):
@@ -128,7 +129,7 @@ def _unfetched(arm: Arm, client: Endpoint, workload: Workload) -> str | None:
     return client.unsupported_objects(arm.client, workload) if isinstance(client, LimitedObjects) else None
 
 
-def _unloaded(arm: Arm, client: Endpoint, server: Endpoint, pages: Collection[Workload]) -> list[str]:
+def _unloaded(client: Endpoint, server: Endpoint, proxy: Endpoint | None, pages: Collection[Workload]) -> list[str]:
     """Why pages cannot be loaded or served."""
     found = []
     for endpoint, does in ((client, "load"), (server, "serve")):
@@ -140,8 +141,11 @@ def _unloaded(arm: Arm, client: Endpoint, server: Endpoint, pages: Collection[Wo
         able = [each.name for each in ENDPOINTS if "think_time" in each.abilities]
         told = f"the server {server.name} cannot wait before it answers, as the servers of a HAR did: unsupported"
         found.append(f'{told}; {", ".join(able)} can, or write think = "none"')
-    if arm.proxy is not None and any(each.page is not None and each.page.several_hosts for each in pages):
-        found.append("a proxy has one origin, and a page of several hosts has several: unsupported")
+    several = any(each.page is not None and each.page.several_hosts for each in pages)
+    if proxy is not None and several and "pages" not in proxy.abilities:
+        able = [each.name for each in ENDPOINTS if each.role == "proxy" and "pages" in each.abilities]
+        told = f"the proxy {proxy.name} answers for one host, not for a page of several: unsupported"
+        found.append(f"{told}; {', '.join(able)} can")
     return found
 
 

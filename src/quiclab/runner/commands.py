@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from quiclab.endpoints import Command, Context, Origin, find
+from quiclab.endpoints import Command, Context, Origin, PageContext, find
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.laboratory import WARM_UP_OBJECT, Laboratory
+from quiclab.runner.pages import ServedPage
 from quiclab.runner.places import SERVER, address_of, front_place
 from quiclab.spec import model
 from quiclab.testbed.certificates import HOST
@@ -98,10 +99,16 @@ def part_command(laboratory: Laboratory, arm: model.Arm, workload: model.Workloa
             received=received_folder(seat.raw) if workload.upload else None,
             address_change=workload.address_change if part == "client" else None,
             priming=part == "first-visit",
-            page=page.context(arm.certificate, seat.ip_version, laboratory.study.limits.trial.s) if page else None,
+            page=_page(laboratory, page, arm, seat, behind=behind) if page else None,
             origin=Origin(seat.origin or seat.address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
         )
     )
+
+
+def _page(laboratory: Laboratory, page: ServedPage, arm: model.Arm, seat: Seat, *, behind: bool) -> PageContext:
+    """All hosts serve the same files: whoever answers the client is all of them, and asks one server behind it."""
+    context = page.context(arm.certificate, seat.ip_version, laboratory.study.limits.trial.s, seat.address)
+    return replace(context, hosts=context.hosts[:1]) if behind else context
 
 
 def received_folder(raw: Path) -> Path:

@@ -30,18 +30,18 @@ class ServedPage:
         """Path below `/` of what is loaded."""
         return self.site.requests[0]
 
-    def context(self, kind: Certificate, ip_version: int, limit_s: float) -> PageContext:
-        """For an endpoint's command. Where a page of one host is served is the affair of the endpoint's own address."""
+    def context(self, kind: Certificate, ip_version: int, limit_s: float, front: str) -> PageContext:
+        """For an endpoint's command; `front` is the address of whoever answers the client, who is the first host."""
         served = []
         for number, host in enumerate(self.site.hosts):
             own = self.certificates[host.name][kind]
-            address = _address(number, ip_version)
+            address = _address(number, ip_version) if number else front
             served.append(ServedHost(host.name, address, _VERSIONS[host.highest], own.certificate, own.key))
         resources = self.site.manifest["resources"]
         return PageContext(self.document, tuple(served), len(resources), limit_s, self.site.waits)
 
     def addresses(self, ip_version: int) -> tuple[str, ...]:
-        """Of the hosts beside that of the document, which has the server's own."""
+        """Of the hosts beside that of the document, which has the address of whoever answers the client."""
         return tuple(_address(number, ip_version) for number in range(1, len(self.site.hosts)))
 
 

@@ -102,14 +102,15 @@ class Topology:
     def link(self, *, impaired: bool = True) -> Link:
         """The links between client and server, not yet running; those that are not impaired leave no logs."""
         study, path = self._laboratory.study, self._path if impaired else unimpaired(self._path)
-        page = self._laboratory.pages.get(self._row.workload)
+        page, front = self._laboratory.pages.get(self._row.workload), front_place(self._arm, self._path)
         settings = LinkSettings(
             backend=self._laboratory.backend,
             mtu=path.mtu,
             model=link_config(path, self._row.seed, self._later),
             second_network=self._later is not None,
             begins_when_told=bool(path.more_links),  # a proxy between two has fetched something before
-            more_server_addresses=page.addresses(path.ip_version) if page else (),
+            more_addresses=page.addresses(path.ip_version) if page else (),
+            more_at=None if front == SERVER else self.namespaces[front],
             route=_route(self._tcp_of("proxy")),
             route_at={self.namespaces[end]: self._route_at(end) for end in ENDS},
             work_dir=self._raw if impaired else None,

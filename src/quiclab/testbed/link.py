@@ -66,8 +66,10 @@ class LinkSettings:
     ends, it ends too."""
     begins_when_told: bool = False
     """Whether packets that pass before `begin` are none of the workload's; else it begins with the first packet."""
-    more_server_addresses: Sequence[str] = ()
-    """Beside the server's own, in the same networks."""
+    more_addresses: Sequence[str] = ()
+    """Of whoever answers the client, beside its own and in the same networks."""
+    more_at: NetworkNamespace | None = None
+    """Where it is; None is the server's end."""
     packet_log: bool = True
     captures: bool = True
     snaplen_bytes: int | None = None
@@ -183,7 +185,7 @@ class Link:
                     namespace,
                     {version: addresses[version] for version in versions},
                     settings.route_at.get(namespace, settings.route),
-                    more=settings.more_server_addresses if number == last else (),
+                    more=settings.more_addresses if namespace is (settings.more_at or self._places[last]) else (),
                     later=[NEXT_CLIENT_ADDRESSES[each] for each in versions]
                     if number == 0 and settings.second_network
                     else (),

@@ -97,7 +97,7 @@ class Ends:
                     if place.more:
                         place.namespace.add_addresses(span.device, place.more)
                 else:
-                    own_here = list(place.own.values())
+                    own_here = [*place.own.values(), *place.more]
                     place.namespace.configure_node(span.device, mtu=self.mtu, own=own_here, far=far, route=place.route)
                 if self.ethernet:
                     mac = span.mac("client" if number == span.client else "server", "link")

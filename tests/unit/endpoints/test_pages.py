@@ -9,8 +9,12 @@ from pathlib import Path
 
 from contexts import CONTEXT, WORK
 
-from quiclab.endpoints._api import PageContext, ServedHost
+from quiclab.endpoints._api import Origin, PageContext, ServedHost
 from quiclab.endpoints.clients.firefox import Firefox
+from quiclab.endpoints.proxies.caddy import CaddyProxy
+from quiclab.endpoints.proxies.envoy import Envoy
+from quiclab.endpoints.proxies.haproxy import Haproxy
+from quiclab.endpoints.proxies.nginx import NginxProxy
 from quiclab.endpoints.servers.caddy import Caddy
 from quiclab.endpoints.servers.nginx import Nginx
 
@@ -27,6 +31,41 @@ def test_servers_are_ready_at_all_addresses() -> None:
     for server in (Caddy(), Nginx()):
         assert sorted(server.command(_PAGE).sockets) == ["tcp"] * 3 + ["udp"] * 2
         assert server.command(CONTEXT).sockets == ("tcp", "udp")
+
+
+_PROXIED = replace(_PAGE, origin=Origin("10.77.0.2", 8443, "h1"))
+
+
+def test_proxies_answer_for_all_hosts() -> None:
+    """Each at its own address with its own certificate; all of them ask the one origin by the name that it knows."""
+    for proxy in (CaddyProxy(), NginxProxy(), Haproxy(), Envoy()):
+        command = proxy.command(_PROXIED)
+        assert sorted(command.sockets) == ["tcp"] * 3 + ["udp"] * 2
+        (text,) = command.files.values()
+        for host in _HOSTS:
+            assert host.address in text
+        assert "8443" in text
+        assert proxy.command(replace(CONTEXT, origin=_PROXIED.origin)).sockets == ("tcp", "udp")
+
+
+def test_haproxy_shows_each_name_its_certificate_and_speaks_what_the_host_speaks() -> None:
+    """The document's name stands beside that of the warm-up; a host without HTTP/3 has no socket for it."""
+    (text,) = Haproxy().command(_PROXIED).files.values()
+    binds = [line.strip() for line in text.splitlines() if line.strip().startswith("bind ")]
+    assert binds == [
+        "bind 10.77.0.2:443 ssl crt @study/server crt @study/www.example alpn h2,http/1.1 ssl-min-ver TLSv1.2",
+        "bind quic4@10.77.0.2:443 ssl crt @study/server crt @study/www.example alpn h3 quic-cc-algo cubic",
+        "bind 10.77.0.3:443 ssl crt @study/cdn.example alpn h2,http/1.1 ssl-min-ver TLSv1.2",
+        "bind 10.77.0.4:443 ssl crt @study/font.example alpn h2,http/1.1 ssl-min-ver TLSv1.2",
+        "bind quic4@10.77.0.4:443 ssl crt @study/font.example alpn h3 quic-cc-algo cubic",
+    ]
+
+
+def test_nginx_adds_what_pages_need_once() -> None:
+    """As a server; as a proxy it hands on what its origin says, for a browser refuses two of them."""
+    for command, added in ((Nginx().command(_PAGE), 1), (NginxProxy().command(_PROXIED), 0)):
+        (text,) = command.files.values()
+        assert text.count("Access-Control-Allow-Origin") == added
 
 
 def test_caddy_waits_for_files_that_have_a_wait() -> None:

@@ -9,11 +9,9 @@ from typing import Any
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._caddy import (
     KNOBS,
-    caddy_certificate,
-    caddy_command,
     caddy_facts,
     caddy_lacks,
-    caddy_site,
+    caddy_of_hosts,
     probe_caddy,
 )
 from quiclab.endpoints._origin import is_cold, origin_facts, with_origin_knob
@@ -30,7 +28,7 @@ class CaddyProxy:
     protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
     origin_protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
     knobs = with_origin_knob(KNOBS)
-    abilities: frozenset[Ability] = frozenset({"qlog", "resumption", "early_data"})
+    abilities: frozenset[Ability] = frozenset({"qlog", "resumption", "early_data", "pages"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask for its version."""
@@ -45,9 +43,8 @@ class CaddyProxy:
         return {**caddy_facts(protocol, tcp), **origin_facts(program.knobs)}
 
     def command(self, context: Context) -> Command:
-        """One listener; the origin is verified under the study's CA."""
-        site = caddy_site(context, context.names, context.address, ("h1", "h2", "h3"), [_relay(context)])
-        return caddy_command(context, {"study": site}, [caddy_certificate(context.certificate, context.key, "study")])
+        """One listener, or one for every host of a page; the origin is verified under the study's CA."""
+        return caddy_of_hosts(context, [_relay(context)])
 
 
 def _relay(context: Context) -> dict[str, Any]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._origin import is_cold, origin_facts, with_origin_knob
+from quiclab.endpoints._pages import listening
 from quiclab.endpoints._stacks import Launch, find_program
 from quiclab.endpoints._tcp import tcp_sender_facts
 from quiclab.spec.model import Knobs, Program, Protocol, Tcp
@@ -40,7 +42,7 @@ class Envoy:
             "h3": frozenset({"congestion_control", "max_streams", "stream_window", "connection_window", "early_data"}),
         }
     )
-    abilities: frozenset[Ability] = frozenset({"resumption", "early_data"})
+    abilities: frozenset[Ability] = frozenset({"resumption", "early_data", "pages"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """The wheel puts `envoy` beside Python."""
@@ -78,7 +80,7 @@ class Envoy:
             argv=(*(started.argv if started else ("envoy",)), *options),
             env={**(started.env if started else {}), "HOME": str(context.work_dir), "TMPDIR": str(context.work_dir)},
             files={configuration: json.dumps(_configuration(context), indent=1)},
-            sockets=("tcp", "udp"),
+            sockets=listening(context),
         )
 
 
@@ -95,23 +97,39 @@ def _configuration(context: Context) -> dict[str, Any]:
     runtime = {_DEFAULTS_TO_BBR: context.knobs.congestion_control != "cubic"}
     return {
         "static_resources": {
-            "listeners": [_listener(context, quic=False), _listener(context, quic=True)],
+            "listeners": _listeners(context),
             "clusters": [_origin(context)],
         },
         "layered_runtime": {"layers": [{"name": "study", "static_layer": runtime}]},
     }
 
 
-def _listener(context: Context, *, quic: bool) -> dict[str, Any]:
+def _listeners(context: Context) -> list[dict[str, Any]]:
+    """One for each kind of socket at every address of a page's hosts."""
+    # The document's own name may stand beside that of the warm-up, at the same address.
+    first = context.page.hosts[:1] if context.page else ()
+    own = [(context.certificate, context.key), *((host.certificate, host.key) for host in first)]
+    listeners = [_listener(context, _certificates(own), quic=quic) for quic in (False, True)]
+    for host in context.other_hosts:
+        there, shown = replace(context, address=host.address), _certificates([(host.certificate, host.key)])
+        listeners.append(_listener(there, shown, quic=False, http2="h2" in host.protocols))
+        if "h3" in host.protocols:
+            listeners.append(_listener(there, shown, quic=True))
+    return listeners
+
+
+def _certificates(files: Sequence[tuple[Path, Path]]) -> list[dict[str, Any]]:
+    return [
+        {"certificate_chain": {"filename": str(certificate)}, "private_key": {"filename": str(key)}}
+        for certificate, key in dict.fromkeys(files)
+    ]
+
+
+def _listener(
+    context: Context, certificates: Sequence[Mapping[str, Any]], *, quic: bool, http2: bool = True
+) -> dict[str, Any]:
     knobs = context.knobs
-    tls: dict[str, Any] = {
-        "tls_certificates": [
-            {
-                "certificate_chain": {"filename": str(context.certificate)},
-                "private_key": {"filename": str(context.key)},
-            }
-        ]
-    }
+    tls: dict[str, Any] = {"tls_certificates": list(certificates)}
     if quic:
         transport = {
             "name": "quic",
@@ -125,14 +143,14 @@ def _listener(context: Context, *, quic: bool) -> dict[str, Any]:
         tls["tls_params"] = {"tls_minimum_protocol_version": "TLSv1_2", "tls_maximum_protocol_version": "TLSv1_3"}
         if knobs.groups is not None:
             tls["tls_params"]["ecdh_curves"] = [_GROUPS[group] for group in knobs.groups]
-        tls["alpn_protocols"] = ["h2", "http/1.1"]
+        tls["alpn_protocols"] = ["h2", "http/1.1"] if http2 else ["http/1.1"]
         transport = {
             "name": "tls",
             "typed_config": {"@type": f"{_TLS}.DownstreamTlsContext", "common_tls_context": tls},
         }
     socket = {"protocol": "UDP" if quic else "TCP", "address": context.address, "port_value": context.port}
     listener: dict[str, Any] = {
-        "name": "quic" if quic else "tcp",
+        "name": f"{'quic' if quic else 'tcp'} {context.address}",
         "address": {"socket_address": socket},
         "filter_chains": [{"transport_socket": transport, "filters": [_http(context, quic=quic)]}],
     }

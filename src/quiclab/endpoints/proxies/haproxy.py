@@ -8,10 +8,12 @@ first message takes two packets (ML-KEM key shares) most of its QUIC handshakes 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._origin import is_cold, origin_facts, with_origin_knob
+from quiclab.endpoints._pages import listening
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
 from quiclab.spec.model import Knobs, Program, Protocol, Tcp
@@ -36,7 +38,7 @@ class Haproxy:
             ),
         }
     )
-    abilities: frozenset[Ability] = frozenset({"resumption", "early_data"})
+    abilities: frozenset[Ability] = frozenset({"resumption", "early_data", "pages"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask for its version, which must be 3.2 at least."""
@@ -71,24 +73,27 @@ class Haproxy:
         }
 
     def command(self, context: Context) -> Command:
-        """One frontend with a TCP and a QUIC listener, one backend with the origin."""
+        """One frontend with a TCP and a QUIC listener for every host, one backend with the origin."""
         started = find_program("haproxy", context.program.prefix)
         configuration = context.work_dir / "haproxy.cfg"
         return Command(
             argv=(*(started.argv if started else ("haproxy",)), "-db", "-f", str(configuration)),
             env={**(started.env if started else {}), "HOME": str(context.work_dir), "TMPDIR": str(context.work_dir)},
             files={configuration: _configuration(context)},
-            sockets=("tcp", "udp"),
+            sockets=listening(context),
         )
 
 
 def _configuration(context: Context) -> str:
     knobs, origin = context.knobs, context.origin
-    certificate = "ssl crt @study/server"
-    if knobs.groups is not None:
-        certificate += f" curves {':'.join(OPENSSL_GROUPS[group] for group in knobs.groups)}"
-    early = " allow-0rtt" if knobs.early_data else ""
-    quic = "quic6" if context.ip_version == 6 else "quic4"
+    hosts = context.page.hosts if context.page else ()
+    loads = [f"load crt {context.certificate} key {context.key} alias server"]
+    loads += [f"load crt {host.certificate} key {host.key} alias {host.name}" for host in hosts]
+    # The document's own name may stand beside that of the warm-up, at the same address.
+    binds = _binds(context, context.authority, ("server", *(host.name for host in hosts[:1])), ("h1", "h2", "h3"))
+    for host in context.other_hosts:
+        binds += _binds(context, replace(context, address=host.address).authority, (host.name,), host.protocols)
+    newline = "\n    "
     alpn = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}[origin.protocol if origin else "h1"]
     verified = f"ssl verify required ca-file {context.ca} verifyhost {context.host} sni str({context.host})"
     address = f"{origin.address}:{origin.port}" if origin else ""
@@ -98,7 +103,7 @@ def _configuration(context: Context) -> str:
     maxconn 2000
     {_tuning(knobs)}
 crt-store study
-    load crt {context.certificate} key {context.key} alias server
+    {newline.join(loads)}
 defaults
     mode http
     timeout connect 5s
@@ -106,14 +111,28 @@ defaults
     timeout server 120s
     retries 0
 frontend client
-    bind {context.authority} {certificate} alpn h2,http/1.1 ssl-min-ver TLSv1.2{early}
-    bind {quic}@{context.authority} {certificate} alpn h3{early} quic-cc-algo {_congestion_control(knobs)}
+    {newline.join(binds)}
+    http-request set-header Host {context.host}
     default_backend origin
 backend origin
     {compression}
     http-reuse {"never" if is_cold(knobs) else "always"}
     server origin {address} alpn {alpn} {verified} pool-purge-delay 300s
 """
+
+
+def _binds(context: Context, authority: str, names: Sequence[str], protocols: Sequence[Protocol]) -> list[str]:
+    """Listeners of one address; the first name's certificate is shown to who asks for none of them."""
+    knobs = context.knobs
+    tls = "ssl" + "".join(f" crt @study/{name}" for name in names)
+    if knobs.groups is not None:
+        tls += f" curves {':'.join(OPENSSL_GROUPS[group] for group in knobs.groups)}"
+    early = " allow-0rtt" if knobs.early_data else ""
+    quic = "quic6" if context.ip_version == 6 else "quic4"
+    alpn = "h2,http/1.1" if "h2" in protocols else "http/1.1"
+    over_tcp = f"bind {authority} {tls} alpn {alpn} ssl-min-ver TLSv1.2{early}"
+    over_quic = f"bind {quic}@{authority} {tls} alpn h3{early} quic-cc-algo {_congestion_control(knobs)}"
+    return [over_tcp, over_quic] if "h3" in protocols else [over_tcp]
 
 
 def _congestion_control(knobs: Knobs) -> str:

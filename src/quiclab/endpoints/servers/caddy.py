@@ -9,11 +9,9 @@ from typing import Any
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._caddy import (
     KNOBS,
-    caddy_certificate,
-    caddy_command,
     caddy_facts,
     caddy_lacks,
-    caddy_site,
+    caddy_of_hosts,
     probe_caddy,
 )
 from quiclab.endpoints._pages import CONTENT_TYPES, HEADERS
@@ -50,15 +48,7 @@ class Caddy:
             *_thinking(context),
             {"handler": "file_server", "root": str(context.root)},
         ]
-        types = _types(context)
-        protocols: tuple[Protocol, ...] = ("h1", "h2", "h3")
-        servers = {"study": caddy_site(context, context.names, context.address, protocols, handlers, types)}
-        certificates = [caddy_certificate(context.certificate, context.key, "study")]
-        for number, host in enumerate(context.page.hosts if context.page else ()):
-            if number:
-                servers[host.name] = caddy_site(context, (host.name,), host.address, host.protocols, handlers, types)
-            certificates.append(caddy_certificate(host.certificate, host.key, host.name))
-        return caddy_command(context, servers, certificates)
+        return caddy_of_hosts(context, handlers, _types(context))
 
 
 def _headers(context: Context) -> dict[str, list[str]]:

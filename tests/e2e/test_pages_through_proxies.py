@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of several hosts through proxies: whoever answers the client is all of the hosts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_study import quiclab, trials
+from stack_study import need, spec_text
+
+pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+
+_PAGE = """{ html = "4 KB", hosts = 2, others_protocol = "h2", resources = [
+  {type = "style", size = "5 KB"}, {type = "font", size = "8 KB", third_party = "100 %"},
+  {type = "image", size = "9 KB", count = 6, third_party = "50 %"},
+  {type = "data", size = "2 KB", third_party = "100 %"}
+] }"""
+_BYTES = 4_000 + 5_000 + 8_000 + 6 * 9_000 + 2_000
+_TWO_LINKS = """
+[[path.link]]
+name = "access"
+rate = "20 Mbit/s"
+delay = "5 ms"
+
+[[path.link]]
+name = "core"
+rate = "50 Mbit/s"
+delay = "3 ms"
+"""
+
+
+def _run(folder: Path, arms: dict[str, str], path: str = "") -> dict[str, dict[str, Any]]:
+    spec = folder / "spec.toml"
+    page = _PAGE.replace("\n", " ")
+    text = spec_text(arms, None, workload=f'kind = "page"\npage = {page}', path=path)
+    if path:
+        text = text.replace('rate = "50 Mbit/s"\ndelay = "10 ms"\n', "", 1)
+    spec.write_text(text)
+    done = quiclab("run", spec, "--out", folder / "study", "--no-report", timeout=300)
+    assert "Traceback" not in done.stdout + done.stderr
+    kept = [trial for trial in trials(folder / "study") if trial["row"]["kind"] == "main"]
+    assert kept, done.stdout + done.stderr
+    return {trial["row"]["arm"]: trial for trial in kept if trial["status"] != "void"}
+
+
+def _check(found: dict[str, dict[str, Any]]) -> None:
+    for trial in found.values():
+        assert trial["status"] == "verified", trial["reason"]
+        requests = trial["client"]["requests"]
+        assert sum(request["body_bytes"] for request in requests) == _BYTES
+        versions = {request["url"].split("/")[2]: request["http_version"] for request in requests}
+        own = "HTTP/3" if trial["protocol"] == "h3" else "HTTP/2"
+        assert versions == {"server.test": own, "third-1.test": "HTTP/2", "third-2.test": "HTTP/2"}
+
+
+def test_every_proxy_beside_the_server(tmp_path: Path) -> None:
+    """Fonts and data of other hosts too, which a browser takes only where the origin's permission comes once."""
+    proxies = ("haproxy", "envoy", "caddy", "nginx")
+    need(("client", "chromium"), *(("proxy", proxy) for proxy in proxies))
+    arms = {
+        f"{proxy}-{protocol}": f'protocol = "{protocol}"\nclient = "chromium"\nserver = "caddy"\nproxy = "{proxy}"'
+        for proxy in proxies
+        for protocol in ("h2", "h3")
+    }
+    _check(_run(tmp_path, arms))
+
+
+def test_a_proxy_between_two_links(tmp_path: Path) -> None:
+    """All hosts' addresses stand at its node, and only the page's bytes pass the link behind it."""
+    need(("client", "chromium"), ("proxy", "envoy"), ("proxy", "haproxy"))
+    rest = 'client = "chromium"\nserver = "caddy"\nproxy_at = "access"'
+    arms = {
+        f"{proxy}-{protocol}": f'protocol = "{protocol}"\n{rest}\nproxy = "{proxy}"'
+        for proxy, protocol in (("envoy", "h3"), ("haproxy", "h2"))
+    }
+    found = _run(tmp_path, arms, _TWO_LINKS)
+    _check(found)
+    assert {trial["server_address"] for trial in found.values()} == {"10.77.0.201"}
