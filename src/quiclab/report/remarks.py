@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
+from quiclab.errors import DecodeError
 from quiclab.report import wording
 from quiclab.report.analyse import analyse
 from quiclab.report.model import Comparison, StudyAnalysis
@@ -17,11 +18,15 @@ from quiclab.store.remarks import excluded, read_remarks
 
 
 def remark_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
-    """None where nobody said anything."""
-    if not read_remarks(study.directory):
+    """None where nobody said anything; a file that cannot be read is told, for the answer does not hang on it."""
+    try:
+        remarks = read_remarks(study.directory)
+    except DecodeError as error:
+        return [TextTable("Remarks by hand", "", (), (), f"They cannot be shown: {error}; {error.hint}.")]
+    if not remarks:
         return []
     tables = [_remarks(study)]
-    return [*tables, both_ways(study, analysis)] if excluded(read_remarks(study.directory)) else tables
+    return [*tables, both_ways(study, analysis)] if excluded(remarks) else tables
 
 
 def without(study: Study, trial_ids: Iterable[str]) -> Study:
@@ -46,7 +51,10 @@ def both_ways(study: Study, analysis: StudyAnalysis) -> TextTable:
 
 def remark_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
     """For the terminal: what is excluded, and what the results are without it."""
-    out = excluded(read_remarks(study.directory))
+    try:
+        out = excluded(read_remarks(study.directory))
+    except DecodeError as error:
+        return [f"Remarks by hand cannot be shown: {error}; {error.hint}."]
     lines = [f"Excluded by hand: trial {trial_id}, because {reason}." for trial_id, reason in out.items()]
     for old, new in _pairs(study, analysis) if out else []:
         lines.append(

@@ -62,3 +62,14 @@ def test_undo_brings_the_trial_back_and_keeps_what_was_said(tmp_path: Path) -> N
     (table,) = remark_tables(study, analysis)
     assert [row[5] for row in table.rows] == ["look here", "odd"]
     assert [row[-1].split()[0] for row in table.rows] == ["holds", "taken"]
+
+
+def test_a_damaged_file_is_told_and_the_rest_shown(tmp_path: Path) -> None:
+    """The answer counts all trials, whatever anybody said of them."""
+    folder = write_study(tmp_path)
+    (folder / "remarks.json").write_text('{"remarks": [')
+    page = write_report(folder).read_text()
+    assert "remarks.json cannot be read" in page
+    assert "1 % loss" in page
+    (line,) = remark_lines(read_study(folder), analyse_study(folder))
+    assert "remarks.json cannot be read" in line
