@@ -39,7 +39,7 @@ _KINDS = {  # the workload, and the clients of H2 and H3
     "migration": (
         _MIGRATION,
         '{ name = "curl-cffi", on_address_change = "resume" }',
-        '{ name = "ngtcp2", on_address_change = "migrate" }',
+        '{ name = "quiche", on_address_change = "migrate" }',
     ),
 }
 _MS = 1e6

@@ -34,12 +34,12 @@ def _run(folder: Path, build: Path) -> Path:
     folder.mkdir()
     arms = {
         "h2": 'protocol = "h2"\nclient = "curl-cffi"\nserver = "caddy"',
-        "h3": f'protocol = "h3"\nclient = {{ use = "ngtcp2", prefix = "{build}" }}\nserver = "caddy"',
+        "h3": f'protocol = "h3"\nclient = {{ name = "ngtcp2", prefix = "{build}" }}\nserver = "caddy"',
     }
     spec = folder / "spec.toml"
     text = spec_text(arms, "300 KB", delay="40 ms")
     spec.write_text(text.replace("blocks = 1\n", f"blocks = {_BLOCKS}\naa = {{ blocks = 1 }}\n", 1))
-    done = quiclab("run", spec, "--out", folder / "study", "--no-report", timeout=400)
+    done = quiclab("run", spec, "--out", folder / "study", timeout=400)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "study"
 
