@@ -82,6 +82,9 @@ def pale(colour: str) -> str:
     return f"rgba({red}, {green}, {blue}, 0.35)"
 
 
+STREAM_COLOURS = 2 * len(_ARMS)
+
+
 def stream_colour(place: int) -> str:
     """Of the streams of one arm, in the order of their first bytes: neighbours differ, and the colours come again."""
     colour = _ARMS[place % len(_ARMS)].colour

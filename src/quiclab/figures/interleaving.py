@@ -10,6 +10,7 @@ import polars as pl
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
 
+_LINE_PX = 36
 _NAMED_FROM = 0.05
 """Share of all bytes from which a run has room for its stream's number."""
 
@@ -31,32 +32,40 @@ class Interleaving:
     }
 
     def draw(self, data: pl.DataFrame) -> Any:
-        """One row of `data` per run of one stream's bytes."""
+        """One row of `data` per run of one stream's bytes. Runs are thick lines, so that a page bears a million."""
         figure = go.Figure()
-        several = int(data["connection"].max() or 0) > 1  # type: ignore[arg-type]
         arms = data["arm"].unique(maintain_order=True).to_list()
-        reach = float((data["from_bytes"] + data["length_bytes"]).max() or 1)  # type: ignore[arg-type]
-        streams = [
-            f"stream {stream}" + (f" of connection {connection}" if several else "")
-            for connection, stream in data.select("connection", "stream_id").iter_rows()
-        ]
-        figure.add_bar(
-            y=[_style.text(arm) for arm in data["arm"]],
-            base=data["from_bytes"].to_list(),
-            x=data["length_bytes"].to_list(),
-            orientation="h",
-            marker={"color": [_style.stream_colour(place) for place in data["place"]], "line": {"width": 0}},
-            text=[
-                str(stream) if length > _NAMED_FROM * reach else ""
-                for stream, length in data.select("stream_id", "length_bytes").iter_rows()
-            ],
-            textposition="inside",
-            insidetextanchor="middle",
-            textangle=0,
-            customdata=[f"{stream}, from {x:.5g} ms" for stream, x in zip(streams, data["x_ms"], strict=True)],
-            hovertemplate="%{x:,} bytes after %{base:,}<br>%{customdata}<extra>%{y}</extra>",
+        several = int(data["connection"].max() or 0) > 1  # type: ignore[arg-type]
+        coloured = data.with_columns(colour=pl.col("place") % _style.STREAM_COLOURS)
+        for (arm, connection, colour), runs in coloured.group_by("arm", "connection", "colour", maintain_order=True):
+            label = _style.text(arm) + (f", connection {connection}" if several else "")
+            ends = pl.concat_list(pl.col("from_bytes"), *[pl.col("from_bytes") + pl.col("length_bytes")] * 2)
+            figure.add_scatter(
+                x=runs.select(ends).to_series().explode().to_list(),
+                y=[arms.index(arm), arms.index(arm), None] * runs.height,
+                mode="lines",
+                line={"color": _style.stream_colour(int(str(colour))), "width": _LINE_PX, "simplify": False},
+                customdata=runs.select(pl.concat_list(*[pl.col("stream_id")] * 3)).to_series().explode().to_list(),
+                hovertemplate=f"{label}, stream %{{customdata}}: %{{x:,}} bytes had come<extra></extra>",
+            )
+        wide = data.filter(pl.col("length_bytes") > _NAMED_FROM * _end(data))
+        figure.add_scatter(
+            x=(wide["from_bytes"] + wide["length_bytes"] / 2).to_list(),
+            y=[arms.index(arm) for arm in wide["arm"]],
+            text=[str(stream) for stream in wide["stream_id"]],
+            mode="text",
+            hoverinfo="skip",
         )
-        figure.update_layout(_style.base_layout(80 + 58 * len(arms)), barmode="overlay", bargap=0.3)
-        figure.update_xaxes(title={"text": "bytes that had come to the client"}, automargin=True, rangemode="tozero")
-        figure.update_yaxes(automargin=True, autorange="reversed", type="category")
+        figure.update_layout(_style.base_layout(80 + (_LINE_PX + 22) * len(arms)))
+        figure.update_xaxes(
+            title={"text": "bytes that had come to the client"}, automargin=True, range=[0, 1.01 * _end(data)]
+        )
+        figure.update_yaxes(
+            tickvals=list(range(len(arms))), ticktext=[_style.text(arm) for arm in arms], automargin=True,
+            range=[len(arms) - 0.4, -0.6], showgrid=False, zeroline=False,
+        )  # fmt: skip
         return figure
+
+
+def _end(data: pl.DataFrame) -> float:
+    return float((data["from_bytes"] + data["length_bytes"]).max() or 1)  # type: ignore[arg-type]
