@@ -39,7 +39,7 @@ func (f files) ServeHTTP(response http.ResponseWriter, request *http.Request) {
 	}
 	defer file.Close()
 	header.Set("Content-Type", f.typeOf(request.URL.Path))
-	f.page.mark(header)
+	f.page.mark(header, request)
 	header.Set("Content-Length", strconv.FormatInt(size, 10))
 	response.WriteHeader(http.StatusOK)
 	if request.Method == http.MethodGet {

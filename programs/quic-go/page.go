@@ -11,9 +11,10 @@ import (
 // page is what a site needs beside its files: types by the endings of their names, header fields of every answer, and
 // the other names under which the same files are served. A nil page has none of it.
 type page struct {
-	ContentTypes map[string]string `json:"content_types"`
-	Headers      map[string]string `json:"headers"`
-	Hosts        []host            `json:"hosts"`
+	ContentTypes  map[string]string `json:"content_types"`
+	Headers       map[string]string `json:"headers"`
+	HeadersOverH3 map[string]string `json:"headers_over_h3"`
+	Hosts         []host            `json:"hosts"`
 }
 
 // host is a name of the site with a certificate of its own. Those with the server's own address share its sockets: TLS
@@ -33,12 +34,17 @@ func (p *page) typeOf(name string) (string, bool) {
 	return known, found
 }
 
-func (p *page) mark(header http.Header) {
+func (p *page) mark(header http.Header, request *http.Request) {
 	if p == nil {
 		return
 	}
 	for name, value := range p.Headers {
 		header.Set(name, value)
+	}
+	if request.ProtoMajor == 3 {
+		for name, value := range p.HeadersOverH3 {
+			header.Set(name, value)
+		}
 	}
 }
 

@@ -31,10 +31,10 @@ delay = "3 ms"
 """
 
 
-def _run(folder: Path, arms: dict[str, str], path: str = "") -> dict[str, dict[str, Any]]:
+def _run(folder: Path, arms: dict[str, str], path: str = "", page: str = _PAGE) -> dict[str, dict[str, Any]]:
     spec = folder / "spec.toml"
-    page = _PAGE.replace("\n", " ")
-    text = spec_text(arms, None, workload=f'kind = "page"\npage = {page}', path=path)
+    workload = 'kind = "page"\npage = ' + page.replace("\n", " ")
+    text = spec_text(arms, None, workload=workload, path=path)
     if path:
         text = text.replace('rate = "50 Mbit/s"\ndelay = "10 ms"\n', "", 1)
     spec.write_text(text)
@@ -78,3 +78,23 @@ def test_a_proxy_between_two_links(tmp_path: Path) -> None:
     found = _run(tmp_path, arms, _TWO_LINKS)
     _check(found)
     assert {trial["server_address"] for trial in found.values()} == {"10.77.0.201"}
+
+
+_MANY = """{ html = "4 KB",
+  resources = [{type = "image", size = "5 KB", count = 20}, {type = "font", size = "8 KB"}] }"""
+
+
+def test_no_request_waits_in_the_browser(tmp_path: Path) -> None:
+    """Chromium asks for everything at once over HTTP/3 as over HTTP/2, whoever serves the page: else it would be the
+    browser that makes the difference."""
+    servers = ("caddy", "nginx", "quic-go")
+    proxies = ("haproxy", "envoy", "caddy", "nginx")
+    need(("client", "chromium"), *(("server", each) for each in servers), *(("proxy", each) for each in proxies))
+    ends = {server: f'server = "{server}"' for server in servers}
+    ends |= {f"{proxy}-proxy": f'server = "nginx"\nproxy = "{proxy}"' for proxy in proxies}
+    arms = {f"{name}-h3": f'protocol = "h3"\nclient = "chromium"\n{lines}' for name, lines in ends.items()}
+    arms |= {"caddy-h2": 'protocol = "h2"\nclient = "chromium"\nserver = "caddy"'}
+    found = _run(tmp_path, arms, page=_MANY)
+    assert {name: trial["status"] for name, trial in found.items()} == dict.fromkeys(arms, "verified")
+    held_back = {name: trial["client"]["requests"][0]["requests_held_back"] for name, trial in found.items()}
+    assert held_back == dict.fromkeys(arms, 0)

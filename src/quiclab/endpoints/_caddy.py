@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
-from quiclab.endpoints._pages import listening
+from quiclab.endpoints._pages import HTTP3_FIELD, HTTP3_HERE, listening
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import tcp_sender_facts
 from quiclab.spec.model import Program, Protocol, Tcp
@@ -31,6 +31,11 @@ _COMPRESSION = {
     "match": {"status_code": [200]},
 }
 """Of every type: by itself Caddy looks at a list of them."""
+
+_HTTP3_HERE = {
+    "match": [{"protocol": "http/3"}],
+    "handle": [{"handler": "headers", "response": {"set": {HTTP3_FIELD: [HTTP3_HERE]}}}],
+}
 
 
 def probe_caddy(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
@@ -67,6 +72,7 @@ def caddy_of_hosts(
 ) -> Command:
     """One listener and one site, or one of each for every host of a page, which all answer alike."""
     protocols: tuple[Protocol, ...] = ("h1", "h2", "h3")
+    routes_before = [*([_HTTP3_HERE] if context.page else []), *routes_before]
     servers = {"study": _site(context, context.names, context.address, protocols, handlers, routes_before)}
     certificates = [_certificate(context.certificate, context.key, "study")]
     for number, host in enumerate(context.page.hosts if context.page else ()):

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Unsupported
-from quiclab.endpoints._pages import CONTENT_TYPES, HEADERS, listening
+from quiclab.endpoints._pages import CONTENT_TYPES, HEADERS, HTTP3_FIELD, HTTP3_HERE, listening
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
 from quiclab.spec.model import Protocol, Tcp
@@ -103,6 +103,9 @@ def _configuration(context: Context, folder: Path, location: str, upstream: str)
     # A proxy hands on those of its origin; twice the same would be refused by browsers.
     served = context.page is not None and context.origin is None
     more = [f'add_header {name} "{value}";' for name, value in HEADERS.items()] if served else []
+    # Without a value, as over TCP, the field is not sent.
+    here = f"map $http3 $http3_here {{ default ''; h3 '{HTTP3_HERE}'; }}" if context.page else ""
+    more += [f"add_header {HTTP3_FIELD} $http3_here;"] if context.page else []
     return f"""daemon off;
 worker_processes 1;
 pid {folder}.pid;
@@ -119,6 +122,7 @@ http {{
   {temporary}
   {common}
   {upstream}
+  {here}
   {newline.join(servers)}
   server {{
     listen {context.authority} ssl default_server;

@@ -36,6 +36,11 @@ CONTENT_TYPES: Mapping[str, str] = {
 HEADERS: Mapping[str, str] = {"Access-Control-Allow-Origin": "*", "Timing-Allow-Origin": "*"}
 """Fonts and data of other hosts may be used, and the browser may tell when they came."""
 
+HTTP3_FIELD, HTTP3_HERE = "Alt-Svc", 'h3=":443"; ma=86400'
+"""What answers to a page over HTTP/3 say besides. A browser that found HTTP/3 by itself knows it; Chromium, upon which
+it is forced, would otherwise not take the server for one that multiplexes, and hold back all but some six requests for
+images at a time, as with HTTP/1.1 (`SupportsRequestPriority` of its HttpServerProperties; seen in its NetLog)."""
+
 
 def listening(context: Context) -> tuple[Literal["tcp", "udp"], ...]:
     """Sockets that a server of all versions opens: one of each kind, and of a page at every address of its hosts."""

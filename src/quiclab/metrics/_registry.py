@@ -8,6 +8,7 @@ from quiclab.metrics.address_change import ADDRESS_CHANGE
 from quiclab.metrics.competition import COMPETITION
 from quiclab.metrics.cost import COST
 from quiclab.metrics.ecn import ECN
+from quiclab.metrics.held_back import HELD_BACK
 from quiclab.metrics.objects import OBJECTS
 from quiclab.metrics.order import ORDER
 from quiclab.metrics.page import PAGE
@@ -20,5 +21,5 @@ from quiclab.metrics.video import VIDEO
 
 METRICS: tuple[Metric, ...] = (
     *TIMES, *OBJECTS, *PAGE, *ORDER, *ADDRESS_CHANGE, *RETRANSMISSION, *PATH, *PATH_TIMES, *ECN, *COST, *COMPETITION,
-    *VIDEO, *SESSIONS,
+    *VIDEO, *SESSIONS, *HELD_BACK,
 )  # fmt: skip

@@ -142,12 +142,20 @@ def _early_data(packets: Sequence[Opened]) -> str | None:
 
 
 def _resumed(packets: Sequence[Opened], hello: TlsMessage | None) -> bool | None:
-    """TLS 1.2: a server that resumes sends Finished and no certificate (RFC 5246 section 7.3)."""
-    if hello is None or not _messages(packets, "server", _FINISHED):
+    """TLS 1.2: a server that resumes sends Finished and no certificate (RFC 5246 section 7.3). None where the handshake
+    did not come to its end, or nothing was opened that shows it."""
+    if hello is None or not _completed(packets):
         return None
     if number(hello.tree, "tls.handshake.extensions.supported_version") == 0x0304:
         return any(True for _ in descendants(hello.tree, "Pre-Shared Key extension"))
     return not _messages(packets, "server", _CERTIFICATE)
+
+
+def _completed(packets: Sequence[Opened]) -> bool:
+    """Either end's Finished, or a response: a server's Handshake packets that overtook its ServerHello stay closed."""
+    finished = _messages(packets, "server", _FINISHED) or _messages(packets, "client", _FINISHED)
+    answered = (kind == "1-RTT" for each in packets if each.sender == "server" for kind, _ in each.frames())
+    return bool(finished) or any(answered)
 
 
 def _early_data_bytes(packets: list[Opened], offered: bool, why: dict[str, str]) -> int | None:

@@ -139,6 +139,20 @@ def test_tells_what_happened(name: str, tmp_path: Path) -> None:
     assert proof["decrypted_by"].startswith("tshark ")
 
 
+def test_a_server_hello_that_comes_late_is_still_a_whole_handshake(tmp_path: Path) -> None:
+    """The server's Handshake packets before it stay closed; the client's Finished shows that the connection began."""
+    folder = trial(tmp_path / "t", "h3-long-chain")
+    capture = folder / "raw" / "client.pcapng"
+    with capture.open("rb") as file:
+        packets = list(read_packets(file))
+    first = next(place for place, packet in enumerate(packets) if packet[20:22] == (443).to_bytes(2))  # from the server
+    packets.insert(first + 3, packets.pop(first))
+    write_capture(capture, packets)
+    judge(folder, decrypt=True)
+    (answer,) = proof_of(folder)["answers"]
+    assert (answer["resumed"], answer["early_data"]) == (False, "not_offered")
+
+
 def test_settings_of_both_sides(tmp_path: Path) -> None:
     """HTTP/2 and HTTP/3, by the names of the registries; reserved ones are left out."""
     for name in ("h2", "h3-caddy"):

@@ -22,6 +22,7 @@ _OTHER_EVENTS = (
     "QUIC_SESSION_CLOSED",
     "SSL_CONNECT",
     "QUIC_SESSION_ZERO_RTT_STATE",
+    "RESOURCE_SCHEDULER_REQUEST_STARTED",
 )
 _EARLY_DATA = {
     "NotAttempted": "not_offered",
@@ -73,6 +74,8 @@ def proof_of(file: Path, url: str) -> dict[str, Any]:
     if found.get("http_version") == "HTTP/3":
         found["alpn"] = "h3"
     found["connections"] = _connections(events)
+    # Written only of requests that the browser did not send at once, and of each when it did.
+    found["requests_held_back"] = sum(name == "RESOURCE_SCHEDULER_REQUEST_STARTED" for name, _ in events)
     return found
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chromium as an HTTP/2 and HTTP/3 client for single objects, headless, with a fresh profile for each trial.
 
-HTTP/3 is forced, not discovered: Chromium does not follow Alt-Svc to a server whose CA is not a public one.
+HTTP/3 is forced, not discovered: Chromium does not follow Alt-Svc to a server whose CA is not a public one. It reads
+that field, though, and learns by it that the server multiplexes (`_pages.HTTP3_HERE`).
 """
 
 from __future__ import annotations

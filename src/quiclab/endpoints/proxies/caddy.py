@@ -53,7 +53,8 @@ def _relay(context: Context) -> dict[str, Any]:
         "handler": "reverse_proxy",
         "upstreams": [{"dial": origin.authority if origin else ""}],
         "flush_interval": -1,
-        "headers": {"request": {"set": {"Host": [context.host]}}},
+        # The origin's Alt-Svc names the origin's own port.
+        "headers": {"request": {"set": {"Host": [context.host]}}, "response": {"delete": ["Alt-Svc"]}},
         "transport": {
             "protocol": "http",
             "versions": [_VERSIONS[origin.protocol if origin else "h1"]],

@@ -16,7 +16,7 @@ from typing import Any
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._origin import is_cold, origin_facts, with_origin_knob
-from quiclab.endpoints._pages import listening
+from quiclab.endpoints._pages import HTTP3_FIELD, HTTP3_HERE, listening
 from quiclab.endpoints._stacks import Launch, find_program
 from quiclab.endpoints._tcp import tcp_sender_facts
 from quiclab.spec.model import Knobs, Program, Protocol, Tcp
@@ -165,12 +165,16 @@ def _http(context: Context, *, quic: bool) -> dict[str, Any]:
         "match": {"prefix": "/"},
         "route": {"cluster": "origin", "timeout": "0s", "host_rewrite_literal": context.host},
     }
+    here = {"header": {"key": HTTP3_FIELD, "value": HTTP3_HERE}, "append_action": "OVERWRITE_IF_EXISTS_OR_ADD"}
+    # The origin's names the origin's own port.
+    own = quic and context.page is not None
+    fields = {"response_headers_to_add": [here]} if own else {"response_headers_to_remove": [HTTP3_FIELD]}
     manager: dict[str, Any] = {
         "@type": f"{_API}.filters.network.http_connection_manager.v3.HttpConnectionManager",
         "codec_type": "HTTP3" if quic else "AUTO",
         "stat_prefix": "quic" if quic else "tcp",
         "stream_idle_timeout": "0s",
-        "route_config": {"virtual_hosts": [{"name": "study", "domains": ["*"], "routes": [route]}]},
+        "route_config": {"virtual_hosts": [{"name": "study", "domains": ["*"], "routes": [route]}], **fields},
         "http_filters": [
             {"name": "envoy.filters.http.router", "typed_config": {"@type": f"{_API}.filters.http.router.v3.Router"}}
         ],

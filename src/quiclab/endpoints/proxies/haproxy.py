@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._origin import is_cold, origin_facts, with_origin_knob
-from quiclab.endpoints._pages import listening
+from quiclab.endpoints._pages import HTTP3_FIELD, HTTP3_HERE, listening
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
 from quiclab.spec.model import Knobs, Program, Protocol, Tcp
@@ -93,6 +93,7 @@ def _configuration(context: Context) -> str:
     binds = _binds(context, context.authority, ("server", *(host.name for host in hosts[:1])), ("h1", "h2", "h3"))
     for host in context.other_hosts:
         binds += _binds(context, replace(context, address=host.address).authority, (host.name,), host.protocols)
+    here = f"http-response set-header {HTTP3_FIELD} '{HTTP3_HERE}' if {{ fc_http_major 3 }}" if context.page else ""
     newline = "\n    "
     alpn = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}[origin.protocol if origin else "h1"]
     verified = f"ssl verify required ca-file {context.ca} verifyhost {context.host} sni str({context.host})"
@@ -113,6 +114,9 @@ defaults
 frontend client
     {newline.join(binds)}
     http-request set-header Host {context.host}
+    # The origin's names the origin's own port.
+    http-response del-header {HTTP3_FIELD}
+    {here}
     default_backend origin
 backend origin
     {compression}

@@ -50,6 +50,8 @@ class NginxProxy:
                 "proxy_ssl_verify on;",
                 "proxy_ssl_verify_depth 20;",
                 f"proxy_ssl_trusted_certificate {context.ca};",
+                # The origin's names the origin's own port.
+                "proxy_hide_header Alt-Svc;",
                 "proxy_max_temp_file_size 0;",
                 "proxy_next_upstream off;",
             )

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
-from quiclab.endpoints._pages import CONTENT_TYPES, HEADERS
+from quiclab.endpoints._pages import CONTENT_TYPES, HEADERS, HTTP3_FIELD, HTTP3_HERE
 from quiclab.endpoints._quic_go import (
     least_connection_window,
     probe_quic_go,
@@ -94,4 +94,5 @@ def _page(context: Context) -> dict[str, object] | None:
         }
         for host in context.page.hosts
     ]
-    return {"content_types": dict(CONTENT_TYPES), "headers": dict(HEADERS), "hosts": hosts}
+    fields = {"headers": dict(HEADERS), "headers_over_h3": {HTTP3_FIELD: HTTP3_HERE}}
+    return {"content_types": dict(CONTENT_TYPES), **fields, "hosts": hosts}

@@ -30,6 +30,7 @@ EVENTS = {
     "TCP_CONNECT_ATTEMPT": 6,
     "SSL_CONNECT": 7,
     "QUIC_SESSION_CLOSED": 8,
+    "RESOURCE_SCHEDULER_REQUEST_STARTED": 9,
 }
 
 _COMPACT: dict[str, Any] = {"separators": (",", ":")}
@@ -136,9 +137,12 @@ def test_the_netlog_proves_the_protocol_of_this_request(tmp_path: Path, name: st
         (9, "TCP_CONNECT_ATTEMPT", 2, {}),
         (9, "SSL_CONNECT", 2, {"next_proto": "h2"}),
         (7, name, 0, {}),
+        (8, "RESOURCE_SCHEDULER_REQUEST_STARTED", 0, {"trigger": 5}),
         (8, "HTTP_TRANSACTION_SEND_REQUEST_HEADERS", 0, {}),
     )
-    assert proof_of(file, URL) == {"http_version": version, "alpn": alpn, "connections": 1}
+    assert proof_of(file, URL) == {
+        "http_version": version, "alpn": alpn, "connections": 1, "requests_held_back": 1
+    }  # fmt: skip
 
 
 def test_the_netlog_of_a_killed_browser_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
@@ -151,7 +155,9 @@ def test_the_netlog_of_a_killed_browser_is_read_as_far_as_it_goes(tmp_path: Path
         (7, "URL_REQUEST_START_JOB", 2, {"net_error": -2}),
         end=',\n{"params":{"a',
     )
-    assert proof_of(file, URL) == {"net_error": "ERR_FAILED", "quic_closed": "certificate unknown.", "connections": 1}
+    assert proof_of(file, URL) == {
+        "net_error": "ERR_FAILED", "quic_closed": "certificate unknown.", "connections": 1, "requests_held_back": 0
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ["", "\n", "no JSON", '{"constants":{}}', '{"constants":{"logEventTypes":{}'])
