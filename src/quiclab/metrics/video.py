@@ -15,6 +15,8 @@ from quiclab.metrics.measured import measured_tables
 from quiclab.tables import TABLES
 
 _SECOND_NS = 10**9
+_CONTENT_BYTES = 500
+"""Packets from this size on carry content; acknowledgments and what ends a connection are smaller."""
 
 
 def _video(evidence: Evidence) -> Mapping[str, Any]:
@@ -134,7 +136,10 @@ def switches(evidence: Evidence) -> float:
 
 
 def _per_second(evidence: Evidence) -> list[int]:
-    """Bits that arrived at the client in each whole second since its first packet, until the last that any came in."""
+    """Bits that arrived at the client in each whole second since its first packet, until the last with content in it.
+
+    What comes later, of HTTP/2 the end of the connection, would add idle seconds to one transport and not to another.
+    """
     _video(evidence)
     packets = evidence.packets("client", "down")
     if packets.is_empty():
@@ -142,7 +147,9 @@ def _per_second(evidence: Evidence) -> list[int]:
     second = ((pl.col("time_ns") - evidence.zero_ns) // _SECOND_NS).alias("second")
     bits = packets.group_by(second).agg(bits=pl.col("size_bytes").cast(pl.Int64).sum() * 8)
     by_second = dict(bits.iter_rows())
-    whole = max(by_second)  # the last one is not over when the browser ends
+    content = packets.filter(pl.col("size_bytes") >= _CONTENT_BYTES).select(second)["second"]
+    # The last one is not over when the browser, or the file, ends.
+    whole = int(content.max() or 0)  # type: ignore[arg-type]
     if not whole:
         raise Unknown("it took less than a second")
     return [int(by_second.get(number, 0)) for number in range(whole)]
@@ -236,7 +243,8 @@ VIDEO = (
     Metric("quality_switches", "", "lower", "How often the quality that was shown became another.", switches),
     Metric(
         "throughput_bit_per_s", "bit/s", "higher",
-        "Mean of the whole seconds since the client's first packet, of IP packets that arrived at the client.",
+        "Mean of the whole seconds since the client's first packet, until content came for the last time, of IP "
+        "packets that arrived at the client.",
         throughput_bit_per_s,
     ),
     Metric(

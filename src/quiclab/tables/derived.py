@@ -74,7 +74,7 @@ PAGE_PROGRESS = Table(
 
 VIDEO_THROUGHPUT = Table(
     "video_throughput",
-    "One whole second of a video's trial, until the last in which anything came; of videos alone.",
+    "One whole second of a video's trial, until the last in which content came; of videos alone.",
     (
         Column("second", pl.UInt32, "s", NEVER, "From 0, since the client's first packet."),
         Column("bit_per_s", pl.UInt64, "bit/s", NEVER, "IP packets that arrived at the client's end of the link."),

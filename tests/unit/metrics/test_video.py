@@ -87,11 +87,14 @@ def test_what_cannot_be_told(tmp_path: Path) -> None:
 
 
 def test_each_second_of_a_video() -> None:
-    """Whole seconds since the client's first packet; a silent one has a row too, the last, which was cut off, none."""
+    """Whole seconds since the client's first packet; a silent one has a row too, the last, which was cut off, none.
+
+    What comes after the content, as what ends a connection of HTTP/2 seconds later, adds no seconds.
+    """
     up = {"vantage": "client", "direction": "up", "protocol": "tcp", "time_ns": 5, "size_bytes": 60}
     down = [
         {"vantage": "client", "direction": "down", "protocol": "tcp", "time_ns": 5 + ms * 10**6, "size_bytes": size}
-        for ms, size in ((0, 100), (999, 25), (2_500, 1_000), (3_001, 7))
+        for ms, size in ((0, 100), (999, 25), (2_500, 1_000), (3_001, 700), (7_500, 60))
     ]
     packets = TABLES["ip_packets"].empty()
     known = pl.DataFrame([up, *down], schema={name: packets.schema[name] for name in up})
