@@ -3,7 +3,8 @@
 
 Its QUIC sends with NewReno up to version 1.27.4 and with CUBIC from 1.27.5 on, does not pace, and accepts
 early data from 1.29.1 on (with OpenSSL). Its first flight is not the ten packets of RFC 9002 section 7.2: its window
-begins at twice the largest datagram that it would take, so that only its stream buffer ends the flight.
+begins at twice the largest datagram that it would take, 2 × 65,527 bytes, so that only its stream buffer ends the
+flight. Up to 1.27.4 no loss takes the window below that either: on a path that holds less it does not react to loss.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def nginx_facts(protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
     if protocol != "h3":
         return tcp_sender_facts(tcp)
     return {
-        "congestion_control": "nginx NewReno with beta 0.5 (from 1.27.5 on: CUBIC)",
+        "congestion_control": "nginx NewReno with beta 0.5, window never below 131 KB (from 1.27.5 on: CUBIC)",
         "initial_window": "58 packets (seen: as much as its stream buffer of 64 KiB holds)",
         "packet_size": "UDP payload 1200 bytes, growing by path MTU discovery",
         "pacing": "not paced",

@@ -20,9 +20,9 @@ def retransmitted_bytes(evidence: Evidence) -> float:
         streams: defaultdict[tuple[str, int], IntervalSet] = defaultdict(IntervalSet)
         for frame in quic.stream_frames(evidence, evidence.sender, "sent"):
             again += frame.end - frame.start - streams[frame.stream].add_length(frame.start, frame.end)
-        return again
+    # Beside a page's QUIC there are other hosts, which may have TCP alone.
     connections = tcp.sent_segments(evidence, evidence.sender, evidence.way)
-    if not connections:
+    if not connections and not evidence.quic:
         raise Unknown(f"the {evidence.sender}'s capture holds no packet that the {evidence.sender} sent")
     for segments in connections:
         sent = IntervalSet()
@@ -68,7 +68,7 @@ RETRANSMISSION = (
         "lower",
         "Bytes that the sender of the bodies (the server; of an upload the client) sent again. TCP: payload whose "
         "sequence number was sent before, in the capture at its end. QUIC: STREAM data whose offset was sent before, "
-        "in the decrypted capture at its end or by its own log.",
+        "in the decrypted capture at its end or by its own log. Of a page over both: together.",
         retransmitted_bytes,
     ),
     Metric(

@@ -54,8 +54,11 @@ def unwrap(numbers: Int64s, origin: int) -> Int64s:
 
 
 def sent_segments(evidence: Evidence, end: End, direction: Direction) -> list[Segments]:
-    """The segments with payload of one direction as one end's capture shows them, one entry per connection."""
-    packets = evidence.packets(end, direction)
+    """The segments with payload of one direction as one end's capture shows them, one entry per connection.
+
+    Of a page over HTTP/3 too, whose other hosts may have TCP alone.
+    """
+    packets = evidence.packets(end, direction, ("tcp",))
     if end == ("client" if direction == "down" else "server"):
         packets = packets.filter(pl.col("dropped").is_null())
     connections = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from decoders import writers
 from unit.metrics import scenes
 
 
@@ -16,6 +17,16 @@ def test_tcp_counts_what_left_the_server_twice(tmp_path: Path) -> None:
 def test_quic_counts_stream_offsets_that_were_sent_twice(tmp_path: Path) -> None:
     """The lost packet's 100 bytes of stream data, in a packet of another number and size."""
     assert scenes.quic_scene().metrics(tmp_path)["retransmitted_bytes"].value == 100
+
+
+def test_connections_of_both_transports_are_counted(tmp_path: Path) -> None:
+    """Of a page over HTTP/3 one host has TCP alone: a segment of 60 bytes is lost there and comes again."""
+    scene = scenes.quic_scene()
+    scene.send("up", 80, writers.tcp("up", 7, flags=2))
+    scene.send("down", 90, writers.tcp("down", 500, ack=8, flags=2))
+    scene.send("down", 100, writers.tcp("down", 501, bytes(60), ack=8), lost=True)
+    scene.send("down", 120, writers.tcp("down", 501, bytes(60), ack=8))
+    assert scene.metrics(tmp_path)["retransmitted_bytes"].value == 160
 
 
 def test_the_first_data_sent_again_has_an_offset(tmp_path: Path) -> None:
