@@ -9,6 +9,9 @@ from quiclab.metrics import quic, tcp
 from quiclab.metrics._api import Metric
 from quiclab.metrics.evidence import CAPTURES, Evidence, Unknown
 
+_FIN = 1
+"""The bit of TCP's flags (RFC 9293 section 3.1)."""
+
 
 def setup_ms(evidence: Evidence) -> float:
     """Departure of the first packet with which the client can send application data."""
@@ -58,7 +61,13 @@ def to_last_packet_ms(evidence: Evidence) -> float:
     close_ns = (evidence.trial.get("client") or {}).get("close_ns")
     if close_ns is None:
         raise Unknown("the client did not say when it closed")
-    before = evidence.packets("client", "down").filter(pl.col("time_ns") <= close_ns)
+    came = evidence.packets("client", "down").filter(pl.col("time_ns") <= close_ns)
+    # Of TCP without what answers the client's FIN: over a short path it is there before the client is gone.
+    sent = evidence.packets("client", "up").filter(pl.col("tcp_flags") & _FIN > 0)
+    fins = sent.group_by(pl.col("src_port").alias("dst_port")).agg(pl.col("time_ns").min().alias("fin_ns"))
+    before = came.join(fins, on="dst_port", how="left").filter(
+        pl.col("fin_ns").is_null() | (pl.col("time_ns") <= pl.col("fin_ns"))
+    )
     if before.is_empty():
         raise Unknown("the client's capture holds no packet from the server")
     return evidence.since_zero_ms(int(before["time_ns"].max()))  # type: ignore[arg-type]
@@ -148,7 +157,7 @@ TIMES = (
         "ms",
         "lower",
         "First packet of the client to the arrival of the last packet from the server before the client closes "
-        "(Yu and Benson 2021, section 3).",
+        "(Yu and Benson 2021, section 3): what answers its FIN does not count, wherever it is when the client ends.",
         to_last_packet_ms,
     ),
     Metric(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from decoders import writers
 from unit.metrics import scenes
 
 
@@ -33,6 +34,14 @@ def test_the_last_packet_is_the_last_before_the_close(tmp_path: Path) -> None:
     assert tcp.note == "the client's capture holds no packet from the server"
     (tmp_path / "quic").mkdir()
     assert scenes.quic_scene().metrics(tmp_path / "quic")["to_last_packet_ms"].value == pytest.approx(68)
+
+
+def test_what_answers_the_clients_fin_is_not_the_last_packet(tmp_path: Path) -> None:
+    """It is there in time over a short path only: the data that came before counts, over every path."""
+    scene = scenes.tcp_scene()
+    scene.send("down", 1107, writers.tcp("down", 2**32 - 150 + 532, ack=273))
+    scene.extra["client"] = {"requests": [scene.request], "close_ns": scenes.ns(1200)}
+    assert scene.metrics(tmp_path)["to_last_packet_ms"].value == pytest.approx(1096)
 
 
 @pytest.mark.parametrize("server_log", [True, False], ids=["by packet number", "by order and size"])
