@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import polars
@@ -85,6 +86,17 @@ def test_the_report_is_one_offline_file(study: Path) -> None:
     page = (study / "report.html").read_text()
     assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=.https?:", page)
     assert list((study / "report" / "data").glob("*.csv"))
+
+
+def test_tables_that_are_gone_are_made_again(study: Path, tmp_path: Path) -> None:
+    """Everything that is derived comes from the logs."""
+    copy = tmp_path / "study"
+    shutil.copytree(study, copy)
+    shutil.rmtree(copy / "tables")
+    (copy / "metrics.parquet").unlink()
+    done = quiclab("report", copy)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert polars.read_parquet(copy / "metrics.parquet").equals(polars.read_parquet(study / "metrics.parquet"))
 
 
 def test_running_again_repeats_nothing(study: Path) -> None:

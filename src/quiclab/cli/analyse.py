@@ -92,7 +92,7 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
     if "page" in (document.get("expected") or {}):
         _write_har(study_dir, trial_id, tables)
     for name, table in tables.items():
-        (study_dir.tables / name).mkdir(exist_ok=True)
+        (study_dir.tables / name).mkdir(parents=True, exist_ok=True)
         table.write_parquet(study_dir.tables / name / f"{trial_id}.parquet")
 
 
