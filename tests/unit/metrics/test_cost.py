@@ -21,8 +21,11 @@ COST = {
 }
 
 
-def _metrics(tmp_path: Path, cost: dict[str, Any], body_bytes: int = 2_000_000) -> dict[str, MetricRow]:
+def _metrics(
+    tmp_path: Path, cost: dict[str, Any], body_bytes: int = 2_000_000, client: str = "curl"
+) -> dict[str, MetricRow]:
     trial = {"trial_id": "t", "protocol": "h3", "host": {"cost": cost}, "expected": {"body_bytes": body_bytes}}
+    trial["client"] = {"versions": {client: "1"}, "requests": []}
     return {row.name: row for row in compute_trial(tmp_path, {}, trial)}
 
 
@@ -33,6 +36,15 @@ def test_cost_of_a_program(tmp_path: Path) -> None:
     assert found["client_cpu_ms"].value == pytest.approx(30)
     assert found["client_context_switches"].value == 7
     assert found["client_page_faults"].value == 101
+
+
+def test_the_switches_of_a_browser_are_not_told(tmp_path: Path) -> None:
+    """Those of threads that ended are gone; its processor time is not."""
+    found = _metrics(tmp_path, {"client": COST, "server": COST}, client="chromium")
+    assert found["client_context_switches"].value is None
+    assert "threads of a browser" in (found["client_context_switches"].note or "")
+    assert found["server_context_switches"].value == 7
+    assert found["client_cpu_ms"].value == pytest.approx(30)
 
 
 def test_what_is_not_told_is_no_zero(tmp_path: Path) -> None:
