@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from quiclab.metrics.cost import tells_switches
 from quiclab.report import wording
 from quiclab.report.metric_values import middle
 from quiclab.report.model import StudyAnalysis
@@ -81,7 +82,8 @@ def _rows(study: Study) -> Iterator[dict[str, Any]]:
     for trial in verified.sort("cell_id", "arm", "block").select("cell_id", "arm", "block", "trial_id").to_dicts():
         record = read_json(study.directory / "trials" / trial["trial_id"] / "trial.json", [])
         for role, cost in (record.get("host", {}).get("cost") or {}).items():
-            yield {**trial, "role": role, **_numbers(cost)}
+            untold = {} if tells_switches(record, role) else {"context_switches": None}
+            yield {**trial, "role": role, **_numbers(cost), **untold}
 
 
 def _numbers(cost: dict[str, Any]) -> dict[str, float | None]:

@@ -83,3 +83,11 @@ def test_the_data_have_a_row_per_trial_and_program(tmp_path: Path) -> None:
     assert data.height == (9 + 8) * 2
     first = data.filter((pl.col("arm") == "h3") & (pl.col("role") == "server")).row(0, named=True)
     assert (first["user_s"], first["system_s"], first["block"]) == (0.15, 0.05, 0)
+
+
+def test_the_switches_of_a_browser_are_not_told(tmp_path: Path) -> None:
+    """Its processor time is, and all of its server."""
+    directory = changed(tmp_path, lambda document: document.update(client={"versions": {"chromium": "1"}}))
+    client, server = (row for row in table(directory).rows if row[1] == "h2")
+    assert (client[4], client[8]) == ("100 ms", NOT_TOLD)
+    assert server[8] == "103"
