@@ -19,10 +19,9 @@ OPENSSL_GROUPS: Mapping[str, str] = {
 def tcp_sender_facts(tcp: Tcp) -> Mapping[str, str]:
     """Of a server."""
     name = tcp.congestion_control
-    window = f"{tcp.initial_window} packets"
     return {
         "congestion_control": f"Linux {name}" + (" with beta 0.5" if name == "reno" else ""),
-        "initial_window": window if tcp.max_window is None else f"{window}, at most {tcp.max_window}",
+        "initial_window": f"{tcp.initial_window} packets",
         "packet_size": f"TCP payload {1448 if tcp.timestamps else 1460} bytes",
         "pacing": "paced" if name == "bbr" or tcp.pacing else "not paced",
     }

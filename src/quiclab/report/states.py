@@ -75,23 +75,22 @@ def _each(
         zero_ns, end_ms = start_ns(study, trial_id), times_ms.get(trial_id)
         if zero_ns is None or end_ms is None:
             continue
-        packets, most_bytes = bounds.get(arm, (None, None))
         missed_ms: float | None
-        spans, missed_ms = tcp_states.spans(study, trial_id, zero_ns, packets)
+        spans, missed_ms = tcp_states.spans(study, trial_id, zero_ns)
         if not spans:
             missed_ms = None
-            spans = quic_states.spans(study, trial_id, zero_ns, most_bytes)
+            spans = quic_states.spans(study, trial_id, zero_ns, bounds.get(arm))
         spans = [(state, begin) for state, begin in spans if begin < end_ms]
         told = merged([("init", 0.0), *spans]) if spans else [(NOT_TOLD, 0.0)]
         found.append((arm, told, end_ms, missed_ms))
     return found if any(spans[0][0] != NOT_TOLD for _, spans, _, _ in found) else []
 
 
-def _most(arm: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """The largest window that the spec allows an arm's sender: TCP's in packets, QUIC's in bytes."""
+def _most(arm: Mapping[str, Any]) -> int | None:
+    """The largest window that the spec allows an arm's sender over QUIC, in bytes."""
     sender = arm.get("proxy") or arm.get("server") or {}
-    packets, most_bytes = (arm.get("tcp") or {}).get("max_window"), (sender.get("knobs") or {}).get("max_window")
-    return packets, most_bytes if isinstance(most_bytes, int) else None
+    most_bytes = (sender.get("knobs") or {}).get("max_window")
+    return most_bytes if isinstance(most_bytes, int) else None
 
 
 def merged(spans: list[Span]) -> list[Span]:

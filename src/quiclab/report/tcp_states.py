@@ -21,9 +21,7 @@ _TICK_NS = 10_500_000
 """The kernel counts the time that a window held it back in ticks of its own, of 10 ms at the most."""
 
 
-def spans(
-    study: OpenedStudy, trial_id: str, zero_ns: int, most_packets: int | None
-) -> tuple[list[tuple[str, float]], float]:
+def spans(study: OpenedStudy, trial_id: str, zero_ns: int) -> tuple[list[tuple[str, float]], float]:
     """States with their beginnings in ms, and the interval of the samples in ms; nothing where there are none."""
     samples = study.of_trial("tcp_info", trial_id)
     if samples is None:
@@ -32,7 +30,7 @@ def spans(
     own = _of_the_busy_connection(own.sort("time_ns"))
     if not own.height:
         return [], 0.0
-    told = own.select(((pl.col("time_ns") - zero_ns) / 1e6).alias("x_ms"), _state(most_packets).alias("state"))
+    told = own.select(((pl.col("time_ns") - zero_ns) / 1e6).alias("x_ms"), _state().alias("state"))
     interval = own["time_ns"].diff().drop_nulls().median()
     changed = told.filter(pl.col("state") != pl.col("state").shift(1, fill_value=""))
     return [(state, x_ms) for x_ms, state in changed.rows()], float(interval or 0) / 1e6  # type: ignore[arg-type]
@@ -54,13 +52,12 @@ def _of_the_busy_connection(samples: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _state(most_packets: int | None) -> pl.Expr:
+def _state() -> pl.Expr:
     """The first of these that holds of a sample."""
     held_back = _counting(pl.col("rwnd_limited_us"))
     in_flight = pl.col("unacked").cast(pl.Int64) - pl.col("sacked") - pl.col("lost") + pl.col("retrans")
     nothing_waits = (pl.col("notsent_bytes") == 0) & (in_flight < pl.col("snd_cwnd"))
     pacing, window = pl.col("bbr_pacing_gain_256ths"), pl.col("bbr_cwnd_gain_256ths")
-    at_most = pl.lit(value=False) if most_packets is None else pl.col("snd_cwnd") >= most_packets
     return (
         pl.when(pl.col("data_segs_out") == 0).then(pl.lit("init"))
         .when(pl.col("ca_state") == "loss").then(pl.lit("timeout"))
@@ -71,7 +68,6 @@ def _state(most_packets: int | None) -> pl.Expr:
         .when(pacing <= _DRAIN_GAIN).then(pl.lit("drain"))
         .when(window == _PROBE_RTT_GAIN).then(pl.lit("probe_rtt"))
         .when(pacing.is_not_null()).then(pl.lit("probe_bw"))
-        .when(at_most).then(pl.lit("maximum_window"))
         .when(pl.col("snd_cwnd") < pl.col("snd_ssthresh")).then(pl.lit("slow_start"))
         .otherwise(pl.lit("congestion_avoidance"))
     )  # fmt: skip

@@ -148,7 +148,7 @@ def _transfer(
     )
     observation.watch("client", client)
     link = stack.enter_context(topology.link())
-    route = RouteMetrics(arm.tcp.congestion_control, arm.tcp.initial_window, arm.tcp.max_window)
+    route = RouteMetrics(arm.tcp.congestion_control, arm.tcp.initial_window)
     stack.enter_context(probe.way.open(client_end, far_end, route))
     phase("link")
     observation.begin()

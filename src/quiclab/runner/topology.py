@@ -142,4 +142,4 @@ class Topology:
 
 
 def _route(tcp: model.Tcp) -> RouteMetrics:
-    return RouteMetrics(tcp.congestion_control, tcp.initial_window, tcp.max_window)
+    return RouteMetrics(tcp.congestion_control, tcp.initial_window)

@@ -46,7 +46,6 @@ TCP_KEYS: Mapping[str, Kind[Any]] = {
     "dsack": kinds.FLAG,
     "rack": kinds.FLAG,
     "reordering": kinds.whole(1, 300),
-    "max_window": kinds.whole(1, 1_000_000),
     "pacing": kinds.FLAG,
 }
 TCP: Kind[Tcp] = Kind(

@@ -106,8 +106,6 @@ class Tcp:
     """Loss detection by time (RFC 8985) beside duplicate acknowledgements."""
     reordering: int = 3
     """Duplicate acknowledgements that mean a loss, to begin with (tcp_reordering)."""
-    max_window: int | None = None
-    """Most packets in the congestion window, fixed on the route (`cwnd lock`). None is no bound."""
     pacing: bool = False
     """Spread packets over the round trip: without the fq queue Linux does so by itself once a socket has a rate limit
     (SO_MAX_PACING_RATE), which the listening sockets of server and proxy then get. `bbr` always does."""

@@ -24,7 +24,6 @@ T = TypeVar("T")
 
 _IFA_F_NODAD = 0x02
 _NUD_PERMANENT = 0x80
-_RTAX_CWND = 7
 _TABLE_LOCAL = 255
 _ROUTE_PATIENCE_S = 10.0
 _STANDBY = 2048
@@ -38,15 +37,14 @@ class RouteMetrics:
     congestion_control: str
     initial_window: int
     """Packets."""
-    max_window: int | None = None
-    """Packets; None is no bound."""
 
     def netlink(self) -> dict[str, Any]:
-        """As rtnetlink(7) wants them. A window that is not locked is a first value only."""
-        metrics: dict[str, Any] = {"initcwnd": self.initial_window, "cc_algo": self.congestion_control}
-        if self.max_window is not None:
-            metrics |= {"cwnd": self.max_window, "lock": 1 << _RTAX_CWND}
-        return metrics
+        """As rtnetlink(7) wants them.
+
+        A locked `cwnd` would bound nothing: the kernel takes it with what it remembers of earlier connections, which it
+        is told not to (`tcp_no_metrics_save`).
+        """
+        return {"initcwnd": self.initial_window, "cc_algo": self.congestion_control}
 
 
 class NetworkNamespace:

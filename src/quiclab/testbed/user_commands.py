@@ -50,7 +50,7 @@ class UserCommands:
 def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
     """Run them until the client ends; its exit code, or 128 + signal. Raises HostError when the link cannot run."""
     tcp = tcp_on(commands.path, model.Tcp(commands.congestion_control))
-    route = RouteMetrics(tcp.congestion_control, tcp.initial_window, tcp.max_window)
+    route = RouteMetrics(tcp.congestion_control, tcp.initial_window)
     settings = LinkSettings(
         backend=_backend(commands.backend),
         mtu=commands.path.mtu,

@@ -45,7 +45,6 @@ def study_of(directory: Path, **tables: list[dict[str, Any]]) -> Any:
         ({"data_segs_out": 0}, "init"),
         ({}, "slow_start"),
         ({"snd_ssthresh": 10}, "congestion_avoidance"),
-        ({"snd_ssthresh": 10, "snd_cwnd": 20, "unacked": 20}, "maximum_window"),
         ({"ca_state": "loss"}, "timeout"),
         ({"ca_state": "recovery"}, "recovery"),
         ({"notsent_bytes": 0, "unacked": 4}, "application_limited"),
@@ -59,14 +58,14 @@ def study_of(directory: Path, **tables: list[dict[str, Any]]) -> Any:
 def test_open_is_split_by_what_the_kernel_tells(tmp_path: Path, more: dict[str, Any], state: str) -> None:
     """The kernel's `open` says only that nothing is wrong."""
     study = study_of(tmp_path, tcp_info=[sample(10, **more), sample(12, **more)])
-    assert tcp_states.spans(study, "00", ZERO_NS, 20) == ([(state, 10.0)], 2.0)
+    assert tcp_states.spans(study, "00", ZERO_NS) == ([(state, 10.0)], 2.0)
 
 
 def test_a_window_of_the_receiver_that_holds_back_is_one_state(tmp_path: Path) -> None:
     """The kernel counts that time in ticks: between two of them nothing seems to grow."""
     counts = (0, 0, 4000, 4000, 8000, 8000, 8000, 8000, 8000, 8000)
     rows = [sample(10 + 4 * place, rwnd_limited_us=count) for place, count in enumerate(counts)]
-    states, interval = tcp_states.spans(study_of(tmp_path, tcp_info=rows), "00", ZERO_NS, None)
+    states, interval = tcp_states.spans(study_of(tmp_path, tcp_info=rows), "00", ZERO_NS)
     assert states == [("slow_start", 10.0), ("flow_limited", 18.0), ("slow_start", 30.0)]
     assert interval == 4.0
 
@@ -75,7 +74,7 @@ def test_the_connection_that_sends_now_tells(tmp_path: Path) -> None:
     """After a change of the client's address the old connection is still there, and retransmits into nothing."""
     old = [sample(ms, ca_state="loss" if ms > 20 else "open", bytes_sent=min(ms, 20)) for ms in (10, 20, 30, 40)]
     new = [sample(ms + 1, connection="d", snd_ssthresh=1) for ms in (30, 40)]
-    states, _ = tcp_states.spans(study_of(tmp_path, tcp_info=[*old, *new]), "00", ZERO_NS, None)
+    states, _ = tcp_states.spans(study_of(tmp_path, tcp_info=[*old, *new]), "00", ZERO_NS)
     assert states[0] == ("slow_start", 10.0)
     assert states[-1] == ("congestion_avoidance", 31.0)
 
