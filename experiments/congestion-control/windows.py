@@ -24,8 +24,9 @@ def windows_bytes(study: Path, trial: Path) -> list[int]:
     """Every window that the sender told, in bytes; empty where it tells none."""
     samples = trial / "raw" / "server.tcpinfo"
     if samples.exists():
-        told = tcp_info_samples(samples).select(polars.col("snd_cwnd") * polars.col("snd_mss_bytes"))
-        return told.to_series().to_list()
+        # The warm-up before the transfer is a connection of the server's end to itself.
+        transfer = tcp_info_samples(samples).filter(polars.col("remote_address") != polars.col("local_address"))
+        return transfer.select(polars.col("snd_cwnd") * polars.col("snd_mss_bytes")).to_series().to_list()
     table = study / "tables" / "transport_metrics" / f"{trial.name}.parquet"
     if not table.exists():
         return []
