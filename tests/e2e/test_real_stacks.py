@@ -32,7 +32,8 @@ def test_everybody_understands_everybody(tmp_path: Path) -> None:
     accepted = {(r["client"], r["front"]) for r in results if r["what"] == "0-RTT" and r["outcome"] == "verified"}
     assert {("quiche", "quiche"), ("ngtcp2", "ngtcp2"), ("quic-go", "quic-go")} <= accepted
     migrated = {(r["client"], r["front"]) for r in results if r["what"] == "migration" and r["outcome"] == "verified"}
-    assert {("quiche", "quiche"), ("ngtcp2", "ngtcp2")} <= migrated
+    # With quiche's own server (0.30) the transfer may stand still after the change (experiments/liu-migration).
+    assert {("quiche", "nginx"), ("quiche", "ngtcp2"), ("ngtcp2", "ngtcp2")} <= migrated
     refused = next(r for r in results if (r["front"], r["what"]) == ("haproxy", "migration"))
     assert refused["outcome"] == "failed"  # it forbids migration (RFC 9000 section 18.2)
 
