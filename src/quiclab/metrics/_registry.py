@@ -6,6 +6,7 @@ from __future__ import annotations
 from quiclab.metrics._api import Metric
 from quiclab.metrics.address_change import ADDRESS_CHANGE
 from quiclab.metrics.competition import COMPETITION
+from quiclab.metrics.connection_times import CONNECTION_TIMES
 from quiclab.metrics.cost import COST
 from quiclab.metrics.ecn import ECN
 from quiclab.metrics.held_back import HELD_BACK
@@ -20,6 +21,6 @@ from quiclab.metrics.times import TIMES
 from quiclab.metrics.video import VIDEO
 
 METRICS: tuple[Metric, ...] = (
-    *TIMES, *OBJECTS, *PAGE, *ORDER, *ADDRESS_CHANGE, *RETRANSMISSION, *PATH, *PATH_TIMES, *ECN, *COST, *COMPETITION,
-    *VIDEO, *SESSIONS, *HELD_BACK,
+    *TIMES, *CONNECTION_TIMES, *OBJECTS, *PAGE, *ORDER, *ADDRESS_CHANGE, *RETRANSMISSION, *PATH, *PATH_TIMES, *ECN,
+    *COST, *COMPETITION, *VIDEO, *SESSIONS, *HELD_BACK,
 )  # fmt: skip

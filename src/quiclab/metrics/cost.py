@@ -13,6 +13,7 @@ from quiclab.metrics.evidence import Evidence, Unknown
 
 Role = Literal["client", "server", "proxy"]
 _NS_PER_MS, _BYTES_PER_MB = 1e6, 1e6
+_WINDOW_NS = 1_000_000_000
 _BROWSERS = {"chromium", "firefox"}
 _DURING = "from the request to the client's end"
 
@@ -44,6 +45,21 @@ def _switches(evidence: Evidence, role: Role) -> float:
 
 def _cpu_ms(evidence: Evidence, role: Role) -> float:
     return _sum(evidence, role, "cpu_ns") / _NS_PER_MS
+
+
+def _cpu_peak_pct(evidence: Evidence, role: Role) -> float:
+    """The largest use within a window of a second, or of as little more as lies between two looks."""
+    looks = evidence.table("process_usage").filter(
+        pl.col("role") == role, pl.col("scope") == "sample", pl.col("time_ns") >= evidence.zero_ns
+    )
+    looks = looks.drop_nulls("cpu_ns").select("time_ns", "cpu_ns").sort("time_ns")
+    later = looks.select("cpu_ns", at_ns="time_ns", time_ns=pl.col("time_ns") - _WINDOW_NS).sort("time_ns")
+    windows = looks.join_asof(later, on="time_ns", strategy="forward").drop_nulls("at_ns")
+    if windows.is_empty():
+        raise Unknown(f"the {role} was not looked at for a whole second after the client's first packet")
+    # Of children that ended between two looks the first may still count what the second does not.
+    used = (pl.col("cpu_ns_right") - pl.col("cpu_ns")).clip(lower_bound=0) / (pl.col("at_ns") - pl.col("time_ns"))
+    return 100 * float(windows.select(used.max()).item())
 
 
 def _cpu_ms_per_mb(evidence: Evidence, role: Role) -> float:
@@ -80,6 +96,14 @@ def _metrics(role: Role) -> tuple[Metric, ...]:
             _cpu_ms_per_mb,
         ),
         metric("cpu_ms", "ms", "lower", f"Processor time of the {role} with its children {_DURING}.", _cpu_ms),
+        metric(
+            "cpu_peak_pct",
+            "%",
+            "lower",
+            f"The largest share of one processor that the {role} with its children used within a window of a second "
+            "after the client's first packet, by looks every 100 ms. Unknown where it was looked at for less.",
+            _cpu_peak_pct,
+        ),
         metric(
             "context_switches",
             "",

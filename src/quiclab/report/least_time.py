@@ -24,6 +24,11 @@ _QUIC_BYTES = 8 + 1 + 1 + 16 + 2
 _SETUP_ROUND_TRIPS = {"h1": 2, "h2": 2, "h3": 1}
 """TCP and TLS 1.3 one each; QUIC has both in one."""
 
+_EARLIEST_SCALES = {"uniform": 1.0, "normal": 3.67, "pareto": 0.67, "paretonormal": 1.42}
+"""By how many of its scales jitter can shorten a delay: the lowest quantile that the link draws, rounded up."""
+_FALSE_STARTERS = {"chromium", "firefox"}
+"""Send the request with their Finished in TLS 1.2 (RFC 7918)."""
+
 Entry = Mapping[str, Any]
 
 
@@ -91,8 +96,13 @@ def _beside(arm: ArmResult, least: float) -> tuple[str, ...]:
 
 
 def _setup_round_trips(arm: Entry) -> int:
-    knobs = (arm.get("client") or {}).get("knobs") or {}
+    client = arm.get("client") or {}
+    knobs, front = client.get("knobs") or {}, (arm.get("proxy") or arm.get("server") or {}).get("knobs") or {}
     trips = _SETUP_ROUND_TRIPS.get(str(arm.get("protocol")), 1)
+    if "1.2" in (knobs.get("tls_version"), front.get("tls_version")):
+        # A full handshake of TLS 1.2 takes two (RFC 5246 section 7.3), and no early data.
+        full = knobs.get("session") not in ("resumed", "early_data")
+        return trips + 1 if full and client.get("name") not in _FALSE_STARTERS else trips
     return trips - 1 if knobs.get("session") == "early_data" else trips
 
 
@@ -105,10 +115,17 @@ def _links_to_front(arm: Entry, links: list[Entry]) -> int:
 
 
 def _delay_ms(direction: Entry) -> float:
-    """The shortest that the direction ever has."""
+    """The shortest that the direction ever has, by jitter too."""
     delays = [_number(direction.get("delay_ns")) or 0.0]
     delays += [delay for change in _schedule(direction) if (delay := _number(change.get("delay_ns"))) is not None]
-    return min(delays) / 1e6
+    jitters = [direction.get("jitter"), *(change.get("jitter") for change in _schedule(direction))]
+    return max(0.0, min(delays) - max(_earlier_ns(jitter) for jitter in jitters)) / 1e6
+
+
+def _earlier_ns(jitter: Entry | None) -> float:
+    if not jitter:
+        return 0.0
+    return _EARLIEST_SCALES.get(str(jitter.get("distribution")), math.inf) * (_number(jitter.get("scale_ns")) or 0.0)
 
 
 def _serialisation_ms(size: float, path: Entry, direction: Entry, arm: Entry) -> float:

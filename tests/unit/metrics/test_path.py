@@ -81,6 +81,14 @@ def test_an_idle_bottleneck_has_no_rate(tmp_path: Path) -> None:
     assert (row.value, row.note) == (None, "the bottleneck was never busy")
 
 
+def test_a_few_packets_that_were_late_tell_no_rate(tmp_path: Path) -> None:
+    """The second left its service time after the first, but the first was written late: 13 Mbit/s of a link of 10."""
+    first = writers.record("down", 0, 0, SERVICE_NS, lateness_ns=SERVICE_NS // 4, service_ns=SERVICE_NS)
+    row = metrics_of([first, busy(1, 2 * SERVICE_NS, 1)], tmp_path)["path_rate_down_bit_per_s"]
+    assert row.value is None
+    assert row.note == "the bottleneck was busy for 1 packets, too few beside how late they were written"
+
+
 def test_lateness_queue_and_bytes_are_those_of_the_log(tmp_path: Path) -> None:
     """The 99th percentile is a value that occurred; duplicates of the link's own making are not the server's bytes."""
     records = [writers.record("down", index, 0, 9, lateness_ns=1000 * index, size_bytes=1000) for index in range(100)]

@@ -44,6 +44,34 @@ def test_early_data_saves_a_round_trip() -> None:
         assert without - with_it == pytest.approx(50)
 
 
+def test_tls_1_2_takes_a_round_trip_more() -> None:
+    """Not of a session that is resumed, nor in a browser, which does not wait for the server's Finished."""
+    plain = least_time_ms(_workload(), _path(), H2)
+    assert plain is not None
+
+    def extra(client: str, session: str | None) -> float:
+        knobs = {"tls_version": "1.2", "session": session}
+        found = least_time_ms(_workload(), _path(), H2 | {"client": {"name": client, "knobs": knobs}})
+        assert found is not None
+        return found - plain
+
+    assert extra("curl", None) == pytest.approx(50)
+    assert extra("curl", "resumed") == pytest.approx(0)
+    assert extra("chromium", None) == pytest.approx(0)
+
+
+@pytest.mark.parametrize(
+    ("distribution", "shorter_ms"), [("uniform", 10), ("normal", 25), ("pareto", 6.7), ("paretonormal", 14.2)]
+)
+def test_jitter_shortens_the_delay(distribution: str, shorter_ms: float) -> None:
+    """By as much as the link can draw, on the side that has it, and never below nothing: normal would take 36.7 of 25."""
+    jittery = _direction(jitter={"distribution": distribution, "scale_ns": 10_000_000})
+    plain, shaken = (least_time_ms(_workload(), _path(**sides), H3) for sides in ({}, {"up": jittery}))
+    assert plain is not None
+    assert shaken is not None
+    assert plain - shaken == pytest.approx(2 * shorter_ms)
+
+
 def test_many_objects() -> None:
     """One at a time each costs a round trip; all at once they cost one, and their bytes."""
     many = _workload(size_bytes=1000, count=10)
