@@ -141,6 +141,25 @@ def test_firefox_grants_the_windows_asked_for(tmp_path: Path) -> None:
     assert list((tmp_path / "qlog").glob("server.test*.sqlog")), "Firefox's own qlog"
 
 
+@needs_firefox
+def test_firefox_copies_a_profile_that_knows_nothing_of_trials(tmp_path: Path) -> None:
+    """Made by the first, used by the second; what the one set the other does not have."""
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    told = []
+    for name, protocol, knobs in (("a", "h3", Knobs(stream_window=ByteCount(1 << 18))), ("b", "h3", Knobs())):
+        folder = tmp_path / name
+        folder.mkdir()
+        request = visit(folder, Firefox(), knobs, protocols=(protocol,), kept=kept)
+        assert (request["told"], request["body_bytes"], request["http_version"]) == ("", SIZE, "HTTP/3")
+        assert request["browser"]["profile"] == "started once before, empty"
+        (parameters,) = (event for event in server_events(folder, "parameters_set") if event["initiator"] == "remote")
+        told.append(parameters["initial_max_stream_data_bidi_local"])
+    assert told[0] == 1 << 18
+    assert told[1] != told[0]
+    assert not (kept / "firefox-profile" / "prefs.js").exists()
+
+
 @needs_chromium
 @needs_certutil
 def test_chromium_fills_packets_to_the_size_asked_for(tmp_path: Path) -> None:

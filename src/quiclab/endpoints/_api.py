@@ -155,6 +155,8 @@ class Context:
     """Clients: the server is a stranger's."""
     page: PageContext | None = None
     """What is loaded or served is a page."""
+    kept: Path | None = None
+    """Clients: the study's folder for what takes long to make, is the same in all trials, and knows no server."""
 
     @property
     def names(self) -> tuple[str, ...]:

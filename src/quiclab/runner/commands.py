@@ -100,6 +100,7 @@ def part_command(laboratory: Laboratory, arm: model.Arm, workload: model.Workloa
             address_change=workload.address_change if part == "client" else None,
             priming=part == "first-visit",
             page=_page(laboratory, page, arm, seat, behind=behind) if page else None,
+            kept=laboratory.kept,
             origin=Origin(seat.origin or seat.address, ORIGIN_PORT, arm.origin_protocol) if part == "proxy" else None,
         )
     )

@@ -54,6 +54,11 @@ class Laboratory:
     pages: Mapping[str, ServedPage] = field(default_factory=dict)
     """Workload → its page."""
 
+    @property
+    def kept(self) -> Path:
+        """Where clients keep what they make once."""
+        return self.work_dir / "kept"
+
     def name_front(self, address: str) -> None:
         """Have the server's name stand for this address, in the file where names are looked up."""
         (self.work_dir / "hosts").write_text(_hosts(address))
@@ -89,6 +94,7 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     root, uploads = work_dir / "www", work_dir / "uploads"
     root.mkdir()
     uploads.mkdir()
+    (work_dir / "kept").mkdir()
     warm_up = os.urandom(1024)
     (root / WARM_UP_OBJECT).write_bytes(warm_up)
     expected = {}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fetches one URL with Firefox and writes down when. Started as: `python -I THIS job.json`.
 
-Firefox starts with a fresh profile and shows an empty page that belongs to the server's origin; then the program waits
-for a line on stdin. All instants are CLOCK_MONOTONIC in nanoseconds.
+Firefox starts with an unused profile and shows an empty page that belongs to the server's origin; then the program
+waits for a line on stdin. All instants are CLOCK_MONOTONIC in nanoseconds.
 """
 
 from __future__ import annotations
@@ -89,6 +89,10 @@ return new Promise((resolve) => {
 """
 """What about:networking shows."""
 _ALPN = {"HTTP/3": "h3", "HTTP/2": "h2"}
+_PROFILE = "profile"
+_LOG = "firefox.log"
+_OF_ONE_START = ("MarionetteActivePort", "lock", ".parentlock", "user.js", "prefs.js")
+"""In a profile: what would mislead the next start."""
 
 
 class Firefox:
@@ -163,27 +167,60 @@ Window = TypeVar("Window", bound=Firefox)
 
 @contextlib.contextmanager
 def open_firefox(job: dict[str, Any], kind: type[Window]) -> Iterator[Window]:
-    """Firefox with a profile of its own."""
+    """Firefox with a profile of its own, as new or as the first start of a new one left it."""
     home = Path(job["home"])
     shutil.rmtree(home, ignore_errors=True)
-    profile = home / "profile"
-    profile.mkdir(parents=True)
-    preferences = (
-        f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in job["preferences"].items()
-    )
-    (profile / "user.js").write_text("".join(preferences))
-    log = home / "firefox.log"
-    arguments = [*job["argv"], "--profile", str(profile)]
-    env = {"TMPDIR": str(home), **job["env"]}
-    with contextlib.ExitStack() as stack:
-        process = stack.enter_context(_browser.browser_process(arguments, env, home, log))
+    home.mkdir(parents=True)
+    kept = Path(job["profile"]) if job["profile"] is not None else None
+    if kept is not None:
+        if not kept.exists():
+            _start_once(job, home, kept)
+        shutil.copytree(kept, home / _PROFILE)
+    with _started(job, home, job["preferences"]) as (marionette, process):
         try:
-            marionette = stack.enter_context(Marionette(profile, process))
             browser = kind(job, marionette, process)
         except BrowserError as error:
-            raise BrowserError(f"Firefox did not start: {error}: {_browser.last_words(log)}") from error
+            raise BrowserError(f"Firefox did not start: {error}: {_browser.last_words(home / _LOG)}") from error
+        browser.facts["profile"] = "new" if kept is None else "started once before, empty"
         _browser.settle(process.pid)
         yield browser
+
+
+def _start_once(job: dict[str, Any], home: Path, kept: Path) -> None:
+    """The first start with a profile takes a second longer: Firefox fills stores, and caches of its own code. Here it
+    does so with what no trial changes and nothing shown, for all trials of the study to copy."""
+    folder = home / "first"
+    folder.mkdir()
+    with _started(job, folder, job["common_preferences"]) as (marionette, process):
+        try:
+            marionette.call("Marionette:Quit", {"flags": ["eForceQuit"]})
+            process.wait(_browser.START_PATIENCE_S)
+        except (BrowserError, subprocess.TimeoutExpired) as error:
+            raise BrowserError(f"Firefox did not end its first start: {error}") from error
+    for name in _OF_ONE_START:
+        (folder / _PROFILE / name).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # another client of the same trial came first
+        (folder / _PROFILE).rename(kept)
+
+
+@contextlib.contextmanager
+def _started(
+    job: dict[str, Any], home: Path, preferences: dict[str, Any]
+) -> Iterator[tuple[Marionette, subprocess.Popen[bytes]]]:
+    profile, log = home / _PROFILE, home / _LOG
+    profile.mkdir(exist_ok=True)
+    lines = (f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in preferences.items())
+    (profile / "user.js").write_text("".join(lines))
+    arguments = [*job["argv"], "--profile", str(profile)]
+    with contextlib.ExitStack() as stack:
+        process = stack.enter_context(
+            _browser.browser_process(arguments, {"TMPDIR": str(home), **job["env"]}, home, log)
+        )
+        try:
+            marionette = stack.enter_context(Marionette(profile, process))
+        except BrowserError as error:
+            raise BrowserError(f"Firefox did not start: {error}: {_browser.last_words(log)}") from error
+        yield marionette, process
 
 
 def _base64_of(pem: str) -> str:

@@ -60,6 +60,8 @@ _PREFERENCES: Mapping[str, Preference] = {
     "app.normandy.enabled": False,
     "messaging-system.rsexperimentloader.enabled": False,
     "dom.ipc.processPrelaunch.enabled": False,
+    # Ends once connections are closed and logs are written: the profile is thrown away.
+    "toolkit.shutdown.fastShutdownStage": 3,
     "app.update.disabledForTesting": True,
     "browser.aboutwelcome.enabled": False,
     "browser.newtab.preload": False,
@@ -129,7 +131,9 @@ class Firefox:
             "argv": [*launch.argv, "--headless", "--no-remote", "--marionette", "--remote-allow-system-access"],
             "env": env,
             "home": str(context.work_dir / f"{context.output.stem}-firefox"),
+            "common_preferences": dict(_PREFERENCES),
             "preferences": {**_PREFERENCES, **_preferences(context)},
+            "profile": str(context.kept / "firefox-profile") if context.kept is not None else None,
             "ca": str(context.ca),
             "qlog_dir": str(context.qlog_dir) if context.qlog_dir is not None else None,
             "output": str(context.output),

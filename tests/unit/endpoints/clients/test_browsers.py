@@ -103,6 +103,19 @@ def test_firefox_is_forced_by_preferences() -> None:
     assert (h2["security.tls.version.min"], h2["security.tls.version.max"]) == (3, 3)
 
 
+def test_what_firefox_keeps_is_made_without_what_differs_between_trials() -> None:
+    """Else one trial's protocol or windows would be another's."""
+    job = job_of(Firefox(), replace(CONTEXT, kept=Path("/lab/kept")))
+    assert job["profile"] == "/lab/kept/firefox-profile"
+    assert not [
+        name
+        for name in job["common_preferences"]
+        if "http3.enable" in name or "alt-svc" in name or name == "network.http.altsvc.enabled"
+    ]
+    assert job["common_preferences"].items() <= job["preferences"].items()
+    assert job_of(Firefox())["profile"] is None
+
+
 def test_a_claim_within_the_brackets_is_taken() -> None:
     """The browser's own word is finer than the time that an answer takes."""
     began = time.monotonic_ns()
