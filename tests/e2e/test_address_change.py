@@ -80,6 +80,26 @@ def test_a_byte_that_never_comes_fails_the_trial(tmp_path: Path) -> None:
     assert all("the body was complete before" in trial["reason"] for trial in found.values())
 
 
+@pytest.mark.parametrize("notice", ["told", "timeout"])
+def test_a_change_at_a_time(notice: str, tmp_path: Path) -> None:
+    """So long after the client was told to begin, whatever had come by then; who is not told waits for the silence."""
+    need(("client", "quiche"))
+    timeout = ', timeout = "700 ms"' if notice == "timeout" else ""
+    change = f'address_change = {{ at = "200 ms", notice = "{notice}"{timeout} }}'
+    arms = {"resume": _RESUME} | ({"migrate": _h3("migrate")} if notice == "told" else {"restart": _RESTART})
+    found = run_arms(tmp_path, arms, size="3 MB", workload=change)
+    for trial in found.values():
+        assert trial["status"] == "verified", trial["reason"]
+        request = trial["client"]["requests"][0]
+        since_start_ms = (trial["address_change"]["changed_ns"] - request["start_ns"]) / 1e6
+        assert since_start_ms == pytest.approx(200, abs=60)
+        folder = tmp_path / "study" / "trials" / trial["trial_id"]
+        values = {row.name: row for row in compute_trial(folder, decode_trial(folder).tables, trial)}
+        gap_ms = values["address_change_gap_ms"].value
+        assert gap_ms is not None
+        assert (gap_ms > 650) == (notice == "timeout")
+
+
 _SECOND = """
 [workload.address_change]
 after = "200 KB"

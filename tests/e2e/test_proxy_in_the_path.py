@@ -132,3 +132,99 @@ def test_a_proxy_that_gives_up_early(tmp_path: Path, how: str, says: str) -> Non
     assert found["direct"]["status"] == "verified", found["direct"]["reason"]
     assert found["bad"]["status"] == "failed"
     assert says in found["bad"]["reason"]
+
+
+_UDP_RELAY = """
+import os, selectors, socket, sys
+# Datagrams in both directions, each client by a socket of its own, until so much has come down to one of them.
+own, port, origin, how = sys.argv[1], 443, sys.argv[2].rsplit(":", 1), sys.argv[3]
+near = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+near.bind((own, port))
+looks = selectors.DefaultSelector()
+looks.register(near, selectors.EVENT_READ)
+far_of, client_of, count = {}, {}, {}
+while True:
+    for key, _ in looks.select():
+        if key.fileobj is near:
+            data, client = near.recvfrom(65536)
+            if client not in far_of:
+                far = far_of[client] = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+                far.connect((origin[0], int(origin[1])))
+                client_of[far], count[far] = client, 0
+                looks.register(far, selectors.EVENT_READ)
+            far_of[client].send(data)
+            continue
+        far = key.fileobj
+        data = far.recv(65536)
+        count[far] += len(data)
+        if count[far] <= 50_000:
+            near.sendto(data, client_of[far])
+        elif how == "dies":
+            print("out of memory", flush=True)
+            os._exit(7)
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ("dies", "the proxy ended during the transfer with exit code 7: out of memory"),
+        ("falls silent", "the client"),
+    ],
+)
+def test_a_proxy_of_http3_that_gives_up_early(tmp_path: Path, how: str, says: str) -> None:
+    """One that ends, or sends no more: no packet tells of either, and the trial ends with a reason all the same."""
+    script = tmp_path / "relay.py"
+    script.write_text(_UDP_RELAY)
+    argv = [sys.executable, str(script), "{address}", "{origin}", how]
+    own = f"{{ argv = {argv!r}, ready = 'udp' }}".replace("'", '"')
+    rest = 'protocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"'
+    bad = f'{rest}\nproxy = {own}\nproxy_at = "access"\norigin_protocol = "h3"'
+    found = _run(tmp_path, {"direct": rest, "bad": bad})
+    assert found["direct"]["status"] == "verified", found["direct"]["reason"]
+    assert found["bad"]["status"] == "failed"
+    assert says in found["bad"]["reason"]
+
+
+_FORGETFUL = """
+import socket, ssl, sys, threading
+# Answers the warm-up and keeps its connection; closes every connection on which another object is asked for.
+own, port, certificate, key, root = sys.argv[1], int(sys.argv[2]), *sys.argv[3:]
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(certificate, key)
+context.set_alpn_protocols(["http/1.1"])
+def serve(connection):
+    with context.wrap_socket(connection, server_side=True) as tls:
+        text = b""
+        while data := tls.recv(65536):
+            text += data
+            if not text.endswith(b"\\r\\n\\r\\n"):
+                continue
+            path, text = text.split()[1].decode(), b""
+            if path != "/warm-up":
+                print("asked for", path, flush=True)
+                return
+            body = open(root + path, "rb").read()
+            tls.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(body) + body)
+listener = socket.create_server((own, port))
+while True:
+    threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+"""
+
+
+@pytest.mark.parametrize("proxy", ["caddy", "envoy", "haproxy", "nginx"])
+def test_a_proxy_asks_its_origin_once(tmp_path: Path, proxy: str) -> None:
+    """Retries are off: an origin that closes instead of answering is not asked again, and the client has the error."""
+    need(("proxy", proxy))
+    script = tmp_path / "origin.py"
+    script.write_text(_FORGETFUL)
+    argv = [sys.executable, str(script), "{address}", "{port}", "{cert}", "{key}", "{root}"]
+    own = f"{{ argv = {argv!r}, ready = 'tcp' }}".replace("'", '"')
+    head = 'protocol = "h2"\nclient = "curl-cffi"'
+    arm = f'{head}\nserver = {own}\nproxy = "{proxy}"\nproxy_at = "access"\norigin_protocol = "h1"'
+    found = _run(tmp_path, {"direct": f'{head}\nserver = "caddy"', "bad": arm})
+    trial = found["bad"]
+    assert trial["status"] == "failed"
+    said = (tmp_path / "study" / "trials" / trial["trial_id"] / "raw" / "server.out").read_text()
+    assert said.count("asked for") == 1, said
+    assert "50" in trial["reason"] or "reset" in trial["reason"] or "closed" in trial["reason"], trial["reason"]

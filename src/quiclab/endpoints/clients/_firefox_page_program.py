@@ -19,7 +19,7 @@ from typing import Any
 from quiclab.endpoints.clients import _browser
 from quiclab.endpoints.clients._browser import BrowserError, PageClock
 from quiclab.endpoints.clients._firefox_har import har
-from quiclab.endpoints.clients._firefox_program import Firefox, open_firefox, realtime_minus_monotonic_ns
+from quiclab.endpoints.clients._firefox_program import Firefox, open_firefox, realtime_minus_monotonic_ns, show_in
 from quiclab.endpoints.clients._marionette import Marionette
 from quiclab.endpoints.clients._page_load import LAST_PATIENCE_S, run, wait_until_whole
 
@@ -83,11 +83,7 @@ class PageLoad(Firefox):
         self._account: dict[str, Any] = {"decoded": {}, "moments": {}}
         self._zero_ns: int | None = None
         self._process_before = 0
-        width, height = job["viewport"]
-        inner = self._run("content", "return [innerWidth, innerHeight]")
-        outer = marionette.call("WebDriver:GetWindowRect", {})
-        wanted = {"width": outer["width"] + width - inner[0], "height": outer["height"] + height - inner[1]}
-        marionette.call("WebDriver:SetWindowRect", wanted)
+        show_in(marionette, job["viewport"])
 
     def record(self) -> None:
         """Have the network stack's observer note each request."""

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
@@ -88,6 +88,10 @@ return new Promise((resolve) => {
 });
 """
 """What about:networking shows."""
+_CLOSE_CONNECTIONS = """
+Services.obs.notifyObservers(null, "net:cancel-all-connections");
+"""
+_LOOK_S = 0.005
 _ALPN = {"HTTP/3": "h3", "HTTP/2": "h2"}
 _PROFILE = "profile"
 _LOG = "firefox.log"
@@ -140,14 +144,29 @@ class Firefox:
         return answer
 
     def close(self) -> None:
-        """Its qlog is whole, and its connection closed, when it ends in good order."""
+        """Its connections are closed and their qlogs whole; the rest of it has nothing left to do in good order."""
         self._network = self._run("chrome", _LOOK_AT_NETWORK)
         with contextlib.suppress(BrowserError, subprocess.TimeoutExpired):
-            self._marionette.call("Marionette:Quit", {"flags": ["eForceQuit"]}, _browser.CLOSE_PATIENCE_S)
-            self._process.wait(_browser.CLOSE_PATIENCE_S)
+            self._run("chrome", _CLOSE_CONNECTIONS)
+            if self._writes_qlogs(_browser.CLOSE_PATIENCE_S):
+                self._marionette.call("Marionette:Quit", {"flags": ["eForceQuit"]}, _browser.CLOSE_PATIENCE_S)
+                self._process.wait(_browser.CLOSE_PATIENCE_S)
         if self._job["qlog_dir"] is not None:
-            for file in Path(self._job["home"]).glob("qlog_*/*"):
+            for file in self._qlogs():
                 shutil.move(file, self._job["qlog_dir"])
+
+    def _qlogs(self) -> list[Path]:
+        return list(Path(self._job["home"]).glob("qlog_*/*"))
+
+    def _writes_qlogs(self, patience_s: float) -> bool:
+        """Whether after this time it still has one open: it closes a log with its connection."""
+        qlogs = {str(file) for file in self._qlogs()}
+        deadline = time.monotonic() + patience_s
+        while qlogs & _open_files(self._process.pid):
+            if time.monotonic() > deadline:
+                return True
+            time.sleep(_LOOK_S)
+        return False
 
     def proof(self) -> dict[str, Any]:
         """From the network stack's own list of connections; its error says more than the page's."""
@@ -193,6 +212,8 @@ def _start_once(job: dict[str, Any], home: Path, kept: Path) -> None:
     folder.mkdir()
     with _started(job, folder, job["common_preferences"]) as (marionette, process):
         try:
+            if "viewport" in job:
+                show_in(marionette, job["viewport"])
             marionette.call("Marionette:Quit", {"flags": ["eForceQuit"]})
             process.wait(_browser.START_PATIENCE_S)
         except (BrowserError, subprocess.TimeoutExpired) as error:
@@ -221,6 +242,23 @@ def _started(
         except BrowserError as error:
             raise BrowserError(f"Firefox did not start: {error}: {_browser.last_words(log)}") from error
         yield marionette, process
+
+
+def show_in(marionette: Marionette, viewport: Sequence[int]) -> None:
+    """Give the page this width and height. The profile keeps the window's size, which takes a while to change."""
+    inner = marionette.run("content", "return [innerWidth, innerHeight]", patience_s=_browser.START_PATIENCE_S)
+    if inner != list(viewport):
+        outer = marionette.call("WebDriver:GetWindowRect", {})
+        width, height = (outer[name] + viewport[at] - inner[at] for at, name in enumerate(("width", "height")))
+        marionette.call("WebDriver:SetWindowRect", {"width": width, "height": height})
+
+
+def _open_files(pid: int) -> set[str]:
+    found = set()
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            found.add(str(entry.readlink()))
+    return found
 
 
 def _base64_of(pem: str) -> str:
