@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from _bench import Row, print_table
+from _figures import of_pair, of_study
 from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
 
@@ -31,6 +32,7 @@ REPORT_MB, PAIR_MB, MILLION_MB = 10.0, 1.0, 64.0
 _WRITE = (
     "import sys; from pathlib import Path; from quiclab.report import write_report; write_report(Path(sys.argv[1]))"
 )
+_VERB = "import sys; from quiclab.cli.main import main; sys.exit(main(sys.argv[1:]))"
 _FRAMES = """() => new Promise((done) => {
   const stamps = [];
   const step = (now) => { stamps.push(now); if (stamps.length < 90) requestAnimationFrame(step); else done(stamps); };
@@ -172,8 +174,14 @@ def main() -> None:
             limit("size of that report", [megabytes(report)], "MB", REPORT_MB),
             limit("size of a pair's page", [megabytes(pair)], "MB", PAIR_MB),
             limit(f"the same, {1_000_000 // part:,} packets a trial", [megabytes(million)], "MB", MILLION_MB),
-            limit("one figure from tables, data in hand", figure_seconds(many), "s", FIGURE_S),
+            limit("one figure of a pair, from tables", of_pair(many), "s", FIGURE_S),
         ]
+        rows += [
+            limit(f"the figure {figure} of {trials} trials, from tables", [taken], "s", FIGURE_S)
+            for figure, taken in of_study(many).items()
+        ]
+        alone = (sys.executable, "-c", _VERB, "figure", "differences", many, "-o", folder / "figure.html")
+        rows.append(limit("`quiclab figure differences`, from start to end", [seconds(*alone)], "s", FIGURE_S))
         if shutil.which("chromium"):
             with chromium() as browser:
                 rows.append(limit("open the report", opening(browser, report, 3), "s", OPENED_S))
@@ -184,25 +192,6 @@ def main() -> None:
                 rows.append(limit("zoom into a curve of the long pair", zooms, "s", FIGURE_S))
                 rows.append(least("drag that curve", dragged))
     print_table("The report", rows)
-
-
-def figure_seconds(study: Path) -> list[float]:
-    """Each figure of a pair, from the tables on the disk to what the page carries."""
-    from quiclab import figures
-    from quiclab.opened import open_study
-    from quiclab.report.analyse import analyse_study
-    from quiclab.report.gather import OF_TRIALS, Asked, gather
-    from quiclab.report.packing import packed
-
-    asked = Asked(open_study(study), analyse_study(study), analyse_study(study).comparisons[0].cell_id)
-    taken = []
-    for figure in (each for each in figures.FIGURES if each.name in OF_TRIALS):
-        begin = time.perf_counter()
-        data = gather(figure.name, asked)
-        if data.height:
-            packed(figures.spec(figure.draw(data)))
-        taken.append(time.perf_counter() - begin)
-    return taken
 
 
 def limit(what: str, values: list[float], unit: str, most: float) -> Row:

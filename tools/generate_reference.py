@@ -166,6 +166,7 @@ _RESOLVED: dict[tuple[type[Any], str], str] = {
     (model.Direction, "queue"): "1 bdp",
     (model.Direction, "rate"): "unlimited",
     (model.Arm, "tcp"): "see meaning",
+    (model.Study, "metric"): "of pages `plt_ms`, of videos `startup_ms`, else `ttlb_ms`",
 }
 """Defaults that the reader works out, in words."""
 

@@ -9,9 +9,10 @@ from quiclab.endpoints._api import Endpoint
 from quiclab.endpoints.ecn import Ecn, ecn_of
 from quiclab.figures import FIGURES
 from quiclab.metrics import METRICS
+from quiclab.report.gather import OF_TRIALS
 from quiclab.spec.model import Program, Tcp
 from quiclab.spec.profiles import profiles
-from quiclab.tables import TABLES
+from quiclab.tables import OF_STUDY, TABLES
 
 _NOTE = "This page is generated from the source by `tools/generate_reference.py`.\n"
 
@@ -20,13 +21,16 @@ def tables_page() -> str:
     """Every table with every column."""
     parts = [
         "# Tables\n",
-        "Decoded logs, one Parquet file per trial and table: `STUDY/tables/TABLE/TRIAL.parquet`. Times named `time_ns` "
-        "are CLOCK_MONOTONIC of the machine that ran the trial unless a sentence says otherwise.\n",
+        "First the two of a whole study, then the decoded logs, one Parquet file per trial and table: "
+        "`STUDY/tables/TABLE/TRIAL.parquet`. Times named `time_ns` are CLOCK_MONOTONIC of the machine that ran the "
+        "trial unless a sentence says otherwise. The files of logs carry their units: their metadata has a JSON object "
+        "of column and unit under the key `units`.\n",
         _NOTE,
     ]
-    for table in TABLES.values():
+    for table in (*OF_STUDY.values(), *TABLES.values()):
+        own = ", of one trial" if table.name in OF_STUDY and table.from_logs else ""
         parts += [
-            f"\n## {table.name}\n",
+            f"\n## {table.name}{own}\n",
             f"{table.doc}\n",
             "| column | type | unit | null | meaning |",
             "|---|---|---|---|---|",
@@ -92,11 +96,36 @@ def paths_page() -> str:
 
 
 def figures_page() -> str:
-    """Every figure with the question it answers."""
-    head = ["# Figures\n", "Each answers one question, and its data lies beside it in `STUDY/report/data`.\n", _NOTE]
-    rows = ["| figure | question |", "|---|---|"]
-    rows += [f"| `{figure.name}` | {_cell(figure.question)} |" for figure in FIGURES]
+    """Every figure with the question it answers, the place where it stands, and its data."""
+    head = [
+        "# Figures\n",
+        "Each answers one question. Those of the report have their data beside it, in `STUDY/report/data` (of the page "
+        "of another metric in `STUDY/report-METRIC/data`). The page of a pair holds every point that it draws, and "
+        "under each figure stands the command that writes its table: `quiclab figure NAME STUDY --cell CELL --block "
+        "BLOCK -o NAME.csv`. `quiclab figure NAME STUDY -o FILE` draws any of them alone, as .html, .pdf, .svg or "
+        ".png, and writes its data beside it.\n",
+        _NOTE,
+    ]
+    rows = ["| figure | question | where | its data |", "|---|---|---|---|"]
+    rows += [f"| `{figure.name}` | {_cell(figure.question)} | {_place(figure.name)} |" for figure in FIGURES]
     return "\n".join(head + rows) + "\n"
+
+
+_OWN_PLACES = {
+    "differences": "report | `differences.csv`",
+    "distributions": "report, as boxes or violins | `distributions.csv`",
+    "cumulative": "report, in the place of `distributions` by choice | `distributions.csv`",
+    "bytes_acknowledged": "report, thinned; pairs, whole | `bytes_acknowledged.parquet`; by command",
+    "path": "report, under “Can it be trusted?” | `path.csv`",
+    "cost": "report, under “What it cost” | `cost.csv`, `system_calls.csv`",
+}
+
+
+def _place(name: str) -> str:
+    """Where a figure stands, and what holds its data."""
+    if name in OF_TRIALS and name not in _OWN_PLACES:
+        return "pairs | by command"
+    return _OWN_PLACES.get(name, f"report, where there is something for it | `{name}.csv`")
 
 
 def _cell(text: str) -> str:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A study's tables to go on with: as Polars or pandas frames with their units, or by SQL.
 
->>> study = quiclab.open("studies/demo")  # doctest: +SKIP
+>>> study = quiclab.open("demo-study")  # doctest: +SKIP
 >>> study.metrics.filter(pl.col("name") == "ttlb_ms")  # doctest: +SKIP
->>> study.sql("SELECT arm, median(value) FROM metrics JOIN trials USING (trial_id) GROUP BY arm")  # doctest: +SKIP
+>>> study.sql("SELECT path, arm, status, count(*) AS attempts FROM trials GROUP BY ALL")  # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from quiclab.errors import DecodeError
-from quiclab.tables import TABLES
+from quiclab.tables import OF_STUDY, TABLES, Table
 
 if TYPE_CHECKING:
     import duckdb
@@ -90,19 +90,21 @@ class OpenedStudy:
             import pandas as pd  # type: ignore[import-untyped, unused-ignore]
         except ImportError as error:
             raise DecodeError("pandas is not installed", "pip install pandas") from error
-        frame = pd.DataFrame(self.table(name).to_dict(as_series=False))
+        frame = pd.DataFrame(
+            {each.name: pd.Series(each.to_list(), dtype=_pandas_type(each)) for each in self.table(name)}
+        )
         frame.attrs.update(units=self.units(name), meaning=self.meaning(name))
         return frame
 
     def units(self, name: str) -> dict[str, str]:
         """Column → unit, for the columns that have one."""
-        self._of(name)
-        return {column.name: column.unit for column in TABLES[name].columns if column.unit} if name in TABLES else {}
+        table = self._schema(name)
+        return table.units if table else {}
 
     def meaning(self, name: str) -> dict[str, str]:
         """Column → what it holds, in a sentence."""
-        self._of(name)
-        return {column.name: column.doc for column in TABLES[name].columns} if name in TABLES else {}
+        table = self._schema(name)
+        return {column.name: column.doc for column in table.columns} if table else {}
 
     def sql(self, query: str) -> pl.DataFrame:
         """The answer to a query in DuckDB's SQL, where every table is a view. Raises DecodeError for a wrong query."""
@@ -127,14 +129,29 @@ class OpenedStudy:
             connection.execute(f'CREATE VIEW "{name}" AS SELECT {trial_id}* EXCLUDE (filename) FROM {source}')  # noqa: S608
         return connection
 
+    def _schema(self, name: str) -> Table | None:
+        """What is known about a table; None of one that another version of quiclab wrote."""
+        self._of(name)
+        return OF_STUDY.get(name) or TABLES.get(name)
+
     def _has_trial_ids(self, name: str) -> bool:
         """Whether trials are told apart by files, and not by a column."""
-        return name not in ("trials", "metrics")
+        return name not in OF_STUDY
 
     def _of(self, name: str) -> list[Path]:
         if name not in self._files:
             raise DecodeError(f"{self.directory} has no table {name!r}", f"it has {', '.join(self.tables)}")
         return self._files[name]
+
+
+def _pandas_type(column: pl.Series) -> str | None:
+    """With a place for nulls where whole numbers and flags have some: else pandas makes them floats and objects."""
+    name, nulls = str(column.dtype), column.null_count()
+    if column.dtype == pl.Boolean:
+        return "boolean" if nulls else "bool"
+    if column.dtype.is_integer():
+        return name if nulls else name.lower()
+    return name.lower() if column.dtype.is_float() else None
 
 
 def _quoted(text: str) -> str:

@@ -84,11 +84,38 @@ def test_a_click_on_a_mark_opens_its_block(browser: Any, report: Path) -> None:
         assert page.locator("#choose-cell option:checked").inner_text() == "100 ms more RTT, 5 MB"
 
 
+def test_the_same_trials_as_boxes_violins_and_shares(browser: Any, report: Path) -> None:
+    """A choice changes every cell, those far down too; a mark of a share leads to its trial as that of a box does."""
+    with opened(browser, report, DESKTOP) as page:
+        page.select_option("#choose-shape", "violin")
+        all_drawn(page)
+        assert page.locator("#distributions .violinlayer .point").count() == 160
+        page.select_option("#choose-shape", "share")
+        all_drawn(page)
+        assert page.locator("#distributions .scatterlayer .js-line").count() == 18
+        page.evaluate("""() => document.querySelector('[data-figure=cell-9]').emit("plotly_click",
+          { points: [{ data: { meta: { cell: 8 } }, customdata: [3, ""] }] })""")
+        page.wait_for_function("document.querySelector('#choose-view option:checked').text === 'block 3'")
+        page.select_option("#choose-shape", "box")
+        all_drawn(page)
+        assert page.locator("#distributions .boxlayer .point").count() == 160
+
+
+def test_what_the_bytes_leave_out_is_said_and_lies_one_click_away(browser: Any, report: Path) -> None:
+    """A long curve is thinned on this page: how many points are drawn, and the page that has all of them."""
+    with opened(browser, report, DESKTOP) as page:
+        page.select_option("#choose-cell", label="nothing added, 100 KB")
+        page.wait_for_function("document.getElementById('chosen').textContent.includes('Every acknowledgment')")
+        page.select_option("#choose-cell", label="nothing added, 5 MB")
+        page.wait_for_function("document.getElementById('chosen').textContent.includes(' of 3,448 ackn')")
+        assert page.locator("#chosen-page a").get_attribute("href").endswith("median.html")
+
+
 def test_the_keyboard_reaches_everything(browser: Any, report: Path) -> None:
     """Tab stops at every link, table and choice in the order of the page, each on the screen with a mark around it."""
     with opened(browser, report, DESKTOP) as page:
         wanted = page.evaluate(
-            """() => [...document.querySelectorAll("a[href], summary, select, .scroll")]
+            """() => [...document.querySelectorAll("a[href], summary, select, input, .scroll")]
               .filter((each) => each.checkVisibility() && !each.closest(".js-plotly-plot"))
               .map((each, place) => (each.dataset.place = String(place)))"""
         )
@@ -130,6 +157,32 @@ def test_the_keyboard_opens_and_chooses(browser: Any, report: Path) -> None:
         page.keyboard.press("Enter")
         page.wait_for_url(pair.as_uri())
         all_drawn(page)
+
+
+def test_the_switches_of_the_map_change_what_it_shows(browser: Any, report: Path) -> None:
+    """Blank or not where the test finds nothing; numbers below 5 % or not; undecided stays undecided. By keyboard."""
+    texts = "[...document.querySelectorAll('#map .heatmap-label')].map((label) => label.textContent).filter((t) => t)"
+    pct = "(document.querySelector('#map [data-figure]').data[1].z.flat().filter((z) => z !== null))"
+    with opened(browser, report, DESKTOP) as page:
+        found, drawn = page.evaluate(texts), page.evaluate(pct)
+        assert "undecided" in found
+        small = [text for text in found if text.endswith("%") and abs(float(text[1:-2])) < 5]
+        page.locator("[name=significant]").focus()
+        page.keyboard.press("Space")
+        page.wait_for_function(f"before => {pct}.length > before", arg=len(drawn))
+        every = page.evaluate(texts)
+        assert "undecided" in every
+        assert page.evaluate(f"{pct}.length") == 8  # of nine cells one is undecided
+        assert "not bold: not significant" in page.locator("#map .gtitle").first.text_content()
+        page.locator("[name=large]").check()
+        page.wait_for_function(f"before => {texts}.length < before", arg=len(every))
+        left = page.evaluate(texts)
+        assert all(abs(float(text.replace("−", "-")[:-2])) >= 5 for text in left if text.endswith("%"))
+        assert page.evaluate(f"{pct}.length") == 8, "the cells keep their colours"
+        assert "no number: < 5 %" in page.locator("#map .gtitle").first.text_content()
+        page.locator("[name=significant]").check()
+        page.wait_for_function(f"before => {pct}.length === before", arg=len(drawn))
+        assert set(page.evaluate(texts)) == set(found) - set(small)
 
 
 def test_hovering_a_blank_cell_shows_its_numbers(browser: Any, report: Path) -> None:

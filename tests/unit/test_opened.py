@@ -3,19 +3,25 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import math
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from synthetic_study import write_study
+from synthetic_study import Shape, write_study
 
 import quiclab
 from quiclab.cli.main import main
 from quiclab.errors import DecodeError
+from quiclab.report import analyse_study, write_report
 
-NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebooks" / "difference-map.ipynb"
+ROOT = Path(__file__).parents[2]
+NOTEBOOK = ROOT / "docs" / "notebooks" / "difference-map.ipynb"
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +42,8 @@ def test_units_and_meaning_are_those_of_the_schema(directory: Path) -> None:
     """Only columns with a unit have one; every column has a sentence."""
     study = quiclab.open(directory)
     assert study.units("decode_stats") == {}
+    assert study.units("trials") == {}  # the study's own table, not that of one trial's logs
+    assert set(study.meaning("trials")) == set(study.trials.columns)
     assert study.units("bytes_acknowledged")["x_ms"] == "ms"
     assert set(study.meaning("bytes_acknowledged")) >= {"x_ms", "bytes"}
 
@@ -112,13 +120,70 @@ def test_the_verb_lists_what_can_be_asked(directory: Path, capsys: pytest.Captur
     assert "bytes_acknowledged: trial_id, x_ms, bytes" in capsys.readouterr().out
 
 
-def test_the_notebook_runs(directory: Path) -> None:
-    """Every cell, on another study; it finds the difference that was put into it."""
+@pytest.fixture(scope="module", params=["h2", "h3"])
+def reported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study with its report where `make demo` writes it: with trials that failed, most of one cell, and void ones."""
+    failures = Shape().failures | {("far/5 MB", "h2", block) for block in range(6)}
+    study = write_study(tmp_path_factory.mktemp("in") / "demo-study", replace(Shape(), failures=failures, seed=5))
+    file = study / "tables" / "trials.parquet"
+    baseline = pl.when(kind="main").then(pl.lit(request.param)).otherwise("baseline_arm")
+    pl.read_parquet(file).with_columns(baseline_arm=baseline).write_parquet(file)
+    write_report(study)
+    return study
+
+
+def test_the_notebook_has_the_numbers_of_the_report(reported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run as it is: the differences, both tests, and what either leaves blank; whichever arm the baseline is."""
+    monkeypatch.chdir(reported.parent)
     names: dict[str, Any] = {}
-    for cell in json.loads(NOTEBOOK.read_text())["cells"]:
-        if cell["cell_type"] == "code":
-            exec("".join(cell["source"]), names)
-            if "STUDY" in names:
-                names["STUDY"] = str(directory)
-    lossy = names["differences"].filter(path="loss", workload="1 MB")
-    assert lossy["h3 faster by, %"].item() > 15
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    *_, paper_map, our_map = [_ran("".join(cell["source"]), names) for cell in cells if cell["cell_type"] == "code"]
+    compared = {(c.path, c.workload): c for c in analyse_study(reported).comparisons}
+    rows = {(row["path"], row["workload"]): row for row in names["cells"].iter_rows(named=True)}
+    assert rows.keys() == compared.keys()
+    for place, row in rows.items():
+        assert row["better by, %"] == pytest.approx(compared[place].difference_pct)
+        assert row["welch"] == pytest.approx(compared[place].welch_p)
+    paper, ours = _shown(paper_map), _shown(our_map)
+    known = {place: c for place, c in compared.items() if c.difference_pct is not None}
+    assert paper.keys() == {place for place, c in known.items() if c.welch_p is not None and c.welch_p < 0.01}
+    assert ours.keys() == {place for place, c in known.items() if c.outcome.significant}
+    assert ("far", "1 MB") in paper.keys() - ours.keys()  # the machine was too slow
+    assert ("loss", "5 MB") in ours.keys() - paper.keys()  # some of its trials failed
+    assert ("far", "5 MB") not in known  # most of its trials failed
+    assert 0.01 < (known["clean", "1 MB"].welch_p or 0) < 0.05  # so that the paper's level is seen
+    assert ours["loss", "5 MB"] == pytest.approx(known["loss", "5 MB"].difference_pct, abs=0.05)
+
+
+def _ran(source: str, names: dict[str, Any]) -> Any:
+    """What a cell of a notebook shows: the value of its last line, if that is one."""
+    *body, last = ast.parse(source).body
+    value = last.value if isinstance(last, ast.Expr) else None
+    exec(compile(ast.Module(body if value else [*body, last], []), "cell", "exec"), names)
+    return eval(compile(ast.Expression(value), "cell", "eval"), names) if value else None
+
+
+def _shown(drawn: pl.DataFrame) -> dict[tuple[str, str], float]:
+    """Network and size → what the map shows there."""
+    cells = drawn.unpivot(index=("other_arm", "path"), variable_name="workload").drop_nulls("value")
+    return {(row["path"], row["workload"]): row["value"] for row in cells.iter_rows(named=True)}
+
+
+def test_the_demo_is_where_the_notebook_looks_for_it() -> None:
+    """`make demo` writes the study that it opens."""
+    asked = re.search(r"STUDY = \\\"(.+)\\\"", NOTEBOOK.read_text(encoding="utf-8"))
+    assert asked is not None
+    assert f"--out {asked[1]}\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_the_how_tos_query_has_the_medians_of_the_report(reported: Path) -> None:
+    """Failed trials rank worst, and void attempts count no trial twice."""
+    page = (ROOT / "docs" / "how-to" / "go-on-with-tables.md").read_text(encoding="utf-8")
+    query = re.search(r'quiclab sql demo-study "\n(.+?)"\n', page, re.DOTALL)
+    assert query is not None
+    told = {(row[0], row[1], row[2]): row[3:] for row in quiclab.open(reported).sql(query[1]).rows()}
+    for comparison in analyse_study(reported).comparisons:
+        for arm in (comparison.baseline, comparison.other):
+            trials, median = told[comparison.workload, comparison.path, arm.arm]
+            assert trials == len(arm.trials)
+            assert median == pytest.approx(math.inf if arm.median is None else arm.median)

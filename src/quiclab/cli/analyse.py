@@ -15,19 +15,35 @@ from quiclab.store.layout import StudyDir, disk_errors, read_trial
 from quiclab.store.ledger import open_ledger
 
 
-def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
-    """Decode what is not decoded yet (everything, with `again`), test, print the result table; the report's path."""
+def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = None) -> Path:
+    """Decode what is not decoded yet (everything, with `again`), test, print the result table; the report's path.
+
+    `metric` is what the table and a page of its own are about, beside the usual one. Raises SpecError where the study
+    has nothing to compare by it.
+    """
     # Imported late: these take a while, which the measuring side never needs.
-    from quiclab.report import analyse_study, claims_lines, read_study, remark_lines, render, shares, write_report
+    from quiclab.report import (
+        analyse_study,
+        claims_lines,
+        metrics_of_pages,
+        read_study,
+        remark_lines,
+        render,
+        shares,
+        write_report,
+    )
 
     console = Console()
     make_tables(study_dir, console, again=again)
     with disk_errors(study_dir.tables):
-        analysis, study = analyse_study(study_dir.root), read_study(study_dir.root)
+        study = read_study(study_dir.root)
+        usual = metrics_of_pages(study, metric)[0]
+        analysis = analyse_study(study_dir.root, metric)
         render(analysis, console)
-        for line in (*remark_lines(study, analysis), *shares(study), *claims_lines(study, analysis)):
+        claims = claims_lines(study, analysis) if analysis.metric.name == usual else []
+        for line in (*remark_lines(study, analysis), *shares(study), *claims):
             console.print(line, highlight=False, markup=False)
-        report = write_report(study_dir.root)
+        report = write_report(study_dir.root, metric)
     console.print(f"report: {report}", highlight=False, soft_wrap=True)
     return report
 
@@ -35,6 +51,8 @@ def analyse(study_dir: StudyDir, *, again: bool = False) -> Path:
 def make_tables(study_dir: StudyDir, console: Console, *, again: bool = False) -> None:
     """Decode what is not decoded yet (everything, with `again`). Raises DecodeError where there is no trial."""
     import polars
+
+    from quiclab.tables import OF_STUDY
 
     rows: list[dict[str, Any]] = []
     metrics: list[polars.DataFrame] = []
@@ -57,8 +75,7 @@ def make_tables(study_dir: StudyDir, console: Console, *, again: bool = False) -
         if not rows:
             raise DecodeError(f"{study_dir.root} holds no trial yet", "run it first: quiclab run")
         polars.DataFrame(rows, infer_schema_length=None).write_parquet(study_dir.tables / "trials.parquet")
-        schema = {"trial_id": str, "name": str, "value": float, "unit": str, "better": str, "note": str}
-        polars.concat([polars.DataFrame(schema=schema), *metrics]).write_parquet(study_dir.metrics)
+        polars.concat([OF_STUDY["metrics"].empty(), *metrics]).write_parquet(study_dir.metrics)
 
 
 def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str, Any]) -> None:
@@ -75,9 +92,10 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
         page_progress,
         video_throughput,
     )
+    from quiclab.tables import OF_STUDY, TABLES
 
     decoded = decode_trial(folder)
-    schema = {"trial_id": str, "name": str, "value": float, "unit": str, "better": str, "note": str}
+    known = {**OF_STUDY, **TABLES}
     tables = {
         **decoded.tables,
         "decode_stats": decoded.stats,
@@ -87,13 +105,15 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
         "flow_throughput": flow_throughput(decoded.tables, document),
         "flows": flows(decoded.tables, document),
         "object_runs": object_runs(decoded.tables, document),
-        "metrics": polars.DataFrame(compute_trial(folder, decoded.tables, document), schema=schema, orient="row"),
+        "metrics": polars.DataFrame(
+            compute_trial(folder, decoded.tables, document), known["metrics"].schema(), orient="row"
+        ),
     }
     if "page" in (document.get("expected") or {}):
         _write_har(study_dir, trial_id, tables)
     for name, table in tables.items():
         (study_dir.tables / name).mkdir(parents=True, exist_ok=True)
-        table.write_parquet(study_dir.tables / name / f"{trial_id}.parquet")
+        table.write_parquet(study_dir.tables / name / f"{trial_id}.parquet", metadata=known[name].metadata)
 
 
 def _write_har(study_dir: StudyDir, trial_id: str, tables: dict[str, Any]) -> None:

@@ -150,9 +150,9 @@ def write_tables(found: Found, folder: Path, console: Console) -> tuple[Account,
         for name, table in TABLES.items():
             if table.from_logs and sink.rows(name):
                 status.update(f"writing {name}")
-                finished(name, sink, account).sink_parquet(folder / f"{name}.parquet")
+                finished(name, sink, account).sink_parquet(folder / f"{name}.parquet", metadata=table.metadata)
                 rows[name] = sink.rows(name)
         for name, told in account.tables().items():
-            told.write_parquet(folder / f"{name}.parquet")
+            told.write_parquet(folder / f"{name}.parquet", metadata=TABLES[name].metadata)
         shutil.rmtree(folder / ".parts", ignore_errors=True)
     return account, rows

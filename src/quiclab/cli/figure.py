@@ -11,8 +11,8 @@ from quiclab.store.layout import disk_errors
 
 _DESCRIPTION = """\
 Draw one figure of a study. The ending of the output's name says as what: .html (to explore; loads nothing), .pdf or
-.svg (for a paper), .png. Its data is written beside it as CSV. PDF, SVG and PNG are made by a Chromium, which must be
-there.
+.svg (for a paper), .png. Its data is written beside it as CSV; with .csv the data alone. PDF, SVG and PNG are made by a
+Chromium, which must be there.
 """
 
 _EPILOG = """\
@@ -24,9 +24,10 @@ examples:
   quiclab figure factor STUDY --factor size --metric setup_ms
   quiclab figure sequence STUDY --from 100 --until 400 --packets 60
   quiclab figure distributions STUDY --metric ttfb_ms --shape violin
+  quiclab figure queue STUDY --cell 1MB/lossy --block 3 -o queue.csv
 """
 
-_ENDINGS = (".html", ".pdf", ".svg", ".png")
+_ENDINGS = (".html", ".pdf", ".svg", ".png", ".csv")
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -52,7 +53,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="trials of this block (default: each arm's median trial); again for more blocks over each other",
     )
     parser.add_argument("--other", metavar="ARM", help="arm that is compared with the baseline (default: the first)")
-    parser.add_argument("--factor", metavar="FACTOR", help="x axis of `factor`: size, count, rate, rtt or loss")
+    parser.add_argument("--factor", metavar="FACTOR", help="x axis of `factor`: size, count, rate, rtt, loss, ...")
     parser.add_argument("--packets", type=int, metavar="N", default=40, help="packets of `sequence` (default: 40)")
     parser.add_argument("--from", type=float, metavar="MS", default=0.0, dest="from_ms", help="where `sequence` begins")
     parser.add_argument("--until", type=float, metavar="MS", dest="until_ms", help="and where it ends")
@@ -100,7 +101,8 @@ def run(arguments: argparse.Namespace) -> int:
         wanted = ", ".join(names[arguments.name].tables)
         raise SpecError(f"this study has nothing that the figure could show: it needs {wanted}")
     with disk_errors(out.parent):
-        write_figure(names[arguments.name], data, out)
+        if out.suffix != ".csv":
+            write_figure(names[arguments.name], data, out)
         data.write_csv(out.with_suffix(".csv"))
-    print(f"{out} and its data, {out.with_suffix('.csv')}")
+    print(out if out.suffix == ".csv" else f"{out} and its data, {out.with_suffix('.csv')}")
     return ExitCode.OK

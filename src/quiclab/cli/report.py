@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from quiclab.errors import DecodeError, ExitCode
+from quiclab.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.layout import StudyDir
 
 
@@ -19,11 +19,17 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "write STUDY/report.html. Runs no trial and needs no namespaces.",
     )
     parser.add_argument("study", type=Path, metavar="STUDY", help="study directory")
+    parser.add_argument(
+        "--metric",
+        metavar="NAME",
+        help="compare by this metric: write STUDY/report-NAME.html with its answer, map, tests and figures beside "
+        "STUDY/report.html; from then on both are written",
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Raises DecodeError for a folder that holds no study."""
+    """Raises DecodeError for a folder that holds no study, SpecError for a metric that cannot be compared."""
     study_dir = StudyDir(arguments.study.resolve())
     if not study_dir.ledger.exists():
         raise DecodeError(
@@ -32,6 +38,18 @@ def run(arguments: argparse.Namespace) -> int:
         )
     from quiclab.cli.analyse import analyse
 
+    metric = None if arguments.metric is None else _known(arguments.metric)
     with study_dir.locked():
-        analyse(study_dir, again=True)
+        analyse(study_dir, again=True, metric=metric)
     return ExitCode.OK
+
+
+def _known(name: str) -> str:
+    """The metric that is meant, before a long work. Raises SpecError."""
+    from quiclab.metrics import METRICS
+    from quiclab.report.gate import find_metric
+
+    described = [metric.name for metric in METRICS if metric.better == "none"]
+    if name in described:
+        raise SpecError(f"{name} only describes: neither side of it is the better", "name one that has a better side")
+    return find_metric(name, {metric.name for metric in METRICS} - {*described}, "there is no metric")

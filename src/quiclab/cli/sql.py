@@ -21,8 +21,9 @@ column trial_id in front, by which they join `trials` and `metrics`. Nothing in 
 _EPILOG = """\
 examples:
   quiclab sql STUDY                                     which tables there are, and their columns
-  quiclab sql STUDY "SELECT arm, path, median(value) AS ms FROM metrics JOIN trials USING (trial_id)
-                     WHERE name = 'ttlb_ms' AND status = 'verified' GROUP BY ALL ORDER BY ALL"
+  quiclab sql STUDY "SELECT path, arm, status, count(*) AS attempts FROM trials GROUP BY ALL ORDER BY ALL"
+  quiclab sql STUDY "SELECT cell_id, arm, block, value FROM metrics JOIN trials USING (trial_id)
+                     WHERE name = 'setup_ms' AND status = 'verified' ORDER BY ALL"
   quiclab sql STUDY "FROM losses" --format csv > losses.csv
 """
 

@@ -23,7 +23,7 @@ COLUMNS = {
     "metric_title": "what the metric is called",
     "unit": "its unit",
 }
-_HATCHED = {"through a proxy": "/"}
+_HATCHED = "through a proxy"
 _PANEL_PX, _GAP_PX = 200, 62
 
 
@@ -51,7 +51,7 @@ def draw(data: pl.DataFrame) -> Any:
 
 
 def _add(figure: go.Figure, row: int, place: int, arm: str, way: str, bars: pl.DataFrame) -> None:
-    style, label = _style.arm_style(place), _style.text(f"{arm}, {way}" if way in _HATCHED else arm)
+    style, label = _style.arm_style(place), _style.text(f"{arm}, {way}" if way == _HATCHED else arm)
     figure.add_bar(
         row=row,
         col=1,
@@ -61,11 +61,7 @@ def _add(figure: go.Figure, row: int, place: int, arm: str, way: str, bars: pl.D
         name=label,
         legendgroup=label,
         showlegend=row == 1,
-        marker={
-            "color": style.colour,
-            "line": {"color": style.colour, "width": 1},
-            "pattern": {"shape": _HATCHED.get(way, ""), "fillmode": "overlay", "size": 6, "solidity": 0.35},
-        },
+        marker=_style.bar(style, hatched=way == _HATCHED),
         text=[f"{failed} failed" if failed else "" for failed in bars["failed"]],
         textposition="outside",
         cliponaxis=False,

@@ -2,8 +2,9 @@
 """The only place of colours and markers.
 
 Arms take the colour-blind safe set of Okabe and Ito (2008), the baseline first: blue for it and vermilion for the
-other arm, which are also the two ends of the map of differences. Each arm has a marker and a dash of its own, so that
-nothing is told by colour alone.
+other arm, which are also the two ends of the map of differences. Violet stands for their orange and yellow, which are
+faint on paper, and darkened look like vermilion to who sees no green. Beyond six arms the colours come again, with
+other markers, dashes and patterns, so that nothing is told by colour alone.
 """
 
 from __future__ import annotations
@@ -20,16 +21,23 @@ class ArmStyle:
     colour: str
     marker: str
     dash: str
+    pattern: str
+    """Of bars; empty is a full bar."""
+    hatch: str
+    """Of the bars of the same arm in another state, such as through a proxy."""
 
 
-_ARMS = (
-    ArmStyle("#2b7bba", "circle", "solid"),
-    ArmStyle("#d55e00", "diamond", "dash"),
-    ArmStyle("#009e73", "square", "dot"),
-    ArmStyle("#cc79a7", "triangle-up", "dashdot"),
-    ArmStyle("#b58900", "star", "longdash"),
-    ArmStyle("#56b4e9", "hexagon", "longdashdot"),
-)
+_COLOURS = ("#2b7bba", "#d55e00", "#009e73", "#cc79a7", "#8a3ffc", "#56b4e9")
+_MARKERS = (
+    "circle", "diamond", "square", "triangle-up", "star", "hexagon",
+    "cross", "x", "triangle-down", "bowtie", "hourglass", "triangle-left",
+    "triangle-right", "pentagon", "star-diamond", "star-square", "star-triangle-up", "triangle-ne",
+)  # fmt: skip
+"""Full ones: open ones mean that something is not there. Three of each colour, which have little in common."""
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+_PATTERNS, _HATCHES = ("", "x", "-"), ("/", "\\", "|")
+ARM_STYLES = len(_COLOURS) * len(_DASHES)
+"""So many arms each have a colour with a dash that no other has; half as many also a marker, and a pattern with it."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +80,22 @@ THEMES: dict[str, dict[str, str]] = {
 
 
 def arm_style(index: int) -> ArmStyle:
-    """Style of the arm at this place, the baseline at 0."""
-    return _ARMS[index % len(_ARMS)]
+    """Style of the arm at this place, the baseline at 0. Colours come again with other dashes, markers and patterns."""
+    place, turn = index % len(_COLOURS), index // len(_COLOURS)
+    return ArmStyle(
+        _COLOURS[place],
+        _MARKERS[index % len(_MARKERS)],
+        _DASHES[(place + 2 * turn + turn // 3) % len(_DASHES)],  # 36 times none again with its colour
+        _PATTERNS[turn % len(_PATTERNS)],
+        _HATCHES[turn % len(_HATCHES)],
+    )
+
+
+def bar(style: ArmStyle, *, hatched: bool = False) -> dict[str, Any]:
+    """The marker of an arm's bars."""
+    shape = style.hatch if hatched else style.pattern
+    pattern = {"shape": shape, "fillmode": "overlay", "size": 6, "solidity": 0.35}
+    return {"color": style.colour, "line": {"color": style.colour, "width": 1}, "pattern": pattern}
 
 
 def pale(colour: str) -> str:
@@ -82,13 +104,13 @@ def pale(colour: str) -> str:
     return f"rgba({red}, {green}, {blue}, 0.35)"
 
 
-STREAM_COLOURS = 2 * len(_ARMS)
+STREAM_COLOURS = 2 * len(_COLOURS)
 
 
 def stream_colour(place: int) -> str:
     """Of the streams of one arm, in the order of their first bytes: neighbours differ, and the colours come again."""
-    colour = _ARMS[place % len(_ARMS)].colour
-    return pale(colour) if place // len(_ARMS) % 2 else colour
+    colour = _COLOURS[place % len(_COLOURS)]
+    return pale(colour) if place // len(_COLOURS) % 2 else colour
 
 
 def protocol_style(name: str) -> ProtocolStyle:

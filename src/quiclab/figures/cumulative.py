@@ -28,7 +28,8 @@ class Cumulative:
         for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
             trials = data.filter(pl.col("arm") == arm)
             counted = trials.filter(pl.col("value").is_not_null() | (pl.col("status") == "failed")).height
-            values = np.sort(trials["value"].drop_nulls().to_numpy())
+            done = trials.filter(pl.col("value").is_not_null()).sort("value")
+            values = done["value"].to_numpy()
             style, label = _style.arm_style(place), _style.text(arm)
             figure.add_scatter(
                 x=values.tolist(),
@@ -37,9 +38,13 @@ class Cumulative:
                 mode="lines+markers",
                 line={"color": style.colour, "dash": style.dash, "width": 2, "shape": "hv"},
                 marker={"symbol": style.marker, "size": 6, "color": style.colour},
-                hovertemplate=f"%{{y:.0f}} % by %{{x:.5g}} {unit}<extra>{label}</extra>",
+                customdata=done.select("block", "trial_id").rows(),
+                hovertemplate=f"%{{y:.0f}} % by %{{x:.5g}} {unit}<br>trial %{{customdata[1]}}, block %{{customdata[0]}}"
+                f"<extra>{label}</extra>",
             )
-        figure.update_layout(_style.with_legend(380))
+        figure.update_layout(_style.titled(340, [f"<b>{_style.text(data['cell_title'][0])}</b>"]))
+        # Below the plot: the title is above it.
+        figure.update_layout(showlegend=True, legend={"orientation": "h", "x": 0, "y": -0.22, "yanchor": "top"})
         figure.update_xaxes(title={"text": f"{_style.text(data['metric_title'][0])}, {unit}"}, automargin=True)
         figure.update_yaxes(title={"text": "share of trials, %"}, range=[0, 102], automargin=True)
         return figure

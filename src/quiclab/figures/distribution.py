@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -10,8 +12,13 @@ import polars as pl
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
 
-_BOX = {"type": "box", "boxpoints": "all", "width": 0.6}
-_VIOLIN = {"type": "violin", "points": "all", "width": 0.8, "meanline": {"visible": True}, "spanmode": "hard"}
+SHAPES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "box": {"type": "box", "boxpoints": "all", "width": 0.6},
+        "violin": {"type": "violin", "points": "all", "width": 0.8, "meanline": {"visible": True}, "spanmode": "hard"},
+    }
+)
+"""What makes a trace the one or the other."""
 
 
 class Distribution:
@@ -41,7 +48,7 @@ class Distribution:
         for place, arm in enumerate(arms):
             style, label = _style.arm_style(place), _style.text(arm)
             trials = data.filter((pl.col("arm") == arm) & pl.col("value").is_not_null())
-            shape = {"box": _BOX, "violin": _VIOLIN}[data["shape"][0] if "shape" in data.columns else "box"]
+            shape = SHAPES[data["shape"][0] if "shape" in data.columns else "box"]
             figure.add_trace(
                 {
                     **shape,

@@ -50,11 +50,12 @@ class FirstLoss:
                     + label
                     + "</extra>",
                 )
-        figure.update_layout(_style.with_legend(400))
-        title = "offset of the first retransmission, bytes (open marks: none)"
-        figure.update_xaxes(title={"text": title}, automargin=True)
+        figure.update_layout(_style.with_legend(320))
+        title = "first byte sent again (open marks: none)"
+        small = {"font": {"size": 11}, "standoff": 8}
+        figure.update_xaxes(title={"text": title} | small, automargin=True, rangemode="tozero", nticks=6)
         figure.update_yaxes(
-            title={"text": f"{_style.text(data['metric_title'][0])}, {_style.text(data['unit'][0])}"},
+            title={"text": f"{_style.text(data['metric_title'][0])}, {_style.text(data['unit'][0])}"} | small,
             automargin=True,
             rangemode="tozero",
         )

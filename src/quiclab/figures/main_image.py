@@ -41,17 +41,18 @@ class MainImage:
                 for block, start, end in of_arm.select("block", "start_ms", "end_ms").iter_rows()
             ]
             marker = {"color": style.colour, "size": 7, "line": {"width": 1.5, "color": style.colour}}
-            for position, start, end, which in lines:
+            for first, own in ((True, lines[:1]), (False, lines[1:])):
                 figure.add_scatter(
-                    x=[start, end],
-                    y=[position, position],
+                    x=[x for _, start, end, _ in own for x in (start, end, None)],
+                    y=[y for position, *_ in own for y in (position, position, None)],
+                    text=[told for *_, which in own for told in (which, which, "")],
                     name=label,
                     legendgroup=label,
-                    showlegend=which == "median",
+                    showlegend=first,
                     mode="lines+markers",
-                    line={"color": style.colour, "width": 5 if which == "median" else 2},
-                    marker=marker | {"symbol": [style.marker + "-open", style.marker]},
-                    hovertemplate=f"{which}: %{{x:.5g}} ms<extra>{label}</extra>",
+                    line={"color": style.colour, "width": 5 if first else 2},
+                    marker=marker | {"symbol": [f"{style.marker}-open", style.marker, style.marker] * len(own)},
+                    hovertemplate=f"%{{text}}: %{{x:.5g}} ms<extra>{label}</extra>",
                 )
         names = ["<b>median</b>", *(f"block {block}" for block in blocks)]
         figure.update_layout(_style.with_legend(110 + (9 + 9 * len(arms)) * len(names)), hovermode="closest")

@@ -19,6 +19,7 @@ class Path:
     columns = {  # noqa: RUF012 - a constant of the class
         "network": "the path",
         "who": "'as asked', or the arm whose trials measured it",
+        "rtt_min": "smallest round-trip time",
         "rate": "rate towards the client while the bottleneck was busy",
         "throughput": "what arrived at the client, over the time of the transfer",
         "rtt": "round-trip time of the path, queue included: mean over packets",
@@ -29,10 +30,11 @@ class Path:
         "trials": "over how many trials these are means",
     }
 
+    headings = (
+        "network", "", "RTT least", "rate down", "throughput down", "RTT mean", "RTT SD", "reordered down", "loss up",
+        "loss down", "trials",
+    )  # fmt: skip
+
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per row of the table."""
-        headings = (
-            "network", "", "rate down", "throughput down", "RTT mean", "RTT SD", "reordered down", "loss up",
-            "loss down", "trials",
-        )  # fmt: skip
-        return _table.draw(headings, data.select(*self.columns).rows(), words=2)
+        return _table.draw(self.headings, data.select(*self.columns).rows(), words=2)

@@ -41,7 +41,7 @@ class StallReduction:
                 x=[gamma if gamma is not None else 0 for gamma in bars["gamma_pct"]],
                 orientation="h",
                 name=label,
-                marker={"color": style.colour},
+                marker=_style.bar(style),
                 text=[_told(row) for row in bars.iter_rows(named=True)],
                 textposition="outside",
                 cliponaxis=False,

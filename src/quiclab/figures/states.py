@@ -39,7 +39,7 @@ class States:
                 x=states["share_pct"].to_list(),
                 orientation="h",
                 name=label,
-                marker={"color": style.colour},
+                marker=_style.bar(style),
                 text=[f"{share:.0f} %" if share is not None else "" for share in states["share_pct"]],
                 customdata=[(row["visits"], _style.text(row["next"])) for row in states.iter_rows(named=True)],
                 hovertemplate="%{x:.1f} % of the time, entered %{customdata[0]} times<br>then %{customdata[1]}"

@@ -3,6 +3,7 @@
 
 from quiclab.report.analyse import analyse_study
 from quiclab.report.claims_section import claims_lines
+from quiclab.report.metric_pages import metrics_of_pages
 from quiclab.report.model import StudyAnalysis
 from quiclab.report.remarks import remark_lines
 from quiclab.report.shares import shares
@@ -14,6 +15,7 @@ __all__ = [
     "StudyAnalysis",
     "analyse_study",
     "claims_lines",
+    "metrics_of_pages",
     "read_study",
     "remark_lines",
     "render",

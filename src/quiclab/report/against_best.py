@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from itertools import combinations
 
-import numpy as np
 import polars as pl
 
-from quiclab import statistics
 from quiclab.report import wording
-from quiclab.report.compare import compare, decide
+from quiclab.report.compare import compare, decide_all
 from quiclab.report.model import ArmResult, Comparison, StudyAnalysis
 
 AGAINST_BEST = {
@@ -82,9 +80,7 @@ def _all_pairs(analysis: StudyAnalysis) -> dict[tuple[str, str, str, str], Compa
             for key, (first, second) in zip(keys, ((one, two), (two, one)), strict=True):
                 found[key] = compare(cell, first, second, analysis.metric, analysis.alpha)
             contrasts.append(keys)
-    values = [found[keys[0]].p for keys in contrasts]
-    adjusted = statistics.adjusted_p_values(np.array([np.nan if p is None else p for p in values]))
-    for keys, p in zip(contrasts, adjusted, strict=True):
-        for key in keys:
-            found[key] = decide(found[key], None if np.isnan(p) else float(p), analysis.alpha)
+    for way in (0, 1):
+        keys = [both[way] for both in contrasts]
+        found |= dict(zip(keys, decide_all([found[key] for key in keys], analysis.alpha), strict=True))
     return found

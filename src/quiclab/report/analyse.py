@@ -7,12 +7,11 @@ import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from quiclab import statistics
 from quiclab.report import wording
-from quiclab.report.compare import arm_result, compare, decide
+from quiclab.report.compare import arm_result, compare, decide, decide_all
 from quiclab.report.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
 from quiclab.report.probe_notes import probe_notes
 from quiclab.report.sequential import sequential_note, sequentially
@@ -23,13 +22,26 @@ TITLES = {
     "ttlb_ms": "time to last byte",
     "ttlb_client_ms": "time to last byte (client's own view)",
     "to_last_packet_ms": "time to last packet",
+    "total_request_time_ms": "total request time",
     "ttfb_ms": "time to first byte",
     "setup_ms": "set-up time",
+    "upload_ms": "time to the last byte of the upload",
+    "slowest_object_ms": "time of the slowest object",
+    "median_object_ms": "time of the median object",
+    "fastest_object_ms": "time of the fastest object",
     "goodput_bit_per_s": "goodput",
     "retransmitted_bytes": "bytes retransmitted",
     "address_change_gap_ms": "gap around the change of address",
     "plt_ms": "page load time",
     "speed_index_ms": "Speed Index",
+    "fcp_ms": "First Contentful Paint",
+    "lcp_ms": "Largest Contentful Paint",
+    "last_visual_change_ms": "time to the last visual change",
+    "main_image_end_ms": "time to the end of the main image",
+    "client_cpu_ms_per_mb": "processor time of the client per MB",
+    "server_cpu_ms_per_mb": "processor time of the server per MB",
+    "throughput_bit_per_s": "throughput",
+    "overall_throughput_bit_per_s": "overall throughput",
     "shared_throughput_bit_per_s": "throughput beside others",
     "startup_ms": "start-up time of the video",
     "stalls": "stalls of the video",
@@ -51,8 +63,10 @@ def analyse_study(study_dir: Path, metric: str | None = None) -> StudyAnalysis:
 
 
 def usual_metric(study: Study) -> str:
-    """What a study compares unless it is told: a video is not over when its last byte is there, nor is a page; of a
+    """The metric that the spec names. Else a video is not over when its last byte is there, nor is a page; of a
     competition that the clock ends, or a video's watching, counts what the measured flow got until then."""
+    if study.resolved.get("metric"):
+        return str(study.resolved["metric"])
     workloads = study.items("workloads")
     competitions = [workload.get("competition") for workload in workloads]
     kinds = {str(workload.get("kind")) for workload in workloads}
@@ -62,6 +76,11 @@ def usual_metric(study: Study) -> str:
     return _USUAL.get(kinds.pop(), "ttlb_ms") if len(kinds) == 1 else "ttlb_ms"
 
 
+def page_of(study: Study, metric: str) -> str:
+    """Name of the page about a metric, and of the folder beside it."""
+    return "report" if metric == usual_metric(study) else f"report-{metric}"
+
+
 def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
     """The same for a study that has been read."""
     metric = metric_of(study, metric_name or usual_metric(study))
@@ -69,10 +88,8 @@ def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
     compared = _compare_cells(study, metric, alpha)
     main = [comparison for comparison in compared if comparison.kind == "main"]
     controls = [decide(comparison, None, alpha) for comparison in compared if comparison.kind == "aa"]
-    adjusted = statistics.adjusted_p_values(np.array([math.nan if c.p is None else c.p for c in main]))
-    main = [decide(c, None if math.isnan(p) else float(p), alpha) for c, p in zip(main, adjusted, strict=True)]
-    if sequential := sequential_note(study, alpha, len(main)):
-        main = sequentially(main, metric, alpha)
+    sequential = sequential_note(study, alpha, len(main))
+    main = sequentially(main, metric, alpha) if sequential else decide_all(main, alpha)
 
     paths = study.order("paths", {c.path for c in main})
     workloads = study.order("workloads", {c.workload for c in main})
@@ -92,6 +109,7 @@ def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
         controls=tuple(controls),
         notes=(*study.missing, *sequential, *probe_notes(study), *_limits(main, controls, metric, alpha)),
         sequential=bool(sequential),
+        page=page_of(study, metric.name),
     )
 
 

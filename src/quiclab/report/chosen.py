@@ -25,12 +25,13 @@ def choose(analysis: StudyAnalysis, cell: str | None = None, block: int | None =
 
     Raises SpecError for a cell or a block that the study does not have.
     """
-    found = [c for c in analysis.comparisons if cell in (None, c.cell_id)]
+    compared = analysis.comparisons if cell is None else (*analysis.comparisons, *analysis.controls)
+    found = [c for c in compared if cell in (None, c.cell_id)]
     if not found:
-        known = dict.fromkeys(c.cell_id for c in analysis.comparisons)
+        known = dict.fromkeys(c.cell_id for c in (*analysis.comparisons, *analysis.controls))
         raise SpecError(f"the study has no cell {cell!r}", f"it has {', '.join(known) or 'none'}")
     largest = max(found, key=lambda c: abs(c.difference_pct or 0) if c.outcome.significant else -1)
-    here = [c for c in analysis.comparisons if c.cell_id == largest.cell_id]
+    here = [c for c in compared if c.cell_id == largest.cell_id]
     arms = [here[0].baseline, *(comparison.other for comparison in here)]
     trials = {arm.arm: trial for arm in arms if (trial := _trial(arm, block)) is not None}
     if not trials:

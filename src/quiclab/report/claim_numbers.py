@@ -25,6 +25,8 @@ class Number:
     """Trials of one arm, pairs of two."""
     obstacle: str = ""
     """Why there can be no such number, in a sentence."""
+    advantage: bool = False
+    """Of two arms: the second one's, in per cent of the first one's."""
 
 
 def number_of(arms: Sequence[ArmResult], metric: Metric, statistic: str, alpha: float) -> Number:
@@ -39,7 +41,7 @@ def number_of(arms: Sequence[ArmResult], metric: Metric, statistic: str, alpha: 
 
 
 def _of_one(arm: ArmResult, metric: Metric, statistic: str, alpha: float) -> Number:
-    """The mean with Student's interval, or the median with the exact one."""
+    """The mean with an interval that no sample makes exact, or the median with the exact one."""
     values = values_of(arm.trials, metric)
     count = int((~np.isnan(values)).sum())
     if statistic == "mean":
@@ -54,13 +56,14 @@ def _of_means(first: ArmResult, second: ArmResult, metric: Metric, alpha: float)
     """Of the means, in per cent of the first one's: positive where the second is better."""
     ratio = statistics.ratio_of_means(*values_within_pairs(first, second, metric), 1 - alpha)
     if ratio is None:
-        return Number(None, None, "%", int(differences_within_pairs(first, second, metric).size))
+        return Number(None, None, "%", int(differences_within_pairs(first, second, metric).size), advantage=True)
     to_pct = -100.0 if metric.lower_is_better else 100.0
     beyond = ratio.interval and Interval(ratio.interval.low - 1, ratio.interval.high - 1, ratio.interval.confidence)
-    return Number(to_pct * (ratio.estimate - 1), beyond.scaled(to_pct) if beyond else None, "%", ratio.count)
+    interval = beyond.scaled(to_pct) if beyond else None
+    return Number(to_pct * (ratio.estimate - 1), interval, "%", ratio.count, advantage=True)
 
 
 def _of_pairs(first: ArmResult, second: ArmResult, metric: Metric, alpha: float) -> Number:
     """Of the typical pair, in per cent of the first one's median."""
     found = compare(("", "main", "", ""), first, second, metric, alpha)
-    return Number(found.shift_pct, found.interval_pct, "%", found.pairs)
+    return Number(found.shift_pct, found.interval_pct, "%", found.pairs, advantage=True)

@@ -40,9 +40,10 @@ def paper_section(study: Study, analysis: StudyAnalysis) -> PaperSection | None:
     if paper is None:
         return None
     judged = judge(study, analysis, paper)
-    rules = (*RULES, f"Intervals hold {100 * (1 - analysis.alpha):g} %.")
+    nominal = 1 - analysis.alpha
+    rules = (*RULES, f"Intervals are to hold {wording.level(nominal)}; one that attains another level tells it.")
     summary = summary_line(judged) if judged else ""
-    claims, cells = claims_table(judged), cells_table(judged, study)
+    claims, cells = claims_table(judged, nominal), cells_table(judged, study, nominal)
     caution = " ".join(filter(None, (paper.caution, _alarm(analysis) if judged else "")))
     return PaperSection(paper.citation, caution, summary, rules, claims, cells, claims_data(judged))
 

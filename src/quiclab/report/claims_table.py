@@ -17,14 +17,14 @@ from quiclab.report.study import Study
 from quiclab.report.text_table import TextTable
 
 
-def claims_table(judged: Sequence[Judged]) -> TextTable:
-    """A row per claim."""
+def claims_table(judged: Sequence[Judged], nominal: float) -> TextTable:
+    """A row per claim. Intervals tell their level where it is not the nominal one."""
     rows = tuple(
         (
             each.claim.text,
             each.verdict.value,
             _range([_ours(cell, each.claim) for cell in sorted(each.cells, key=lambda c: c.ours or 0.0)]),
-            _only([_interval(cell, each.claim) for cell in each.cells]),
+            _only([_interval(cell, each.claim, nominal) for cell in each.cells]),
             _range([_n(cell, each.claim) for cell in sorted(each.cells, key=lambda c: c.n)]),
             _says(each.claim),
             each.claim.section,
@@ -44,7 +44,7 @@ def claims_table(judged: Sequence[Judged]) -> TextTable:
     )
 
 
-def cells_table(judged: Sequence[Judged], study: Study) -> TextTable:
+def cells_table(judged: Sequence[Judged], study: Study, nominal: float) -> TextTable:
     """A row per cell; without rows where every claim has one cell at most."""
     paths, workloads = study.titles("paths"), study.titles("workloads")
     several = any(len(each.cells) > 1 for each in judged)
@@ -55,7 +55,7 @@ def cells_table(judged: Sequence[Judged], study: Study) -> TextTable:
             workloads.get(cell.workload, cell.workload),
             _printed(each.claim),
             _ours(cell, each.claim),
-            _interval(cell, each.claim),
+            _interval(cell, each.claim, nominal),
             _n(cell, each.claim),
             wording.p_text(cell.p),
             wording.p_text(cell.adjusted_p),
@@ -136,13 +136,14 @@ def _ours(cell: Finding, claim: Claim) -> str:
     return wording.quantity(cell.ours, cell.unit)
 
 
-def _interval(cell: Finding, claim: Claim) -> str:
+def _interval(cell: Finding, claim: Claim, nominal: float) -> str:
     if cell.interval is None:
         return ""
+    told = wording.level_text(cell.interval, nominal)
     if len(claim.arms) == 2 and cell.unit == "%":
-        return f"{wording.interval_text(cell.interval)} %"
+        return f"{wording.interval_text(cell.interval)} %{told}"
     ends = (cell.interval.low, cell.interval.high)
-    return " … ".join("open" if math.isinf(end) else wording.quantity(end, cell.unit) for end in ends)
+    return " … ".join("open" if math.isinf(end) else wording.quantity(end, cell.unit) for end in ends) + told
 
 
 def _n(cell: Finding, claim: Claim) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -77,21 +77,38 @@ def values_within_pairs(baseline: ArmResult, other: ArmResult, metric: Metric) -
     return values_of(paired, metric), values_of([by_block[trial.block] for trial in paired], metric)
 
 
-def decide(comparison: Comparison, adjusted_p: float | None, alpha: float) -> Comparison:
-    """Fill in the adjusted p and the outcome. A/A cells have no adjusted p: their own p decides."""
-    outcome, why = _outcome(comparison, comparison.p if adjusted_p is None else adjusted_p, alpha)
+def decide_all(family: Sequence[Comparison], alpha: float) -> list[Comparison]:
+    """`decide` with p adjusted over these comparisons."""
+    p = np.array([_or_nan(each.p) for each in family], dtype=np.float64)
+    adjusted = statistics.adjusted_p_values(p)
+    return [
+        decide(each, None if math.isnan(own) else float(own), alpha, statistics.smallest_adjusted_p(p, at, each.pairs))
+        for at, (each, own) in enumerate(zip(family, adjusted, strict=True))
+    ]
+
+
+def decide(comparison: Comparison, adjusted_p: float | None, alpha: float, least_p: float = 0.0) -> Comparison:
+    """Fill in the adjusted p and the outcome. A/A cells have no adjusted p: their own p decides.
+
+    `least_p` is what the adjusted p would be if all pairs pointed one way.
+    """
+    outcome, why = _outcome(comparison, comparison.p if adjusted_p is None else adjusted_p, alpha, least_p)
     return replace(comparison, adjusted_p=adjusted_p, outcome=outcome, why=why)
 
 
-def _outcome(comparison: Comparison, p: float | None, alpha: float) -> tuple[Outcome, str]:
-    if comparison.pairs == 0 or p is None:
+def _outcome(comparison: Comparison, p: float | None, alpha: float, least_p: float) -> tuple[Outcome, str]:
+    pairs = comparison.pairs
+    if pairs == 0 or p is None:
         return Outcome.NOT_MEASURED, "No pair has both values."
     if all(trial.status == "failed" for arm in (comparison.baseline, comparison.other) for trial in arm.trials):
         return Outcome.NOT_MEASURED, "Every trial of both arms failed."
-    if statistics.smallest_p(comparison.pairs) > alpha:
-        return Outcome.UNDECIDED, f"Too few pairs: {comparison.pairs} cannot show any difference at {alpha:g}."
+    if statistics.smallest_p(pairs) > alpha:
+        return Outcome.UNDECIDED, f"Too few pairs: {pairs} cannot show any difference at {alpha:g}."
     why = too_slow(comparison.baseline, comparison.other)
     if why:
+        return Outcome.UNDECIDED, why
+    if p > alpha and least_p > alpha:
+        why = f"Too few pairs: {pairs} cannot show any difference at {alpha:g} after the correction over all cells."
         return Outcome.UNDECIDED, why
     if p > alpha:
         return Outcome.NOT_SIGNIFICANT, ""

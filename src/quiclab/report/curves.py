@@ -42,7 +42,6 @@ def selector(analysis: StudyAnalysis, acknowledged: pl.DataFrame) -> dict[str, A
         "cells": entries,
         "open": next((place for place, entry in enumerate(entries) if entry["cell_id"] == largest.cell_id), 0),
         "curves": {trial_id: _packed(curve, budget) for trial_id, curve in by_trial.items()},
-        "points_per_curve": budget,
     }
 
 
@@ -72,9 +71,11 @@ def thinned(x: FloatArray, limit: int) -> npt.NDArray[np.int64]:
     return np.unique(np.concatenate([spread, waits, waits + 1]))
 
 
-def _packed(curve: pl.DataFrame, limit: int) -> dict[str, str]:
+def _packed(curve: pl.DataFrame, limit: int) -> dict[str, Any]:
+    """The points that are drawn, and how many there are."""
     x, y = curve["x_ms"].to_numpy(), curve["bytes"].to_numpy()
     keep = thinned(x, limit)
-    return {
+    columns = {
         axis: base64.b64encode(values[keep].astype("<f4").tobytes()).decode() for axis, values in (("x", x), ("y", y))
     }
+    return {**columns, "of": x.size}

@@ -11,6 +11,8 @@ from quiclab.report import wording
 from quiclab.report.compare import differences_within_pairs, values_of
 from quiclab.report.model import ArmResult, Comparison, StudyAnalysis
 from quiclab.report.text_table import TextTable
+from quiclab.statistics import Interval
+from quiclab.statistics.cliffs_delta import MID_P_FROM
 
 CONFIDENCE = 0.95
 SHARES = (0.5, 0.9, 0.95, 0.99)
@@ -19,12 +21,12 @@ EFFECT_PCT = 5.0
 
 
 def effects(analysis: StudyAnalysis) -> pl.DataFrame:
-    """One row per main comparison: shift within pairs, Cliff's delta, and the pairs that an effect of 5 % takes."""
+    """One row per main comparison: shift and Cliff's delta within pairs, and the pairs that an effect of 5 % takes."""
     schema = {
         **dict.fromkeys(("cell_id", "cell_title", "baseline_arm", "other_arm", "unit"), pl.String),
-        **dict.fromkeys(("shift", "shift_low", "shift_high", "shift_pct"), pl.Float64),
-        **dict.fromkeys(("cliffs_delta", "cliffs_delta_low", "cliffs_delta_high"), pl.Float64),
-        **dict.fromkeys(("pairs", "pairs_for_5_pct"), pl.Int64),
+        **dict.fromkeys(("shift", "shift_low", "shift_high", "shift_confidence", "shift_pct"), pl.Float64),
+        **dict.fromkeys((f"cliffs_delta_within{end}" for end in ("", "_low", "_high")), pl.Float64),
+        **dict.fromkeys(("pairs", "pairs_better", "pairs_worse", "pairs_for_5_pct"), pl.Int64),
     }
     return pl.DataFrame([_effect(comparison, analysis) for comparison in analysis.comparisons], schema=schema)
 
@@ -32,30 +34,29 @@ def effects(analysis: StudyAnalysis) -> pl.DataFrame:
 def _effect(comparison: Comparison, analysis: StudyAnalysis) -> dict[str, object]:
     metric, baseline, other = analysis.metric, comparison.baseline, comparison.other
     differences = differences_within_pairs(baseline, other, metric)
-    sign = 1.0 if metric.lower_is_better else -1.0
     shift = statistics.hodges_lehmann(differences, 1 - analysis.alpha)
-    delta = statistics.cliffs_delta(values_of(baseline.trials, metric), values_of(other.trials, metric), CONFIDENCE)
-    known = baseline.median is not None and np.isfinite(baseline.median)
-    needed = (
-        statistics.pairs_to_see(differences, EFFECT_PCT / 100 * (baseline.median or 0.0), analysis.alpha)
-        if known
-        else None
-    )
-    span = delta.interval.scaled(sign) if delta.interval else None
+    delta = statistics.cliffs_delta_within(differences, CONFIDENCE)
+    median = baseline.median if baseline.median is not None and np.isfinite(baseline.median) else None
+    needed = None if median is None else statistics.pairs_to_see(differences, EFFECT_PCT / 100 * median, analysis.alpha)
+    estimate = None if np.isnan(shift.estimate) else shift.estimate
     return {
         "cell_id": comparison.cell_id,
         "cell_title": wording.place(comparison, analysis),
         "baseline_arm": baseline.arm,
         "other_arm": other.arm,
         "unit": metric.unit,
-        "shift": None if np.isnan(shift.estimate) else shift.estimate,
+        "shift": estimate,
         "shift_low": shift.interval.low if shift.interval else None,
         "shift_high": shift.interval.high if shift.interval else None,
-        "shift_pct": comparison.shift_pct,
-        "cliffs_delta": None if np.isnan(delta.estimate) else sign * delta.estimate,
-        "cliffs_delta_low": span.low if span else None,
-        "cliffs_delta_high": span.high if span else None,
+        "shift_confidence": shift.interval.confidence if shift.interval else None,
+        # Not the comparison's: of a sequential study that is another quantity.
+        "shift_pct": 100 * estimate / median if estimate is not None and median else None,
+        "cliffs_delta_within": None if np.isnan(delta.estimate) else delta.estimate,
+        "cliffs_delta_within_low": delta.interval.low if delta.interval else None,
+        "cliffs_delta_within_high": delta.interval.high if delta.interval else None,
         "pairs": comparison.pairs,
+        "pairs_better": delta.above,
+        "pairs_worse": delta.below,
         "pairs_for_5_pct": needed,
     }
 
@@ -68,9 +69,10 @@ def effects_table(data: pl.DataFrame) -> TextTable:
             row["other_arm"],
             _signed(row["shift"], row["unit"]),
             _span(row["shift_low"], row["shift_high"], row["unit"]),
+            "–" if row["shift_confidence"] is None else wording.level(row["shift_confidence"]),
             wording.percent(row["shift_pct"]),
-            _plain(row["cliffs_delta"]),
-            _span_plain(row["cliffs_delta_low"], row["cliffs_delta_high"]),
+            _plain(row["cliffs_delta_within"]),
+            _span_plain(row["cliffs_delta_within_low"], row["cliffs_delta_within_high"]),
             str(row["pairs"]),
             "–" if row["pairs_for_5_pct"] is None else str(row["pairs_for_5_pct"]),
         )
@@ -79,11 +81,14 @@ def effects_table(data: pl.DataFrame) -> TextTable:
     return TextTable(
         "How large, beside the noise",
         "Shift: the typical difference within a pair (Hodges–Lehmann), positive where the arm is better than the "
-        "baseline. Cliff's delta: how often a trial of the arm is better than one of the baseline, less how often "
-        f"it is worse; 1 is always. Pairs for {EFFECT_PCT:g} %: how many this noise needs to see such a shift four "
-        "times out of five, before correction.",
-        ("cell", "arm", "shift", "interval", "shift, %", "Cliff's delta", "95 % interval", "pairs",
-         f"pairs for {EFFECT_PCT:g} %"),
+        "baseline, with the level that its interval attains; in per cent of the baseline's median. Cliff's delta "
+        "within pairs (his d_w, not the delta of two independent samples): the share of pairs in which the arm is the "
+        "better one, less the share in which it is the worse one; 1 is always. Its interval holds at least 95 % of "
+        f"fewer than {MID_P_FROM} pairs (Clopper and Pearson), about 95 % of more (mid-p), more near ±1 and with ties. "
+        f"Pairs for {EFFECT_PCT:g} %: how many this noise needs to see such a shift four times out of five, before "
+        "correction.",
+        ("cell", "arm", "shift", "its interval", "level", "shift, %", "Cliff's delta within pairs", "95 % interval",
+         "pairs", f"pairs for {EFFECT_PCT:g} %"),
         rows,
         "There is nothing to compare.",
     )  # fmt: skip
@@ -136,13 +141,15 @@ def tails_table(data: pl.DataFrame) -> TextTable:
     ):
         texts = []
         for row in group.iter_rows(named=True):
-            texts += [wording.quantity(row["value"], str(unit)), _span(row["low"], row["high"], str(unit))]
+            told = wording.level_text(Interval(row["low"], row["high"], row["confidence"]), CONFIDENCE)
+            texts += [wording.quantity(row["value"], str(unit)), _span(row["low"], row["high"], str(unit)) + told]
         rows.append((str(title), str(arm), str(trials), *texts))
-    shares = [text for share in SHARES for text in (f"p{share * 100:g}", "interval")]
+    shares = [text for share in SHARES for text in (f"p{share * 100:g}", f"{wording.level(CONFIDENCE)} interval")]
     return TextTable(
         "The slow tail",
-        "pN: N % of the trials were no worse. Intervals are exact and hold for any distribution; an open end says "
-        "that so few trials do not bound it. Failed trials count as the worst.",
+        "pN: N % of the trials were no worse. Intervals are exact and hold for any distribution, with their level "
+        "where so few trials attain another one; an open end says that they do not bound it. Failed trials count as "
+        "the worst.",
         ("cell", "arm", "trials", *shares),
         tuple(rows),
         "No trial has a result.",

@@ -117,16 +117,16 @@ def details(comparison: Comparison, analysis: StudyAnalysis) -> str:
     for arm in (comparison.baseline, comparison.other):
         spread = ""
         if arm.interval and math.isfinite(arm.interval.high):
-            spread = f" ({wording.quantity(arm.interval.low, unit)} … {wording.quantity(arm.interval.high, unit)})"
+            ends = (wording.quantity(end, unit) for end in (arm.interval.low, arm.interval.high))
+            spread = f" ({wording.level(arm.interval.confidence)}: {' … '.join(ends)})"
         trouble = wording.trouble(arm)
         lines.append(
             f"{arm.arm}: median {wording.quantity(arm.median, unit)}{spread}" + (f", {trouble}" if trouble else "")
         )
     lines.append(f"difference of medians {wording.percent(comparison.difference_pct) or 'none'}")
     if interval:
-        confidence = wording.percent(interval.confidence * 100, signed=False)
-        lines.append(f"shift within pairs {wording.percent(comparison.shift_pct)}")
-        lines.append(f"{confidence} interval {wording.interval_text(interval)} %")
+        lines.append(f"{wording.within_pairs(comparison, analysis)} {wording.percent(comparison.shift_pct) or 'none'}")
+        lines.append(f"its {wording.level(interval.confidence)} interval {wording.interval_text(interval)} %")
     p, adjusted, mann_whitney, welch = (
         wording.p_text(value) or "–"
         for value in (comparison.p, comparison.adjusted_p, comparison.mann_whitney_p, comparison.welch_p)

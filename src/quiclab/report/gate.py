@@ -75,7 +75,7 @@ def parse_bound(text: str) -> Bound:
     return Bound(text.strip(), name, comparison == ">", sign + digits, unit)
 
 
-def find_metric(name: str, known: Collection[str]) -> str:
+def find_metric(name: str, known: Collection[str], absent: str = "neither study measured a metric") -> str:
     """The metric that is meant, with or without its unit. Raises SpecError with the closest one."""
     candidates = [name, *(f"{name}_{unit}" for unit in _UNITS)]
     found = next((each for each in candidates if each in known), None)
@@ -84,7 +84,7 @@ def find_metric(name: str, known: Collection[str]) -> str:
     short = {re.sub(rf"_({'|'.join(_UNITS)})$", "", each): each for each in known} | {each: each for each in known}
     close = difflib.get_close_matches(name, short, 1)
     hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}"
-    raise SpecError(f"neither study measured a metric {name!r}", hint)
+    raise SpecError(f"{absent} {name!r}", hint)
 
 
 def limit_of(bound: Bound, metric: Metric) -> float:

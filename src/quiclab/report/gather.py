@@ -26,6 +26,7 @@ from quiclab.report.against_best import against_best
 from quiclab.report.chosen import Chosen, choose
 from quiclab.report.cost_figure import cost
 from quiclab.report.factors import factor
+from quiclab.report.first_losses import first_loss
 from quiclab.report.handshakes import handshake
 from quiclab.report.loss_views import losses
 from quiclab.report.model import StudyAnalysis
@@ -97,15 +98,6 @@ def _bytes_acknowledged(study: OpenedStudy, trials: Mapping[str, str]) -> pl.Dat
     return pl.concat(parts)
 
 
-def _first_loss(asked: Asked) -> pl.DataFrame:
-    trials = asked.trials_of_cell().filter(pl.col("value").is_not_null())
-    for column, name in (("offset_bytes", "first_retransmission_offset_bytes"), ("again_bytes", "retransmitted_bytes")):
-        known = asked.study.metrics.filter(pl.col("name") == name)
-        trials = trials.join(known.select("trial_id", pl.col("value").alias(column)), "trial_id", "left")
-    # A trial of which nothing tells what was sent again is not one in which nothing was.
-    return trials.filter(pl.col("offset_bytes").is_not_null() | (pl.col("again_bytes") == 0)).drop("again_bytes")
-
-
 def _states(
     of: Callable[[OpenedStudy, Mapping[str, str], Mapping[str, float]], pl.DataFrame],
 ) -> Callable[[Asked], pl.DataFrame]:
@@ -173,7 +165,7 @@ _GATHERERS: Mapping[str, Callable[[Asked], pl.DataFrame]] = MappingProxyType(
         "migration": lambda asked: arm_bars.migration(asked.study, asked.analysis),
         "distributions": lambda asked: asked.trials_of_cell().with_columns(shape=pl.lit(asked.shape)),
         "cumulative": Asked.trials_of_cell,
-        "first_loss": _first_loss,
+        "first_loss": lambda asked: first_loss(asked.study, asked.trials_of_cell()),
         "bytes_acknowledged": _over_time(_bytes_acknowledged),
         "throughput": _over_time(series.throughput),
         "window": _over_time(series.window),
@@ -196,7 +188,7 @@ _GATHERERS: Mapping[str, Callable[[Asked], pl.DataFrame]] = MappingProxyType(
         "video_quality": lambda asked: player.video_quality(read_study(asked.study.directory), asked.analysis),
         "stall_reduction": lambda a: against_baseline.stall_reduction(read_study(a.study.directory), a.analysis),
         "fairness": _of_trials(competing.fairness),
-        "path": lambda asked: path_table(asked.study, asked.analysis),
+        "path": lambda asked: path_table(read_study(asked.study.directory), asked.analysis),
         "cost": lambda asked: cost(asked.study, asked.analysis),
     }
 )

@@ -98,7 +98,8 @@ class Comparison:
     difference_pct: float | None
     """(median baseline − median other) / median baseline × 100: positive where the other arm is better."""
     shift_pct: float | None
-    """Hodges–Lehmann shift within pairs, in per cent of the baseline's median, same sign."""
+    """Hodges–Lehmann shift within pairs, in per cent of the baseline's median, same sign; of a sequential study the
+    median within pairs, in per cent of the baseline's value in the pair."""
     interval_pct: Interval | None
     """Of the shift; None where so few pairs allow none."""
     p: float | None
@@ -135,6 +136,13 @@ class StudyAnalysis:
     """What is missing or limits what can be said; a sentence each."""
     sequential: bool = False
     """Whether p and intervals hold at any time, because the number of pairs was not fixed before."""
+    page: str = "report"
+    """Name of the page about this metric, and of the folder beside it: `report-METRIC` of one that is not the usual."""
+
+    @property
+    def confidence(self) -> float:
+        """Level that is asked for of the comparisons' intervals."""
+        return 1 - self.alpha / (max(1, len(self.comparisons)) if self.sequential else 1)
 
     @property
     def decided_by(self) -> str:

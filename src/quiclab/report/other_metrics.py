@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import polars as pl
+
 from quiclab.report import wording
 from quiclab.report.metric_values import by_cell_and_arm, middle
 from quiclab.report.model import StudyAnalysis
@@ -49,22 +51,37 @@ COLUMNS = {
 """Metric: its heading and unit."""
 
 
-def other_metrics(study: Study, analysis: StudyAnalysis) -> TextTable:
-    """Medians over the verified trials, one row per cell and arm; only metrics that were measured."""
-    measured = {metric: values for metric in COLUMNS if (values := by_cell_and_arm(study, metric))}
-    rows: dict[tuple[str, str], tuple[str, ...]] = {}
-    for comparison in analysis.comparisons:
-        for arm in (comparison.baseline.arm, comparison.other.arm):
-            key = (comparison.cell_id, arm)
-            medians = (
-                wording.quantity(middle(values[key]), COLUMNS[metric][1]) if key in values else "–"
-                for metric, values in measured.items()
-            )
-            rows[key] = (wording.place(comparison, analysis), arm, *medians)
+def metric_medians(study: Study, analysis: StudyAnalysis) -> pl.DataFrame:
+    """One row per metric that was measured, cell and arm: the median over the verified trials."""
+    arms = {
+        (comparison.cell_id, arm.arm): wording.place(comparison, analysis)
+        for comparison in analysis.comparisons
+        for arm in (comparison.baseline, comparison.other)
+    }
+    rows = [
+        {"cell_id": key[0], "cell_title": place, "arm": key[1], "metric": metric, "unit": unit,
+         "median": middle(values[key]), "trials": values[key].len()}
+        for metric, (_, unit) in COLUMNS.items()
+        if (values := by_cell_and_arm(study, metric))
+        for key, place in arms.items()
+        if key in values
+    ]  # fmt: skip
+    texts = dict.fromkeys(("cell_id", "cell_title", "arm", "metric", "unit"), pl.String)
+    return pl.DataFrame(rows, schema={**texts, "median": pl.Float64, "trials": pl.Int64})
+
+
+def other_metrics(data: pl.DataFrame) -> TextTable:
+    """The same as text: one row per cell and arm, a column per metric."""
+    metrics = data["metric"].unique(maintain_order=True).to_list()
+    rows = []
+    for (_, place, arm), group in data.group_by("cell_id", "cell_title", "arm", maintain_order=True):
+        known = {row["metric"]: wording.quantity(row["median"], row["unit"]) for row in group.iter_rows(named=True)}
+        rows.append((str(place), str(arm), *(known.get(metric, "–") for metric in metrics)))
     return TextTable(
         "Every metric",
-        "Medians over the verified trials of a cell; times count from the client's first packet.",
-        ("cell", "arm", *(COLUMNS[metric][0] for metric in measured)),
-        tuple(rows.values()) if measured else (),
+        "Medians over the verified trials of a cell; times count from the client's first packet. "
+        "`quiclab report STUDY --metric NAME` writes a report about one of them; the data below has their names.",
+        ("cell", "arm", *(COLUMNS[metric][0] for metric in metrics)),
+        tuple(rows),
         "No metric was measured.",
     )

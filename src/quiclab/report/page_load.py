@@ -16,7 +16,11 @@ from PIL import Image
 from quiclab.opened import OpenedStudy
 
 FILMSTRIP = {**dict.fromkeys(("arm", "picture"), pl.String), "x_ms": pl.Float64, "progress": pl.Float64}
-MAIN_IMAGE = {"arm": pl.String, "block": pl.Int64, "start_ms": pl.Float64, "end_ms": pl.Float64}
+MAIN_IMAGE = {
+    **dict.fromkeys(("cell_id", "cell_title", "arm"), pl.String),
+    "block": pl.Int64,
+    **dict.fromkeys(("start_ms", "end_ms"), pl.Float64),
+}
 PAGE_BYTES = {
     **dict.fromkeys(("arm", "resource_type", "protocol"), pl.String),
     **dict.fromkeys(("bytes", "requests"), pl.Int64),
@@ -84,11 +88,11 @@ def _picture(image: bytes) -> str | None:
 
 
 def main_image(study: OpenedStudy, trials: pl.DataFrame) -> pl.DataFrame:
-    """Request and last byte of the main image, of every trial in `trials` (arm, block, trial_id) that tells both."""
+    """Request and last byte of the main image, of every trial in `trials` (rows of distributions) that tells both."""
     if "metrics" not in study.tables:
         return pl.DataFrame(schema=MAIN_IMAGE)
     names = {"main_image_start_ms": "start_ms", "main_image_end_ms": "end_ms"}
-    found = trials.select("arm", "block", "trial_id")
+    found = trials.select("cell_id", "cell_title", "arm", "block", "trial_id")
     for metric, column in names.items():
         values = study.metrics.filter((pl.col("name") == metric) & pl.col("value").is_finite())
         found = found.join(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from quiclab.opened import OpenedStudy
 from quiclab.report import wording
 from quiclab.report.model import StudyAnalysis
 from quiclab.report.pair_figures import Absent, Drawn, figures_of
-from quiclab.report.pairs import FOLDER, Cell, Pair
+from quiclab.report.pairs import Cell, Pair, folder_of
 from quiclab.report.processes import by_all_processors
 from quiclab.report.rendering import plotly, render, script
 from quiclab.report.study import Study
@@ -34,7 +35,7 @@ def write_pairs(study: Study, analysis: StudyAnalysis, cells: list[Cell]) -> dic
 
     Returns what each page shows, by its file.
     """
-    folder = study.directory / FOLDER
+    folder = study.directory / folder_of(analysis)
     if not cells:
         shutil.rmtree(folder, ignore_errors=True)
         return {}
@@ -68,7 +69,7 @@ class _Workshop:
         opened = OpenedStudy(self.study.directory)
         shown: dict[str, list[Drawn]] = {}
         for pair in cell.pairs:
-            page = self.draft / Path(pair.file).relative_to(FOLDER)
+            page = self.draft / Path(pair.file).relative_to(folder_of(self.analysis))
             page.parent.mkdir(exist_ok=True)
             drawn, absent = figures_of(opened, self.analysis, pair)
             shown[pair.file] = [replace(each, spec={}) for each in drawn]
@@ -92,11 +93,22 @@ def _page(
         after=after,
         trials=_trials_table(analysis, pair),
         figures=drawn,
+        command=_command(analysis, pair),
         absent=absent,
         metrics=_metrics_table(metrics, pair),
         logs=[(trial, [(folder, list(_files(study.directory, folder))) for folder in trial.folders])
               for trial in pair.trials],
     )  # fmt: skip
+
+
+def _command(analysis: StudyAnalysis, pair: Pair) -> str:
+    """What follows the name of a figure: it takes the same trials."""
+    which = ["--cell", shlex.quote(pair.cell)]
+    if pair.block is not None:
+        which += ["--block", str(pair.block)]
+    elif analysis.page != "report":  # which trial is the median depends on the metric
+        which += ["--metric", analysis.metric.name]
+    return " ".join(which)
 
 
 def _trials_table(analysis: StudyAnalysis, pair: Pair) -> TextTable:

@@ -16,8 +16,10 @@ from quiclab.report.model import ArmResult, Comparison, StudyAnalysis
 from quiclab.report.study import Study
 from quiclab.store.layout import Attempt, StudyDir
 
-FOLDER = "report/pairs"
-"""Where the pages of pairs lie in a study."""
+
+def folder_of(analysis: StudyAnalysis) -> str:
+    """Where the pages of pairs lie in a study."""
+    return f"{analysis.page}/pairs"
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def _cell(number: int, cell_id: str, compared: list[Comparison], rows: pl.DataFr
     title = wording.place(compared[0], analysis) if compared else cell_id
     if compared and compared[0].kind != "main":
         title += f", {compared[0].baseline.arm.partition('#')[0]} against itself"
-    folder = f"{FOLDER}/{number}-{_file_name(cell_id)}"
+    folder = f"{folder_of(analysis)}/{number}-{_file_name(cell_id)}"
     values = {trial.trial_id: trial.value for arm in arms.values() for trial in arm.trials}
     known = _trials(rows, list(arms), values, StudyDir(Path()))
     blocks: dict[int, list[Shown]] = {}

@@ -8,14 +8,14 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.opened import OpenedStudy
 from quiclab.report.metric_values import by_path_and_arm, mean
 from quiclab.report.model import StudyAnalysis
 from quiclab.report.path_asked import asked
-from quiclab.report.study import read_study
+from quiclab.report.study import Study
 from quiclab.report.wording import quantity
 
-_MEASURED = {
+MEASURED = {
+    "rtt_min": ("path_rtt_min_ms", "ms"),
     "rate": ("path_rate_down_bit_per_s", "bit/s"),
     "throughput": ("path_throughput_down_bit_per_s", "bit/s"),
     "rtt": ("path_rtt_mean_ms", "ms"),
@@ -26,31 +26,48 @@ _MEASURED = {
 }
 """Column: the metric and its unit."""
 _NOTHING = "–"
-TABLE = dict.fromkeys(("network", "who", *_MEASURED, "trials"), pl.String)
+TABLE = dict.fromkeys(("network", "who", *MEASURED, "trials"), pl.String)
+DATA = {
+    **dict.fromkeys(("path", "arm"), pl.String),
+    "trials": pl.Int64,
+    **{metric: pl.Float64 for metric, _ in MEASURED.values()},
+}
 
 
-def path_table(study: OpenedStudy, analysis: StudyAnalysis) -> pl.DataFrame:
-    """For each path what was asked, then means over each arm's verified trials."""
-    read = read_study(study.directory)
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    for column, (metric, unit) in _MEASURED.items():
-        for path, arm, values in by_path_and_arm(read, metric):
-            row = found.setdefault((path, arm), {})
-            row[column] = quantity(mean(values) / 1e6, "Mbit/s") if unit == "bit/s" else quantity(mean(values), unit)
-            row["trials"] = str(max(values.len(), int(row.get("trials", "0"))))
-    wanted = {str(item["name"]): _asked(item) for item in read.items("paths")}
+def path_data(study: Study) -> pl.DataFrame:
+    """One row per path and arm: means over its verified trials, null where none tells."""
+    found: dict[tuple[str, str], dict[str, object]] = {}
+    trials: dict[tuple[str, str], int] = {}
+    for metric, _ in MEASURED.values():
+        for path, arm, values in by_path_and_arm(study, metric):
+            found.setdefault((path, arm), {"path": path, "arm": arm})[metric] = mean(values)
+            trials[path, arm] = max(values.len(), trials.get((path, arm), 0))
+    return pl.DataFrame([row | {"trials": trials[place]} for place, row in found.items()], schema=DATA)
+
+
+def path_table(study: Study, analysis: StudyAnalysis) -> pl.DataFrame:
+    """For each path what was asked, then the means of `path_data`, written with their units."""
+    wanted = {str(item["name"]): _asked(item) for item in study.items("paths")}
     rows: list[dict[str, str]] = []
-    for path in dict.fromkeys(path for path, _ in found):
-        blank = dict.fromkeys(TABLE, _NOTHING)
-        rows.append(blank | wanted.get(path, {}) | {"network": analysis.path_titles.get(path, path), "who": "as asked"})
-        rows += [blank | row | {"network": "", "who": arm} for (where, arm), row in found.items() if where == path]
+    blank = dict.fromkeys(TABLE, _NOTHING)
+    for (path,), arms in path_data(study).group_by("path", maintain_order=True):
+        title = analysis.path_titles.get(str(path), str(path))
+        rows.append(blank | wanted.get(str(path), {}) | {"network": title, "who": "as asked"})
+        for row in arms.iter_rows(named=True):
+            told = {column: _told(row[metric], unit) for column, (metric, unit) in MEASURED.items()}
+            rows.append(told | {"network": "", "who": row["arm"], "trials": str(row["trials"])})
     return pl.DataFrame(rows, schema=TABLE)
+
+
+def _told(value: float | None, unit: str) -> str:
+    return quantity(value / 1e6, "Mbit/s") if value is not None and unit == "bit/s" else quantity(value, unit)
 
 
 def _asked(path: Mapping[str, Any]) -> dict[str, str]:
     told = asked(dict(path))
     return {
         "rate": told["path_rate_down_bit_per_s"],
+        "rtt_min": told["path_rtt_min_ms"],
         "rtt": told["path_rtt_min_ms"] + " + queue",
         "reordered": _reordering(path),
         "lost_up": told["path_loss_up_pct"],

@@ -38,12 +38,14 @@ def without(study: Study, trial_ids: Iterable[str]) -> Study:
 def both_ways(study: Study, analysis: StudyAnalysis) -> TextTable:
     """Every comparison that the exclusions touch: in cells with an excluded trial, and wherever the outcome changes."""
     pairs = _pairs(study, analysis)
+    typical = "median within pairs" if analysis.sequential else "shift within pairs"
+    interval = f"its {wording.level(analysis.confidence)} interval"
     return TextTable(
         "With and without the excluded trials",
         "The answer above is that of all trials. Without: the blocks that hold an excluded trial are left out, and all "
         "is tested again. An exclusion that was decided after a look at the numbers can make any result.",
-        ("cell", "arm", "pairs", "difference", "interval, %", "adjusted p", "pairs without", "difference without",
-         "interval without, %", "adjusted p without", "outcome"),
+        ("cell", "arm", "pairs", typical, f"{interval}, %", "adjusted p", "pairs without", f"{typical} without",
+         f"{interval} without, %", "adjusted p without", "outcome"),
         tuple((*_row(old, analysis), *_row(new, analysis)[2:], _change(old, new)) for old, new in pairs),
         "No comparison changes.",
     )  # fmt: skip
@@ -83,8 +85,8 @@ def _row(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
         wording.place(comparison, analysis),
         comparison.other.arm,
         str(comparison.pairs),
-        wording.percent(comparison.difference_pct),
-        wording.interval_text(comparison.interval_pct),
+        wording.percent(comparison.shift_pct),
+        wording.shift_interval(comparison, analysis.confidence),
         wording.p_text(p),
     )
 

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from quiclab.report import wording
+from quiclab.report.answers import answers
 from quiclab.report.model import Comparison, Outcome, StudyAnalysis
 
 _STYLES = {
@@ -28,15 +29,19 @@ def render(analysis: StudyAnalysis, console: Console) -> None:
         console.print(_table(analysis, [c for c in analysis.comparisons if c.other.arm == other]))
     if analysis.comparisons:
         console.print(Text(_legend(analysis), style="dim"))
+        console.print()
+    for answer in answers(analysis):
+        console.print(Text(f"{answer.place}: {' '.join(answer.sentences)}"))
     for line in (*_troubles(analysis), *_controls(analysis), *analysis.notes):
         console.print(Text(line))
 
 
 def _table(analysis: StudyAnalysis, cells: list[Comparison]) -> Table:
     baseline, other = cells[0].baseline.arm, cells[0].other.arm
+    typical = f"{_typical(analysis)}, %"
     table = Table(box=None, padding=(0, 1, 0, 0), title=analysis.metric.title, title_justify="left", title_style="bold")
     table.add_column("", max_width=18)
-    for heading in (baseline, other, "diff.", "interval, %", "p adj", "M-W", "Welch", "pairs"):
+    for heading in (baseline, other, "diff.", typical, "p adj", "M-W", "Welch", "pairs"):
         table.add_column(heading, justify="right", no_wrap=heading not in (baseline, other), overflow="fold")
     for path in analysis.paths:
         table.add_row(Text(analysis.path_titles[path], style="bold"))
@@ -56,12 +61,19 @@ def _numbers(cell: Comparison, analysis: StudyAnalysis) -> Iterable[Text]:
     yield Text(str(cell.pairs))
 
 
+def _typical(analysis: StudyAnalysis) -> str:
+    """What the intervals are of, in a word that fits above them."""
+    return "median" if analysis.sequential else "shift"
+
+
 def _legend(analysis: StudyAnalysis) -> str:
-    levels = {c.interval_pct.confidence for c in analysis.comparisons if c.interval_pct}
-    attained = f" at {wording.percent(100 * min(levels), signed=False)} confidence" if levels else ""
+    levels = [c.interval_pct.confidence for c in analysis.comparisons if c.interval_pct]
+    ends = dict.fromkeys(wording.level(each) for each in (min(levels), max(levels))) if levels else ()
+    attained = f", at {' to '.join(ends)}" if ends else ""
     return (
         f"{wording.sign_convention(analysis)} Blank: not significant at {analysis.alpha:g} ({analysis.decided_by}). "
-        f"Interval: {'of the same' if analysis.sequential else 'Hodges–Lehmann'}{attained}."
+        f"diff.: of the medians. {_typical(analysis)}: within pairs, the interval of "
+        f"{'the same' if analysis.sequential else 'Hodges–Lehmann'}{attained}."
     )
 
 
@@ -84,9 +96,11 @@ def _controls(analysis: StudyAnalysis) -> list[str]:
     for control in analysis.controls:
         arm = control.baseline.arm.partition("#")[0]
         interval = wording.interval_text(control.interval_pct)
-        shown = f" (interval {interval} %)" if interval else ""
+        level = wording.level(control.interval_pct.confidence) if control.interval_pct else ""
+        shown = f" ({level} interval {interval} %)" if interval else ""
         lines.append(
             f"A/A, {arm} against itself ({wording.place(control, analysis)}): "
-            f"{wording.percent(control.difference_pct) or 'no data'}{shown}, {wording.counted(control.pairs, 'pair')}."
+            f"shift within pairs {wording.percent(control.shift_pct) or 'unknown'}{shown}, "
+            f"{wording.counted(control.pairs, 'pair')}."
         )
     return lines

@@ -15,3 +15,5 @@ class TextTable:
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     empty: str
+    data: str = ""
+    """File beside the report that holds its numbers; empty where there is none."""

@@ -10,12 +10,13 @@ from typing import Any
 
 import polars as pl
 
+from quiclab.figures.path import Path
 from quiclab.report import wording
 from quiclab.report.address_changes import address_change_tables
 from quiclab.report.flags import drift_table, outlier_table
-from quiclab.report.metric_values import by_path_and_arm, mean, middle, worst
+from quiclab.report.metric_values import by_path_and_arm, middle, worst
 from quiclab.report.model import StudyAnalysis
-from quiclab.report.path_asked import MEASURED, asked
+from quiclab.report.path_table import path_table
 from quiclab.report.study import DECODE_STATS, Study, read_json, read_table
 from quiclab.report.text_table import TextTable
 
@@ -41,8 +42,8 @@ def _controls(analysis: StudyAnalysis) -> TextTable:
         (
             c.baseline.arm.partition("#")[0],
             wording.place(c, analysis),
-            wording.percent(c.difference_pct),
-            wording.interval_text(c.interval_pct),
+            wording.percent(c.shift_pct),
+            wording.shift_interval(c, 1 - analysis.alpha),
             wording.p_text(c.p),
             str(c.pairs),
         )
@@ -50,8 +51,9 @@ def _controls(analysis: StudyAnalysis) -> TextTable:
     )
     return TextTable(
         "Each arm against itself (A/A)",
-        "What this laboratory measures where there is no difference: the interval is the noise of that cell.",
-        ("arm", "cell", "difference", "interval, %", "p", "pairs"),
+        "What this laboratory measures where there is no difference: the interval of the shift (Hodges–Lehmann) is the "
+        "noise of that cell.",
+        ("arm", "cell", "shift within pairs", f"its {wording.level(1 - analysis.alpha)} interval, %", "p", "pairs"),
         rows,
         "No A/A cell was run: the noise floor is unknown.",
     )
@@ -92,22 +94,15 @@ def _lateness(study: Study, analysis: StudyAnalysis) -> TextTable:
 
 
 def _paths(study: Study, analysis: StudyAnalysis) -> TextTable:
-    wanted = {item["name"]: asked(item) for item in study.items("paths")}
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    for metric, (unit, _) in MEASURED.items():
-        for path, arm, values in by_path_and_arm(study, metric):
-            found.setdefault((path, arm), {})[metric] = wording.quantity(mean(values), unit)
-    rows = []
-    for path in dict.fromkeys(path for path, _ in found):
-        title = analysis.path_titles.get(path, path)
-        rows.append((title, "as asked", *(wanted.get(path, {}).get(metric, "–") for metric in MEASURED)))
-        rows += [(title, arm, *(here.get(m, "–") for m in MEASURED)) for (p, arm), here in found.items() if p == path]
+    table = path_table(study, analysis)
     return TextTable(
         "The path as asked and as measured",
-        "Means over the verified trials, from the link's packet log. A transfer that ends early cannot fill the rate.",
-        ("network", "", *(heading for _, heading in MEASURED.values())),
-        tuple(rows),
+        "Means over the verified trials, from the link's packet log; round trips count the queue in. A transfer that "
+        "ends early cannot fill the rate.",
+        Path.headings,
+        tuple(table.select(*Path.columns).rows()),
         "The path was not measured.",
+        "path.csv",
     )
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from quiclab.report.model import ArmResult, Comparison, Metric, Outcome, StudyAnalysis
-from quiclab.statistics import Interval
+from quiclab.statistics import Interval, smallest_p
 
 
 def number(value: float) -> str:
@@ -31,7 +31,7 @@ def quantity(value: float | None, unit: str) -> str:
     if math.isinf(value):
         return "failed"
     if unit == "ms" and abs(value) >= 1000:
-        return f"{value / 1000:.2f} s"
+        return f"{value / 1000:.2f} s".replace("-", "−")
     if unit == "bit/s" and abs(value) >= 1e6:
         return f"{number(value / 1e6)} Mbit/s"
     return f"{number(value)} {unit}".rstrip()
@@ -54,11 +54,39 @@ def percent(value: float | None, signed: bool = True) -> str:
     return f"{value:+.1f} %".replace("-", "−") if signed else f"{value:.1f} %"
 
 
-def interval_text(interval: Interval | None) -> str:
-    """`−2.1 … +3.4`, in the unit of the number beside it."""
+def interval_text(interval: Interval | None, nominal: float | None = None) -> str:
+    """`−2.1 … +3.4`, in the unit of the number beside it; with its level where that is not the `nominal` one."""
     if interval is None:
         return ""
-    return f"{_bound(interval.low)} … {_bound(interval.high)}"
+    told = "" if nominal is None else level_text(interval, nominal)
+    return f"{_bound(interval.low)} … {_bound(interval.high)}{told}"
+
+
+def within_pairs(comparison: Comparison, analysis: StudyAnalysis) -> str:
+    """What `shift_pct` and its interval are of: the controls of a sequential study have a fixed number of pairs."""
+    return "median within pairs" if analysis.sequential and comparison.kind == "main" else "shift within pairs"
+
+
+def shift_interval(comparison: Comparison, nominal: float) -> str:
+    """Of a comparison; where it has too few pairs for an interval at this level, what level they attain at most."""
+    attained = 1 - smallest_p(comparison.pairs)
+    if comparison.interval_pct is None and 0 < attained < nominal:
+        return f"none (at most {level(attained)})"
+    return interval_text(comparison.interval_pct, nominal)
+
+
+def level_text(interval: Interval, nominal: float) -> str:
+    """` (at 75 %)` where an interval misses at another rate than the one that was asked for, by more than a tenth of
+    it: few values can attain few levels."""
+    missed, asked = 1 - interval.confidence, 1 - nominal
+    unbounded = math.isinf(interval.low) and math.isinf(interval.high)
+    return "" if unbounded or abs(missed - asked) <= asked / 10 else f" (at {level(interval.confidence)})"
+
+
+def level(confidence: float) -> str:
+    """`95 %`, `96.1 %`; never all where something is left."""
+    rounded = round(100 * confidence, 1)
+    return ">99.9 %" if rounded == 100 and confidence < 1 else f"{rounded:g} %"
 
 
 def _bound(value: float) -> str:
@@ -104,41 +132,6 @@ def sign_convention(analysis: StudyAnalysis) -> str:
     baseline = analysis.comparisons[0].baseline.arm if analysis.comparisons else "the baseline"
     word = faster(analysis.metric)
     return f"Positive, red: {arms} is {word}. Negative, blue: {baseline} is {word}."
-
-
-def answers(analysis: StudyAnalysis) -> list[tuple[str, str]]:
-    """(network, sentence) for each path and each arm that is compared with the baseline."""
-    sentences: list[tuple[str, str]] = []
-    for path in analysis.paths:
-        here = [c for c in analysis.comparisons if c.path == path]
-        for other in dict.fromkeys(c.other.arm for c in here):
-            sentence = _answer([c for c in here if c.other.arm == other], analysis)
-            sentences.append((analysis.path_titles[path], sentence))
-    return sentences
-
-
-def _answer(cells: Sequence[Comparison], analysis: StudyAnalysis) -> str:
-    title = analysis.workload_titles
-    arms = f"{cells[0].baseline.arm} and {cells[0].other.arm}"
-    parts: list[str] = []
-    for arm in (cells[0].other.arm, cells[0].baseline.arm):
-        won = [c for c in cells if winner(c) == arm]
-        if won:
-            where = listed([f"{title[c.workload]} ({difference_text(c)})" for c in won])
-            parts.append(f"{arm} is {faster(analysis.metric)} for {where}")
-    alike = [title[c.workload] for c in cells if c.outcome is Outcome.NOT_SIGNIFICANT]
-    if alike:
-        everywhere = len(alike) == len(cells)
-        parts.append(
-            f"no significant difference between {arms}"
-            if everywhere
-            else f"no significant difference for {listed(alike)}"
-        )
-    for outcome, words in ((Outcome.UNDECIDED, "undecided"), (Outcome.NOT_MEASURED, "not measured")):
-        found = [title[c.workload] for c in cells if c.outcome is outcome]
-        if found:
-            parts.append(f"{words} for {listed(found)}")
-    return "; ".join(parts) + "."
 
 
 def counted(number: int, thing: str) -> str:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Statistics that survive noise: pure functions of arrays that know nothing of HTTP. One concept a file."""
 
-from quiclab.statistics.attainable import pairs_needed, smallest_p
+from quiclab.statistics.attainable import pairs_needed, smallest_adjusted_p, smallest_p
 from quiclab.statistics.benjamini_hochberg import adjusted_p_values
 from quiclab.statistics.censoring import censored, differences_in_order, median, paired_differences
-from quiclab.statistics.cliffs_delta import Delta, cliffs_delta
+from quiclab.statistics.cliffs_delta import Delta, cliffs_delta_within
 from quiclab.statistics.confidence_sequence import anytime_p, median_sequence
 from quiclab.statistics.difference import difference_pct
 from quiclab.statistics.drift import Drift, drift, far_out
@@ -13,7 +13,7 @@ from quiclab.statistics.interval import Interval
 from quiclab.statistics.mann_whitney import mann_whitney_p
 from quiclab.statistics.means import Mean, mean, ratio_of_means
 from quiclab.statistics.median_interval import median_interval
-from quiclab.statistics.proportions import fisher_exact_p, share_interval
+from quiclab.statistics.proportions import fisher_exact_p, mid_p_interval, share_interval
 from quiclab.statistics.quantiles import Quantile, quantile
 from quiclab.statistics.sample_size import pairs_to_see
 from quiclab.statistics.signed_rank import SignedRank, signed_rank
@@ -31,7 +31,7 @@ __all__ = [
     "adjusted_p_values",
     "anytime_p",
     "censored",
-    "cliffs_delta",
+    "cliffs_delta_within",
     "difference_pct",
     "differences_in_order",
     "drift",
@@ -43,6 +43,7 @@ __all__ = [
     "median",
     "median_interval",
     "median_sequence",
+    "mid_p_interval",
     "paired_differences",
     "pairs_needed",
     "pairs_to_see",
@@ -51,6 +52,7 @@ __all__ = [
     "share_interval",
     "shift_of_two",
     "signed_rank",
+    "smallest_adjusted_p",
     "smallest_p",
     "smallest_p_of_two",
     "welch_p",

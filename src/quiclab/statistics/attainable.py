@@ -5,6 +5,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+import numpy.typing as npt
+
+from quiclab.statistics.benjamini_hochberg import adjusted_p_values
+
 
 def smallest_p(pairs: int) -> float:
     """The smallest two-sided p of the signed-rank test: every pair points the same way, without ties. 1 of no pairs."""
@@ -19,3 +24,11 @@ def pairs_needed(alpha: float, cells: int) -> int:
     if not 0 < alpha < 1 or cells < 1:
         raise ValueError(f"alpha must lie between 0 and 1 and cells be at least 1, not {alpha} and {cells}")
     return max(1, math.ceil(1 - math.log2(alpha / cells)))
+
+
+def smallest_adjusted_p(p: npt.NDArray[np.float64], at: int, pairs: int) -> float:
+    """What the cell `at` of a family with these p would have after Benjamini–Hochberg, did all its pairs point one way:
+    where that is above alpha, no outcome of the cell itself could have been called different."""
+    best = np.array(p, dtype=np.float64)
+    best[at] = smallest_p(pairs)
+    return float(adjusted_p_values(best)[at])

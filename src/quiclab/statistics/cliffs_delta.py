@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cliff's delta: how often one arm's trial is better than the other's, less how often it is worse, from −1 to 1.
+"""Cliff's delta within pairs: in how large a share of the pairs one side is larger, less where it is smaller.
 
-It needs no unit and no shape of the distribution: 0 is no difference, ±1 is no overlap. The interval is the asymmetric
-one of Feng and Cliff 2004 (J. Mod. Appl. Stat. Methods 3(2)), with the unbiased variance of Cliff 1996; where the
-samples do not overlap, its inner bound is theirs, too.
+It needs no unit and no shape of the distribution: 0 is as often this as that, ±1 is always. It is the d_w of Cliff
+1996 (Ordinal Methods for Behavioral Data Analysis, ch. 6), each value set against that of its own block only, so that
+what a block's trials share cancels; the better known delta sets every value against all of the other sample. A tie
+counts half to either side, and (delta + 1) / 2 is then a share of the pairs, whose interval it has: exact of fewer than
+twenty pairs (Clopper and Pearson), with mid-p from there on. With ties both hold more than they say, and so does every
+interval of a share near 0 or 1, that is where the arms are nearly apart.
 """
 
 from __future__ import annotations
@@ -14,46 +17,34 @@ import numpy as np
 import numpy.typing as npt
 
 from quiclab.statistics.interval import Interval
+from quiclab.statistics.proportions import mid_p_interval, share_interval
 
-FloatArray = npt.NDArray[np.float64]
+LEAST_PAIRS = 3
+MID_P_FROM = 20
 
 
 @dataclass(frozen=True)
 class Delta:
-    """Effect size of two samples."""
+    """Effect size of paired samples."""
 
     estimate: float
-    """P(baseline > other) − P(baseline < other); NaN of an empty sample."""
+    """P(difference > 0) − P(difference < 0); NaN of no differences."""
     interval: Interval | None
-    """None of fewer than three values on a side."""
+    """None of fewer than three pairs. Of fewer than twenty it holds at least its confidence."""
+    above: int
+    """Pairs whose difference is above zero."""
+    below: int
 
 
-def cliffs_delta(baseline: FloatArray, other: FloatArray, confidence: float) -> Delta:
-    """Of two samples in any unit; ±inf ranks last or first, NaN is left out. Positive where the baseline is larger."""
-    baseline, other = baseline[~np.isnan(baseline)], other[~np.isnan(other)]
-    if not baseline.size or not other.size:
-        return Delta(float("nan"), None)
-    dominance = (baseline[:, None] > other[None, :]).astype(np.float64) - (baseline[:, None] < other[None, :])
-    delta = float(dominance.mean())
-    if min(baseline.size, other.size) < 3:
-        return Delta(delta, None)
-    return Delta(delta, _interval(dominance, delta, confidence))
-
-
-def _interval(dominance: FloatArray, delta: float, confidence: float) -> Interval:
-    from scipy.stats import norm  # imported late: it takes longer than the rest of an analysis
-
-    z = float(norm.ppf((1 + confidence) / 2))
-    m, n = dominance.shape
-    if abs(delta) == 1:
-        least = min(m, n)
-        inner = (least - z * z) / (least + z * z)
-        return Interval(min(delta, delta * inner), max(delta, delta * inner), confidence)
-    rows = float(((dominance.mean(axis=1) - delta) ** 2).sum())
-    columns = float(((dominance.mean(axis=0) - delta) ** 2).sum())
-    cells = float(((dominance - delta) ** 2).sum())
-    unbiased = (n * n * rows + m * m * columns - cells) / (m * n * (m - 1) * (n - 1))
-    variance = max(unbiased, (1 - delta * delta) / (m * n - 1))
-    middle, reach = delta - delta**3, z * np.sqrt(variance) * np.sqrt((1 - delta * delta) ** 2 + z * z * variance)
-    scale = 1 - delta * delta + z * z * variance
-    return Interval(max(-1.0, float((middle - reach) / scale)), min(1.0, float((middle + reach) / scale)), confidence)
+def cliffs_delta_within(differences: npt.NDArray[np.float64], confidence: float) -> Delta:
+    """Of differences within pairs in any unit; ±inf counts by its sign, NaN is left out."""
+    known = differences[~np.isnan(differences)]
+    pairs, above, below = int(known.size), int((known > 0).sum()), int((known < 0).sum())
+    if not pairs:
+        return Delta(float("nan"), None, 0, 0)
+    estimate = (above - below) / pairs
+    if pairs < LEAST_PAIRS:
+        return Delta(estimate, None, above, below)
+    half_ties = above + (pairs - above - below) / 2
+    share = (share_interval if pairs < MID_P_FROM else mid_p_interval)(half_ties, pairs, confidence)
+    return Delta(estimate, Interval(2 * share.low - 1, 2 * share.high - 1, confidence), above, below)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether two counts out of two totals differ: Fisher's exact test."""
+"""Counts out of totals: whether two differ by Fisher's exact test, and the intervals of one share."""
 
 from __future__ import annotations
 
 from math import comb
 
 from quiclab.statistics.interval import Interval
+
+_HALVINGS = 60
+"""Of the range 0 to 1: finer than a float near 1 can tell."""
 
 
 def fisher_exact_p(count_a: int, total_a: int, count_b: int, total_b: int) -> float:
@@ -18,11 +21,37 @@ def fisher_exact_p(count_a: int, total_a: int, count_b: int, total_b: int) -> fl
     return sum(way for way in ways.values() if way <= ways[count_a]) / comb(total, marked)
 
 
-def share_interval(successes: int, trials: int, confidence: float) -> Interval:
-    """The exact interval of a share (Clopper and Pearson 1934, Biometrika 26); the whole range without a trial."""
+def share_interval(successes: float, trials: float, confidence: float) -> Interval:
+    """The exact interval of a share (Clopper and Pearson 1934, Biometrika 26); the whole range without a trial.
+
+    Halves of a success (ties) lie between their neighbours, as the beta distribution has them.
+    """
     from scipy.stats import beta  # imported late: it takes longer than the rest of an analysis
 
     miss = (1 - confidence) / 2
     low = float(beta.ppf(miss, successes, trials - successes + 1)) if successes else 0.0
     high = float(beta.isf(miss, successes + 1, trials - successes)) if successes < trials else 1.0
     return Interval(low, high, confidence)
+
+
+def mid_p_interval(successes: float, trials: float, confidence: float) -> Interval:
+    """The same with the count at hand in each tail by half (Lancaster 1961, J. Amer. Statist. Assoc. 56): it holds the
+    confidence on the average of all shares, not at the least."""
+    miss = (1 - confidence) / 2
+    low, high = (_mid_p_low(count, trials, miss) for count in (successes, trials - successes))
+    return Interval(low, 1 - high, confidence)
+
+
+def _mid_p_low(successes: float, trials: float, miss: float) -> float:
+    """The share with which as many successes or more, the former by half, have this chance."""
+    from scipy.special import betainc  # imported late: it takes longer than the rest of an analysis
+
+    if not successes:
+        return 0.0
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        share = (low + high) / 2
+        more = float(betainc(successes + 1, trials - successes, share)) if successes < trials else 0.0
+        beyond = (float(betainc(successes, trials - successes + 1, share)) + more) / 2
+        low, high = (share, high) if beyond < miss else (low, share)
+    return low

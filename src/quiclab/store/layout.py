@@ -8,6 +8,7 @@ STUDY/system-calls/ARM.json
 STUDY/remarks.json                         of trials, by hand
 STUDY/requests.json  host-nat.json          of a probe
 STUDY/tables/TABLE/ID.parquet            STUDY/metrics.parquet       STUDY/report/data/…
+STUDY/report-METRIC.html  report-METRIC/    a report about another metric, where one was asked for
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from quiclab.tables.http import HTTP_FRAMES, HTTP_REQUESTS, PAGE_EVENTS, STREAMS
 from quiclab.tables.ip_packets import IP_PACKETS
 from quiclab.tables.link_events import LINK_EVENTS
 from quiclab.tables.link_packets import LINK_PACKETS
+from quiclab.tables.study import ATTEMPTS, METRICS
 from quiclab.tables.tcp_info import TCP_INFO
 from quiclab.tables.transport import (
     ACKS,
@@ -74,4 +75,7 @@ TABLES: dict[str, Table] = {
 }
 """All tables of a trial, by name."""
 
-__all__ = ["CAPTURED", "CONNECTION", "MADE_LATER", "NEVER", "TABLES", "Column", "Table"]
+OF_STUDY: dict[str, Table] = {table.name: table for table in (ATTEMPTS, METRICS)}
+"""The tables of a whole study, by name."""
+
+__all__ = ["CAPTURED", "CONNECTION", "MADE_LATER", "NEVER", "OF_STUDY", "TABLES", "Column", "Table"]

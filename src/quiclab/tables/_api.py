@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 import polars as pl
@@ -80,6 +81,16 @@ class Table:
         """What a decoder gives: all but what is only known about a file as a whole."""
         own = (column for column in self.columns if column not in MADE_LATER)
         return pl.Schema({column.name: column.dtype for column in own})
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Column → unit, for the columns that have one."""
+        return {column.name: column.unit for column in self.columns if column.unit}
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What a Parquet file of it says besides its rows: under `units` a JSON object of the units of its columns."""
+        return {"units": json.dumps(self.units)}
 
     def schema(self) -> pl.Schema:
         """Names and types, in order."""

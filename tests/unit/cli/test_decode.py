@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import subprocess
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from decoders import writers
 
 from quiclab.cli.main import main
 from quiclab.errors import ExitCode
+from quiclab.tables import TABLES
 
 
 @pytest.fixture
@@ -30,7 +32,7 @@ def logs(tmp_path: Path) -> Path:
 
 
 def test_a_folder_becomes_tables(logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One Parquet file per table that has rows, and the three that tell about the files."""
+    """One Parquet file per table that has rows, with its units, and the three that tell about the files."""
     out = tmp_path / "tables"
     assert main(["decode", str(logs), "-o", str(out)]) == ExitCode.OK
     sources = pl.read_parquet(out / "sources.parquet")
@@ -40,6 +42,10 @@ def test_a_folder_becomes_tables(logs: Path, tmp_path: Path, capsys: pytest.Capt
         ("logs/server-qlog/a.sqlog.gz", "qlog", "server"),
     }
     assert pl.read_parquet(out / "ip_packets.parquet").height == 1
+    for name in ("ip_packets", "sources"):
+        told = json.loads(pl.read_parquet_metadata(out / f"{name}.parquet")["units"])
+        assert told == TABLES[name].units
+        assert told["uncertainty_ns"] == "ns"
     assert {path.name for path in out.iterdir()} >= {"decode_stats.parquet", "absent.parquet"}
     assert not (out / "page_events.parquet").exists()
     said = capsys.readouterr().out

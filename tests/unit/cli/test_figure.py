@@ -37,6 +37,16 @@ def test_a_page_loads_nothing_and_has_its_data_beside_it(directory: Path, tmp_pa
     assert pl.read_csv(out.with_suffix(".csv")).height == 18
 
 
+def test_the_data_alone_takes_no_drawing(directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """CSV and nothing else, also of trials of an arm against itself."""
+    out = tmp_path / "curve.csv"
+    cell = "5 MB/clean/aa-h2"
+    assert main(["figure", "bytes_acknowledged", str(directory), "--cell", cell, "--block", "1", "-o", str(out)]) == 0
+    assert capsys.readouterr().out.strip() == str(out)
+    assert pl.read_csv(out)["arm"].unique(maintain_order=True).to_list() == ["h2#1", "h2#2"]
+    assert [file.name for file in tmp_path.iterdir()] == ["curve.csv"]
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium (apt-get install chromium)")
 @pytest.mark.parametrize(("ending", "head"), [("pdf", b"%PDF-"), ("svg", b"<svg"), ("png", b"\x89PNG")])
 def test_a_picture_for_a_paper(directory: Path, tmp_path: Path, ending: str, head: bytes) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from quiclab.report.compare import arm_result, compare, decide
+from quiclab.report.compare import arm_result, compare, decide, decide_all
 from quiclab.report.model import ArmResult, Comparison, Metric, Outcome, TrialResult
 
 TTLB = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)
@@ -74,6 +74,28 @@ def test_too_few_pairs_are_undecided_and_not_alike() -> None:
     found = decided(arm("h2", SLOW[:5]), arm("h3", FAST[:5]))
     assert found.outcome is Outcome.UNDECIDED
     assert found.why == "Too few pairs: 5 cannot show any difference at 0.05."
+
+
+def family(*effects: float) -> list[Comparison]:
+    """Cells of eight pairs, each with this much between its arms, decided together."""
+    noise = (0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 0.7, -0.8)
+    cells = [
+        (arm("h2", SLOW), arm("h3", [(v or 0) - by + e for v, e in zip(SLOW, noise, strict=True)])) for by in effects
+    ]
+    return decide_all([compare(("c", "main", "w", "p"), *arms, TTLB, 0.05) for arms in cells], 0.05)
+
+
+def test_what_the_correction_puts_out_of_reach_is_undecided_and_not_alike() -> None:
+    """Eight pairs reach 0.0078: enough for one of six cells, not for one of seven, unless another one differs too."""
+    assert [each.outcome for each in family(*[0.0] * 6)] == [Outcome.NOT_SIGNIFICANT] * 6
+    seven = family(*[0.0] * 7)
+    assert [each.outcome for each in seven] == [Outcome.UNDECIDED] * 7
+    assert seven[0].why == "Too few pairs: 8 cannot show any difference at 0.05 after the correction over all cells."
+    lone = family(20.0, *[0.0] * 6)
+    assert lone[0].outcome is Outcome.UNDECIDED
+    assert [each.outcome for each in lone[1:]] == [Outcome.NOT_SIGNIFICANT] * 6
+    two = family(20.0, 20.0, *[0.0] * 5)
+    assert [each.outcome for each in two] == [Outcome.OTHER_BETTER] * 2 + [Outcome.NOT_SIGNIFICANT] * 5
 
 
 def test_no_common_block_is_not_measured() -> None:

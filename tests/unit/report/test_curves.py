@@ -34,6 +34,7 @@ def test_a_curve_survives_packing(tmp_path: Path) -> None:
     analysis = analyse_study(write_study(tmp_path, SMALL))
     acknowledged = figure_data.bytes_acknowledged(tmp_path, figure_data.distributions(analysis))
     trial_id, packed = next(iter(selector(analysis, acknowledged)["curves"].items()))
+    assert packed["of"] == acknowledged.filter(acknowledged["trial_id"] == trial_id).height
     values = np.frombuffer(base64.b64decode(packed["y"]), dtype="<f4")
     assert values.tolist() == acknowledged.filter(acknowledged["trial_id"] == trial_id)["bytes"].to_list()
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 from synthetic_study import Shape, write_study
 
@@ -22,8 +23,10 @@ def test_a_clear_difference_has_a_large_effect_and_takes_few_pairs(tmp_path: Pat
     assert (row["cell_id"], row["unit"], row["pairs"]) == ("5 MB/loss", "ms", 12)
     assert row["shift"] > 700
     assert row["shift_low"] < row["shift"] < row["shift_high"]
-    assert row["cliffs_delta"] > 0.9
-    assert row["cliffs_delta_low"] < row["cliffs_delta"] <= row["cliffs_delta_high"]
+    assert row["shift_pct"] == pytest.approx(22, abs=3)
+    assert row["shift_confidence"] >= 0.95
+    assert (row["cliffs_delta_within"], row["pairs_better"], row["pairs_worse"]) == (1, 12, 0)
+    assert 0.4 < row["cliffs_delta_within_low"] < row["cliffs_delta_within_high"] == 1
     assert 6 <= row["pairs_for_5_pct"] < 100
 
 
@@ -32,7 +35,18 @@ def test_where_higher_is_better_positive_still_means_the_other_arm(tmp_path: Pat
     study = read_study(write_study(tmp_path, replace(SHAPE, failures=frozenset())))
     row = effects(analyse(study, "goodput_bit_per_s")).row(0, named=True)
     assert row["shift"] > 0
-    assert row["cliffs_delta"] > 0.9
+    assert row["cliffs_delta_within"] > 0.9
+
+
+def test_delta_is_of_pairs_not_of_all_against_all(tmp_path: Path) -> None:
+    """Blocks tenfold apart in which h3 is always the better: the arms overlap, their pairs do not."""
+    write_study(tmp_path, replace(SHAPE, failures=frozenset()))
+    blocks = pl.read_parquet(tmp_path / "tables" / "trials.parquet").select("trial_id", "block").unique("trial_id")
+    metrics = pl.read_parquet(tmp_path / "metrics.parquet").join(blocks, on="trial_id")
+    apart = metrics.with_columns(value=pl.col("value") * 10 ** (pl.col("block") % 3)).drop("block")
+    apart.write_parquet(tmp_path / "metrics.parquet")
+    row = effects(analyse(read_study(tmp_path))).row(0, named=True)
+    assert (row["cell_id"], row["cliffs_delta_within"]) == ("5 MB/loss", 1)
 
 
 def test_failed_trials_are_the_tail(tmp_path: Path) -> None:
@@ -44,7 +58,7 @@ def test_failed_trials_are_the_tail(tmp_path: Path) -> None:
     assert h2["trials"].to_list() == [12] * 4
     row = next(row for row in tails_table(data).rows if row[1] == "h2")
     assert row[5] == "failed"
-    assert row[6].endswith("open")
+    assert row[6].endswith(" … open (at 99.6 %)")  # of 12 values; 95 % were asked for
 
 
 def test_the_tables_say_what_they_hold(tmp_path: Path) -> None:

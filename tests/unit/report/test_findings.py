@@ -12,11 +12,12 @@ from synthetic_study import Shape, write_study
 from quiclab.report.analyse import analyse_study
 from quiclab.report.compare import arm_result
 from quiclab.report.factor_effects import factor_tables
-from quiclab.report.false_alarms import against_itself, false_alarm_table
+from quiclab.report.false_alarms import against_itself, false_alarm_table, false_alarm_verdict
 from quiclab.report.findings import findings
 from quiclab.report.model import Metric, TrialResult
 from quiclab.report.study import read_study
 from quiclab.report.write import write_report
+from quiclab.statistics import share_interval
 
 TTLB = Metric("ttlb_ms", "time", "ms", lower_is_better=True)
 
@@ -62,13 +63,33 @@ def test_an_arm_against_itself_does_not_see_a_drift() -> None:
 
 
 def test_false_alarms_are_rare_in_an_honest_study(study: Path) -> None:
-    """A/A cells of 9 pairs and each arm of each cell against itself are tested; few or none are different."""
+    """A/A cells of 9 pairs and each arm of each cell against itself are tested; few or none are different, which so
+    few tests do not make an honest study."""
     table = false_alarm_table(analyse_study(study))
-    counts = {row[0]: (int(row[1]), int(row[2])) for row in table.rows}
+    counts = {row[0]: (int(row[1]), int(row[3])) for row in table.rows}
     assert counts["A/A cells"][0] == 2
     assert counts["both"][0] == 2 + 3 * 2 * 2
     assert counts["both"][1] <= 3
-    assert table.rows[-1][-1] == "as it should be"
+    assert table.rows[-1][-1] == "too few to tell"
+
+
+@pytest.mark.parametrize(
+    ("tests", "alarms", "verdict"),
+    [(1, 0, "too few to tell"), (35, 0, "too few to tell"), (36, 0, "as it should be"), (36, 3, "too few to tell"),
+     (300, 15, "as it should be"), (20, 5, "too many")],
+)  # fmt: skip
+def test_what_can_be_told_of_so_many_tests(tests: int, alarms: int, verdict: str) -> None:
+    """Twice the nominal 5 % must be excluded before a study is called honest."""
+    assert false_alarm_verdict(share_interval(alarms, tests, 0.95), 0.05) == verdict
+
+
+def test_arms_of_one_cell_are_one_test_for_the_interval(study: Path) -> None:
+    """Twelve tests of six cells: the interval is that of six."""
+    row = next(row for row in false_alarm_table(analyse_study(study)).rows if row[0].startswith("an arm"))
+    alarms = int(row[3])
+    assert row[1:3] == ("12", "6")
+    interval = share_interval(alarms / 2, 6, 0.95)
+    assert row[5] == f"{100 * interval.low:.1f} … {100 * interval.high:.1f} %"
 
 
 def test_a_laboratory_that_cries_wolf_is_called_out(tmp_path: Path) -> None:

@@ -157,10 +157,19 @@ def test_a_figure_of_one_block_says_so(directory: Path) -> None:
 
 
 def test_the_report_gets_what_the_study_has_something_for(directory: Path) -> None:
-    """With one arm beside the baseline the best of two is the map again; the data lies beside the page."""
+    """With one arm beside the baseline the best of two is the map again; the data lie beside the page."""
     drawn = [each.name for each in study_figures(read_study(directory), analyse_study(directory))]
-    assert drawn == ["zero_rtt", "video_quality", "stall_reduction", "main_image"]
-    assert (directory / "report" / "data" / "zero_rtt.csv").is_file()
+    assert drawn == ["factor", "first_loss", "main_image", "zero_rtt", "video_quality", "stall_reduction"]
+    for name in drawn:
+        assert pl.read_csv(directory / "report" / "data" / f"{name}.csv").height
+
+
+def test_the_main_image_is_drawn_for_every_cell(directory: Path) -> None:
+    """Both networks, and the data beside tells them apart."""
+    sections = {each.name: each for each in study_figures(read_study(directory), analyse_study(directory))}
+    assert [part.title for part in sections["main_image"].parts] == ["nothing added, 1 MB", "1 % loss, 1 MB"]
+    data = pl.read_csv(directory / "report" / "data" / "main_image.csv")
+    assert dict(data.group_by("cell_id").len().rows()) == {"1 MB/clean": 18, "1 MB/loss": 18}
 
 
 def _copy(directory: Path, to: Path) -> Path:

@@ -64,7 +64,7 @@ def test_tls_1_2_takes_a_round_trip_more() -> None:
     ("distribution", "shorter_ms"), [("uniform", 10), ("normal", 25), ("pareto", 6.7), ("paretonormal", 14.2)]
 )
 def test_jitter_shortens_the_delay(distribution: str, shorter_ms: float) -> None:
-    """By as much as the link can draw, on the side that has it, and never below nothing: normal would take 36.7 of 25."""
+    """By as much as the link can draw, on the side that has it, never below nothing: normal would take 36.7 of 25."""
     jittery = _direction(jitter={"distribution": distribution, "scale_ns": 10_000_000})
     plain, shaken = (least_time_ms(_workload(), _path(**sides), H3) for sides in ({}, {"up": jittery}))
     assert plain is not None

@@ -10,7 +10,7 @@ import polars as pl
 from synthetic_study import Shape, write_study
 
 from quiclab.report.analyse import analyse
-from quiclab.report.other_metrics import other_metrics
+from quiclab.report.other_metrics import metric_medians, other_metrics
 from quiclab.report.study import read_study
 
 SHAPE = replace(Shape(), workloads=("100 KB",), paths=("loss",), failures=frozenset(), voids=frozenset())
@@ -19,7 +19,7 @@ SHAPE = replace(Shape(), workloads=("100 KB",), paths=("loss",), failures=frozen
 def test_one_row_per_cell_and_arm_with_medians(tmp_path: Path) -> None:
     """Headings follow the metrics that are there, and a value is the median in a fitting unit."""
     study = read_study(write_study(tmp_path, SHAPE))
-    table = other_metrics(study, analyse(study))
+    table = other_metrics(metric_medians(study, analyse(study)))
     assert table.headings[:4] == ("cell", "arm", "set-up", "first byte")
     assert [row[:3] for row in table.rows] == [
         ("1 % loss, 100 KB", "h2", "41.0 ms"),
@@ -34,11 +34,18 @@ def test_an_unknown_metric_is_a_dash(tmp_path: Path) -> None:
     gone = pl.col("trial_id").is_in(h3.to_list()) & (pl.col("name") == "setup_ms")
     pl.read_parquet(metrics).with_columns(value=pl.when(gone).then(None).otherwise("value")).write_parquet(metrics)
     study = read_study(tmp_path)
-    assert [row[2] for row in other_metrics(study, analyse(study)).rows] == ["41.0 ms", "–"]
+    assert [row[2] for row in other_metrics(metric_medians(study, analyse(study))).rows] == ["41.0 ms", "–"]
 
 
 def test_nothing_measured_is_an_empty_table(tmp_path: Path) -> None:
     """Without metrics there is no row."""
     (write_study(tmp_path, SHAPE) / "metrics.parquet").unlink()
     study = read_study(tmp_path)
-    assert other_metrics(study, analyse(study)).rows == ()
+    assert other_metrics(metric_medians(study, analyse(study))).rows == ()
+
+
+def test_the_data_beside_the_table_name_the_metrics(tmp_path: Path) -> None:
+    """A row per metric, cell and arm, with unit and number of trials."""
+    study = read_study(write_study(tmp_path, SHAPE))
+    rows = metric_medians(study, analyse(study)).filter(metric="setup_ms")
+    assert rows.select("arm", "unit", "median", "trials").rows() == [("h2", "ms", 41.0, 9), ("h3", "ms", 41.0, 9)]

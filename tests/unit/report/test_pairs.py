@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 from dataclasses import replace
 from html import unescape
@@ -17,6 +18,7 @@ import pytest
 from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
 
+from quiclab.cli.main import main
 from quiclab.report import pair_page, read_study, write_report
 from quiclab.report.analyse import analyse_study
 from quiclab.report.pairs import Cell, cells_of
@@ -109,6 +111,19 @@ def test_a_pair_shows_every_figure_of_single_trials_with_metrics_and_logs(study:
     assert drawn(html) >= OVER_TIME
     assert "ttlb_ms" in html
     assert "/raw/client.json" in html
+
+
+def test_each_figure_of_a_pair_has_the_command_that_writes_its_data(study: Path, tmp_path: Path) -> None:
+    """Copied to a shell they all work, of median trials, of blocks, and of an arm against itself."""
+    told = 0
+    for html in pages(study).values():
+        for command in map(unescape, re.findall(r"Data: <code>quiclab (figure [^<]*)</code>", html)):
+            arguments = shlex.split(command.replace("STUDY", str(study)))
+            out = tmp_path / arguments[-1]
+            assert main([*arguments[:-1], str(out)]) == 0
+            assert pl.read_csv(out).height
+            told += 1
+    assert told == sum(len(drawn(html)) for file, html in pages(study).items() if file.startswith("report/pairs"))
 
 
 def test_a_failed_trial_has_its_reason_and_its_logs(study: Path) -> None:

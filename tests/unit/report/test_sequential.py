@@ -9,6 +9,7 @@ from pathlib import Path
 from synthetic_study import Shape, write_study
 
 from quiclab.report.analyse import analyse_study
+from quiclab.report.model import Outcome
 from quiclab.report.sequential import ALIKE, DIFFERENT, OPEN, sequential_table, state
 from quiclab.report.study import read_study
 from quiclab.report.write import write_report
@@ -40,6 +41,7 @@ def test_what_seven_pairs_decide_elsewhere_stays_open(tmp_path: Path) -> None:
     """The fixed test would call the difference significant; the sequence needs eight pairs of one sign and more."""
     folder = _study(tmp_path, blocks=7)
     assert [state(each, 5) for each in analyse_study(folder).comparisons] == [OPEN, OPEN]
+    assert [each.outcome for each in analyse_study(folder).comparisons] == [Outcome.UNDECIDED] * 2
     (folder / "sequential.json").unlink()
     assert analyse_study(folder).comparisons[1].outcome.significant
     assert sequential_table(read_study(folder), analyse_study(folder)) == []

@@ -48,6 +48,14 @@ def test_fits_80_columns_and_tells_failures_and_voids(tmp_path: Path) -> None:
     assert "nothing added, 1 MB, h2: 1 void of 10 attempts." in lines
 
 
+def test_the_answer_and_the_level_of_its_intervals_are_told(tmp_path: Path) -> None:
+    """The sentences of the page; nine pairs attain 96.1 % where 95 % are asked for."""
+    lines = rendered(write_study(tmp_path), 200)
+    assert "nothing added: h3 against h2: no significant difference." in lines
+    assert any(line.endswith("Hodges–Lehmann, at 96.1 %.") for line in lines)
+    assert any(line.startswith("A/A, h2 against itself") and "(96.1 % interval " in line for line in lines)
+
+
 def test_names_with_markup_are_printed_as_they_are(tmp_path: Path) -> None:
     """Square brackets in a name are text, not a style."""
     shape = replace(Shape(), workloads=("[red]x[/red]",), paths=("[bold]",), failures=frozenset(), voids=frozenset())

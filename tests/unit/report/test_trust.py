@@ -45,7 +45,9 @@ def test_trials_are_counted_per_arm_with_reasons(written: Path) -> None:
 def test_the_path_as_asked_stands_above_the_path_as_measured(written: Path) -> None:
     """For each network one row of the spec and one of each arm."""
     asked, h2, h3 = tables(written)["The path as asked and as measured"].rows
-    assert asked == ("1 % loss", "as asked", "20.0 ms", "10.0 Mbit/s", "1.00 %", "1.00 %")
+    assert asked == (
+        "1 % loss", "as asked", "20.0 ms", "10.0 Mbit/s", "–", "20.0 ms + queue", "–", "0 %", "1.00 %", "1.00 %", "",
+    )  # fmt: skip
     assert (h2[1], h2[2]) == ("h2", "20.1 ms")
     assert h3[1] == "h3"
 

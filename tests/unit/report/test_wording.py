@@ -24,6 +24,7 @@ from quiclab.statistics import Interval
         (9_997_000.0, "bit/s", "10.0 Mbit/s"),
         (0.0, "bytes", "0 bytes"),
         (-2.5, "%", "−2.50 %"),
+        (-1400.0, "ms", "−1.40 s"),
         (math.inf, "ms", "failed"),
         (None, "ms", "–"),
     ],
@@ -46,12 +47,36 @@ def test_open_intervals_show_infinity() -> None:
     assert wording.interval_text(Interval(-1.25, math.inf, 0.95)) == "−1.2 … ∞"
 
 
-def test_answers_cover_every_cell_of_each_network(tmp_path: Path) -> None:
-    """One sentence a network: who is faster where, where nothing differs, and where nothing can be said."""
-    answers = dict(wording.answers(analyse_study(write_study(tmp_path))))
-    assert answers["nothing added"] == "no significant difference between h2 and h3."
-    assert answers["1 % loss"].startswith("h3 is faster for 100 KB (+")
-    assert answers["100 ms more RTT"].endswith("h2 is faster for 100 KB (−8.0 %); undecided for 1 MB.")
+@pytest.mark.parametrize(
+    ("confidence", "expected"),
+    [
+        (0.95, "−1.2 … +3.4"),
+        (0.9527, "−1.2 … +3.4"),
+        (0.75, "−1.2 … +3.4 (at 75 %)"),
+        (0.9609, "−1.2 … +3.4 (at 96.1 %)"),
+    ],
+)
+def test_an_interval_tells_its_level_where_it_is_not_the_nominal_one(confidence: float, expected: str) -> None:
+    """Twenty pairs attain 95.3 % for 95 %, which is as good; three or nine do not come as close."""
+    assert wording.interval_text(Interval(-1.25, 3.4, confidence), 0.95) == expected
+
+
+def test_a_level_is_never_rounded_to_certainty() -> None:
+    """p99 of three trials is bounded below by the least of them, but for one case in a million."""
+    assert [wording.level(each) for each in (0.99, 0.9994, 0.999999, 1.0)] == ["99 %", "99.9 %", ">99.9 %", "100 %"]
+
+
+def test_an_interval_without_ends_has_no_level_to_tell() -> None:
+    """Everything holds the value for sure."""
+    assert wording.level_text(Interval(-math.inf, math.inf, 1.0), 0.95) == ""
+
+
+@pytest.mark.parametrize(("blocks", "expected"), [(1, ""), (3, "none (at most 75 %)"), (5, "none (at most 93.8 %)")])
+def test_too_few_pairs_for_an_interval_tell_what_they_attain(tmp_path: Path, blocks: int, expected: str) -> None:
+    """Of n pairs the widest interval holds 1 − 2 / 2ⁿ."""
+    shape = replace(Shape(), workloads=("1 MB",), paths=("clean",), blocks=blocks, voids=frozenset())
+    (cell,) = analyse_study(write_study(tmp_path, shape)).comparisons
+    assert wording.shift_interval(cell, 0.95) == expected
 
 
 def test_cells_without_an_answer_stand_together_by_reason(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ const Figures = (() => {
   const elements = [...document.querySelectorAll("[data-figure]:not([data-drawn])")];
   const drawn = new Map();
   const after = new Map();
+  const from = new Map();
   let paper = false;
 
   function themed(layout = {}) {
@@ -59,7 +60,7 @@ const Figures = (() => {
   async function wholeCurves(figure) {
     const curves = [];
     for (const [place, trace] of figure.data.entries()) {
-      if (!trace.points) continue;
+      if (typeof trace.points !== "number") continue;  // a violin has "all"
       const columns = {};
       for (const name of COLUMNS) {
         const value = part(trace, name);
@@ -153,7 +154,7 @@ const Figures = (() => {
 
   async function begin(element) {
     const name = element.dataset.figure;
-    const figure = read(name);
+    const figure = (from.get(name) || read)(name);
     const curves = await wholeCurves(figure);
     const view = inView(curves, null);
     view.places.forEach((place, number) => {
@@ -206,6 +207,18 @@ const Figures = (() => {
     document.body.classList.remove("paper");
     all((element) => ({ ...themed(element.layout), width: null, height: null, autosize: true }));
   });
-  // `whenDrawn(name, act)`: what a page adds to a figure of its own.
-  return { read, draw, config, whenDrawn: (name, act) => after.set(name, act) };
+  // As before: those near the screen first, the others when there is nothing else to do.
+  function redraw(those) {
+    those.forEach((element) => {
+      drawn.delete(element);
+      delete element.dataset.drawn;
+      near.unobserve(element);
+      near.observe(element);
+    });
+    idle(rest);
+  }
+  // `whenDrawn(name, act)`: what a page adds to a figure of its own. `drawnFrom(name, figure)`: what it draws instead of
+  // the JSON of that name.
+  return { read, draw, redraw, config, whenDrawn: (name, act) => after.set(name, act),
+    drawnFrom: (name, figure) => from.set(name, figure) };
 })();

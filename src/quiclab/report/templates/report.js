@@ -1,17 +1,52 @@
 "use strict";
 // What the page of a study adds to its figures: a map that leads to pairs, and the pair whose bytes are shown.
 (() => {
-  const { read, draw, config, whenDrawn } = Figures;
+  const { read, draw, redraw, config, whenDrawn, drawnFrom } = Figures;
+  // What the maps show: differences that the test does not find too, in plain type; numbers from 5 % on only.
+  const choices = document.getElementById("choose-shown");
+  const chosen = (name) => choices.querySelector(`[name=${name}]`).checked;
+  const grid = (rows, value) => rows.map((row, y) => row.map((cell, x) => value(cell, y, x)));
+
+  function showDifferences(element, [blank, coloured], title) {
+    const { unfound, texts } = coloured.meta;
+    const also = (y, x) => !chosen("significant") && unfound[y][x] !== null;
+    const z = grid(coloured.z, (value, y, x) => (also(y, x) ? unfound[y][x] : value));
+    const named = (value) => value !== null && (!chosen("large") || Math.abs(value) >= 5);
+    const text = grid(coloured.text, (word, y, x) => (!named(z[y][x]) ? "" : also(y, x) ? texts[y][x] : word));
+    const behind = grid(blank.z, (value, y, x) => (also(y, x) ? null : value));
+    const words = (chosen("significant") ? title : title.replace("blank: not", "not bold: not")) +
+      (chosen("large") ? "; no number: < 5 %" : "");
+    return Plotly.update(element, { z: [behind, z], text: [blank.text, text] }, { "title.text": words }, [0, 1]);
+  }
+
   // A cell of a map opens on its pairs.
-  document.querySelectorAll('#map [data-figure]').forEach((map) => whenDrawn(map.dataset.figure, (element) =>
+  document.querySelectorAll('#map [data-figure]').forEach((map) => whenDrawn(map.dataset.figure, (element) => {
+    const { data, layout } = read(map.dataset.figure);
+    choices.addEventListener("change", () => showDifferences(element, data, layout.title.text));
     element.on("plotly_click", ({ points: [{ data, pointIndex: [row, column] }] }) => {
       const file = data.meta.opens[row][column];
       if (file) location.href = file;
-    })));
+    });
+    return showDifferences(element, data, layout.title.text);  // a reload keeps the reader's choice
+  }));
+
+  // The spread of a cell's trials: boxes, the same marks as violins, or shares done.
+  const spread = [...document.querySelectorAll("#distributions [data-figure]")];
+  const chooseShape = document.getElementById("choose-shape");
+  const shapes = spread.length ? read("shapes") : {};
+  function shaped(name) {
+    if (chooseShape.value === "share") return read(`${name}-share`);
+    const figure = read(name);
+    const boxes = figure.data.filter((trace) => trace.type === "box");
+    boxes.forEach((trace) => Object.assign(trace, shapes[chooseShape.value]));
+    return figure;
+  }
+  spread.forEach((cell) => drawnFrom(cell.dataset.figure, shaped));
+  chooseShape?.addEventListener("change", () => redraw(spread));
 
   // The selectable pair: bytes acknowledged of the trials of one block.
   if (!document.getElementById("selector")) return;
-  const { arms, cells, curves, open, points_per_curve: limit } = read("selector");
+  const { arms, cells, curves, open } = read("selector");
   const template = read("curves").data;
   const chooseCell = document.getElementById("choose-cell");
   const chooseView = document.getElementById("choose-view");
@@ -23,6 +58,15 @@
     return new Float32Array(bytes.buffer);
   }
 
+  // What is not on this page is said where it is missing.
+  function thinnedText(drawn) {
+    const points = drawn.reduce((sum, curve) => sum + unpack(curve.x).length, 0);
+    const of = drawn.reduce((sum, curve) => sum + curve.of, 0);
+    return points === of ? "Every acknowledgment is drawn."
+      : `${points.toLocaleString("en")} of ${of.toLocaleString("en")} acknowledgments are drawn here, at zoom too: ` +
+        "evenly spread ones, and the ends of the longest waits.";
+  }
+
   function showCurves() {
     const view = cells[chooseCell.value].views[chooseView.value];
     const shown = arms.map((arm, place) => [template[place], view.trials[arm]]).filter(([, trial]) => trial);
@@ -32,7 +76,7 @@
     document.getElementById("chosen").textContent =
       arms.filter((arm) => view.trials[arm]).map((arm) => `${arm}: trial ${view.trials[arm]}`).join(", ") +
       (without.length ? `; no curve of ${without.join(", ")}` : "") +
-      `. At most ${limit} points of a curve are drawn.`;
+      `. ${thinnedText(shown.map(([, trial]) => curves[trial]))}`;
     const page = document.getElementById("chosen-page");
     page.hidden = !view.page;
     page.querySelector("a").href = view.page || "";
@@ -52,7 +96,7 @@
     draw(document.querySelector('[data-figure="curves"]')).then(showCurves);
   }
 
-  document.querySelectorAll('#distributions [data-figure]').forEach((cell) =>
+  spread.forEach((cell) =>
     whenDrawn(cell.dataset.figure, (element) => element.on("plotly_click", openTrial)));
   whenDrawn("curves", showCurves);
   options(chooseCell, cells);

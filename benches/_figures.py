@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long a figure takes, from the tables on the disk to what a page carries."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from quiclab import figures
+from quiclab.opened import open_study
+from quiclab.report.analyse import analyse_study
+from quiclab.report.gather import OF_TRIALS, Asked, gather
+from quiclab.report.packing import packed
+
+OF_STUDY = ("differences", "factor", "cumulative", "first_loss", "path", "cost")
+"""Figures that read every trial of a study, or of a cell."""
+
+
+def of_pair(study: Path) -> list[float]:
+    """Seconds of each figure of a pair that the study has something for, the analysis in hand as in a report."""
+    analysis = analyse_study(study)
+    asked = Asked(open_study(study), analysis, analysis.comparisons[0].cell_id)
+    taken = [_drawn(name, asked) for name in sorted(OF_TRIALS)]
+    return [seconds for seconds in taken if seconds is not None]
+
+
+def of_study(study: Path) -> dict[str, float]:
+    """Figure of a whole study → seconds, its analysis included. Raises ValueError where the study lacks its data."""
+    taken = {}
+    for name in OF_STUDY:
+        begin = time.perf_counter()
+        asked = Asked(open_study(study), analyse_study(study), factor="size")
+        if _drawn(name, asked) is None:
+            raise ValueError(f"the study has nothing for {name}")
+        taken[name] = time.perf_counter() - begin
+    return taken
+
+
+def _drawn(name: str, asked: Asked) -> float | None:
+    """Seconds; None where the study has nothing for it."""
+    (figure,) = (each for each in figures.FIGURES if each.name == name)
+    begin = time.perf_counter()
+    data = gather(name, asked)
+    if not data.height:
+        return None
+    packed(figures.spec(figure.draw(data)))
+    return time.perf_counter() - begin
