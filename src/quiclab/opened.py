@@ -116,6 +116,8 @@ class OpenedStudy:
                 return pl.DataFrame() if answer is None else pl.DataFrame(answer)
             except duckdb.Error as error:
                 raise DecodeError(f"DuckDB cannot answer: {error}", f"views: {', '.join(self.tables)}") from error
+            except pl.exceptions.DuplicateError as error:
+                raise DecodeError("two columns of the answer have the same name", "name one of them: AS …") from error
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """A DuckDB connection of your own in which every table is a view; the study's files are only read."""

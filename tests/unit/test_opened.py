@@ -77,6 +77,12 @@ def test_a_wrong_query_is_told_with_the_views_there_are(directory: Path) -> None
     assert "bytes_acknowledged" in told.value.hint
 
 
+def test_two_columns_of_one_name_are_told(directory: Path) -> None:
+    """Polars has no place for both."""
+    with pytest.raises(DecodeError, match="same name"):
+        quiclab.open(directory).sql("SELECT value, value FROM metrics")
+
+
 def test_a_table_that_is_not_there_is_told(directory: Path) -> None:
     """With those that are."""
     with pytest.raises(DecodeError, match="no table 'losses'"):

@@ -106,7 +106,9 @@ def zero_rtt(study: Study, analysis: StudyAnalysis) -> pl.DataFrame:
     results: dict[tuple[str, str], dict[str, ArmResult]] = {}
     for c in analysis.comparisons:
         results.setdefault((c.path, c.workload), {}).update({c.baseline.arm: c.baseline, c.other.arm: c.other})
-    over_tcp = [name for name, arm in arms.items() if arm.get("protocol") != "h3"]
+    # α is about full handshakes and 0-RTT: a session that is resumed without it is neither.
+    resumed = {name for name, arm in arms.items() if _session(arm) == "resumed"}
+    over_tcp = [name for name, arm in arms.items() if arm.get("protocol") != "h3" and name not in resumed]
     rows: list[dict[str, Any]] = []
     for (path, workload), here in results.items() if early else ():
         place = {
@@ -121,7 +123,7 @@ def zero_rtt(study: Study, analysis: StudyAnalysis) -> pl.DataFrame:
             same = [name for name in over_quic if _algorithm(arms[name]) == algorithm]
             if not same and len(over_tcp) == 1:  # nothing else that they could be held against
                 same, algorithm = over_quic, None
-            full, offers = [n for n in same if n not in early], [n for n in same if n in early]
+            full, offers = [n for n in same if n not in early | resumed], [n for n in same if n in early]
             for quic, zero in zip_longest(full, offers):
                 rows.append(place | {"algorithm": algorithm} | _alphas(study, analysis.metric, here, tcp, quic, zero))
     return pl.DataFrame(rows, schema=ZERO_RTT)

@@ -106,6 +106,18 @@ def test_alpha_compares_with_tcp_of_the_same_congestion_control(directory: Path)
     assert (row["accepted"], row["offered"]) == (9, 9)
 
 
+def test_a_resumed_session_is_no_full_handshake(directory: Path, tmp_path: Path) -> None:
+    """Nor is one over TCP what 0-RTT is held against."""
+    study = _copy(directory, tmp_path)
+    resolved = json.loads((study / "resolved.json").read_text(encoding="utf-8"))
+    assert _gathered(study, "zero_rtt").height
+    for arm in resolved["arms"]:
+        if arm["protocol"] != "h3":
+            arm["client"] = {**arm.get("client", {}), "knobs": {"session": "resumed"}}
+    (study / "resolved.json").write_text(json.dumps(resolved), encoding="utf-8")
+    assert _gathered(study, "zero_rtt").is_empty()
+
+
 def test_a_study_without_early_data_has_no_such_table(tmp_path: Path) -> None:
     """Nothing to show, and no error."""
     study = write_study(tmp_path, SHAPE)
