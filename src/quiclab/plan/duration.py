@@ -14,9 +14,10 @@ from quiclab.units import Bitrate, ByteCount, Duration
 
 OVERHEAD = Duration(300_000_000)
 """Namespaces, processes, readiness and warm-up of one trial: what is not the transfer."""
-BROWSER = Duration(1_500_000_000)
-"""Start and end of a browser."""
-PAGE_WHOLE = Duration(1_000_000_000)
+BROWSER = Duration(1_000_000_000)
+"""Start and end of a browser, beside the server's start."""
+BROWSERS = {"chromium", "firefox"}
+PAGE_WHOLE = Duration(600_000_000)
 """Until a page is known to ask for nothing more, and its trace is written."""
 FIRST_VISIT = Duration(4_000_000_000)
 """Of a browser that is to have been there before, until it is done with the news of the trial's network."""
@@ -51,7 +52,8 @@ def expected_duration(row: PlanRow, study: Study) -> Duration:
     span = blocked(arm, path)
     if span is not None and span.start < transfer:
         transfer = study.limits.trial if span.end is None else transfer + span.end
-    return min(transfer, study.limits.trial) + OVERHEAD
+    browser = BROWSER if arm.client.name in BROWSERS else Duration(0)
+    return min(transfer, study.limits.trial) + browser + OVERHEAD
 
 
 def expected_total(rows: Iterable[PlanRow], study: Study) -> Duration:
