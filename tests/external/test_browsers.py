@@ -79,7 +79,14 @@ def test_a_trial_proves_its_protocol_and_that_nothing_else_was_sent(tmp_path: Pa
 
 
 def assert_encloses(request: dict[str, Any], packets: pl.DataFrame) -> None:
-    """One connection to the server, begun after the request and with the body before its end."""
+    """One connection to the server, begun after the request and with the body before its end.
+
+    What the server still sends to a port that the browser has left is answered by ICMP (RFC 792: no ports); such an
+    answer is no connection, and cannot come before the body was whole.
+    """
+    icmp = packets.filter(pl.col("src_port").is_null())
+    assert (icmp["time_ns"] > request["last_byte_ns"]).all()
+    packets = packets.filter(pl.col("src_port").is_not_null())
     up, down = (packets.filter(pl.col("direction") == direction) for direction in ("up", "down"))
     assert up.select("src", "src_port", "dst", "dst_port").n_unique() == 1
     assert down.select("src", "src_port", "dst", "dst_port").n_unique() == 1
