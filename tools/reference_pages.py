@@ -116,6 +116,7 @@ _OWN_PLACES = {
     "distributions": "report, as boxes or violins | `distributions.csv`",
     "cumulative": "report, in the place of `distributions` by choice | `distributions.csv`",
     "bytes_acknowledged": "report, thinned; pairs, whole | `bytes_acknowledged.parquet`; by command",
+    **dict.fromkeys(("states", "state_machine"), "pairs, of their trials; a whole cell by command | by command"),
     "path": "report, under “Can it be trusted?” | `path.csv`",
     "cost": "report, under “What it cost” | `cost.csv`, `system_calls.csv`",
 }

@@ -50,7 +50,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         type=int,
         metavar="N",
         action="append",
-        help="trials of this block (default: each arm's median trial); again for more blocks over each other",
+        help="trials of this block (default: each arm's median trial; of `states` and `state_machine` all trials of "
+        "the cell); again for more blocks over each other",
     )
     parser.add_argument("--other", metavar="ARM", help="arm that is compared with the baseline (default: the first)")
     parser.add_argument("--factor", metavar="FACTOR", help="x axis of `factor`: size, count, rate, rtt, loss, ...")

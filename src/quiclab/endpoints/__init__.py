@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real programs as endpoints: one file a program, behind one small Protocol."""
 
-from quiclab.endpoints._api import (
-    Available,
-    Command,
-    Context,
-    Endpoint,
-    Foreign,
-    Origin,
-    PageContext,
-    ServedHost,
-    Unsupported,
-)
-from quiclab.endpoints._presence import Presence, look_for
-from quiclab.endpoints._registry import ENDPOINTS, find, names_by_role, objections
-from quiclab.endpoints._stacks import stacks_folder
-from quiclab.endpoints._upload import Uploads
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from quiclab.endpoints._api import (
+        Available,
+        Command,
+        Context,
+        Endpoint,
+        Foreign,
+        Origin,
+        PageContext,
+        ServedHost,
+        Unsupported,
+    )
+    from quiclab.endpoints._presence import Presence, look_for
+    from quiclab.endpoints._registry import ENDPOINTS, find, names_by_role, objections
+    from quiclab.endpoints._stacks import stacks_folder
+    from quiclab.endpoints._upload import Uploads
 
 __all__ = [
     "ENDPOINTS",
@@ -36,3 +42,18 @@ __all__ = [
     "objections",
     "stacks_folder",
 ]
+
+_HOMES = {
+    "_presence": ("Presence", "look_for"),
+    "_registry": ("ENDPOINTS", "find", "names_by_role", "objections"),
+    "_stacks": ("stacks_folder",),
+    "_upload": ("Uploads",),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Each is imported when it is asked for: the client programs here need none, and start in every trial."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = next((home for home, names in _HOMES.items() if name in names), "_api")
+    return getattr(importlib.import_module(f"{__name__}.{home}"), name)

@@ -34,10 +34,11 @@ class StateMachine:
     columns = {  # noqa: RUF012 - a constant of the class
         "arm": "a panel each, the baseline first",
         "state": "state of the congestion control",
-        "share_pct": "share of the transfer's time in it, %",
+        "share_pct": "share of the transfers' time in it, %",
         "visits": "how often it was entered",
         "next": "a state that followed; null where the transfer ended",
         "probability_pct": "in how many of the times that it was left, %",
+        "trials": "how many trials this is of",
         "missed_ms": "interval of the samples: shorter states are missed; null where a log tells of every change",
     }
 
@@ -59,12 +60,10 @@ class StateMachine:
 
 
 def _title(arm: str, rows: pl.DataFrame) -> str:
-    missed = rows["missed_ms"][0]
-    note = (
-        ""
-        if missed is None
-        else f"<br><span style='font-size:11px'>sampled: states under {missed:.3g} ms are missed</span>"
-    )
+    trials, missed = rows.row(0, named=True)["trials"], rows["missed_ms"][0]
+    notes = [f"{trials} trials"] if trials > 1 else []
+    notes += [] if missed is None else [f"sampled: states under {missed:.3g} ms are missed"]
+    note = f"<br><span style='font-size:11px'>{'; '.join(notes)}</span>" if notes else ""
     return f"<b>{_style.text(arm)}</b>{note}"
 
 

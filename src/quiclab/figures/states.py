@@ -20,9 +20,10 @@ class States:
     columns = {  # noqa: RUF012 - a constant of the class
         "arm": "a colour each, the baseline first",
         "state": "state of the congestion control",
-        "share_pct": "share of the transfer's time in that state, %; null where instants were missed",
+        "share_pct": "share of the transfers' time in that state, %",
         "visits": "how often it was entered",
         "next": "where it leads: `recovery 60 %, slow_start 40 %`",
+        "trials": "how many trials this is of",
         "sampled": "whether states shorter than the sampling interval were missed",
         "missed_ms": "that interval; null where a log tells of every change",
     }
@@ -33,14 +34,16 @@ class States:
         for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
             states = data.filter(pl.col("arm") == arm)
             style = _style.arm_style(place)
-            label = _style.text(arm) + _missed(states["missed_ms"].max())
+            trials = states["trials"][0]
+            of = f", {trials} trials" if trials > 1 else ""
+            label = _style.text(arm) + of + _missed(states["missed_ms"].max())
             figure.add_bar(
                 y=[_style.text(state) for state in states["state"]],
                 x=states["share_pct"].to_list(),
                 orientation="h",
                 name=label,
                 marker=_style.bar(style),
-                text=[f"{share:.0f} %" if share is not None else "" for share in states["share_pct"]],
+                text=[f"{share:.0f} %" for share in states["share_pct"]],
                 customdata=[(row["visits"], _style.text(row["next"])) for row in states.iter_rows(named=True)],
                 hovertemplate="%{x:.1f} % of the time, entered %{customdata[0]} times<br>then %{customdata[1]}"
                 f"<extra>{label}</extra>",
@@ -50,7 +53,7 @@ class States:
             _style.with_legend(120 + rows * (16 + 18 * data["arm"].n_unique())),
             barmode="group",
         )
-        figure.update_xaxes(title={"text": "share of the transfer's time, %"}, rangemode="tozero", automargin=True)
+        figure.update_xaxes(title={"text": "share of the transfers' time, %"}, rangemode="tozero", automargin=True)
         figure.update_yaxes(automargin=True, autorange="reversed", type="category")
         return figure
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -60,6 +60,14 @@ class Asked:
         """Trials, one of each arm."""
         return choose(self.analysis, self.cell, self.block)
 
+    def trials_by_arm(self) -> dict[str, list[str]]:
+        """The trial of each arm in the block that is asked for; without one, all the verified ones of the cell."""
+        chosen = self.chosen()
+        if self.block is not None:
+            return {arm: [trial] for arm, trial in chosen.trials.items()}
+        rows = figure_data.distributions(self.analysis).filter(cell_id=chosen.cell_id, status="verified")
+        return {arm: rows.filter(arm=arm)["trial_id"].to_list() for arm in chosen.trials}
+
     def trials_of_cell(self) -> pl.DataFrame:
         """All trials of the cell, in the columns of the distribution."""
         cell = self.chosen().cell_id if self.cell is None else self.cell
@@ -99,11 +107,11 @@ def _bytes_acknowledged(study: OpenedStudy, trials: Mapping[str, str]) -> pl.Dat
 
 
 def _states(
-    of: Callable[[OpenedStudy, Mapping[str, str], Mapping[str, float]], pl.DataFrame],
+    of: Callable[[OpenedStudy, Mapping[str, Sequence[str]], Mapping[str, float]], pl.DataFrame],
 ) -> Callable[[Asked], pl.DataFrame]:
     def gathered(asked: Asked) -> pl.DataFrame:
         times = asked.study.metrics.filter((pl.col("name") == "ttlb_ms") & pl.col("value").is_finite())
-        return of(asked.study, asked.chosen().trials, dict(times.select("trial_id", "value").iter_rows()))
+        return of(asked.study, asked.trials_by_arm(), dict(times.select("trial_id", "value").iter_rows()))
 
     return gathered
 
@@ -154,7 +162,9 @@ OF_TRIALS = frozenset(
         "fairness",
     }
 )
-"""Figures that show one trial of each arm: those of a pair's page. All others show a cell or the whole study."""
+"""Figures that show one trial of each arm: those of a pair's page. All others show a cell or the whole study.
+
+By themselves `states` and `state_machine` show all trials of a cell together, where no block is asked for."""
 
 _GATHERERS: Mapping[str, Callable[[Asked], pl.DataFrame]] = MappingProxyType(
     {

@@ -199,6 +199,24 @@ def test_a_state_leads_to_those_that_follow_it(directory: Path) -> None:
     assert set(data["probability_pct"].drop_nulls()) == {100.0}
 
 
+def test_a_state_machine_is_of_all_trials_of_a_cell(directory: Path, tmp_path: Path) -> None:
+    """Of which one goes from recovery to where the others do not; by its block it is shown alone."""
+    shutil.copytree(directory, tmp_path / "study")
+    trials = _gathered(directory, "distributions", cell="1 MB/loss").filter(arm="h2", status="verified")
+    table = tmp_path / "study" / "tables" / "cc_states" / f"{trials['trial_id'][0]}.parquet"
+    odd = pl.read_parquet(table).with_columns(pl.col("new_state").replace("congestion_avoidance", "timeout"))
+    odd.write_parquet(table)
+    one, count = trials["block"][0], trials.height
+    machine = _gathered(tmp_path / "study", "state_machine", cell="1 MB/loss").filter(arm="h2", state="recovery")
+    assert machine["visits"].to_list() == machine["trials"].to_list() == [count, count]
+    assert dict(machine.select("next", "probability_pct").rows()) == {
+        "congestion_avoidance": pytest.approx(100 * (count - 1) / count),
+        "timeout": pytest.approx(100 / count),
+    }
+    alone = _gathered(tmp_path / "study", "state_machine", cell="1 MB/loss", block=one).filter(arm="h2")
+    assert alone.filter(state="recovery").select("next", "probability_pct").rows() == [("timeout", 100.0)]
+
+
 def test_a_handshake_is_cut_where_the_client_speaks_again(directory: Path) -> None:
     """A round trip for the HelloRetryRequest, one for the handshake; with the client's Finished the request leaves."""
     data = _gathered(directory, "handshake").filter(arm="h3")
