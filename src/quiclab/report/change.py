@@ -41,6 +41,8 @@ class Change:
     """BASELINE_BETTER: it was better in OLD. OTHER_BETTER: it is better in NEW."""
     why: str = ""
     """A sentence where the outcome is undecided or not measured."""
+    corrected_out: bool = False
+    """Undecided for that alone: so few trials could have shown a difference, but not after the correction."""
 
     @property
     def shift_pct(self) -> float | None:
@@ -82,10 +84,16 @@ def change(
     return Change(metric, *cell, old, new, pairs, estimate, shift.interval, p)
 
 
-def decided(found: Change, adjusted_p: float | None, alpha: float) -> Change:
-    """With the adjusted p and what it amounts to."""
+def decided(found: Change, adjusted_p: float | None, alpha: float, least_p: float) -> Change:
+    """With the adjusted p and what it amounts to; `least_p` is the smallest that it could have been."""
     outcome, why = _outcome(found, adjusted_p, alpha)
-    return replace(found, adjusted_p=adjusted_p, outcome=outcome, why=why)
+    corrected_out = outcome is Outcome.NOT_SIGNIFICANT and least_p > alpha
+    if corrected_out:
+        outcome = Outcome.UNDECIDED
+        why = (
+            f"Too few: {_trials(found)} cannot show a difference at {alpha:g} after the correction, were it here alone."
+        )
+    return replace(found, adjusted_p=adjusted_p, outcome=outcome, why=why, corrected_out=corrected_out)
 
 
 def _by_block(arm: ArmResult, blocks: list[int], metric: Metric) -> FloatArray:
@@ -101,13 +109,8 @@ def _outcome(found: Change, p: float | None, alpha: float) -> tuple[Outcome, str
         return Outcome.NOT_MEASURED, f"{told}."
     if all(trial.status == "failed" for arm in (old, new) for trial in arm.trials):
         return Outcome.NOT_MEASURED, "Every trial failed in both studies."
-    if _smallest_p(found) > alpha:
-        trials = (
-            wording.counted(found.pairs, "pair")
-            if found.pairs is not None
-            else f"{len(old.trials)} and {len(new.trials)} trials"
-        )
-        return Outcome.UNDECIDED, f"Too few: {trials} cannot show any difference at {alpha:g}."
+    if smallest_p(found) > alpha:
+        return Outcome.UNDECIDED, f"Too few: {_trials(found)} cannot show any difference at {alpha:g}."
     voids = too_slow(replace(old, arm="OLD"), replace(new, arm="NEW"))
     if voids:
         return Outcome.UNDECIDED, voids
@@ -119,7 +122,14 @@ def _outcome(found: Change, p: float | None, alpha: float) -> tuple[Outcome, str
     return (Outcome.BASELINE_BETTER if (sign > 0) == found.metric.lower_is_better else Outcome.OTHER_BETTER), ""
 
 
-def _smallest_p(found: Change) -> float:
+def _trials(found: Change) -> str:
+    if found.pairs is not None:
+        return wording.counted(found.pairs, "pair")
+    return f"{len(found.old.trials)} and {len(found.new.trials)} trials"
+
+
+def smallest_p(found: Change) -> float:
+    """The least that its test can give with so many trials, before any correction."""
     if found.pairs is not None:
         return statistics.smallest_p(found.pairs)
     return statistics.smallest_p_of_two(_known(found.old), _known(found.new))

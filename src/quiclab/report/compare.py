@@ -81,9 +81,10 @@ def decide_all(family: Sequence[Comparison], alpha: float) -> list[Comparison]:
     """`decide` with p adjusted over these comparisons."""
     p = np.array([_or_nan(each.p) for each in family], dtype=np.float64)
     adjusted = statistics.adjusted_p_values(p)
+    least = [statistics.smallest_adjusted_p(p, at, statistics.smallest_p(each.pairs)) for at, each in enumerate(family)]
     return [
-        decide(each, None if math.isnan(own) else float(own), alpha, statistics.smallest_adjusted_p(p, at, each.pairs))
-        for at, (each, own) in enumerate(zip(family, adjusted, strict=True))
+        decide(each, None if math.isnan(own) else float(own), alpha, best)
+        for each, own, best in zip(family, adjusted, least, strict=True)
     ]
 
 

@@ -118,7 +118,7 @@ def judge(bounds: Iterable[tuple[Bound, str]], changes: Iterable[Change]) -> tup
 def _judge(bound: Bound, found: Change) -> Judgement:
     limit = limit_of(bound, found.metric)
     interval = found.interval_pct if bound.unit == "%" else found.interval
-    if found.outcome in (Outcome.UNDECIDED, Outcome.NOT_MEASURED):
+    if found.outcome in (Outcome.UNDECIDED, Outcome.NOT_MEASURED) and not found.corrected_out:
         return Judgement(bound, found, Verdict.NOT_JUDGED, found.why)
     if interval is None:
         return Judgement(bound, found, Verdict.NOT_JUDGED, _no_interval(found))
@@ -128,6 +128,8 @@ def _judge(bound: Bound, found: Change) -> Judgement:
         return Judgement(
             bound, found, Verdict.FAILED, f"Changed by {told}: all of it is beyond {bound.amount}{bound.unit}."
         )
+    if _beyond(far, limit, bound) and found.corrected_out:
+        return Judgement(bound, found, Verdict.NOT_JUDGED, found.why)
     if _beyond(far, limit, bound):
         return Judgement(bound, found, Verdict.PASSED, f"Changed by {told}: more than the bound is not excluded.", True)
     return Judgement(bound, found, Verdict.PASSED, f"Changed by {told}: within the bound.")

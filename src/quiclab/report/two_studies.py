@@ -12,7 +12,7 @@ import numpy as np
 from quiclab import statistics
 from quiclab.report import wording
 from quiclab.report.analyse import alpha_of, measured_cells, metric_of
-from quiclab.report.change import Change, change, decided
+from quiclab.report.change import Change, change, decided, smallest_p
 from quiclab.report.compare import arm_result, compare
 from quiclab.report.model import ArmResult, Metric
 from quiclab.report.setting import Difference
@@ -139,8 +139,12 @@ def _results(study: Study, metric: Metric, alpha: float) -> tuple[dict[Place, Ar
 
 
 def _corrected(changes: list[Change], alpha: float) -> list[Change]:
-    adjusted = statistics.adjusted_p_values(np.array([math.nan if each.p is None else each.p for each in changes]))
-    return [decided(c, None if math.isnan(p) else float(p), alpha) for c, p in zip(changes, adjusted, strict=True)]
+    p = np.array([math.nan if each.p is None else each.p for each in changes])
+    least = [statistics.smallest_adjusted_p(p, at, smallest_p(each)) for at, each in enumerate(changes)]
+    return [
+        decided(each, None if math.isnan(own) else float(own), alpha, best)
+        for each, own, best in zip(changes, statistics.adjusted_p_values(p), least, strict=True)
+    ]
 
 
 def _order(study: Study) -> Callable[[Place], tuple[int, ...]]:

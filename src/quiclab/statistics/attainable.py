@@ -26,9 +26,9 @@ def pairs_needed(alpha: float, cells: int) -> int:
     return max(1, math.ceil(1 - math.log2(alpha / cells)))
 
 
-def smallest_adjusted_p(p: npt.NDArray[np.float64], at: int, pairs: int) -> float:
-    """What the cell `at` of a family with these p would have after Benjamini–Hochberg, did all its pairs point one way:
-    where that is above alpha, no outcome of the cell itself could have been called different."""
+def smallest_adjusted_p(p: npt.NDArray[np.float64], at: int, least: float) -> float:
+    """What the cell `at` of a family with these p would have after Benjamini–Hochberg, had it the `least` that its
+    trials allow: where that is above alpha, no outcome of the cell itself could have been called different."""
     best = np.array(p, dtype=np.float64)
-    best[at] = smallest_p(pairs)
+    best[at] = least
     return float(adjusted_p_values(best)[at])

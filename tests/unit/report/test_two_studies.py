@@ -99,6 +99,20 @@ def test_a_planted_slow_down_fails_the_gate(seed: int) -> None:
     assert {each.outcome for each in back.changes if each.arm == "h3"} == {Outcome.OTHER_BETTER}
 
 
+def test_what_the_correction_puts_out_of_reach_is_too_few_and_not_the_same() -> None:
+    """6 pairs reach 0.031, over 2 cells of which one alone differs 0.063; 7 reach 0.031 there, and find nothing."""
+    rng = np.random.default_rng(14)
+    few, enough = (compared(study(rng, blocks=n), study(rng, blocks=n), arms=["h3"]) for n in (6, 7))
+    assert {each.outcome for each in few.changes} == {Outcome.UNDECIDED}
+    assert {each.why for each in few.changes} == {
+        "Too few: 6 pairs cannot show a difference at 0.05 after the correction, were it here alone."
+    }
+    # What an interval excludes is excluded, whatever a test could have said.
+    assert {each.verdict for each in gate(few, "ttlb > +1%")} == {Verdict.NOT_JUDGED}
+    assert {each.verdict for each in gate(few, "ttlb > +40%")} == {Verdict.PASSED}
+    assert {each.outcome for each in enough.changes} == {Outcome.NOT_SIGNIFICANT}
+
+
 def test_new_failures_are_the_worst_slow_down() -> None:
     """A build that is as fast and fails nine times in ten fails the gate."""
     rng = np.random.default_rng(10)

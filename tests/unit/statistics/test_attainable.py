@@ -36,6 +36,6 @@ def test_pairs_needed_refuses_nonsense(alpha: float, cells: int) -> None:
 def test_the_smallest_adjusted_p_hangs_on_the_other_cells() -> None:
     """Eight pairs reach 2 / 2^8; of five cells that is times five alone, and half of it beside an equal one."""
     alone, beside = np.array([0.3, 0.5, 0.9, 0.6, 0.7]), np.array([0.3, 2 / 2**8, 0.9, 0.6, 0.7])
-    assert smallest_adjusted_p(alone, 0, 8) == pytest.approx(5 * 2 / 2**8)
-    assert smallest_adjusted_p(beside, 0, 8) == pytest.approx(5 / 2 * 2 / 2**8)
+    assert smallest_adjusted_p(alone, 0, smallest_p(8)) == pytest.approx(5 * 2 / 2**8)
+    assert smallest_adjusted_p(beside, 0, smallest_p(8)) == pytest.approx(5 / 2 * 2 / 2**8)
     assert alone[0] == 0.3
