@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from small_study import quiclab, trials
 from stack_study import need, run_arms, spec_text
@@ -15,6 +16,7 @@ from quiclab.metrics import compute_trial
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
+_FIN = 1
 OLD, NEW = "10.77.0.1", "10.77.0.3"
 CHANGE = 'address_change = {{ after = "{after}", notice = "{notice}"{more} }}'
 _RESTART = 'protocol = "h2"\nserver = "caddy"\nclient = { name = "curl-cffi", on_address_change = "restart" }'
@@ -45,6 +47,9 @@ def test_http2_resumes_or_begins_again(notice: str, tmp_path: Path) -> None:
         assert trial["proof"]["client_addresses"][OLD]["server"] > 300_000
         assert len(trial["proof"]["client_sockets"]) == 2
         assert _new_socket(trial, "tcp")
+        packets = decode_trial(tmp_path / "study" / "trials" / trial["trial_id"]).tables["ip_packets"]
+        fins = packets.filter(pl.col("vantage") == "client", pl.col("src") == NEW, pl.col("tcp_flags") & _FIN > 0)
+        assert fins["time_ns"].min() <= trial["client"]["close_ns"]  # by the program's own doing, not by its end
     again = {name: trial["client"]["requests"][0]["address_change"] for name, trial in found.items()}
     assert again["restart"]["body_bytes_again"] == again["restart"]["body_bytes_before"] >= 300_000
     assert again["resume"]["body_bytes_again"] == 0

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import polars as pl
-
 from quiclab.metrics._api import Metric
 from quiclab.metrics.evidence import Evidence, Unknown
 
@@ -28,14 +26,8 @@ def body_bytes_again(evidence: Evidence) -> float:
 
 def old_address_bytes(evidence: Evidence) -> float:
     """What the link carried for nobody."""
-    change = _change(evidence)
-    late = evidence.table("ip_packets").filter(
-        pl.col("vantage") == "client",
-        pl.col("direction") == "down",
-        pl.col("dst") == change["old_address"],
-        pl.col("time_ns") >= change["changed_ns"],
-    )
-    return float(late["size_bytes"].sum())
+    _change(evidence)
+    return float(evidence.for_nobody["size_bytes"].sum())
 
 
 def address_change_delay_ms(evidence: Evidence) -> float:

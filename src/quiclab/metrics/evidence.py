@@ -87,14 +87,23 @@ class Evidence:
         return [int(instant) for instant in instants if instant is not None]
 
     @cached_property
+    def for_nobody(self) -> pl.DataFrame:
+        """IP packets (of `ip_packets`) that came for an address after the client had left it: they do not arrive."""
+        packets, change = self.table("ip_packets"), self.trial.get("address_change") or {}
+        if change.get("changed_ns") is None:
+            return packets.clear()
+        return packets.filter(
+            pl.col("vantage") == "client",
+            pl.col("dst") == change["old_address"],
+            pl.col("time_ns") >= change["changed_ns"],
+        )
+
+    @cached_property
     def _transport(self) -> pl.DataFrame:
         packets = self.table("ip_packets").filter(pl.col("protocol").is_in(["tcp", "udp"]))
-        change = self.trial.get("address_change") or {}
-        if change.get("changed_ns") is None:
+        if self.for_nobody.is_empty():
             return packets
-        # What comes for an address that the client has left does not arrive.
-        gone = (pl.col("dst") == change["old_address"]) & (pl.col("time_ns") >= change["changed_ns"])
-        return packets.filter(~(gone & (pl.col("vantage") == "client")))
+        return packets.join(self.for_nobody, on=("source", "number"), how="anti", maintain_order="left")
 
     def packets(self, end: End, direction: Direction, transports: Sequence[str] | None = None) -> pl.DataFrame:
         """The workload's packets that one end's capture holds for one direction, in order.

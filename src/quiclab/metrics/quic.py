@@ -15,6 +15,7 @@ from quiclab.metrics.intervals import IntervalSet
 
 PacketKey = tuple[str, str, int]
 """Connection, packet type and packet number."""
+_KEY = ("connection", "packet_type", "packet_number")
 _LOGS = ("qlog", "netlog")
 
 
@@ -46,7 +47,18 @@ def told(evidence: Evidence, vantage: End, event: str, table: str = "packets") -
         reason = evidence.cannot_tell(table, vantage)
         why = f" ({reason})" if reason else ""
         raise Unknown(f"the {vantage}'s log tells of no {table}{why}, and its capture could not be decrypted")
-    return rows.filter(pl.col("event") == event).drop_nulls("packet_number")
+    rows = rows.filter(pl.col("event") == event).drop_nulls("packet_number")
+    if vantage == "client" and event == "received" and not evidence.for_nobody.is_empty():
+        return rows.join(_for_nobody(evidence), on=("source", *_KEY), how="anti", maintain_order="left")
+    return rows
+
+
+@lru_cache(maxsize=2)
+def _for_nobody(evidence: Evidence) -> pl.DataFrame:
+    """Packets that the client's capture shows, and that came for an address that it had left."""
+    shown = evidence.table("packets").filter(pl.col("event") == "received").drop_nulls(("ip_packet", *_KEY))
+    gone = evidence.for_nobody.select("source", ip_packet="number")
+    return shown.join(gone, on=("source", "ip_packet"), how="semi")
 
 
 @lru_cache(maxsize=4)

@@ -106,18 +106,28 @@ class Notice:
         self._kind = change["notice"]
         self._patience_ns = change["timeout_ns"]
         self._word = threading.Event()
+        self._lock = threading.Lock()
+        self._multi: Any = None
         self.noticed_ns: int | None = None
 
     def listen(self, multi: Any) -> None:
         """Wake libcurl when a line comes."""
+        self._multi = multi
 
         def wait() -> None:
             if sys.stdin.readline():
                 self._word.set()
-                lib.curl_multi_wakeup(multi)
+                with self._lock:
+                    if self._multi is not None:
+                        lib.curl_multi_wakeup(self._multi)
 
         if self._kind == "told":
             threading.Thread(target=wait, daemon=True).start()
+
+    def ignore(self) -> None:
+        """What comes from here on is too late to wake anybody."""
+        with self._lock:
+            self._multi = None
 
     def comes(self, failed: bool, last_data_ns: int | None) -> bool:
         """Whether it comes now: once, and only in the way that was meant."""
@@ -164,8 +174,14 @@ def download(job: dict[str, Any]) -> dict[str, Any]:
         else:
             lib.curl_multi_poll(multis[-1], ffi.NULL, 0, _poll_ms(notice, body), left)
     lib.curl_multi_remove_handle(multis[-1], pieces[-1].handle)
-    first, last = pieces[0].result, pieces[-1].result
+    notice.ignore()
+    for piece in pieces:
+        piece.curl.close()
+    lib.curl_multi_cleanup(multis[-1])
     close_ns = time.monotonic_ns()
+    for multi in multis[:-1]:
+        lib.curl_multi_cleanup(multi)
+    first, last = pieces[0].result, pieces[-1].result
     return {
         **last,
         **{name: first[name] for name in ("start_ns", "first_byte_ns", "status")},
