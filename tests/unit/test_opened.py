@@ -120,6 +120,13 @@ def test_the_verb_prints_what_other_programs_read(
     assert read(capsys.readouterr().out) == [(attempts, "a,b")]
 
 
+def test_lists_and_structs_are_json_in_csv(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """CSV has no form of its own for them."""
+    query = "select [1, 2] as some, {'a': 'x'} as more, null::int[] as none"
+    assert main(["sql", str(directory), query, "--format", "csv"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["some,more,none", '"[1, 2]","{""a"": ""x""}",']
+
+
 def test_the_verb_lists_what_can_be_asked(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Tables with their columns."""
     assert main(["sql", str(directory)]) == 0

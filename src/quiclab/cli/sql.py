@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,7 +64,7 @@ def _print(answer: pl.DataFrame, form: str) -> None:
     import polars as pl
 
     if form == "csv":
-        sys.stdout.write(answer.write_csv())
+        sys.stdout.write(_flat(answer).write_csv())
     elif form == "json":
         print(answer.write_json())
     else:
@@ -73,3 +74,14 @@ def _print(answer: pl.DataFrame, form: str) -> None:
         )  # fmt: skip
         with limits:
             print(answer)
+
+
+def _flat(answer: pl.DataFrame) -> pl.DataFrame:
+    """With lists and structs, for which CSV has no form, as JSON text."""
+    import polars as pl
+
+    nested = [name for name, kind in answer.schema.items() if kind.is_nested()]
+    return answer.with_columns(
+        pl.Series(name, [None if each is None else json.dumps(each, default=str) for each in answer[name].to_list()])
+        for name in nested
+    )

@@ -53,12 +53,14 @@ def _cpu_peak_pct(evidence: Evidence, role: Role) -> float:
         pl.col("role") == role, pl.col("scope") == "sample", pl.col("time_ns") >= evidence.zero_ns
     )
     looks = looks.drop_nulls("cpu_ns").select("time_ns", "cpu_ns").sort("time_ns")
+    # With a child that ends, all that it ever used falls out of the sum: that step says nothing, and the others do.
+    steps = pl.col("cpu_ns").cast(pl.Int64).diff().fill_null(0).clip(lower_bound=0)
+    looks = looks.with_columns(cpu_ns=steps.cum_sum())
     later = looks.select("cpu_ns", at_ns="time_ns", time_ns=pl.col("time_ns") - _WINDOW_NS).sort("time_ns")
     windows = looks.join_asof(later, on="time_ns", strategy="forward").drop_nulls("at_ns")
     if windows.is_empty():
         raise Unknown(f"the {role} was not looked at for a whole second after the client's first packet")
-    # Of children that ended between two looks the first may still count what the second does not.
-    used = (pl.col("cpu_ns_right") - pl.col("cpu_ns")).clip(lower_bound=0) / (pl.col("at_ns") - pl.col("time_ns"))
+    used = (pl.col("cpu_ns_right") - pl.col("cpu_ns")) / (pl.col("at_ns") - pl.col("time_ns"))
     return 100 * float(windows.select(used.max()).item())
 
 
@@ -101,7 +103,8 @@ def _metrics(role: Role) -> tuple[Metric, ...]:
             "%",
             "lower",
             f"The largest share of one processor that the {role} with its children used within a window of a second "
-            "after the client's first packet, by looks every 100 ms. Unknown where it was looked at for less.",
+            "after the client's first packet, by looks every 100 ms, without those in which a child ended. Unknown "
+            "where it was looked at for less.",
             _cpu_peak_pct,
         ),
         metric(

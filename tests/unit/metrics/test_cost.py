@@ -82,6 +82,13 @@ def test_the_peak_is_that_of_the_busiest_second(tmp_path: Path) -> None:
     )
 
 
+def test_a_child_that_ends_takes_nothing_from_the_peak(tmp_path: Path) -> None:
+    """Its 400 ms fall out of the sum; what was used before and after that look is known."""
+    looks = _looks([(1000, 500.0), (1300, 700.0), (1400, 300.0), (2000, 500.0)])
+    rows = compute_trial(tmp_path, looks, {"trial_id": "t", "protocol": "h3"})
+    assert next(row for row in rows if row.name == "client_cpu_peak_pct").value == pytest.approx(40)
+
+
 def test_less_than_a_second_has_no_peak(tmp_path: Path) -> None:
     """A window of half a second would tell a higher one."""
     looks = _looks([(1000, 0.0), (1500, 500.0), (1900, 900.0)])
