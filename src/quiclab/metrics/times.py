@@ -63,8 +63,7 @@ def to_last_packet_ms(evidence: Evidence) -> float:
         raise Unknown("the client did not say when it closed")
     came = evidence.packets("client", "down").filter(pl.col("time_ns") <= close_ns)
     # Of TCP without what answers the client's FIN: over a short path it is there before the client is gone.
-    sent = evidence.packets("client", "up").filter(pl.col("tcp_flags") & _FIN > 0)
-    fins = sent.group_by(pl.col("src_port").alias("dst_port")).agg(pl.col("time_ns").min().alias("fin_ns"))
+    fins = _fins(evidence).rename({"src_port": "dst_port"})
     before = came.join(fins, on="dst_port", how="left").filter(
         pl.col("fin_ns").is_null() | (pl.col("time_ns") <= pl.col("fin_ns"))
     )
@@ -108,12 +107,27 @@ def _arrival(arrivals: dict[quic.PacketKey, int], packet: quic.PacketKey) -> int
 
 
 def _last_in_order(evidence: Evidence, until_ns: int) -> int:
-    """Arrival of the last segment up to an instant that moved on what the client could read."""
-    moves = (move for each in tcp.sent_segments(evidence, "client", "down") for move in each.in_order())
-    time_ns = max((time_ns for time_ns, _ in moves if time_ns <= until_ns), default=None)
-    if time_ns is None:
+    """Arrival of the last segment up to an instant that moved on what the client could read.
+
+    A program may tell of it late, after its FIN and the server's answer to that (TLS's close_notify).
+    """
+    fins = dict(_fins(evidence).iter_rows())
+    times = (
+        time_ns
+        for each in tcp.sent_segments(evidence, "client", "down")
+        for time_ns, _ in each.in_order()
+        if time_ns <= min(until_ns, fins.get(each.client_port, until_ns))
+    )
+    last = max(times, default=None)
+    if last is None:
         raise Unknown("the client's capture holds no payload from the server before the client saw it")
-    return time_ns
+    return last
+
+
+def _fins(evidence: Evidence) -> pl.DataFrame:
+    """`src_port` and `fin_ns`: when the client closed its side of each TCP connection."""
+    sent = evidence.packets("client", "up", ("tcp",)).filter(pl.col("tcp_flags") & _FIN > 0)
+    return sent.group_by("src_port").agg(pl.col("time_ns").min().alias("fin_ns"))
 
 
 TIMES = (

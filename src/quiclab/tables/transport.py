@@ -88,7 +88,8 @@ TRANSPORT_METRICS = of_logs(
         pl.UInt64,
         "bytes",
         _UNCHANGED,
-        "Sent and neither acknowledged nor lost. Estimated for TCP: neither acknowledged nor in a SACK block.",
+        "Sent and neither acknowledged nor lost. Estimated for TCP: neither acknowledged nor in a SACK block. Of QUIC "
+        "nothing is estimated once the capture has cut a packet: what that one carried or acknowledged is not known.",
     ),
     Column("ssthresh_bytes", pl.UInt64, "bytes", "unchanged, or not set yet", "Slow start threshold."),
     Column("smoothed_rtt_ms", pl.Float64, "ms", _UNCHANGED, "Smoothed round-trip time."),

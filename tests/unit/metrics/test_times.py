@@ -22,6 +22,14 @@ def test_tcp_ends_with_the_segment_that_fills_the_hole(tmp_path: Path) -> None:
     assert scenes.tcp_scene().metrics(tmp_path)["ttlb_ms"].value == pytest.approx(1084)
 
 
+def test_what_answers_the_clients_fin_is_no_part_of_the_response(tmp_path: Path) -> None:
+    """A program may tell late that it has all: what the server says to its FIN at 1097 ms has come by then."""
+    scene = scenes.tcp_scene()
+    scene.send("down", 1098, writers.tcp("down", 2**32 - 150 + 532, bytes(24), ack=273))
+    scene.request["last_byte_ns"] = scenes.ns(1200)
+    assert scene.metrics(tmp_path)["ttlb_ms"].value == pytest.approx(1096)
+
+
 def test_goodput_is_body_bits_over_time_to_last_byte(tmp_path: Path) -> None:
     """400 bytes in 1084 ms."""
     assert scenes.tcp_scene().metrics(tmp_path)["goodput_bit_per_s"].value == pytest.approx(3200 / 1.084)

@@ -32,11 +32,18 @@ pub(super) struct Recovery {
     /// By stream and offset: the last packet that carries what starts there, and where that ends.
     carried: BTreeMap<(u64, u64), (u64, u64)>,
     bytes_in_flight: u64,
+    /// Packets stayed closed: what is in flight is not known any more.
+    incomplete: bool,
     round_trip: RoundTrip,
     losses: VecDeque<Lost>,
 }
 
 impl Recovery {
+    /// A packet of this connection stays closed, so that nobody knows what it carries or acknowledges.
+    pub(super) fn miss(&mut self) {
+        self.incomplete = true;
+    }
+
     /// The sender sent a packet.
     pub(super) fn sent(
         &mut self,
@@ -73,10 +80,12 @@ impl Recovery {
         });
         self.bytes_in_flight = (self.bytes_in_flight.saturating_add(length))
             .saturating_sub(forgotten.map_or(0, |packet| packet.length));
-        tables.transport_metrics.push(TransportMetric {
-            bytes_in_flight: Some(self.bytes_in_flight),
-            ..metric(row)
-        });
+        if !self.incomplete {
+            tables.transport_metrics.push(TransportMetric {
+                bytes_in_flight: Some(self.bytes_in_flight),
+                ..metric(row)
+            });
+        }
     }
 
     /// Packets that carry what is now sent again count as lost.
@@ -119,6 +128,7 @@ impl Recovery {
             spaces,
             carried,
             bytes_in_flight,
+            incomplete,
             round_trip,
             losses,
         } = self;
@@ -163,7 +173,7 @@ impl Recovery {
         });
         let millis = |ns: i64| sample.map(|_| millis(ns));
         tables.transport_metrics.push(TransportMetric {
-            bytes_in_flight: Some(*bytes_in_flight),
+            bytes_in_flight: (!*incomplete).then_some(*bytes_in_flight),
             latest_rtt_ms: millis(round_trip.latest),
             min_rtt_ms: millis(round_trip.min),
             smoothed_rtt_ms: millis(round_trip.smoothed),

@@ -84,6 +84,10 @@ impl Connections {
             self.unopened(datagram, owner, Some("stateless_reset"), length, tables);
         } else {
             self.unopened(datagram, owner, Some("1RTT"), length, tables);
+            let cut = owner.filter(|_| datagram.is_cut());
+            if let Some(connection) = cut.and_then(|owner| self.directory.get(owner.index)) {
+                connection.recovery.miss();
+            }
             unopened::count(
                 failed.map(|(_, opening)| opening),
                 datagram.is_cut(),

@@ -100,6 +100,21 @@ fn a_client_hello_may_come_in_scrambled_pieces() {
     assert_eq!(rows(&tables), (3, 6));
 }
 
+/// A capture of headers opens small packets alone: what is in flight beside them it cannot tell.
+#[test]
+fn behind_a_packet_that_was_cut_nothing_tells_what_is_in_flight() {
+    let talk = Talk::new();
+    let told = |cut: usize| {
+        let mut capture = Capture::new(talk.key_log(), Some(End::Server));
+        capture.hellos(&talk);
+        let large = talk.packet(Level::Application, Down, 0, &[1; 200]);
+        capture.cut(Down, &large[..large.len() - cut], large.len());
+        capture.datagram(Down, &talk.packet(Level::Application, Down, 1, PING));
+        capture.finish().rows("transport_metrics")
+    };
+    assert_eq!(told(0), told(50) + 2);
+}
+
 #[test]
 fn connections_are_told_apart_by_their_ids() {
     let mut capture = Capture::new(KeyLog::default(), None);
