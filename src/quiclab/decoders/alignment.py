@@ -18,7 +18,7 @@ _PADDED_IN_A_ROW = 3
 """Padded datagrams behind each other that are looked at to find where padding starts."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LoggedPacket:
     """A packet of a qlog."""
 

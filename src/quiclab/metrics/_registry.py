@@ -15,12 +15,13 @@ from quiclab.metrics.order import ORDER
 from quiclab.metrics.page import PAGE
 from quiclab.metrics.path import PATH
 from quiclab.metrics.path_times import PATH_TIMES
+from quiclab.metrics.refused import REFUSED
 from quiclab.metrics.retransmission import RETRANSMISSION
 from quiclab.metrics.sessions import SESSIONS
 from quiclab.metrics.times import TIMES
 from quiclab.metrics.video import VIDEO
 
 METRICS: tuple[Metric, ...] = (
-    *TIMES, *CONNECTION_TIMES, *OBJECTS, *PAGE, *ORDER, *ADDRESS_CHANGE, *RETRANSMISSION, *PATH, *PATH_TIMES, *ECN,
-    *COST, *COMPETITION, *VIDEO, *SESSIONS, *HELD_BACK,
+    *TIMES, *CONNECTION_TIMES, *OBJECTS, *PAGE, *ORDER, *ADDRESS_CHANGE, *RETRANSMISSION, *REFUSED, *PATH, *PATH_TIMES,
+    *ECN, *COST, *COMPETITION, *VIDEO, *SESSIONS, *HELD_BACK,
 )  # fmt: skip

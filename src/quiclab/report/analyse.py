@@ -14,6 +14,7 @@ from quiclab.report import wording
 from quiclab.report.compare import arm_result, compare, decide, decide_all
 from quiclab.report.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
 from quiclab.report.probe_notes import probe_notes
+from quiclab.report.refusals import refusal_notes
 from quiclab.report.sequential import sequential_note, sequentially
 from quiclab.report.study import Study, read_study
 from quiclab.store.layout import BLOCK_VOID
@@ -107,7 +108,13 @@ def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
         workload_titles={name: study.titles("workloads").get(name, name) for name in workloads},
         comparisons=tuple(main),
         controls=tuple(controls),
-        notes=(*study.missing, *sequential, *probe_notes(study), *_limits(main, controls, metric, alpha)),
+        notes=(
+            *study.missing,
+            *sequential,
+            *probe_notes(study),
+            *refusal_notes(study),
+            *_limits(main, controls, metric, alpha),
+        ),
         sequential=bool(sequential),
         page=page_of(study, metric.name),
     )

@@ -17,6 +17,7 @@ from quiclab.report.flags import drift_table, outlier_table
 from quiclab.report.metric_values import by_path_and_arm, middle, worst
 from quiclab.report.model import StudyAnalysis
 from quiclab.report.path_table import path_table
+from quiclab.report.refusals import refusal_table
 from quiclab.report.study import DECODE_STATS, Study, read_json, read_table
 from quiclab.report.text_table import TextTable
 
@@ -30,6 +31,7 @@ def trust_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
         drift_table(study, analysis),
         outlier_table(study, analysis),
         _lateness(study, analysis),
+        refusal_table(study, analysis),
         _paths(study, analysis),
         _decode_stats(study),
         _proofs(study),

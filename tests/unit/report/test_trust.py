@@ -52,6 +52,27 @@ def test_the_path_as_asked_stands_above_the_path_as_measured(written: Path) -> N
     assert h3[1] == "h3"
 
 
+def test_what_an_end_threw_away_is_told(tmp_path: Path) -> None:
+    """In the table, and among the notes that the terminal prints too."""
+    directory = write_study(tmp_path, SHAPE)
+    assert tables(directory)["Packets that an end refused"].rows == ()
+    trials = pl.read_parquet(directory / "tables" / "trials.parquet")
+    of_h3 = trials.filter(pl.col("kind") == "main", pl.col("arm") == "h3", pl.col("status") == "verified")
+    metrics = pl.read_parquet(directory / "metrics.parquet")
+    refused = metrics.filter(pl.col("name") == "ttlb_ms").join(of_h3.select("trial_id"), on="trial_id", how="semi")
+    first = pl.col("trial_id") == of_h3["trial_id"][0]
+    refused = refused.with_columns(
+        name=pl.lit("client_refused_packets"), value=pl.when(first).then(609.0).otherwise(0.0), unit=pl.lit("packets")
+    )
+    pl.concat([metrics, refused.cast(metrics.schema)]).write_parquet(directory / "metrics.parquet")
+    count = of_h3["trial_id"].n_unique()
+    assert tables(directory)["Packets that an end refused"].rows == (
+        ("1 % loss", "h3", "client", f"1 of {count}", "0", "609"),
+    )
+    (note,) = [note for note in analyse(read_study(directory)).notes if "threw away" in note]
+    assert note.startswith(f"In 1 of {count} trials of h3 the client threw away QUIC packets")
+
+
 def test_what_every_trial_proved_is_told_once(written: Path) -> None:
     """Facts that are the same in all trials of an arm are shown; what changes with every trial is not."""
     rows = {row[0]: row[1:] for row in tables(written)["What ran"].rows}
