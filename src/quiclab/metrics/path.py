@@ -14,7 +14,7 @@ _LOSS = ("loss_entry", "loss_exit", "listed", "outage")
 """Drops that the path was asked for; a full queue or its AQM is what the sender met."""
 _DIRECTIONS: tuple[Direction, ...] = ("up", "down")
 _PRECISION, _MANY = 0.05, 50
-"""Of the rate; and how many packets tell it however late they were: then it is the lateness that is to be seen."""
+"""Of the rate; and how many packets tell it however they were shifted: then it is the lateness that is to be seen."""
 
 
 def _links(evidence: Evidence) -> list[pl.DataFrame]:
@@ -112,13 +112,14 @@ def _rate_of(packets: pl.DataFrame) -> float | None:
         left, group=left.is_not_null().cum_sum().shift(1, fill_value=0), busy=pl.col("queue_packets") > 0
     )
     departures = served.group_by("group", maintain_order=True).agg(
-        pl.col("left_ns", "due_ns").last(), pl.col("size_bytes").cast(pl.Int64).sum(), pl.col("busy").all()
+        pl.col("left_ns").last(), pl.col("size_bytes", "service_ns").cast(pl.Int64).sum(), pl.col("busy").all()
     )
-    gaps = departures.with_columns(gap_ns=pl.col("left_ns").diff(), due_gap_ns=pl.col("due_ns").diff())
-    gaps = gaps.filter("busy").drop_nulls("gap_ns")
-    gap_ns, due_gap_ns = int(gaps["gap_ns"].sum()), int(gaps["due_gap_ns"].sum())
-    if gaps.height < _MANY and abs(gap_ns - due_gap_ns) > _PRECISION * due_gap_ns:
-        raise Unknown(f"the bottleneck was busy for {gaps.height} packets, too few beside how late they were written")
+    gaps = departures.with_columns(gap_ns=pl.col("left_ns").diff()).filter("busy").drop_nulls("gap_ns")
+    gap_ns, service_ns = int(gaps["gap_ns"].sum()), int(gaps["service_ns"].sum())
+    # Lateness and, behind the bottleneck, jitter shift the first and the last departure.
+    if gaps.height < _MANY and abs(gap_ns - service_ns) > _PRECISION * service_ns:
+        packets_told = f"the bottleneck was busy for {gaps.height} packets"
+        raise Unknown(f"{packets_told}, too few beside how late they were written, or how their delay varied")
     return int(gaps["size_bytes"].sum()) * 8e9 / gap_ns if gap_ns > 0 else None
 
 

@@ -86,7 +86,16 @@ def test_a_few_packets_that_were_late_tell_no_rate(tmp_path: Path) -> None:
     first = writers.record("down", 0, 0, SERVICE_NS, lateness_ns=SERVICE_NS // 4, service_ns=SERVICE_NS)
     row = metrics_of([first, busy(1, 2 * SERVICE_NS, 1)], tmp_path)["path_rate_down_bit_per_s"]
     assert row.value is None
-    assert row.note == "the bottleneck was busy for 1 packets, too few beside how late they were written"
+    assert row.note == (
+        "the bottleneck was busy for 1 packets, too few beside how late they were written, or how their delay varied"
+    )
+
+
+def test_a_few_packets_under_jitter_tell_no_rate(tmp_path: Path) -> None:
+    """The second was due a quarter of its service time after the first, whose delay was longer."""
+    first = writers.record("down", 0, 0, SERVICE_NS, service_ns=SERVICE_NS)
+    row = metrics_of([first, busy(1, SERVICE_NS + SERVICE_NS // 4, 1)], tmp_path)["path_rate_down_bit_per_s"]
+    assert row.value is None
 
 
 def test_lateness_queue_and_bytes_are_those_of_the_log(tmp_path: Path) -> None:
