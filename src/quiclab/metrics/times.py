@@ -48,7 +48,10 @@ def ttlb_ms(evidence: Evidence) -> float:
     if evidence.quic:
         arrivals = quic.arrivals(evidence)
         return evidence.since_zero_ms(max(_arrival(arrivals, packet) for packet in quic.completing_packets(evidence)))
-    return evidence.since_zero_ms(_last_in_order(evidence, max(evidence.client_instant("last_byte_ns"))))
+    until_ns = max(evidence.client_instant("last_byte_ns"))
+    ends = _responses_end(evidence)
+    last_ns = max(ends) if len(ends) >= len(evidence.requests) else _last_in_order(evidence, until_ns)
+    return evidence.since_zero_ms(last_ns)
 
 
 def ttlb_client_ms(evidence: Evidence) -> float:
@@ -106,6 +109,13 @@ def _arrival(arrivals: dict[quic.PacketKey, int], packet: quic.PacketKey) -> int
     return arrivals[packet]
 
 
+def _responses_end(evidence: Evidence) -> list[int]:
+    """When each response was whole, as the client's capture shows where it was decrypted."""
+    captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES), pl.col("vantage") == "client")
+    seen = evidence.table("http_requests").filter(pl.col("source").is_in(captures["source"].to_list()))
+    return seen["last_byte_ns"].drop_nulls().to_list()
+
+
 def _last_in_order(evidence: Evidence, until_ns: int) -> int:
     """Arrival of the last segment up to an instant that moved on what the client could read.
 
@@ -154,9 +164,10 @@ TIMES = (
         "ms",
         "lower",
         "First packet of the client, lost or not, to the arrival at the client's end of the packet that completes the "
-        "response. QUIC: the packet that completes the stream, its end included, by the client's qlog. TCP: the "
-        "segment that brings the in-order sequence number to its highest before the client program has its last byte. "
-        "Of an upload it is the server's answer to the last body.",
+        "response. QUIC: the packet that completes the stream, its end included, by the client's qlog. TCP: the same "
+        "by its decrypted capture; where that was not decrypted, the last segment that moved on the in-order sequence "
+        "number before the client program had its last byte and before its FIN. Of an upload it is the server's answer "
+        "to the last body.",
         ttlb_ms,
     ),
     Metric(

@@ -5,9 +5,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 from decoders import writers
 from unit.metrics import scenes
+
+from quiclab.decoders.trial import decode_trial
+from quiclab.metrics.evidence import Evidence
+from quiclab.metrics.times import ttlb_ms
+from quiclab.tables import TABLES
 
 
 def test_tcp_times_count_from_the_lost_syn(tmp_path: Path) -> None:
@@ -28,6 +34,21 @@ def test_what_answers_the_clients_fin_is_no_part_of_the_response(tmp_path: Path)
     scene.send("down", 1098, writers.tcp("down", 2**32 - 150 + 532, bytes(24), ack=273))
     scene.request["last_byte_ns"] = scenes.ns(1200)
     assert scene.metrics(tmp_path)["ttlb_ms"].value == pytest.approx(1096)
+
+
+def test_a_decrypted_response_ends_where_it_was_whole(tmp_path: Path) -> None:
+    """Whatever came behind it before the client program told; not where another response is not seen whole."""
+    scene = scenes.tcp_scene()
+    scene.request["last_byte_ns"] = scenes.ns(1096.5)
+    trial = scene.lay_out(tmp_path)
+    tables = decode_trial(tmp_path).tables
+    source = tables["sources"].filter(pl.col("format") == "pcapng", pl.col("vantage") == "client")["source"][0]
+    row = {"source": source, "vantage": "client", "time_ns": scenes.ns(1041), "last_byte_ns": scenes.ns(1084)}
+    seen = pl.DataFrame([row], schema=TABLES["http_requests"].schema())
+    assert ttlb_ms(Evidence(tables, trial)) == pytest.approx(1096)
+    assert ttlb_ms(Evidence({**tables, "http_requests": seen}, trial)) == pytest.approx(1084)
+    trial["client"]["requests"].append(scene.request)
+    assert ttlb_ms(Evidence({**tables, "http_requests": seen}, trial)) == pytest.approx(1096)
 
 
 def test_goodput_is_body_bits_over_time_to_last_byte(tmp_path: Path) -> None:
