@@ -21,7 +21,7 @@ from quiclab.endpoints.clients._browser import BrowserError, PageClock
 from quiclab.endpoints.clients._firefox_har import har
 from quiclab.endpoints.clients._firefox_program import Firefox, open_firefox, realtime_minus_monotonic_ns, show_in
 from quiclab.endpoints.clients._marionette import Marionette
-from quiclab.endpoints.clients._page_load import LAST_PATIENCE_S, run, wait_until_whole
+from quiclab.endpoints.clients._page_load import LAST_PATIENCE_S, QUIET_S, run, wait_until_whole
 
 _MARGIN_S = 2.0
 """By how much later than the browser this program gives up, so that the browser says why."""
@@ -54,7 +54,10 @@ const observe = (type) => new Promise((resolve) => {
     .observe({type, buffered: true});
   setTimeout(() => resolve([]), patience);
 });
-return observe("largest-contentful-paint").then((largest) => {
+const painted = Promise.allSettled(Array.from(document.images, (image) => image.decode()))
+  .then(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))));
+const late = new Promise((resolve) => setTimeout(resolve, 4 * patience));
+return Promise.race([painted, late]).then(() => observe("largest-contentful-paint")).then((largest) => {
   const [navigation] = performance.getEntriesByType("navigation");
   const [first] = performance.getEntriesByName("first-contentful-paint");
   const decoded = {};
@@ -70,7 +73,8 @@ return observe("largest-contentful-paint").then((largest) => {
   };
 });
 """
-"""Moments are the page's own, in milliseconds since navigation start, named as HARs name them."""
+"""Moments are the page's own, in milliseconds since navigation start, named as HARs name them. The largest paint is
+asked for when every image is decoded and the frame that shows it has been painted."""
 _LARGEST_PATIENCE_MS = 500
 
 
@@ -99,7 +103,9 @@ class PageLoad(Firefox):
         deadline = time.monotonic() + limit_s
         error = self._navigate(limit_s)
         if error is None:
-            wait_until_whole(self._job, self._count_requests, deadline)
+            # Of a page that is known whole nothing more can come; what it paints last, the account waits for.
+            quiet_s = 0.0 if self._job["resources"] > 1 else QUIET_S
+            wait_until_whole(self._job, self._count_requests, deadline, quiet_s)
         self._seen = self._run("chrome", "return window.quiclab.requests")
         self._seen.sort(key=lambda each: each["start"])
         # Else its start would be part of the load.

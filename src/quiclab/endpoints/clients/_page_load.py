@@ -17,8 +17,8 @@ from quiclab.endpoints.clients._browser import BrowserError
 
 MOST_RESOURCES = 10_000
 """Of a page, that the browser has to remember."""
-_QUIET_S = 0.5
-"""A page that asks for nothing more for so long is whole."""
+QUIET_S = 0.5
+"""A page that asks for nothing more for so long is whole, and has painted what it has."""
 _LOOK_S = 0.1
 LAST_PATIENCE_S = 5.0
 """For what a page tells once all is over."""
@@ -99,13 +99,15 @@ def _came(job: dict[str, Any], requests: Sequence[dict[str, Any]]) -> str:
     return f"{came} resources had come" + (f", of {known} or more" if known > 1 else "")
 
 
-def wait_until_whole(job: dict[str, Any], count_requests: Callable[[], int], deadline: float) -> None:
-    """Until nothing more came for a while, and all that is known of came, its document included; or the deadline."""
+def wait_until_whole(
+    job: dict[str, Any], count_requests: Callable[[], int], deadline: float, quiet_s: float = QUIET_S
+) -> None:
+    """Until nothing more came for so long, and all that is known of came, its document included; or the deadline."""
     count, quiet = -1, time.monotonic()
     while (now := time.monotonic()) < deadline:
         seen = count_requests()
         if seen != count:
             count, quiet = seen, now
-        if now - quiet >= _QUIET_S and count >= job["resources"]:
+        if now - quiet >= quiet_s and count >= job["resources"]:
             return
         time.sleep(_LOOK_S)
