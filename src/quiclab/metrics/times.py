@@ -49,7 +49,8 @@ def ttlb_ms(evidence: Evidence) -> float:
         arrivals = quic.arrivals(evidence)
         return evidence.since_zero_ms(max(_arrival(arrivals, packet) for packet in quic.completing_packets(evidence)))
     until_ns = max(evidence.client_instant("last_byte_ns"))
-    ends = _responses_end(evidence)
+    # What came whole to an address that was gone ended nothing.
+    ends = _responses_end(evidence) if evidence.for_nobody.is_empty() else []
     last_ns = max(ends) if len(ends) >= len(evidence.requests) else _last_in_order(evidence, until_ns)
     return evidence.since_zero_ms(last_ns)
 
@@ -112,8 +113,12 @@ def _arrival(arrivals: dict[quic.PacketKey, int], packet: quic.PacketKey) -> int
 def _responses_end(evidence: Evidence) -> list[int]:
     """When each response was whole, as the client's capture shows where it was decrypted."""
     captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES), pl.col("vantage") == "client")
-    seen = evidence.table("http_requests").filter(pl.col("source").is_in(captures["source"].to_list()))
-    return seen["last_byte_ns"].drop_nulls().to_list()
+    seen = evidence.table("http_requests").filter(
+        pl.col("source").is_in(captures["source"].to_list()),
+        # Not of a visit before the measured one.
+        pl.col("last_byte_ns") >= min(evidence.client_instant("start_ns")),
+    )
+    return seen["last_byte_ns"].to_list()
 
 
 def _last_in_order(evidence: Evidence, until_ns: int) -> int:

@@ -38,7 +38,7 @@ class Absent:
 
 
 @dataclass(frozen=True)
-class _AskedOfPair(Asked):
+class AskedOfPair(Asked):
     """The trials of a pair, whatever the study's comparisons say of its cell."""
 
     pair: Pair | None = None
@@ -48,6 +48,10 @@ class _AskedOfPair(Asked):
         assert self.pair is not None
         trials = {trial.arm: trial.trial_id for trial in self.pair.trials if trial.status == "verified"}
         return Chosen(self.pair.cell, f"{self.pair.cell_title} ({self.pair.title})", trials)
+
+    def trials_by_arm(self) -> dict[str, list[str]]:
+        """Those alone, also where they are the median trials of a cell."""
+        return {arm: [trial] for arm, trial in self.chosen().trials.items()}
 
 
 class _ReadOnce(OpenedStudy):
@@ -69,7 +73,7 @@ def figures_of(study: OpenedStudy, analysis: StudyAnalysis, pair: Pair) -> tuple
     """What can be drawn, in the order of the registry, and what cannot."""
     drawn: list[Drawn] = []
     absent: list[Absent] = []
-    asked = _AskedOfPair(_ReadOnce(study), analysis, pair.cell, pair.block, pair=pair)
+    asked = AskedOfPair(_ReadOnce(study), analysis, pair.cell, pair.block, pair=pair)
     for figure in figures.FIGURES:
         if figure.name not in OF_TRIALS:
             continue

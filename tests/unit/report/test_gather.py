@@ -22,6 +22,9 @@ from quiclab.opened import open_study
 from quiclab.report.analyse import analyse_study
 from quiclab.report.chosen import Chosen
 from quiclab.report.gather import OF_TRIALS, Asked, gather
+from quiclab.report.pair_figures import AskedOfPair
+from quiclab.report.pairs import cells_of
+from quiclab.report.study import read_study
 from quiclab.tables import TABLES
 
 SHAPE = replace(Shape(), workloads=("100 KB", "1 MB"), paths=("loss",), failures=frozenset(), voids=frozenset())
@@ -215,6 +218,15 @@ def test_a_state_machine_is_of_all_trials_of_a_cell(directory: Path, tmp_path: P
     }
     alone = _gathered(tmp_path / "study", "state_machine", cell="1 MB/loss", block=one).filter(arm="h2")
     assert alone.filter(state="recovery").select("next", "probability_pct").rows() == [("timeout", 100.0)]
+
+
+def test_a_pairs_page_shows_the_states_of_its_own_trials(directory: Path) -> None:
+    """Also that of the median trials, which are no block: not those of the whole cell."""
+    analysis = analyse_study(directory)
+    pair = next(p for cell in cells_of(read_study(directory), analysis) for p in cell.pairs if p.block is None)
+    asked = AskedOfPair(open_study(directory), analysis, pair.cell, pair.block, pair=pair)
+    assert asked.trials_by_arm() == {trial.arm: [trial.trial_id] for trial in pair.trials}
+    assert set(gather("state_machine", asked)["trials"]) == {1}
 
 
 def test_a_handshake_is_cut_where_the_client_speaks_again(directory: Path) -> None:
