@@ -8,12 +8,14 @@
 
 from __future__ import annotations
 
+import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from quiclab.errors import DecodeError
+from quiclab.store.layout import check_name
 from quiclab.tables import OF_STUDY, TABLES, Table
 
 if TYPE_CHECKING:
@@ -65,9 +67,18 @@ class OpenedStudy:
         """A table that is read as far as it is needed. Raises DecodeError for one that is not there."""
         files = self._of(name)
         if not self._has_trial_ids(name):
-            return pl.scan_parquet(files)
-        rows = pl.scan_parquet(files, include_file_paths="trial_id", missing_columns="insert", extra_columns="ignore")
+            return pl.scan_parquet(files, glob=False)
+        rows = pl.scan_parquet(
+            files, glob=False, include_file_paths="trial_id", missing_columns="insert", extra_columns="ignore"
+        )
         return rows.with_columns(pl.col("trial_id").str.extract(_TRIAL_ID)).select("trial_id", pl.exclude("trial_id"))
+
+    def columns(self, name: str) -> list[str]:
+        """Names of a table's columns. Raises DecodeError for one that is not there, or that cannot be read."""
+        try:
+            return self.scan(name).collect_schema().names()
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise DecodeError(f"the table {name} cannot be read: {str(error).splitlines()[0]}", _HINT) from error
 
     def table(self, name: str) -> pl.DataFrame:
         """A whole table. Raises DecodeError for one that is not there, or that cannot be read."""
@@ -80,7 +91,7 @@ class OpenedStudy:
         """The rows of one trial, without `trial_id`; None where that trial has no such table."""
         file = self.directory / "tables" / name / f"{trial_id}.parquet"
         try:
-            return pl.read_parquet(file) if file.is_file() else None
+            return pl.read_parquet(file, glob=False) if file.is_file() else None
         except (OSError, pl.exceptions.PolarsError) as error:
             raise DecodeError(f"{file} cannot be read: {str(error).splitlines()[0]}", _HINT) from error
 
@@ -120,15 +131,21 @@ class OpenedStudy:
                 raise DecodeError("two columns of the answer have the same name", "name one of them: AS …") from error
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """A DuckDB connection of your own in which every table is a view; the study's files are only read."""
+        """A DuckDB connection of your own in which every table is a view; the study's files are only read.
+
+        Raises DecodeError for a table that cannot be read.
+        """
         import duckdb
 
         connection = duckdb.connect()
         for name, files in self._files.items():
-            listed = ", ".join(_quoted(str(file)) for file in files)
+            listed = ", ".join(_quoted(glob.escape(str(file))) for file in files)
             source = f"read_parquet([{listed}], filename = true, union_by_name = true)"
             trial_id = f"regexp_extract(filename, '{_TRIAL_ID}', 1) AS trial_id, " if self._has_trial_ids(name) else ""
-            connection.execute(f'CREATE VIEW "{name}" AS SELECT {trial_id}* EXCLUDE (filename) FROM {source}')  # noqa: S608
+            try:
+                connection.execute(f'CREATE VIEW "{name}" AS SELECT {trial_id}* EXCLUDE (filename) FROM {source}')  # noqa: S608
+            except duckdb.Error as error:
+                raise DecodeError(f"the table {name} cannot be read: {str(error).splitlines()[0]}", _HINT) from error
         return connection
 
     def _schema(self, name: str) -> Table | None:
@@ -163,4 +180,5 @@ def _quoted(text: str) -> str:
 
 def open_study(directory: str | Path) -> OpenedStudy:
     """The tables of a study directory. Raises DecodeError where there is no study."""
+    check_name(Path(directory))
     return OpenedStudy(Path(directory).expanduser().resolve())

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.errors import DecodeError, ExitCode, SpecError
-from quiclab.store.layout import disk_errors
+from quiclab.store.layout import check_name, disk_errors
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for files that are not there, DecodeError where nothing can be read, HostError for the disk."""
     found = find_logs(arguments.files, arguments.client, arguments.server, arguments.keys)
     out: Path = arguments.out
+    check_name(out.absolute())
     _check_free(out, force=arguments.force)
     work = out.with_name(f".{out.name}.partial")
     with disk_errors(out, "nothing was replaced"):
@@ -113,6 +114,7 @@ def _names(inside: Mapping[Path, Sequence[Path]]) -> dict[Path, str]:
         for path, files in inside.items()
         for file in files
     }
+    short = {file: name.encode(errors="backslashreplace").decode() for file, name in short.items()}
     often = Counter(short.values())
     return {file: name if often[name] == 1 else str(file) for file, name in short.items()}
 

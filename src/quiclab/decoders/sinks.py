@@ -71,7 +71,8 @@ class ParquetParts:
         """All rows of a table so far, in the order in which they came."""
         if not self._parts[name]:
             return TABLES[name].empty().lazy()
-        return pl.scan_parquet(self._folder / name / "*.parquet")
+        folder = self._folder / name
+        return pl.scan_parquet([folder / f"{part:08}.parquet" for part in range(self._parts[name])], glob=False)
 
     def rows(self, name: str) -> int:
         """How many rows of a table there are."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from quiclab import __version__
 from quiclab.endpoints import Available, Command, Context, Foreign, find
-from quiclab.errors import HostError, TrialError
+from quiclab.errors import HostError, TrialError, VoidError
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.allowance import Allowance
 from quiclab.runner.commands import arm_of, path_of
@@ -82,9 +82,12 @@ def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
         each.mkdir()
     started = clock.read()
     facts = _facts(target)
+    summary: dict[str, Any] = {}
     try:
         with ExitStack() as stack:
             summary = _transfer(probe, row, raw, min(left, probe.most_bytes or left), facts, stack)
+    except VoidError as error:
+        facts["void"] = error.message
     finally:
         kill_everything_else()
     shutil.rmtree(home, ignore_errors=True)
@@ -101,6 +104,7 @@ def _facts(target: Target) -> dict[str, Any]:
     """What stands in trial.json, and is known or null beforehand."""
     return {
         "failure": None,
+        "void": None,
         "client_exit_code": None,
         "host": {},
         "time_ns": {},
@@ -157,6 +161,7 @@ def _transfer(
         facts["client_exit_code"] = _wait(client, laboratory.study)
     except TrialError as error:
         facts["failure"] = error.message
+        facts["void"] = client.killed_from_outside()
     observation.end()
     phase("transfer")
     summary = link.stop()

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from quiclab.errors import BusyError, HostError
+from quiclab.errors import BusyError, DecodeError, HostError, SpecError
 
 Status = Literal["verified", "failed", "void"]
 """What the ledger says of an attempt. A verified one whose files are no longer whole is told as `DAMAGED`."""
@@ -127,6 +127,7 @@ class StudyDir:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the directory: one run at a time. The kernel lets go when the process ends, however it ends."""
+        check_name(self.root)
         with disk_errors(self.root), (self.root / ".lock").open("a+") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -180,6 +181,29 @@ def write_atomically(path: Path, content: str | bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+
+
+def check_name(path: Path) -> None:
+    """Raises SpecError for a path that programs and tables cannot name: not all of them speak anything but UTF-8."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        shown = str(path).encode(errors="backslashreplace").decode()
+        raise SpecError(f"the path {shown} is not UTF-8", "rename it, or choose another folder") from None
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The object in a JSON file of a study. Raises DecodeError where it is none."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(value, dict):
+            return value
+        why = "it holds no JSON object"
+    except FileNotFoundError:
+        why = "it is not there"
+    except (OSError, ValueError, RecursionError) as error:
+        why = str(error)
+    raise DecodeError(f"{path} cannot be read: {why}", "put it back from a copy of the study")
 
 
 def move_in(source: Path, target: Path) -> Path | None:

@@ -21,11 +21,14 @@ from quiclab.testbed._socket_owners import holds, strangers
 from quiclab.testbed.listening import Kind, ListeningPorts
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process_cost import reap
+from quiclab.testbed.run_delay import run_delays
 
 ORDINARY_ID = 1000
 """Uid and gid that endpoints see: none believes that it is root, and Chromium keeps its sandbox."""
 
 _LONGEST_WORDS = 500
+_FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT}
+"""Crashes have others: SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE. The kernel's out-of-memory killer has SIGKILL."""
 
 
 class Process:
@@ -56,6 +59,8 @@ class Process:
         self._process: subprocess.Popen[bytes] | None = None
         self.usage: resource.struct_rusage | None = None
         """What it and its children have used, once it has ended."""
+        self.run_delay_ns: int | None = None
+        """How long its first thread was ready and had no processor, once it has ended; None where nobody counts."""
 
     def __enter__(self) -> Self:
         enter = ["nsenter", f"--net=/proc/self/fd/{self._namespace.fd}", "--"]
@@ -109,8 +114,17 @@ class Process:
                     return None
             finally:
                 os.close(pidfd)
+            self.run_delay_ns = run_delays(process.pid).get(process.pid)
             self.usage = reap(process)
         return process.returncode
+
+    def killed_from_outside(self) -> str | None:
+        """How, in words, of one that a signal has ended which programs do not send themselves. To be asked before it
+        is told to end."""
+        code = None if self._process is None else self.poll()
+        if code is None or -code not in _FROM_OUTSIDE:
+            return None
+        return f"{self.name} was killed from outside ({signal.Signals(-code).name})"
 
     def poll(self) -> int | None:
         """Exit code if it has ended."""

@@ -18,6 +18,7 @@ from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, rests_on_decryption, shortfall
 from quiclab.verify.bodies import body_problem
 from quiclab.verify.competition import broken_wire, competition_problem
+from quiclab.verify.ends import ends_problem
 from quiclab.verify.origin_leg import control_problem, relay_problem
 from quiclab.verify.proof import UNPROVEN, prove, prove_decrypted
 
@@ -39,8 +40,9 @@ def judge(folder: Path, decrypt: bool = False) -> Verdict:
     it is for the time after the last trial. It may be called again, and from several threads for different folders.
     """
     document: dict[str, Any] = json.loads((folder / "trial.json").read_text())
-    document["proof"] = prove(folder, document)
-    if decrypt or rests_on_decryption(document):
+    spoiled = document.get("void") is not None  # logs that were cut off prove nothing
+    document["proof"] = {} if spoiled else prove(folder, document)
+    if not spoiled and (decrypt or rests_on_decryption(document)):
         prove_decrypted(folder, document)
     verdict = _verdict(document)
     document["status"], document["reason"] = verdict.status, verdict.reason
@@ -56,11 +58,15 @@ def problem_of(document: dict[str, Any]) -> str | None:
 
 
 def _verdict(document: dict[str, Any]) -> Verdict:
+    if (spoiled := document.get("void")) is not None:
+        return Verdict("void", spoiled)
     link = document["link"]
     if not link:
         return Verdict("void", "the link left no account of itself")
     if not link["sound"]:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
+    if (stood := ends_problem(document)) is not None:
+        return Verdict("void", stood)
     if (trouble := changed_in_vain(document)) is not None:
         return Verdict("void", trouble)
     if (lost := broken_wire(document)) is not None:
