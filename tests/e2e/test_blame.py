@@ -62,9 +62,9 @@ def _verdicts(study: Path, run: subprocess.Popen[str]) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("program", "told"),
     [
-        ("quiclab-link", "the link's process was ended by signal 9"),
+        ("quiclab-link", "the link's process was ended by signal 9 before its time"),
         ("caddy run", "the server (caddy) was killed from outside (SIGKILL)"),
-        ("client.job", "the client (curl-cffi) was killed from outside (SIGKILL)"),
+        ("_curl_cffi_program.py", "the client (curl-cffi) was killed from outside (SIGKILL)"),
     ],
 )
 def test_killed_in_mid_transfer(tmp_path: Path, program: str, told: str) -> None:
@@ -76,7 +76,7 @@ def test_killed_in_mid_transfer(tmp_path: Path, program: str, told: str) -> None
     assert {status for status, _ in found} == {"verified", "void"}
 
 
-@pytest.mark.parametrize("program", ["caddy run", "client.job"])
+@pytest.mark.parametrize("program", ["caddy run", "_curl_cffi_program.py"])
 def test_stopped_in_mid_transfer(tmp_path: Path, program: str) -> None:
     """A trial in which an end stood still is not one that took longer."""
     study, run = _run(tmp_path)
