@@ -77,13 +77,24 @@ def test_earlier_tables_are_replaced_only_on_demand(logs: Path, tmp_path: Path) 
 
 
 def test_a_damaged_log_is_told_and_the_rest_written(logs: Path, tmp_path: Path) -> None:
-    """The exit code says that a file could not be read; its name stands in decode_stats."""
+    """The exit code says that input was lost; the file's name stands in decode_stats."""
     (logs / "link.qplog").write_bytes(b"QLPKTLOG\2")
     out = tmp_path / "tables"
-    assert main(["decode", str(logs), "-o", str(out)]) == ExitCode.DECODE
+    assert main(["decode", str(logs), "-o", str(out)]) == ExitCode.INPUT_LOST
     stats = pl.read_parquet(out / "decode_stats.parquet")
     assert stats.filter(name="unreadable")["source"].to_list() == ["logs/link.qplog"]
     assert pl.read_parquet(out / "ip_packets.parquet").height == 1
+
+
+def test_the_exit_code_tells_a_lost_rest_and_a_lost_whole(logs: Path, tmp_path: Path) -> None:
+    """A capture whose rest cannot be read is an error that has a code; one that is cut short is a loss that has none."""
+    capture = (logs / "client.pcapng").read_bytes()
+    for rest, code in ((b"\6\0\0\0\xff\xff\xff\xff", ExitCode.INPUT_LOST), (b"\6\0\0\0", ExitCode.OK)):
+        (logs / "client.pcapng").write_bytes(capture + rest)
+        assert main(["decode", str(logs), "-o", str(tmp_path / "tables"), "--force"]) == code
+    alone = tmp_path / "alone.qplog"
+    alone.write_bytes(b"QLPKTLOG\2")
+    assert main(["decode", str(alone), "-o", str(tmp_path / "none")]) == ExitCode.DECODE
 
 
 @pytest.mark.parametrize(
