@@ -7,6 +7,7 @@ import argparse
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: list[Path]) -> Found:
     """What the user named, recognised."""
-    from quiclab.decoders import DECODERS, Found, find
+    from quiclab.decoders import DECODERS, UNPACK_FIRST, find
 
     named = [*files, *client, *server]
     if not named:
@@ -97,8 +98,10 @@ def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: l
         raise DecodeError(f"cannot read {error.filename}: {error.strerror}", "make it readable for you") from error
     if not found.logs:
         formats = ", ".join(decoder.format for decoder in DECODERS)
-        raise DecodeError("none of these files is a log that can be read", f"formats: {formats}", found.unknown)
-    return Found(found.logs, (*found.key_logs, *keys), found.unknown)
+        hint = f"{UNPACK_FIRST}; formats: {formats}" if found.packed else f"formats: {formats}"
+        packed = tuple(f"{name} ({how})" for name, how in found.packed)
+        raise DecodeError("none of these files is a log that can be read", hint, (*found.unknown, *packed))
+    return replace(found, key_logs=(*found.key_logs, *keys))
 
 
 def _files(path: Path) -> list[Path]:
