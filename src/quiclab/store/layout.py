@@ -27,7 +27,7 @@ from typing import Any, Literal
 
 from quiclab.errors import BusyError, HostError
 
-Status = Literal["verified", "failed", "void"]
+Status = Literal["verified", "failed", "unproven", "void"]
 
 BLOCK_VOID = "another trial of its block was void"
 """Reason of a void trial that did nothing wrong itself: it is not counted against its arm."""
