@@ -73,6 +73,7 @@ class _Record:
     client_exit_code: int | None = None
     address_change: dict[str, Any] | None = None
     competition: dict[str, Any] = field(default_factory=dict)
+    client_reports: bool = False
     mark: int = field(default_factory=time.monotonic_ns)
 
     def phase(self, name: str) -> None:
@@ -87,6 +88,7 @@ class _Record:
         return {
             "failure": self.failure,
             "client_exit_code": self.client_exit_code,
+            "client_reports": self.client_reports,
             "address_change": self.address_change,
             "host": self.host,
             "time_ns": self.phases,
@@ -144,6 +146,7 @@ def _transfer(
     if record.failure is not None:
         return stack.enter_context(topology.link()).stop()
     commands = {part: trial_command(laboratory, row, raw, part) for part in parts_of(arm)}
+    record.client_reports = commands["client"].reports
     for command in commands.values():
         for file, content in command.files.items():
             file.parent.mkdir(exist_ok=True)

@@ -28,7 +28,7 @@ from typing import Any, Literal, get_args
 
 from quiclab.errors import BusyError, HostError
 
-Status = Literal["verified", "failed", "void"]
+Status = Literal["verified", "failed", "unproven", "void"]
 """What the ledger says of an attempt. A verified one whose files are no longer whole is told as `DAMAGED`."""
 
 DAMAGED = "damaged"
