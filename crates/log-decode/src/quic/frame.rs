@@ -21,7 +21,8 @@ pub(super) enum Frame<'a> {
     ResetStream {
         id: u64,
         error_code: u64,
-        at: bool,
+        final_size: u64,
+        reliable_size: Option<u64>,
     },
     StopSending {
         id: u64,
@@ -60,12 +61,13 @@ pub(super) enum Frame<'a> {
     },
     NewConnectionId {
         sequence: u64,
+        retire_prior_to: u64,
         id: ConnectionId,
         reset_token: [u8; 16],
     },
     RetireConnectionId(u64),
-    PathChallenge,
-    PathResponse,
+    PathChallenge([u8; 8]),
+    PathResponse([u8; 8]),
     ConnectionClose {
         application: bool,
         error_code: u64,
@@ -96,8 +98,11 @@ impl Frame<'_> {
             Self::Padding { .. } => "padding",
             Self::Ping => "ping",
             Self::Ack(_) => "ack",
-            Self::ResetStream { at: false, .. } => "reset_stream",
-            Self::ResetStream { at: true, .. } => "reset_stream_at",
+            Self::ResetStream {
+                reliable_size: None,
+                ..
+            } => "reset_stream",
+            Self::ResetStream { .. } => "reset_stream_at",
             Self::StopSending { .. } => "stop_sending",
             Self::Crypto { .. } => "crypto",
             Self::NewToken { .. } => "new_token",
@@ -110,8 +115,8 @@ impl Frame<'_> {
             Self::StreamsBlocked { .. } => "streams_blocked",
             Self::NewConnectionId { .. } => "new_connection_id",
             Self::RetireConnectionId(_) => "retire_connection_id",
-            Self::PathChallenge => "path_challenge",
-            Self::PathResponse => "path_response",
+            Self::PathChallenge(_) => "path_challenge",
+            Self::PathResponse(_) => "path_response",
             Self::ConnectionClose { .. } => "connection_close",
             Self::HandshakeDone => "handshake_done",
             Self::Datagram { .. } => "datagram",
