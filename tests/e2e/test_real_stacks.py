@@ -105,6 +105,7 @@ def test_early_data_accepted_and_refused(tmp_path: Path) -> None:
     assert (refuses["proof"]["resumed"], refuses["proof"]["early_data_offered"]) == (True, True)
 
 
+@pytest.mark.alone
 def test_a_long_chain_costs_quic_more_than_its_budget(tmp_path: Path) -> None:
     """Three times what the client sent is not enough for the certificates (RFC 9000 section 8.1)."""
     arm = 'protocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"\n'
