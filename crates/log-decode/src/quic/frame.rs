@@ -2,10 +2,12 @@
 //! Frames: RFC 9000 section 19, DATAGRAM (RFC 9221), `ACK_FREQUENCY` and `IMMEDIATE_ACK` (draft-ietf-quic-ack-frequency),
 //! `RESET_STREAM_AT` (draft-ietf-quic-reliable-stream-reset).
 
+mod extension;
 mod reading;
 
 use super::ack::Ack;
 use super::wire::ConnectionId;
+pub(super) use extension::Extension;
 pub(super) use reading::next;
 
 /// One frame; its data stays in the packet.
@@ -17,6 +19,11 @@ pub(super) enum Frame<'a> {
     },
     Ping,
     Ack(Ack<'a>),
+    /// An ACK of packets on one path.
+    PathAck {
+        path: u64,
+        ack: Ack<'a>,
+    },
     /// Also `RESET_STREAM_AT`.
     ResetStream {
         id: u64,
@@ -64,8 +71,9 @@ pub(super) enum Frame<'a> {
         reset_token: [u8; 16],
     },
     RetireConnectionId(u64),
-    PathChallenge,
-    PathResponse,
+    /// Their eight bytes, as a number.
+    PathChallenge(u64),
+    PathResponse(u64),
     ConnectionClose {
         application: bool,
         error_code: u64,
@@ -79,6 +87,7 @@ pub(super) enum Frame<'a> {
         sequence: u64,
     },
     ImmediateAck,
+    Extension(Extension),
 }
 
 /// Why the rest of a packet cannot be read.
@@ -96,6 +105,8 @@ impl Frame<'_> {
             Self::Padding { .. } => "padding",
             Self::Ping => "ping",
             Self::Ack(_) => "ack",
+            Self::PathAck { .. } => "path_ack",
+            Self::Extension(extension) => extension.name,
             Self::ResetStream { at: false, .. } => "reset_stream",
             Self::ResetStream { at: true, .. } => "reset_stream_at",
             Self::StopSending { .. } => "stop_sending",
@@ -110,8 +121,8 @@ impl Frame<'_> {
             Self::StreamsBlocked { .. } => "streams_blocked",
             Self::NewConnectionId { .. } => "new_connection_id",
             Self::RetireConnectionId(_) => "retire_connection_id",
-            Self::PathChallenge => "path_challenge",
-            Self::PathResponse => "path_response",
+            Self::PathChallenge(_) => "path_challenge",
+            Self::PathResponse(_) => "path_response",
             Self::ConnectionClose { .. } => "connection_close",
             Self::HandshakeDone => "handshake_done",
             Self::Datagram { .. } => "datagram",
@@ -122,9 +133,13 @@ impl Frame<'_> {
 
     /// RFC 9002 section 2.
     pub(super) fn is_ack_eliciting(&self) -> bool {
-        !matches!(
-            self,
-            Self::Padding { .. } | Self::Ack(_) | Self::ConnectionClose { .. }
-        )
+        match self {
+            Self::Padding { .. }
+            | Self::Ack(_)
+            | Self::PathAck { .. }
+            | Self::ConnectionClose { .. } => false,
+            Self::Extension(extension) => extension.is_ack_eliciting,
+            _ => true,
+        }
     }
 }

@@ -80,11 +80,15 @@ impl Row<'_> {
             }
             | Frame::AckFrequency { sequence: value } => row.value = Some(value),
             Frame::Ack(ref ack) => self.ack(ack, ack_delay_exponent, tables),
-            Frame::Ping
-            | Frame::PathChallenge
-            | Frame::PathResponse
-            | Frame::HandshakeDone
-            | Frame::ImmediateAck => {}
+            Frame::PathAck { path, ref ack } => {
+                row.value = Some(path);
+                if path == 0 {
+                    self.ack(ack, ack_delay_exponent, tables);
+                }
+            }
+            Frame::PathChallenge(data) | Frame::PathResponse(data) => row.value = Some(data),
+            Frame::Extension(extension) => row.value = extension.value,
+            Frame::Ping | Frame::HandshakeDone | Frame::ImmediateAck => {}
         }
         tables.frames.push(row);
         self.limit(frame, tables);
