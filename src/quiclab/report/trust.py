@@ -21,6 +21,8 @@ from quiclab.report.refusals import refusal_table
 from quiclab.report.study import DECODE_STATS, Study, read_json, read_table
 from quiclab.report.text_table import TextTable
 
+_STATUSES = ("verified", "failed", "unproven", "void")
+
 
 def trust_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
     """All of them, in the order of the page."""
@@ -67,11 +69,12 @@ def _counts(study: Study) -> TextTable:
         count = Counter(attempts["status"].to_list())
         reasons = Counter(r or "no reason given" for r in attempts.filter(pl.col("status") != "verified")["reason"])
         told = "; ".join(f"{reason} ({n})" for reason, n in reasons.most_common(5))
-        rows.append((str(arm), str(kind), *(str(count[s]) for s in ("verified", "failed", "void")), told))
+        rows.append((str(arm), str(kind), *(str(count[s]) for s in _STATUSES), told))
     return TextTable(
         "Trials",
-        "Failed: an endpoint's fault, ranks worst. Void: the laboratory's fault, run again with its block.",
-        ("arm", "kind", "verified", "failed", "void", "reasons"),
+        "Failed: an endpoint's fault, ranks worst. Unproven: neither packets nor an account of the client show what it "
+        "got, so that the trial is left out. Void: the laboratory's fault, run again with its block.",
+        ("arm", "kind", *_STATUSES, "reasons"),
         tuple(sorted(rows, key=lambda row: (row[1] != "main", row[0]))),
         "No trial is on record.",
     )

@@ -161,6 +161,11 @@ def whys(analysis: StudyAnalysis) -> list[str]:
 
 
 def trouble(arm: ArmResult) -> str:
-    """Failures, voids and unknown values of an arm in a cell; "" where there is none."""
-    counts = ((arm.failures, "failed"), (arm.voids, "void"), (arm.unmeasured, "unmeasured"))
+    """Failures, voids, unproven trials and unknown values of an arm in a cell; "" where there is none."""
+    counts = (
+        (arm.failures, "failed"),
+        (arm.unproven, "unproven"),
+        (arm.voids, "void"),
+        (arm.unmeasured, "unmeasured"),
+    )
     return ", ".join(f"{count} {word}" for count, word in counts if count)
