@@ -28,6 +28,7 @@ from quiclab.cli import (
 )
 from quiclab.cli.trouble import tell
 from quiclab.errors import ExitCode, QuiclabError
+from quiclab.visible import guard_terminal
 
 _VERBS = (
     *(plan, run, report, compare, figure, sql, decode, export, trial, bundle, remark),
@@ -65,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; every trouble of a user's making is one clear message and a documented exit code."""
+    guard_terminal()
     arguments = parser().parse_args(argv)
     try:
         return int(arguments.run(arguments))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import ipaddress
 import os
 from collections.abc import Collection
@@ -20,6 +21,8 @@ from quiclab.spec.model import Certificate
 
 HOST = "server.test"
 """The server's name in every study (RFC 6761 keeps .test free)."""
+
+_LONG = 200
 
 _PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey | ed25519.Ed25519PrivateKey
 _PEM = serialization.Encoding.PEM
@@ -85,7 +88,9 @@ def _authority(folder: Path) -> _Signed:
 
 
 def _server(folder: Path, ca: _Signed, addresses: Collection[str], kind: Certificate, host: str) -> Certificates:
-    stem = f"{'server' if host == HOST else host}-{kind.key}-{kind.intermediates}"
+    # A page may have a host of any name: by that of a file of ours, and longer than a file's name may be.
+    told = host if len(host) < _LONG else hashlib.sha256(host.encode()).hexdigest()
+    stem = f"{'server' if host == HOST else f'host-{told}'}-{kind.key}-{kind.intermediates}"
     made = Certificates(folder / "ca.crt", folder / f"{stem}.crt", folder / f"{stem}.key")
     if made.certificate.exists() and made.key.exists():
         return made
