@@ -23,6 +23,8 @@ HOST = "server.test"
 """The server's name in every study (RFC 6761 keeps .test free)."""
 
 _LONG = 200
+_LONGEST_NAME = 64
+"""Characters (RFC 5280, ub-common-name); the whole name is among the alternative ones."""
 
 _PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey | ed25519.Ed25519PrivateKey
 _PEM = serialization.Encoding.PEM
@@ -114,7 +116,7 @@ def _new_key(kind: str) -> _PrivateKey:
 
 def _issue(common_name: str, key: _PrivateKey, issuer: _Signed | None, addresses: Collection[str] = ()) -> _Signed:
     """A certificate of `key`: for a server with `addresses`, else for a CA; signed by itself without an issuer."""
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name[:_LONGEST_NAME])])
     signer = issuer.key if issuer else key
     now = datetime.datetime.now(datetime.UTC)
     is_ca = not addresses
