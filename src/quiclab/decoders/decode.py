@@ -11,12 +11,12 @@ import polars as pl
 from quiclab.decoders._api import Absent, Context, End, FileTables, Finding
 from quiclab.decoders.aligned import aligned
 from quiclab.decoders.clocks import Placement
-from quiclab.decoders.joins import CAPTURES, in_captures, named, sightings
 from quiclab.decoders.ends import end_by
+from quiclab.decoders.joins import CAPTURES, in_captures, named, sightings
 from quiclab.decoders.log_files import UNPACK_FIRST, Found, LogFile
 from quiclab.decoders.placing import Source, place_all, shift
-from quiclab.decoders.wall_clock import by_realtime, of_other_machines, taken_as_synchronised
 from quiclab.decoders.sinks import Sink
+from quiclab.decoders.wall_clock import by_realtime, of_other_machines, taken_as_synchronised
 from quiclab.errors import DecodeError
 from quiclab.tables import CAPTURED, CONNECTION, MADE_LATER, TABLES
 
@@ -61,7 +61,7 @@ def decode_files(
     """Decode every log into `sink`; a file that cannot be read is counted, not raised.
 
     The offset between the clocks comes from a packet log, else it is what is given, known to `offset_error_ns`. The
-    order of the logs makes no difference. Raises SpecError for a log that was said to be of one end and is of the other.
+    order of the logs makes no difference. Raises SpecError for a log that was given as one end's and is the other's.
     """
     account = Account()
     account.findings += [

@@ -161,7 +161,7 @@ def whys(analysis: StudyAnalysis) -> list[str]:
 
 
 def trouble(arm: ArmResult) -> str:
-    """Failures, unproven trials, voids, damaged trials and unknown values of an arm in a cell; "" where there is none."""
+    """Failures, unproven, void and damaged trials and unknown values of an arm in a cell; "" where there is none."""
     counts = (
         (arm.failures, "failed"),
         (arm.unproven, "unproven"),
