@@ -116,8 +116,8 @@ class Jitter:
     scale: Duration
     """Half width of `uniform`, standard deviation of `normal`; `pareto` and `paretonormal` scale as in netem."""
     mode: Literal["inorder", "reorder"] = "inorder"
-    """`inorder` never reorders, and keeps its distribution at all packet rates; `reorder` draws each packet by itself, as
-    netem does without a rate."""
+    """`inorder` never reorders, and keeps its distribution at all packet rates; `reorder` draws each packet by itself,
+    as netem does without a rate."""
     half_life: Duration | None = None
     """`inorder`: the time after which half of the delay's correlation with itself is left. Four times the scale by
     default."""
