@@ -11,12 +11,12 @@ import polars as pl
 from quiclab.decoders._api import Absent, Context, End, FileTables, Finding
 from quiclab.decoders.aligned import aligned
 from quiclab.decoders.clocks import Placement
-from quiclab.decoders.joins import CAPTURES, in_captures, named, sightings
 from quiclab.decoders.ends import end_by
-from quiclab.decoders.log_files import Found, LogFile
+from quiclab.decoders.joins import CAPTURES, in_captures, named, sightings
+from quiclab.decoders.log_files import UNPACK_FIRST, Found, LogFile
 from quiclab.decoders.placing import Source, place_all, shift
-from quiclab.decoders.wall_clock import by_realtime, of_other_machines, taken_as_synchronised
 from quiclab.decoders.sinks import Sink
+from quiclab.decoders.wall_clock import by_realtime, of_other_machines, taken_as_synchronised
 from quiclab.errors import DecodeError
 from quiclab.tables import CAPTURED, CONNECTION, MADE_LATER, TABLES
 
@@ -64,6 +64,9 @@ def decode_files(
     order of the logs makes no difference. Raises SpecError for a log that was said to be of one end and is of the other.
     """
     account = Account()
+    account.findings += [
+        (name, Finding(f"unread_compression:{how}", "data_loss", 1, UNPACK_FIRST)) for name, how in found.packed
+    ]
     # A packet log comes first: it says how the clocks of its machine relate. All others come by name.
     for log in sorted(found.logs, key=lambda log: (log.decoder.format != "packet_log", log.name)):
         progress(log)

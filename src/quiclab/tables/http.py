@@ -103,6 +103,8 @@ HTTP_REQUESTS = of_logs(
     Column("url", pl.String, "", _NOT_SEEN, "The whole of it, without the fragment."),
     Column("status", pl.UInt16, "", "no response", "Status of the final response."),
     Column("content_type", pl.String, "", _NOT_SEEN, "The response's."),
+    Column("content_encoding", pl.String, "", "none, or " + _NOT_SEEN, "The response's (RFC 9110 section 8.4)."),
+    Column("content_range", pl.String, "", "none, or " + _NOT_SEEN, "The response's (RFC 9110 section 14.4)."),
     Column("resource_type", pl.String, "", _NOT_SEEN, "The browser's word: `Document`, `Image`, …"),
     Column(
         "priority",
