@@ -126,7 +126,7 @@ class Ledger:
                 self.record(Attempt(document["trial_id"], document["attempt"], status, reason))
 
     def _was_overruled(self, attempt: Attempt) -> bool:
-        """Whether a run was ended when the folder of what counted had gone to failed/, and the ledger did not say so."""
+        """Whether a run was ended when the folder of what counted had gone to failed/, before the ledger said so."""
         gone = attempt.status == "verified" and not self._study_dir.trial(attempt.trial_id).exists()
         return gone and self._study_dir.failed(attempt.trial_id, attempt.attempt).is_dir()
 

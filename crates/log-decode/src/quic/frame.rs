@@ -2,10 +2,12 @@
 //! Frames: RFC 9000 section 19, DATAGRAM (RFC 9221), `ACK_FREQUENCY` and `IMMEDIATE_ACK` (draft-ietf-quic-ack-frequency),
 //! `RESET_STREAM_AT` (draft-ietf-quic-reliable-stream-reset).
 
+mod extension;
 mod reading;
 
 use super::ack::Ack;
 use super::wire::ConnectionId;
+pub(super) use extension::Extension;
 pub(super) use reading::next;
 
 /// One frame; its data stays in the packet.
@@ -17,6 +19,11 @@ pub(super) enum Frame<'a> {
     },
     Ping,
     Ack(Ack<'a>),
+    /// An ACK of packets on one path.
+    PathAck {
+        path: u64,
+        ack: Ack<'a>,
+    },
     /// Also `RESET_STREAM_AT`.
     ResetStream {
         id: u64,
@@ -81,6 +88,7 @@ pub(super) enum Frame<'a> {
         sequence: u64,
     },
     ImmediateAck,
+    Extension(Extension),
 }
 
 /// Why the rest of a packet cannot be read.
@@ -98,6 +106,8 @@ impl Frame<'_> {
             Self::Padding { .. } => "padding",
             Self::Ping => "ping",
             Self::Ack(_) => "ack",
+            Self::PathAck { .. } => "path_ack",
+            Self::Extension(extension) => extension.name,
             Self::ResetStream {
                 reliable_size: None,
                 ..
@@ -127,9 +137,13 @@ impl Frame<'_> {
 
     /// RFC 9002 section 2.
     pub(super) fn is_ack_eliciting(&self) -> bool {
-        !matches!(
-            self,
-            Self::Padding { .. } | Self::Ack(_) | Self::ConnectionClose { .. }
-        )
+        match self {
+            Self::Padding { .. }
+            | Self::Ack(_)
+            | Self::PathAck { .. }
+            | Self::ConnectionClose { .. } => false,
+            Self::Extension(extension) => extension.is_ack_eliciting,
+            _ => true,
+        }
     }
 }

@@ -81,6 +81,13 @@ impl Row<'_> {
             }
             | Frame::AckFrequency { sequence: value } => row.value = Some(value),
             Frame::Ack(ref ack) => self.ack(ack, ack_delay_exponent, tables),
+            Frame::PathAck { path, ref ack } => {
+                row.value = Some(path);
+                if path == 0 {
+                    self.ack(ack, ack_delay_exponent, tables);
+                }
+            }
+            Frame::Extension(extension) => row.value = extension.value,
             Frame::Ping
             | Frame::PathChallenge(_)
             | Frame::PathResponse(_)
