@@ -67,6 +67,7 @@ impl Frame {
         while let Some(key) = reader.next_key(&mut inside)? {
             match key {
                 b"frame_type" => {
+                    reader.impossible += u64::from(reader.peek()? != b'"');
                     if let Some(name) = reader.optional_text()? {
                         let text = name.of(reader.text());
                         frame.kind = FrameType::of(text);
