@@ -26,6 +26,8 @@ class ExitCode(enum.IntEnum):
     """Another run holds this study directory."""
     GATE = 6
     """`quiclab compare --fail-if`: a change is significantly beyond the bound."""
+    INPUT_LOST = 7
+    """`quiclab decode`: tables were written, but some input was lost or unreadable."""
     CRASH = 70
     """A mistake of quiclab's own (EX_SOFTWARE of sysexits.h), or its sandbox was killed from outside."""
     INTERRUPTED = 130

@@ -29,6 +29,7 @@ from quiclab.cli import (
 )
 from quiclab.cli.streams import ended_in_order, patient_streams
 from quiclab.cli.trouble import code_of
+from quiclab.visible import guard_terminal
 
 _VERBS = (
     *(plan, run, report, compare, figure, sql, decode, export, trial, bundle, remark),
@@ -46,7 +47,8 @@ to meet the link by itself:
 exit codes:
   0 all done   1 some trials failed   2 wrong spec or command line   3 this machine cannot
   4 unreadable log or study   5 another run holds the study   6 a change beyond its bound
-  70 a mistake of quiclab   130 interrupted
+  7 decoded, but some input was lost or unreadable   70 a mistake of quiclab
+  130 interrupted
 """
 
 
@@ -68,6 +70,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; every trouble of a user's making is one clear message and a documented exit code."""
     patient_streams()
+    guard_terminal()
     with ended_in_order():
         return code_of(lambda: _run(argv))
 

@@ -68,6 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     study_dir.create()
     with study_dir.locked():
         remove_leftover_cgroups()
+        study_dir.remove_unfinished()
         keep_spec(study_dir, spec_file, resolved_json(study) | {"arms_summary": describe_arms(study)}, study)
         keep_claims(study_dir, spec_file, claims)
 

@@ -20,6 +20,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from quiclab import __version__
 from quiclab.cli.system_calls import count_system_calls
+from quiclab.decoders import decode_trial
 from quiclab.errors import ExitCode, SpecError
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import grow_plan, order_block
@@ -74,13 +75,16 @@ def run_trials(
     if study.count_system_calls:
         count_system_calls(laboratory, study_dir, console)
     final = [tries[-1] for tries in attempts.values()]
-    failed = sum(attempt.status == "failed" for attempt in final)
-    void = sum(attempt.status == "void" for attempt in final)
-    if failed or void:
-        console.print(f"[yellow]{failed} trials failed and {void} stayed void: the reasons are in the report[/yellow]")
+    failed, unproven, void = (
+        sum(attempt.status == status for attempt in final) for status in ("failed", "unproven", "void")
+    )
+    if failed or unproven or void:
+        nobody_knows = f", {unproven} are unproven" if unproven else ""
+        told = f"{failed} trials failed{nobody_knows} and {void} stayed void: the reasons are in the report"
+        console.print(f"[yellow]{told}[/yellow]")
     for trial_id, lacks in damaged.items():
         console.print(f"trial {trial_id} is damaged: {lacks}. It has no result and is not run again", style="yellow")
-    return ExitCode.TRIALS_FAILED if failed or void or damaged else ExitCode.OK
+    return ExitCode.TRIALS_FAILED if failed or unproven or void or damaged else ExitCode.OK
 
 
 def _refuse_to_mix(study_dir: StudyDir, backend: Backend) -> None:
@@ -137,7 +141,7 @@ def _void_rest(ledger: Ledger, last: dict[str, Attempt], number: int) -> None:
 def _run_one(run_one: RunOne, study_dir: StudyDir, ledger: Ledger, row: PlanRow, attempt: int, bar: _Bar) -> str:
     bar.show(row)
     folder = run_one(row, attempt)
-    verdict = judge(folder)
+    verdict = judge(folder, decode_trial(folder).tables)
     ended = Attempt(row.trial_id, attempt, verdict.status, verdict.reason)
     aside = move_in(folder, study_dir.folder(ended))
     ledger.record(ended)

@@ -30,6 +30,7 @@ def open_tables(folder: Path) -> Tables:
         if not path.exists():
             opened[name] = table.empty().lazy()
             continue
+        # A folder's name may hold what a pattern is made of.
         opened[name] = rows = pl.scan_parquet(path, glob=False)
         try:
             missing = table.schema().items() - rows.collect_schema().items()

@@ -133,7 +133,7 @@ def read_json(path: Path, missing: list[str]) -> dict[str, Any]:
         missing.append(f"{_place(path)} holds no JSON object.")
     except FileNotFoundError:
         missing.append(f"{_place(path)} is missing.")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         missing.append(f"{_place(path)} cannot be read ({error}).")
     return {}
 

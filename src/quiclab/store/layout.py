@@ -27,8 +27,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from quiclab.errors import BusyError, DecodeError, HostError, SpecError
+from quiclab.store.own_files import refuse_links
 
-Status = Literal["verified", "failed", "void"]
+Status = Literal["verified", "failed", "unproven", "void"]
 """What the ledger says of an attempt. A verified one whose files are no longer whole is told as `DAMAGED`."""
 
 DAMAGED = "damaged"
@@ -47,6 +48,12 @@ class Attempt:
     status: str
     """A `Status`, or `DAMAGED` where the study's files are looked at."""
     reason: str
+
+    def __post_init__(self) -> None:
+        """Both name folders. Raises DecodeError for what no plan could have made."""
+        if not re.fullmatch(r"[\w-]+", str(self.trial_id)) or type(self.attempt) is not int:
+            told = f"the ledger names an attempt {self.attempt!r} at a trial {self.trial_id!r}"
+            raise DecodeError(told, "it is damaged, or no ledger of quiclab's")
 
 
 @dataclass(frozen=True)
@@ -124,10 +131,19 @@ class StudyDir:
             for folder in ("trials", "failed", "tables"):
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
 
+    def remove_unfinished(self) -> None:
+        """Folders that a killed run was bringing in: never whole, and in no ledger. Hold the directory."""
+        with disk_errors(self.root):
+            for place in ("trials", "failed"):
+                for folder in (self.root / place).glob(".incoming-*"):
+                    shutil.rmtree(folder)
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the directory: one run at a time. The kernel lets go when the process ends, however it ends."""
         check_name(self.root)
+        with disk_errors(self.root):
+            refuse_links(self.root)
         with disk_errors(self.root), (self.root / ".lock").open("a+") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -170,13 +186,17 @@ def _refusal(error: Exception) -> OSError | None:
     return OSError(int(number[1]), os.strerror(int(number[1]))) if number else None
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write beside, then rename: readers see the old file or the new one, never half of it."""
+def write_atomically(path: Path, content: str | bytes, *, mode: int | None = None) -> None:
+    """Write beside, then rename: readers see the old file or the new one, never half of it. `mode` is the file's; None
+    leaves it to the user's umask."""
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.new")
         data = content.encode() if isinstance(content, str) else content
-        with temporary.open("wb") as file:
+        temporary.unlink(missing_ok=True)
+        with temporary.open("xb") as file:
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
