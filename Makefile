@@ -17,10 +17,12 @@ test: ## everything, from lint to real namespaces with real packets
 	@tools/setup.sh dev
 	@tools/test.sh
 
-nightly: ## the small variant of every study, for about two hours
+nightly: ## the small variant of every study, and every combination of programs, for about two hours and a half
 	@tools/setup.sh dev
 	@tools/stacks.sh
-	@.venv/bin/python -m pytest -m nightly
+	@tools/test_programs.sh all
+	@cargo test --quiet --release --workspace --exclude py-core --locked
+	@QUICLAB_REQUIRE=all .venv/bin/python -m pytest -m 'nightly or matrix'
 
 lint: ## formatting, types, import rules
 	@tools/setup.sh dev

@@ -26,6 +26,8 @@ class ExitCode(enum.IntEnum):
     """Another run holds this study directory."""
     GATE = 6
     """`quiclab compare --fail-if`: a change is significantly beyond the bound."""
+    INPUT_LOST = 7
+    """`quiclab decode`: tables were written, but some input was lost or unreadable."""
     INTERRUPTED = 130
     """Ctrl-C or SIGTERM: finished trials are kept, the same command continues."""
 

@@ -174,7 +174,7 @@ def test_two_versions_of_one_program(tmp_path: Path) -> None:
     stacks = Path(__file__).parents[2] / ".stacks"
     old, new = stacks / "trixie", stacks / "sid"
     if not (new / "usr" / "sbin" / "nginx").exists():
-        pytest.skip("the newer nginx is optional and was not to be had")
+        pytest.skip("the newer release is optional and was not to be had")
     arm = 'protocol = "h3"\nclient = "curl-cffi"\n'
     found = run_arms(
         tmp_path,

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from live_link import in_sandbox
 from live_programs import PATIENCE_S, PORT, SIZE, on_loopback
-from small_study import quiclab, trials, write_spec
+from small_study import main_only, quiclab, trials, write_spec
 
 from quiclab.decoders.trial import decode_trial
 from quiclab.endpoints._api import Endpoint
@@ -62,7 +62,7 @@ def test_a_trial_proves_its_protocol_and_that_nothing_else_was_sent(tmp_path: Pa
     """The body is whole, the connection new and the only one, and the page's instants enclose its packets."""
     spec = write_spec(tmp_path, size="300 KB", client=f'"{browser.name}"', trial_limit="60 s")
     spec.write_text(spec.read_text().replace('client = "curl-cffi"', f'client = "{browser.name}"'))
-    done = quiclab("run", spec, "--out", tmp_path / "study", "--no-report", timeout=500)
+    done = quiclab("run", main_only(spec), "--out", tmp_path / "study", "--no-report", timeout=500)
     assert done.returncode == 0, done.stdout + done.stderr
     found = trials(tmp_path / "study")
     assert {trial["row"]["arm_name"] for trial in found} == {"h2", "h3"}

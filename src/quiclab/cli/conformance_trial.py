@@ -46,6 +46,7 @@ def try_case(laboratory: Laboratory, folder: Path, case: Case, trial_id: str, tr
     if verdict.status == "verified":
         shutil.rmtree(trial)
     else:
+        shutil.rmtree(folder / "failed" / f"{case.arm.name}.{case.what}", ignore_errors=True)
         move_in(trial, folder / "failed" / f"{case.arm.name}.{case.what}")
     return result
 

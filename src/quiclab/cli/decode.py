@@ -7,6 +7,7 @@ import argparse
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,19 +68,19 @@ def run(arguments: argparse.Namespace) -> int:
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         try:
-            unreadable = _decode(found, work)
+            code = _decode(found, work)
             if out.exists():
                 shutil.rmtree(out)
             work.rename(out)
         finally:
             shutil.rmtree(work, ignore_errors=True)
     print(f"tables: {out}")
-    return ExitCode.DECODE if unreadable else ExitCode.OK
+    return code
 
 
 def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: list[Path]) -> Found:
     """What the user named, recognised."""
-    from quiclab.decoders import DECODERS, Found, find
+    from quiclab.decoders import DECODERS, UNPACK_FIRST, find
 
     named = [*files, *client, *server]
     if not named:
@@ -97,8 +98,10 @@ def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: l
         raise DecodeError(f"cannot read {error.filename}: {error.strerror}", "make it readable for you") from error
     if not found.logs:
         formats = ", ".join(decoder.format for decoder in DECODERS)
-        raise DecodeError("none of these files is a log that can be read", f"formats: {formats}", found.unknown)
-    return Found(found.logs, (*found.key_logs, *keys), found.unknown)
+        hint = f"{UNPACK_FIRST}; formats: {formats}" if found.packed else f"formats: {formats}"
+        packed = tuple(f"{name} ({how})" for name, how in found.packed)
+        raise DecodeError("none of these files is a log that can be read", hint, (*found.unknown, *packed))
+    return replace(found, key_logs=(*found.key_logs, *keys))
 
 
 def _files(path: Path) -> list[Path]:
@@ -126,8 +129,8 @@ def _check_free(out: Path, *, force: bool) -> None:
         raise SpecError(f"{out} holds the tables of an earlier decoding", "choose another folder, or add --force")
 
 
-def _decode(found: Found, work: Path) -> int:
-    """Write all tables that have rows; the number of files that could not be read."""
+def _decode(found: Found, work: Path) -> ExitCode:
+    """Write all tables that have rows; INPUT_LOST if a file, or the rest of one, could not be decoded."""
     from rich.console import Console
 
     from quiclab.cli.decode_text import summarise
@@ -135,7 +138,11 @@ def _decode(found: Found, work: Path) -> int:
     console = Console()
     account, rows = write_tables(found, work, console)
     summarise(account, rows, found.unknown, console)
-    return sum(finding.name == "unreadable" for _, finding in account.findings)
+    unreadable = {log for log, finding in account.findings if finding.name == "unreadable"}
+    if len(unreadable) == len(found.logs):
+        return ExitCode.DECODE
+    lost = any(finding.severity == "error" for _, finding in account.findings)
+    return ExitCode.INPUT_LOST if lost else ExitCode.OK
 
 
 def write_tables(found: Found, folder: Path, console: Console) -> tuple[Account, dict[str, int]]:

@@ -131,6 +131,8 @@ def run_one(study: Study, study_dir: StudyDir, row: PlanRow, wanted: Backend | N
         folder = run_trial(laboratory, row, attempt, onlooker=narrator)
         verdict = judge(folder, decode_trial(folder).tables, decrypt=True)
         ended = Attempt(row.trial_id, attempt, verdict.status, verdict.reason)
+        if tries and tries[-1].status == "verified":
+            ledger.overrule(tries[-1], "void", "run again by hand (quiclab trial)")
         kept = study_dir.folder(ended)
         move_in(folder, kept)
         ledger.record(ended)

@@ -128,7 +128,7 @@ def _looks_and_trials(order: Order, study_dir: StudyDir, wanted: Any) -> int:
 
     look_limits = Limits(trial=min(_LOOK_LIMIT, order.limits.trial), lateness_p99=_UNHURRIED)
     look_study = study_of(order.targets, LinkPath(name="look", mtu=order.path.mtu), look_limits, {})
-    laboratory = open_laboratory_for_probe(look_study, study_dir.root, wanted or choose_backend()[0])
+    laboratory = open_laboratory_for_probe(look_study, study_dir.root, wanted or choose_backend()[0], [order.ca])
     bounds = Bounds(order.requests, order.body_bytes, order.pause)
     allowance = Allowance(study_dir.root / "requests.json", bounds)
     targets = {target.name: target for target in order.targets}

@@ -54,7 +54,7 @@ def run_trials(
 ) -> int:
     """Run everything that is not done yet, of some cells (`blocks`) more than the spec plans.
 
-    Exit code 0, or 1 when trials failed or blocks stayed void.
+    Exit code 0, or 1 when trials failed or are damaged, or blocks stayed void.
     """
     console = Console()
     backend, why = (wanted, "as asked") if wanted else choose_backend()
@@ -71,7 +71,7 @@ def run_trials(
         with _Bar(study, rows, console) as bar:
             for block in _blocks(rows):
                 _run_block(run_one, study.limits.attempts, study_dir, ledger, block, bar)
-        attempts = ledger.attempts()
+        attempts, damaged = ledger.attempts(), ledger.damaged()
     if study.count_system_calls:
         count_system_calls(laboratory, study_dir, console)
     final = [tries[-1] for tries in attempts.values()]
@@ -82,8 +82,9 @@ def run_trials(
         nobody_knows = f", {unproven} are unproven" if unproven else ""
         told = f"{failed} trials failed{nobody_knows} and {void} stayed void: the reasons are in the report"
         console.print(f"[yellow]{told}[/yellow]")
-        return ExitCode.TRIALS_FAILED
-    return ExitCode.OK
+    for trial_id, lacks in damaged.items():
+        console.print(f"trial {trial_id} is damaged: {lacks}. It has no result and is not run again", style="yellow")
+    return ExitCode.TRIALS_FAILED if failed or unproven or void or damaged else ExitCode.OK
 
 
 def _refuse_to_mix(study_dir: StudyDir, backend: Backend) -> None:
@@ -142,8 +143,10 @@ def _run_one(run_one: RunOne, study_dir: StudyDir, ledger: Ledger, row: PlanRow,
     folder = run_one(row, attempt)
     verdict = judge(folder, decode_trial(folder).tables)
     ended = Attempt(row.trial_id, attempt, verdict.status, verdict.reason)
-    move_in(folder, study_dir.folder(ended))
+    aside = move_in(folder, study_dir.folder(ended))
     ledger.record(ended)
+    if aside is not None:
+        bar.note(f"[yellow]what stood in the place of trial {row.trial_id} was never whole: it is in {aside}[/yellow]")
     if verdict.status != "verified":
         bar.note(
             f"[yellow]{verdict.status}[/yellow] {row.cell_id} {row.arm} block {row.block}: {escape(verdict.reason)}"

@@ -12,7 +12,7 @@ from quiclab.decoders._api import Absent, Context, FileTables, Finding
 from quiclab.decoders.aligned import aligned
 from quiclab.decoders.clocks import Placement
 from quiclab.decoders.joins import CAPTURES, in_captures, named, sightings
-from quiclab.decoders.log_files import Found, LogFile
+from quiclab.decoders.log_files import UNPACK_FIRST, Found, LogFile
 from quiclab.decoders.placing import Source, place_all, shift
 from quiclab.decoders.sinks import Sink
 from quiclab.errors import DecodeError
@@ -61,6 +61,9 @@ def decode_files(
     The offset between the clocks comes from a packet log, else it is what is given, known to `offset_error_ns`.
     """
     account = Account()
+    account.findings += [
+        (name, Finding(f"unread_compression:{how}", "data_loss", 1, UNPACK_FIRST)) for name, how in found.packed
+    ]
     # A packet log comes first: it says how the clocks relate.
     for log in sorted(found.logs, key=lambda log: log.decoder.format != "packet_log"):
         progress(log)

@@ -65,6 +65,8 @@ class ArmResult:
     mean: float | None
     """Of the trials that have a value."""
     sd: float | None
+    damaged: int = 0
+    """Trials that were verified, and whose files are no longer whole: without a result, as is their pair."""
 
     @property
     def failures(self) -> int:

@@ -161,11 +161,9 @@ def whys(analysis: StudyAnalysis) -> list[str]:
 
 
 def trouble(arm: ArmResult) -> str:
-    """Failures, voids, unproven trials and unknown values of an arm in a cell; "" where there is none."""
+    """Trials of an arm in a cell that have no result of their own, by what became of them; "" where there is none."""
     counts = (
-        (arm.failures, "failed"),
-        (arm.unproven, "unproven"),
-        (arm.voids, "void"),
-        (arm.unmeasured, "unmeasured"),
+        *((arm.failures, "failed"), (arm.unproven, "unproven"), (arm.voids, "void")),
+        *((arm.damaged, "damaged"), (arm.unmeasured, "unmeasured")),
     )
     return ", ".join(f"{count} {word}" for count, word in counts if count)

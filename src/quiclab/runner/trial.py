@@ -48,6 +48,7 @@ from quiclab.runner.places import CLIENT, SERVER, front_place, place_of_part
 from quiclab.runner.tcp_control import watch_congestion_control
 from quiclab.runner.topology import Topology
 from quiclab.runner.waiting import ended, visit
+from quiclab.store.secrets import keep_safe
 from quiclab.testbed import clock
 from quiclab.testbed.process import Process, collect, kill_everything_else
 from quiclab.testbed.syscall_count import counting
@@ -117,6 +118,7 @@ def run_trial(
             summary = _transfer(laboratory, row, raw, record, stack, counted)
     finally:
         kill_everything_else()
+    keep_safe(folder)
     body, received = kept_body(home / "body"), received_bodies(received_folder(raw))
     shutil.rmtree(home, ignore_errors=True)  # what programs left beside their logs
     record.phase("teardown")
@@ -156,6 +158,7 @@ def _transfer(
         received_folder(raw).mkdir(parents=True, exist_ok=True)
     for folder in ("server-qlog", "proxy-qlog", "client-qlog"):
         (raw / folder).mkdir()
+    laboratory.confinement.give(raw.parent)
     observation = Observation(raw, arm, path, namespaces, upload=upload)
     stack.callback(
         lambda: record.host.update(observation.findings())
@@ -179,6 +182,7 @@ def _transfer(
             namespaces[place_of_part(arm, path, name)],
             work_dir=raw.parent / "home",
             output=raw / f"{name}.out",
+            confinement=laboratory.confinement,
             waits_for_go=command.waits_for_go,
         )
         stack.enter_context(process)

@@ -132,7 +132,8 @@ HTTP_REQUESTS = of_logs(
     _bytes("request_header_bytes", "Its header sections as sent, compressed: trailers too."),
     _bytes("request_body_bytes", "The body as sent, without framing and padding."),
     _bytes("response_header_bytes", "Its header sections as sent, compressed: interim responses and trailers too."),
-    _bytes("response_body_bytes", "The body as sent, without framing and padding."),
+    _bytes("response_body_bytes", "The body as sent, without framing and padding: compressed, if it was."),
+    _bytes("response_decoded_bytes", "The body once its content encoding (RFC 9110 section 8.4) is undone."),
     Column("from_cache", pl.Boolean, "", _NOT_SEEN, "Answered without the network."),
     Column("error", pl.String, "", "none", "Why it failed, in the log's words."),
 )

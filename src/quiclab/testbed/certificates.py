@@ -55,6 +55,15 @@ def make_certificates(
     return {kind: _server(folder, ca, addresses, kind, host) for kind in kinds}
 
 
+def lend(made: Certificates, folder: Path) -> Certificates:
+    """Copies for servers and clients in `folder`, where the CA's key is not."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    lent = {name: folder / file.name for name, file in vars(made).items()}
+    for name, file in vars(made).items():
+        _write(lent[name], file.read_bytes())
+    return Certificates(**lent)
+
+
 def _authority(folder: Path) -> _Signed:
     certificate, key = folder / "ca.crt", folder / "ca.key"
     if certificate.exists() and key.exists():

@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
 import json
+import lzma
 import subprocess
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -15,6 +20,13 @@ from decoders import writers
 from quiclab.cli.main import main
 from quiclab.errors import ExitCode
 from quiclab.tables import TABLES
+
+
+def _zipped(content: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("server.pcap", content)
+    return file.getvalue()
 
 
 @pytest.fixture
@@ -77,13 +89,42 @@ def test_earlier_tables_are_replaced_only_on_demand(logs: Path, tmp_path: Path) 
 
 
 def test_a_damaged_log_is_told_and_the_rest_written(logs: Path, tmp_path: Path) -> None:
-    """The exit code says that a file could not be read; its name stands in decode_stats."""
+    """The exit code says that input was lost; the file's name stands in decode_stats."""
     (logs / "link.qplog").write_bytes(b"QLPKTLOG\2")
     out = tmp_path / "tables"
-    assert main(["decode", str(logs), "-o", str(out)]) == ExitCode.DECODE
+    assert main(["decode", str(logs), "-o", str(out)]) == ExitCode.INPUT_LOST
     stats = pl.read_parquet(out / "decode_stats.parquet")
     assert stats.filter(name="unreadable")["source"].to_list() == ["logs/link.qplog"]
     assert pl.read_parquet(out / "ip_packets.parquet").height == 1
+
+
+def test_the_exit_code_tells_a_lost_rest_and_a_lost_whole(logs: Path, tmp_path: Path) -> None:
+    """A rest that cannot be read is an error, which has a code; a capture cut short is a loss, which has none."""
+    capture = (logs / "client.pcapng").read_bytes()
+    for rest, code in ((b"\6\0\0\0\xff\xff\xff\xff", ExitCode.INPUT_LOST), (b"\6\0\0\0", ExitCode.OK)):
+        (logs / "client.pcapng").write_bytes(capture + rest)
+        assert main(["decode", str(logs), "-o", str(tmp_path / "tables"), "--force"]) == code
+    alone = tmp_path / "alone.qplog"
+    alone.write_bytes(b"QLPKTLOG\2")
+    assert main(["decode", str(alone), "-o", str(tmp_path / "none")]) == ExitCode.DECODE
+
+
+@pytest.mark.parametrize(("pack", "how"), [(lzma.compress, "xz"), (bz2.compress, "bzip2"), (_zipped, "zip")])
+def test_what_is_packed_otherwise_is_told(
+    pack: Callable[[bytes], bytes], how: str, logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Alone it is an error that names the compressions that are read; beside other logs it is a loss in the summary."""
+    packed = tmp_path / "server.pcap"
+    packed.write_bytes(pack(writers.pcap([writers.udp("up", 30)])))
+    assert main(["decode", str(packed), "-o", str(tmp_path / "none")]) == ExitCode.DECODE
+    said = capsys.readouterr().err
+    assert f"server.pcap ({how})" in said
+    assert "gzip and Zstandard are read as they are" in said
+    out = tmp_path / "tables"
+    assert main(["decode", str(packed), str(logs), "-o", str(out)]) == ExitCode.OK
+    stats = pl.read_parquet(out / "decode_stats.parquet").filter(source="server.pcap")
+    assert stats.select("name", "severity").rows() == [(f"unread_compression:{how}", "data_loss")]
+    assert "unread_compression" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

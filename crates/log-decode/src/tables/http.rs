@@ -76,6 +76,7 @@ table! {
         request_body_bytes: Option<u64>,
         response_header_bytes: Option<u64>,
         response_body_bytes: Option<u64>,
+        response_decoded_bytes: Option<u64>,
         from_cache: Option<bool>,
         error: Option<Utf8>,
     }

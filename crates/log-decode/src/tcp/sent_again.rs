@@ -84,6 +84,15 @@ impl Retransmissions {
         }
     }
 
+    /// Everything below `ack` is acknowledged by the end that was captured, which got these segments twice.
+    pub(super) fn confirm(&mut self, ack: u64, time_ns: i64) {
+        for again in &mut self.waiting {
+            if again.end <= ack && again.spurious == Some(true) {
+                again.acknowledged_ns.get_or_insert(time_ns);
+            }
+        }
+    }
+
     /// The receiver got `start..end` twice (RFC 2883).
     pub(super) fn duplicate(&mut self, start: u64, end: u64, time_ns: i64) {
         let overlaps = |again: &&mut Retransmission| {

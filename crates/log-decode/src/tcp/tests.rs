@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Segments of one connection, made one by one.
 
+mod strays;
+
 use super::*;
 use crate::tables::Finished;
 
