@@ -13,11 +13,11 @@ stacks: setup ## install real clients, servers and proxies into .stacks
 demo: setup ## HTTP/3 against HTTP/2 in nine conditions, with a report at the end
 	@.venv/bin/quiclab run experiments/demo/spec.toml --out demo-study
 
-test: ## everything, from lint to real namespaces with real packets
+test: ## from lint to real namespaces with real packets
 	@tools/setup.sh dev
 	@tools/test.sh
 
-nightly: ## the small variant of every study, and every combination of programs, for about two hours and a half
+nightly: ## every study's small variant and every combination of programs, for two to three hours
 	@tools/setup.sh dev
 	@tools/stacks.sh
 	@tools/test_programs.sh all

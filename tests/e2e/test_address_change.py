@@ -85,6 +85,7 @@ def test_a_byte_that_never_comes_fails_the_trial(tmp_path: Path) -> None:
     assert all("the body was complete before" in trial["reason"] for trial in found.values())
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("notice", ["told", "timeout"])
 def test_a_change_at_a_time(notice: str, tmp_path: Path) -> None:
     """So long after the client was told to begin, whatever had come by then; who is not told waits for the silence."""
@@ -123,6 +124,7 @@ delay = "3 ms"
 """
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("ip_version", [4, 6])
 def test_the_second_network_has_a_link_of_its_own(ip_version: int, tmp_path: Path) -> None:
     """Its rate and its delay are met from the change on, by one connection and by a second; captures have both."""

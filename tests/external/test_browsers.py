@@ -38,9 +38,10 @@ needs_chromium, needs_firefox = _needs("chromium", "chromium"), _needs("firefox-
 needs_certutil = _needs("certutil", "libnss3-tools")
 chromium = pytest.param(Chromium(), marks=[needs_chromium, needs_certutil], id="chromium")
 firefox = pytest.param(Firefox(), marks=needs_firefox, id="firefox")
+firefox_too = pytest.param(Firefox(), marks=[needs_firefox, pytest.mark.matrix], id="firefox")
 
 
-@pytest.fixture(params=[chromium, firefox])
+@pytest.fixture(params=[chromium, firefox_too])
 def browser(request: pytest.FixtureRequest) -> Endpoint:
     """Each browser that is installed."""
     endpoint: Endpoint = request.param
@@ -58,6 +59,7 @@ def visit(folder: Path, browser: Endpoint, knobs: Knobs | None = None, **changes
     return result
 
 
+@pytest.mark.parametrize("browser", [chromium, firefox], indirect=True)
 def test_a_trial_proves_its_protocol_and_that_nothing_else_was_sent(tmp_path: Path, browser: Endpoint) -> None:
     """The body is whole, the connection new and the only one, and the page's instants enclose its packets."""
     spec = write_spec(tmp_path, size="300 KB", client=f'"{browser.name}"', trial_limit="60 s")

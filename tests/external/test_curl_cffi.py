@@ -11,6 +11,7 @@ from small_study import main_only, quiclab, trials, write_spec
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
 
+@pytest.mark.matrix
 def test_5_mb_twenty_times_per_protocol_without_a_rate_limit(tmp_path: Path) -> None:
     """With our two options HTTP/2 never stalls at 1 MiB, as this build of libcurl does with its own settings."""
     spec = write_spec(tmp_path, blocks=20, size="5 MB", trial_limit="10 s")

@@ -14,7 +14,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.probe_options import Order, add_options, read_order
-from quiclab.errors import ExitCode, HostError, QuiclabError, SpecError
+from quiclab.cli.trouble import code_of
+from quiclab.errors import ExitCode, HostError, SpecError
 from quiclab.spec.model import Limits
 from quiclab.spec.model import Path as LinkPath
 from quiclab.spec.target import Target
@@ -97,16 +98,8 @@ def _in_sandbox(order: Order, study_dir: StudyDir, backend: Any, nat: HostNat) -
     from quiclab.testbed.sandbox import run_in_sandbox
 
     def inside() -> int:
-        from quiclab.cli.trouble import tell
-
-        try:
-            return _looks_and_trials(order, study_dir, backend)
-        except QuiclabError as error:
-            tell(error)
-            return error.exit_code
-        except KeyboardInterrupt:
-            print("\ninterrupted: finished trials are kept; the same command continues")
-            return ExitCode.INTERRUPTED
+        told = "interrupted: finished trials are kept; the same command continues"
+        return code_of(lambda: _looks_and_trials(order, study_dir, backend), told)
 
     return run_in_sandbox(inside, connect=nat.connect)
 

@@ -75,7 +75,8 @@ HTTP_FRAMES = of_logs(
         pl.UInt64,
         "",
         "the frame has no such field",
-        "Window increment, error code, last stream of GOAWAY, id of a push, or the promised or prioritised stream.",
+        "Window increment, error code, last stream of GOAWAY, id of a push, the promised or prioritised stream, or the "
+        "type of a frame of HTTP/3 without a name.",
     ),
     _instant("last_byte_ns", "The frame's last byte could be read, with all before it."),
     Column(

@@ -64,6 +64,13 @@ impl Connections {
         if self.try_short(datagram, packet, others, false, &mut failed, tables) {
             return Some(packet.len());
         }
+        if !matches!(failed, Some((_, Opening::Failed { proven: true }))) {
+            let owner = failed.map(|(owner, _)| owner);
+            let found = self.recognise(datagram, packet, owner, tables).into_iter();
+            if self.try_short(datagram, packet, found, false, &mut failed, tables) {
+                return Some(packet.len());
+            }
+        }
         let likeliest = by_id.iter().chain(by_path.iter()).next();
         let owner = failed.map_or(likeliest, |(candidate, _)| Some(candidate));
         // Known connections may do without the fixed bit (RFC 9287), but some senders pad with zeros behind packets.
@@ -87,6 +94,9 @@ impl Connections {
             let cut = owner.filter(|_| datagram.is_cut());
             if let Some(connection) = cut.and_then(|owner| self.directory.get(owner.index)) {
                 connection.recovery.miss();
+            }
+            if owner.is_none() && self.count_closed_version(datagram.path(), tables) {
+                return Some(packet.len());
             }
             unopened::count(
                 failed.map(|(_, opening)| opening),

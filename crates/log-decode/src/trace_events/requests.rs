@@ -147,7 +147,9 @@ fn push(request: &Request, tables: &mut Tables) {
     let timing = &request.timing;
     let start_s = timing["requestTime"].as_f64();
     // The renderer hears of a navigation when it is answered; the network's own start is that of the request.
-    let started_ns = start_s.filter(|&s| s > 0.0).and_then(|s| to_ns(s, NS_PER_S));
+    let started_ns = start_s
+        .filter(|&s| s > 0.0)
+        .and_then(|s| to_ns(s, NS_PER_S));
     let queued_ns = [request.queued_ns, started_ns].into_iter().flatten().min();
     // In milliseconds since then; -1 means that there was none.
     let instant = |name: &str| {
