@@ -264,7 +264,7 @@ FRAMES = of_logs(
     ),
     Column(
         "detail", pl.String, "", "nothing to say",
-        "JSON object of what no other column holds, by qlog's names: `final_size`, `retire_prior_to`, `connection_id`, "
-        "`stream_type`, `error_space`, `data`, …",
+        "JSON object of what no other column holds, by qlog's names: `final_size`, `retire_prior_to`, "
+        "`connection_id`, `stream_type`, `error_space`, `data`, …",
     ),
 )  # fmt: skip
