@@ -220,7 +220,8 @@ PARAMETERS = of_logs(
     Column(
         "name", pl.String, "", NEVER,
         "`event.member`, or `event.owner.member`: `settings.server.max_frame_size`, "
-        "`parameters_set.client.initial_max_data`. The owner is `local` or `remote` where the log does not say whose "
+        "`parameters_set.client.initial_max_data`. `connection_id_updated.server`: packets to the server bear another "
+        "Destination Connection ID from here on. The owner is `local` or `remote` where the log does not say whose "
         "it is.",
     ),
     Column("value", pl.String, "", NEVER, "Its value as text; JSON where it is no scalar."),
@@ -243,6 +244,7 @@ FRAMES = of_logs(
     Column("fin", pl.Boolean, "", "the log does not say, which means false", "Whether the stream ends here."),
     Column(
         "value", pl.UInt64, "", "the frame has no such field",
-        "The frame's number: the limit of MAX_* and *_BLOCKED, an error code, a sequence number.",
+        "The frame's number: the limit of MAX_* and *_BLOCKED, an error code, a sequence number, the eight bytes of "
+        "PATH_CHALLENGE and PATH_RESPONSE; of extensions for several paths: the path.",
     ),
 )  # fmt: skip
