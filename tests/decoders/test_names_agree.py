@@ -14,7 +14,7 @@ from quiclab.decoders import Context, decoder_of
 HERE = Path(__file__).parent
 ANNOUNCED = re.compile(r"(settings|parameters_set)\.(client|server)\.")
 NUMBERED = re.compile(r"parameters_set\.(client|server)\.0x[0-9a-f]+")
-"""A transport parameter without a name: of a reserved one (RFC 9000 section 18.1) a NetLog tells, a capture does not."""
+"""A transport parameter without a name: of a reserved one (RFC 9000 section 18.1) only a NetLog tells."""
 GREASE = re.compile(r"settings\.client\.0x[0-9a-f]{6,}")
 """A setting of HTTP/3 that browsers draw at random (RFC 9114 section 7.2.4.1)."""
 OF_HANDSHAKE = {

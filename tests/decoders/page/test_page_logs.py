@@ -62,7 +62,7 @@ def test_requests_of_a_real_page() -> None:
 
 
 def traced(folder: Path, *requests: tuple[str, dict[str, Any], list[int], dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Rows by URL of requests with (URL, response, lengths of the data that the renderer got, end), in Chromium's words."""
+    """Rows by URL of requests (URL, response, lengths of data as the renderer got them, end), in Chromium's words."""
     events: list[dict[str, Any]] = []
 
     def add(name: str, number: int, **data: Any) -> None:
@@ -82,7 +82,7 @@ def traced(folder: Path, *requests: tuple[str, dict[str, Any], list[int], dict[s
 
 
 def test_a_body_is_counted_as_it_came(tmp_path: Path) -> None:
-    """Numbers of Chromium 156: data are told decoded, the whole with its header; what no network brought has no length."""
+    """Numbers of Chromium 156: data are told decoded, the whole with its header; only what a network brought counts."""
     network = {"protocol": "http/1.1", "fromCache": False, "encodedDataLength": 171}
     packed = {"encodedDataLength": 148_878, "decodedBodyLength": 1_128_890}
     rows = traced(

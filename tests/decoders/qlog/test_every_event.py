@@ -39,10 +39,12 @@ EVENTS: dict[str, dict[str, Any]] = {
     "quic:connection_state_updated": {"old": "attempted", "new": "handshake_started"},
     "quic:tuple_assigned": _MOVE,
     "quic:mtu_updated": {"old": 1200, "new": 1400, "done": True},
-    "quic:version_information": {"server_versions": ["00000001"], "client_versions": ["00000001"], "chosen_version": "00000001"},
+    "quic:version_information": {
+        "server_versions": ["00000001"], "client_versions": ["00000001"], "chosen_version": "00000001"
+    },
     "quic:alpn_information": {"server_alpns": [], "client_alpns": [], "chosen_alpn": {"string_value": "h3"}},
     "quic:parameters_set": {
-        "initiator": "local", "resumption_allowed": True, "early_data_enabled": True, "tls_cipher": "AES_128_GCM_SHA256",
+        "initiator": "local", "resumption_allowed": True, "early_data_enabled": True, "tls_cipher": "AES",
         "max_idle_timeout": 5, "initial_max_data": 6, "preferred_address": {**_ENDS, "connection_id": "0a"},
         "unknown_parameters": [{"id": 77, "value": "00"}], "reset_stream_at": True,
     },
@@ -51,7 +53,9 @@ EVENTS: dict[str, dict[str, Any]] = {
         **_PACKET, "frames": [_FRAME], "stateless_reset_token": "00" * 16, "supported_versions": ["00000001"],
         "is_mtu_probe_packet": True,
     },
-    "quic:packet_received": {**_PACKET, "frames": [_FRAME], "stateless_reset_token": "00" * 16, "supported_versions": []},
+    "quic:packet_received": {
+        **_PACKET, "frames": [_FRAME], "stateless_reset_token": "00" * 16, "supported_versions": []
+    },
     "quic:packet_dropped": {**_PACKET, "details": {"a": 1}},
     "quic:packet_buffered": _PACKET,
     "quic:packets_acked": {"packet_number_space": "application_data", "packet_numbers": [1, 2]},
@@ -79,7 +83,9 @@ EVENTS: dict[str, dict[str, Any]] = {
         "bytes_in_flight": 60, "ssthresh": 70, "packets_in_flight": 8, "pacing_rate": 9,
     },
     "quic:congestion_state_updated": {"old": "slow_start", "new": "recovery", "trigger": "ecn"},
-    "quic:packet_lost": {"header": _HEADER, "frames": [_FRAME], "is_mtu_probe_packet": True, "trigger": "time_threshold"},
+    "quic:packet_lost": {
+        "header": _HEADER, "frames": [_FRAME], "is_mtu_probe_packet": True, "trigger": "time_threshold"
+    },
     "quic:marked_for_retransmit": {"frames": [_FRAME]},
     "quic:ecn_state_updated": {"old": "testing", "new": "capable"},
     "http3:parameters_set": {"initiator": "local", **_SETTINGS, "extended_connect": 1, "waits_for_settings": True},
@@ -105,8 +111,8 @@ EVENTS: dict[str, dict[str, Any]] = {
     "simulation:scenario": {"name": "x", "details": {}},
     "simulation:marker": {"type": "x", "message": "y"},
 }  # fmt: skip
-"""draft-ietf-quic-qlog-main-schema-14, -quic-events-14, -h3-events-14: every event, with all its members that say something
-of their own."""
+"""draft-ietf-quic-qlog-main-schema-14, -quic-events-14, -h3-events-14: every event, with all its members that say
+something of their own."""
 
 
 def decoded(folder: Path, *events: dict[str, Any]) -> FileTables:
@@ -203,7 +209,10 @@ def test_what_holds_a_sender_back(tmp_path: Path) -> None:
             "time": 3, "name": "quic:stream_data_blocked_updated",
             "data": {"new": "blocked", "stream_id": 8, "reason": "connection_flow_control"},
         },
-        {"time": 4, "name": "quic:datagram_data_blocked_updated", "data": {"new": "blocked", "reason": "congestion_control"}},
+        {
+            "time": 4, "name": "quic:datagram_data_blocked_updated",
+            "data": {"new": "blocked", "reason": "congestion_control"},
+        },
         {"time": 5, "name": "transport:app_idle_update", "data": {"idle": True, "idle_event": "idle"}},
         {"time": 6, "name": "transport:app_limited_update", "data": {"app_limited": "app unlimited"}},
     ]  # fmt: skip

@@ -86,8 +86,11 @@ impl Flow {
 
     /// Take a segment.
     pub(super) fn segment(&mut self, segment: &Segment<'_>, tables: &mut Tables) {
-        let Some(mut waiting) = self.undecided.take() else {
+        if self.undecided.is_none() {
             return self.take(segment, tables);
+        }
+        let Some(mut waiting) = self.undecided.take() else {
+            return;
         };
         match waiting.take(segment) {
             Some(client) => self.catch_up(client, &waiting.drain(), tables),
