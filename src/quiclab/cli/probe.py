@@ -14,7 +14,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.probe_options import Order, add_options, read_order
-from quiclab.errors import ExitCode, HostError, QuiclabError, SpecError
+from quiclab.cli.trouble import code_of
+from quiclab.errors import ExitCode, HostError, SpecError
 from quiclab.spec.model import Limits
 from quiclab.spec.model import Path as LinkPath
 from quiclab.spec.target import Target
@@ -97,16 +98,8 @@ def _in_sandbox(order: Order, study_dir: StudyDir, backend: Any, nat: HostNat) -
     from quiclab.testbed.sandbox import run_in_sandbox
 
     def inside() -> int:
-        from quiclab.cli.trouble import tell
-
-        try:
-            return _looks_and_trials(order, study_dir, backend)
-        except QuiclabError as error:
-            tell(error)
-            return error.exit_code
-        except KeyboardInterrupt:
-            print("\ninterrupted: finished trials are kept; the same command continues")
-            return ExitCode.INTERRUPTED
+        told = "interrupted: finished trials are kept; the same command continues"
+        return code_of(lambda: _looks_and_trials(order, study_dir, backend), told)
 
     return run_in_sandbox(inside, connect=nat.connect)
 
@@ -128,7 +121,7 @@ def _looks_and_trials(order: Order, study_dir: StudyDir, wanted: Any) -> int:
 
     look_limits = Limits(trial=min(_LOOK_LIMIT, order.limits.trial), lateness_p99=_UNHURRIED)
     look_study = study_of(order.targets, LinkPath(name="look", mtu=order.path.mtu), look_limits, {})
-    laboratory = open_laboratory_for_probe(look_study, study_dir.root, wanted or choose_backend()[0])
+    laboratory = open_laboratory_for_probe(look_study, study_dir.root, wanted or choose_backend()[0], [order.ca])
     bounds = Bounds(order.requests, order.body_bytes, order.pause)
     allowance = Allowance(study_dir.root / "requests.json", bounds)
     targets = {target.name: target for target in order.targets}

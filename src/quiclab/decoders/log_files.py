@@ -33,6 +33,8 @@ class LogFile:
     """As in the column `source`."""
     decoder: Decoder
     vantage: End | None
+    vantage_given: bool = False
+    """Whether somebody said so, and not only its name."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ def find(paths: Iterable[tuple[Path, str]], vantages: dict[str, End] | None = No
         head = head_of(path)
         decoder = decoder_for(head)
         if decoder is not None:
-            logs.append(LogFile(path, name, decoder, (vantages or {}).get(name) or end_of(Path(name))))
+            given = (vantages or {}).get(name)
+            logs.append(LogFile(path, name, decoder, given or end_of(Path(name)), given is not None))
         elif is_key_log(head):
             key_logs.append(path)
         elif compression := unread_compression(head):

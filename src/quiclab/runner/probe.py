@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,15 +22,17 @@ from quiclab.errors import HostError, TrialError
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.allowance import Allowance
 from quiclab.runner.commands import arm_of, path_of
+from quiclab.runner.confined import confined_run, reached_by
 from quiclab.runner.document import read_json, trial_document
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
 from quiclab.runner.topology import Topology
 from quiclab.spec.model import Study
 from quiclab.spec.target import Target
-from quiclab.testbed import _libc, clock
+from quiclab.store.secrets import keep_safe
+from quiclab.testbed import clock
+from quiclab.testbed.confinement import confine, mount_work_dir
 from quiclab.testbed.forwarded import ForwardedWay
-from quiclab.testbed.host import bounded_run
 from quiclab.testbed.link import Backend
 from quiclab.testbed.namespace import RouteMetrics
 from quiclab.testbed.process import Process, collect, kill_everything_else
@@ -56,15 +58,17 @@ class Probe:
     """Of each body, where that is less than what is left of the allowance."""
 
 
-def open_laboratory_for_probe(study: Study, study_dir: Path, backend: Backend) -> Laboratory:
-    """A laboratory without servers. Must run inside the sandbox. Raises HostError where the client is not here."""
-    found = find("client", CLIENT).probe(bounded_run)
+def open_laboratory_for_probe(study: Study, study_dir: Path, backend: Backend, shown: Collection[Path]) -> Laboratory:
+    """A laboratory without servers; `shown` is what the client needs to reach. Must run inside the sandbox.
+
+    Raises HostError where the client is not here."""
+    work_dir = study_dir / ".work"
+    mount_work_dir(work_dir)
+    confinement = confine(work_dir, (*reached_by(study), *shown))
+    found = find("client", CLIENT).probe(confined_run(confinement))
     if not isinstance(found, Available):
         raise HostError(f"the client {CLIENT} is not here: {found.reason}", found.install)
-    work_dir = study_dir / ".work"
-    work_dir.mkdir(exist_ok=True)
-    _libc.mount("tmpfs", str(work_dir), "tmpfs", _libc.MS_NOSUID | _libc.MS_NODEV, "mode=0755")
-    return Laboratory(study, backend, work_dir, {}, work_dir, work_dir, {}, {CLIENT: found.version})
+    return Laboratory(study, backend, work_dir, {}, work_dir, work_dir, {}, confinement, {CLIENT: found.version})
 
 
 def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
@@ -87,6 +91,7 @@ def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
             summary = _transfer(probe, row, raw, min(left, probe.most_bytes or left), facts, stack)
     finally:
         kill_everything_else()
+    keep_safe(folder)
     shutil.rmtree(home, ignore_errors=True)
     document = trial_document(laboratory, row, attempt, (started, clock.read()), facts)
     account = read_json(raw / "client.json")
@@ -135,6 +140,7 @@ def _transfer(
     command = _command(probe, row, raw, most_bytes)
     for file, content in command.files.items():
         file.write_text(content)
+    laboratory.confinement.give(raw.parent)
     client = stack.enter_context(
         Process(
             f"the client ({CLIENT})",
@@ -143,6 +149,7 @@ def _transfer(
             client_end,
             work_dir=raw.parent / "home",
             output=raw / "client.out",
+            confinement=laboratory.confinement,
             waits_for_go=True,
         )
     )

@@ -117,8 +117,9 @@ def test_words_that_the_draft_lacks_stand_beside_the_data(made: Made) -> None:
     made.add("timers", 4, timer="pto", event="set", packet_type="1RTT", delta_ms=12.5)
     made.add("timers", 5, timer="anti_deadlock", event="expired")
     made.add("cc_states", 6, old_state="slow_start", new_state="recovery")
-    made.add("flow_control", 7, event="blocked", scope="stream", stream_id=4)
-    sent, whim, lost, pto, own, state, blocked = made.events()
+    made.add("blocked", 7, scope="stream", stream_id=4, new_state="blocked", reason="stream_flow_control")
+    made.add("blocked", 8, scope="connection", old_state="blocked", new_state="unblocked", reason="whim")
+    sent, whim, lost, pto, own, state, blocked, unblocked = made.events()
     assert sent["data"]["trigger"] == "pto_probe"
     assert (whim["trigger"], whim["data"]["header"]["packet_type"]) == ("whim", "unknown")
     # The log told of the loss as a packet: the table of losses repeats it.
@@ -129,6 +130,7 @@ def test_words_that_the_draft_lacks_stand_beside_the_data(made: Made) -> None:
     assert own["timer"] == "anti_deadlock"
     assert state["data"] == {"old": "slow_start", "new": "recovery"}
     assert blocked["data"] == {"stream_id": 4, "new": "blocked", "reason": "stream_flow_control"}
+    assert (unblocked["data"], unblocked["reason"]) == ({"new": "unblocked", "old": "blocked"}, "whim")
 
 
 def test_losses_are_told_where_no_packet_is(made: Made) -> None:

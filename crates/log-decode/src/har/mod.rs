@@ -170,7 +170,7 @@ impl Archive<'_> {
     fn entry(&mut self, entry: &Value) -> Option<()> {
         let start = self.started_ns(entry)?;
         let (request, response) = (&entry["request"], &entry["response"]);
-        let phases = Phases::new(start, &entry["timings"]);
+        let phases = Phases::new(start, entry);
         let version = [&response["httpVersion"], &request["httpVersion"]]
             .into_iter()
             .find_map(|text| http_version(text.as_str()?));
@@ -231,6 +231,7 @@ impl Archive<'_> {
             request_body_bytes: size(&request["bodySize"]),
             response_header_bytes: header(&response["headersSize"]),
             response_body_bytes: size(&response["bodySize"]).or(transferred),
+            response_decoded_bytes: size(&response["content"]["size"]),
             from_cache: cached.then_some(true),
             error,
             ..HttpRequest::default()

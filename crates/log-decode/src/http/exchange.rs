@@ -51,6 +51,8 @@ pub(super) struct Exchange {
     url: Option<String>,
     status: Option<u16>,
     content_type: Option<String>,
+    content_encoding: Option<String>,
+    content_range: Option<String>,
     priority: Option<String>,
     priority_updated: Option<String>,
     promised_ns: Option<i64>,
@@ -121,6 +123,8 @@ impl Exchange {
             self.status = Some(status);
             self.headers_ns = Some(decoded_ns);
             self.content_type = fields.get("content-type").map(word);
+            self.content_encoding = fields.get("content-encoding").map(word);
+            self.content_range = fields.get("content-range").map(word);
         }
     }
 
@@ -204,6 +208,8 @@ impl Exchange {
             url: self.url.as_deref(),
             status: self.status,
             content_type: self.content_type.as_deref(),
+            content_encoding: self.content_encoding.as_deref(),
+            content_range: self.content_range.as_deref(),
             priority: self.priority.as_deref(),
             priority_updated: self.priority_updated.as_deref(),
             send_start_ns: self.send_start_ns,

@@ -70,13 +70,11 @@ pub fn decode(
         dialect: constants.dialect.clone(),
         clock,
         resolution_ns: NS_PER_MS.unsigned_abs(),
-        // Known to a millisecond: it is of use only where nothing better is known.
-        realtime_minus_monotonic_ns: match options.realtime_minus_monotonic_ns {
-            None if clock == Clock::Monotonic => constants
-                .tick_offset_ms
-                .and_then(|offset| offset.checked_mul(NS_PER_MS)),
-            _ => None,
-        },
+        // Cut to whole milliseconds: the middle is nearest to whatever it was.
+        realtime_minus_monotonic_ns: constants
+            .tick_offset_ms
+            .filter(|_| clock == Clock::Monotonic)
+            .and_then(|offset| offset.checked_mul(NS_PER_MS)?.checked_add(NS_PER_MS / 2)),
     };
     let offset_ms = if clock == Clock::Realtime {
         constants.tick_offset_ms.unwrap_or_default()
@@ -312,6 +310,11 @@ impl Log<'_> {
             for table in ["transport_metrics", "cc_states", "timers"] {
                 self.tables.cannot_tell(table, None, unsaid);
             }
+            self.tables.cannot_tell(
+                "parameters",
+                Some("name"),
+                "of a transport parameter that it has no name for, Chromium logs the last 32 bits of its number",
+            );
             self.tables.cannot_tell(
                 "losses",
                 Some("rule"),

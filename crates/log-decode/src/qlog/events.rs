@@ -7,6 +7,7 @@ use super::context::{dispatch, Context, Followed, IMPOSSIBLE};
 use super::dialect::Writer;
 use super::event::{Event, Field};
 use super::header::{FileHeader, TraceHeader};
+use super::unread::{members_read, Unread};
 use crate::json::{Fault, Reader};
 use crate::tables::Tables;
 use crate::{Clock as Placed, End, Options, Severity, Source};
@@ -25,6 +26,7 @@ pub(super) struct Decoder<'t> {
     resolution_ns: u64,
     placed: Placed,
     event: Event,
+    unread: Unread,
     tables: &'t mut Tables,
 }
 
@@ -58,6 +60,7 @@ impl<'t> Decoder<'t> {
             resolution_ns: 1,
             placed: Placed::Monotonic,
             event: Event::default(),
+            unread: Unread::default(),
             tables,
         }
     }
@@ -141,6 +144,8 @@ impl<'t> Decoder<'t> {
             return;
         };
         trace.connections.finish(trace.ends, self.tables);
+        self.unread.finish(self.tables);
+        self.event.store.unread.finish(self.tables);
         let has_rows = [
             ("cc_states", self.tables.cc_states.is_empty()),
             ("timers", self.tables.timers.is_empty()),
@@ -291,6 +296,14 @@ impl<'t> Decoder<'t> {
             to_ms: trace.to_ms,
         };
         dispatch(&context, &mut followed.1, tables);
+        if let Some(read) = members_read(short) {
+            for (key, _) in &event.members {
+                let key = key.of(text);
+                if !read.contains(&key) {
+                    self.unread.count(short, key);
+                }
+            }
+        }
         Ok(())
     }
 }

@@ -4,7 +4,11 @@
 use super::context::Context;
 use super::handshake;
 use super::losses::Who;
+use crate::json::Span;
 use crate::tables::{FlowControl, Parameter, Tables};
+use crate::Severity;
+use serde_json::Value;
+use std::fmt::Write;
 
 /// Whether the members of an event go to the table `parameters`.
 pub(super) fn holds(name: &[u8]) -> bool {
@@ -21,6 +25,16 @@ pub(super) fn holds(name: &[u8]) -> bool {
             | b"connection_close"
             | b"ALPN_update"
             | b"transport_parameters_update"
+            | b"server_listening"
+            | b"connection_id_updated"
+            | b"connection_id_update"
+            | b"spin_bit_updated"
+            | b"spin_bit_update"
+            | b"tuple_assigned"
+            | b"path_assigned"
+            | b"mtu_updated"
+            | b"migration_state_updated"
+            | b"ecn_state_updated"
     )
 }
 
@@ -39,6 +53,7 @@ pub(super) fn all(context: &Context<'_>, tables: &mut Tables) {
     let event = match (context.name, namespace) {
         (b"parameters_set", Some(b"recovery:")) => "recovery_parameters_set".into(),
         (b"parameters_set", Some(b"http:" | b"h3:" | b"http3:")) => "settings".into(),
+        (b"parameters_restored", Some(b"http:" | b"h3:" | b"http3:")) => "settings_restored".into(),
         _ => String::from_utf8_lossy(context.name),
     };
     let mut name = match &owner {
@@ -52,8 +67,12 @@ pub(super) fn all(context: &Context<'_>, tables: &mut Tables) {
             continue;
         }
         name.truncate(stem);
+        if key == "unknown_parameters" {
+            unknown(&mut name, *value, context, tables);
+            continue;
+        }
         name.push_str(match event.as_ref() {
-            "settings" => setting(&key),
+            "settings" | "settings_restored" => setting(&key),
             "connection_started" => end(&key, context.who),
             _ => &key,
         });
@@ -69,6 +88,32 @@ pub(super) fn all(context: &Context<'_>, tables: &mut Tables) {
         if let Some(owner) = owner {
             first_limits(&owner, context, tables);
         }
+    }
+}
+
+/// Parameters that the program has no name for: each by its number, with its value in hexadecimal.
+fn unknown(name: &mut String, list: Span, context: &Context<'_>, tables: &mut Tables) {
+    let stem = name.len();
+    let listed: Vec<Value> = serde_json::from_slice(list.of(context.text)).unwrap_or_default();
+    for parameter in listed {
+        let Some(id) = parameter["id"].as_u64() else {
+            tables.count(
+                "impossible_value",
+                Severity::Notice,
+                super::context::IMPOSSIBLE,
+            );
+            continue;
+        };
+        name.truncate(stem);
+        // Writing to a string does not fail.
+        let _ = write!(name, "{id:#x}");
+        tables.parameters.push(Parameter {
+            vantage: context.who.vantage,
+            connection: Some(context.who.connection),
+            time_ns: context.time_ns,
+            name,
+            value: parameter["value"].as_str().unwrap_or_default(),
+        });
     }
 }
 
@@ -167,6 +212,7 @@ pub(super) fn connection_state(context: &Context<'_>, tables: &mut Tables) {
                 tables,
             );
         }
+        // What else a state may be is told by packets and by other events.
         Some("handshake_confirmed") => {
             handshake::said(
                 "handshake_confirmed",

@@ -28,7 +28,8 @@ pub(super) enum Frame<'a> {
     ResetStream {
         id: u64,
         error_code: u64,
-        at: bool,
+        final_size: u64,
+        reliable_size: Option<u64>,
     },
     StopSending {
         id: u64,
@@ -67,13 +68,13 @@ pub(super) enum Frame<'a> {
     },
     NewConnectionId {
         sequence: u64,
+        retire_prior_to: u64,
         id: ConnectionId,
         reset_token: [u8; 16],
     },
     RetireConnectionId(u64),
-    /// Their eight bytes, as a number.
-    PathChallenge(u64),
-    PathResponse(u64),
+    PathChallenge([u8; 8]),
+    PathResponse([u8; 8]),
     ConnectionClose {
         application: bool,
         error_code: u64,
@@ -107,8 +108,11 @@ impl Frame<'_> {
             Self::Ack(_) => "ack",
             Self::PathAck { .. } => "path_ack",
             Self::Extension(extension) => extension.name,
-            Self::ResetStream { at: false, .. } => "reset_stream",
-            Self::ResetStream { at: true, .. } => "reset_stream_at",
+            Self::ResetStream {
+                reliable_size: None,
+                ..
+            } => "reset_stream",
+            Self::ResetStream { .. } => "reset_stream_at",
             Self::StopSending { .. } => "stop_sending",
             Self::Crypto { .. } => "crypto",
             Self::NewToken { .. } => "new_token",

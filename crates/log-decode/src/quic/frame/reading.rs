@@ -32,18 +32,12 @@ fn body<'a>(kind: u64, r: &mut Reader<'a>) -> Option<Frame<'a>> {
     Some(match kind {
         0x01 => Frame::Ping,
         0x02 | 0x03 => Frame::Ack(Ack::parse(r, kind == 0x03)?),
-        0x04 | 0x24 => {
-            let (id, error_code) = (varint(r)?, varint(r)?);
-            varint(r)?;
-            if kind == 0x24 {
-                varint(r)?;
-            }
-            Frame::ResetStream {
-                id,
-                error_code,
-                at: kind == 0x24,
-            }
-        }
+        0x04 | 0x24 => Frame::ResetStream {
+            id: varint(r)?,
+            error_code: varint(r)?,
+            final_size: varint(r)?,
+            reliable_size: if kind == 0x24 { Some(varint(r)?) } else { None },
+        },
         0x05 => Frame::StopSending {
             id: varint(r)?,
             error_code: varint(r)?,
@@ -84,17 +78,17 @@ fn body<'a>(kind: u64, r: &mut Reader<'a>) -> Option<Frame<'a>> {
             limit: varint(r)?,
         },
         0x18 => {
-            let sequence = varint(r)?;
-            varint(r)?;
+            let (sequence, retire_prior_to) = (varint(r)?, varint(r)?);
             Frame::NewConnectionId {
                 sequence,
+                retire_prior_to,
                 id: ConnectionId::new(r.vector(1)?.rest())?,
                 reset_token: r.bytes(16)?.try_into().ok()?,
             }
         }
         0x19 => Frame::RetireConnectionId(varint(r)?),
         0x1a | 0x1b => {
-            let data = u64::from_be_bytes(r.bytes(8)?.try_into().ok()?);
+            let data = r.bytes(8)?.try_into().ok()?;
             if kind == 0x1a {
                 Frame::PathChallenge(data)
             } else {

@@ -43,14 +43,14 @@ fn frames_of_extensions_end_nothing() {
     let rows = tables
         .table("frames")
         .unwrap()
-        .lines(&["frame_type", "value"]);
+        .lines(&["frame_type", "value", "detail"]);
     assert_eq!(
         rows[2..],
         [
-            "time_stamp|1024",
-            "path_ack|0",
-            "path_abandon|3",
-            "path_challenge|258"
+            "time_stamp|1024|",
+            "path_ack|0|",
+            "path_abandon|3|",
+            "path_challenge||{\"data\":\"0000000000000102\"}"
         ]
     );
     assert_eq!(tables.rows("acks"), 1);
