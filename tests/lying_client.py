@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A client that does not do what it was asked for, and ends with exit code 0: `python -I THIS LIE {words}`.
 
-LIE is `honest`, `404` (asks for what is not there), `range` (1,000 bytes), `abort` (gives up after some bytes), `http1`,
-`nothing` (connects and asks for nothing); with `-claims` behind it the client also writes an account in which all is well.
-Words are the URL, host:port:address, the CA, the arm's protocol, the folder of the objects and where its account belongs.
+LIE is `honest`, `404` (asks for what is not there), `range` (1,000 bytes), `abort` (gives up after some bytes), `http1`
+or `nothing` (connects and asks for nothing). With `-claims` behind it the client also writes an account in which all is
+well. Words are the URL, host:port:address, the CA, the arm's protocol, the folder of the objects and where its account
+belongs.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ def main() -> None:
             "status": 200,
             "body_bytes": len(body),
             "sha256": hashlib.sha256(body).hexdigest(),
-            **{"start_ns": start_ns, "first_byte_ns": end_ns, "last_byte_ns": end_ns, "close_ns": end_ns},
+            "start_ns": start_ns,
+            **dict.fromkeys(("first_byte_ns", "last_byte_ns", "close_ns"), end_ns),
         }
         Path(output).write_text(json.dumps({"version": 1, "versions": {}, "close_ns": end_ns, "requests": [request]}))
 

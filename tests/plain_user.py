@@ -16,7 +16,8 @@ _REACHABLE = """\
 set -e
 for folder in "$1" "$2" "$3"; do
     barrier=$(setpriv --reuid={id} --regid={id} --clear-groups sh -c '
-        path=; IFS=/; for part in ${1#/}; do path=$path/$part; [ -x "$path" ] || { echo "$path"; exit; }; done' sh "$folder")
+        IFS=/; for part in ${1#/}; do path=$path/$part; [ -x "$path" ] || { echo "$path"; exit; }; done
+        ' sh "$folder")
     [ -n "$barrier" ] || continue
     mkdir -p "$4"; mount --bind "$folder" "$4"
     mount -t tmpfs -o mode=755 none "$barrier"; mkdir -p "$folder"; mount --move "$4" "$folder"

@@ -114,6 +114,29 @@ def test_the_laboratory_follows_no_link_of_its_making() -> None:
 
 
 @as_root
+def test_a_plan_asks_a_specs_own_programs_in_the_sandbox() -> None:
+    """For their versions, after it has said whose they are: as an unprivileged user, and with no network."""
+    with open_folder() as folder:
+        (folder / "private").mkdir(mode=0o700)
+        program = folder / "private" / "own" / "bin" / "caddy"
+        program.parent.mkdir(parents=True)
+        program.write_text(
+            f"#!/bin/sh\ncp /proc/net/dev {folder}/net\necho pwned >/root/quiclab-pwned\necho v2.99.1 h1:x=\n"
+        )
+        program.chmod(0o755)
+        for each in (program.parent.parent, program.parent):
+            each.chmod(0o755)
+        prefix = program.parent.parent
+        spec = write_spec(folder, server=f'{{ name = "caddy", prefix = "{prefix}", version = "2.98" }}')
+        said = " ".join(quiclab("plan", spec, before=["env", "-u", "SUDO_UID"]).stdout.split())
+        assert f"The spec brings programs of its own: caddy of {prefix}." in said
+        assert "2.99.1" in said
+        assert (folder / "net").stat().st_uid == 65534
+        assert [line.split(":")[0].strip() for line in (folder / "net").read_text().splitlines()[2:]] == ["lo"]
+        assert not Path("/root/quiclab-pwned").exists()
+
+
+@as_root
 def test_programs_in_private_folders_run_nonetheless() -> None:
     """A study, its client and Python's packages below a folder that only root may enter."""
     with open_folder() as folder:

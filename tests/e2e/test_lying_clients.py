@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from small_study import quiclab
 from stack_study import run_arms
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
@@ -50,6 +52,21 @@ def test_what_the_packets_show_decides(tmp_path: Path, protocol: str, claims: st
     status, reason = found.pop("abort")
     assert (status, reason.split(" instead ")[1]) == ("failed", "of 200000, as the packets show")
     assert found == {lie: ("failed" if why else "verified", why) for lie, why in lies.items()}
+
+
+def test_a_client_that_says_nothing_can_be_compared(tmp_path: Path) -> None:
+    """Its times are those of the packets; beside a client that tells of itself both have every number they need."""
+    arms = {f"{protocol}-own": _arm(protocol, "honest") for protocol in ("h2", "h3")}
+    arms["h2-known"] = 'protocol = "h2"\nserver = "caddy"\nclient = "curl-cffi"\n'
+    found = run_arms(tmp_path, arms, size=_SIZE)
+    assert {name: trial["status"] for name, trial in found.items()} == dict.fromkeys(arms, "verified")
+    done = quiclab("report", tmp_path / "study")
+    assert done.returncode == 0, done.stdout + done.stderr
+    metrics = pl.read_parquet(tmp_path / "study" / "metrics.parquet")
+    for name, trial in found.items():
+        own = dict(metrics.filter(pl.col("trial_id") == trial["trial_id"]).select("name", "value").iter_rows())
+        assert 0 < own["setup_ms"] < own["ttfb_ms"] < own["ttlb_ms"], name
+        assert own["goodput_bit_per_s"] == pytest.approx(200_000 * 8 / own["ttlb_ms"] * 1e3), name
 
 
 @pytest.mark.parametrize("protocol", ["h2", "h3"])

@@ -29,6 +29,7 @@ from quiclab.cli import (
 )
 from quiclab.cli.streams import ended_in_order, patient_streams
 from quiclab.cli.trouble import code_of
+from quiclab.visible import guard_terminal
 
 _VERBS = (
     *(plan, run, report, compare, figure, sql, decode, export, trial, bundle, remark),
@@ -69,6 +70,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; every trouble of a user's making is one clear message and a documented exit code."""
     patient_streams()
+    guard_terminal()
     with ended_in_order():
         return code_of(lambda: _run(argv))
 

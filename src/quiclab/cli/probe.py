@@ -110,7 +110,7 @@ def _looks_and_trials(order: Order, study_dir: StudyDir, wanted: Any) -> int:
     from quiclab.cli.trials import run_trials
     from quiclab.plan.probing import describe_probe, planned_requests, probe_study
     from quiclab.runner.allowance import Allowance, Bounds
-    from quiclab.runner.probe import CLIENT, Probe, open_laboratory_for_probe, run_probe_trial
+    from quiclab.runner.probe import CLIENT, Probe, lend_ca, open_laboratory_for_probe, run_probe_trial
     from quiclab.spec.resolved import resolved_json
     from quiclab.testbed.backend import choose_backend
     from quiclab.testbed.forwarded import ForwardedWay
@@ -121,11 +121,11 @@ def _looks_and_trials(order: Order, study_dir: StudyDir, wanted: Any) -> int:
 
     look_limits = Limits(trial=min(_LOOK_LIMIT, order.limits.trial), lateness_p99=_UNHURRIED)
     look_study = study_of(order.targets, LinkPath(name="look", mtu=order.path.mtu), look_limits, {})
-    laboratory = open_laboratory_for_probe(look_study, study_dir.root, wanted or choose_backend()[0], [order.ca])
+    laboratory = open_laboratory_for_probe(look_study, study_dir.root, wanted or choose_backend()[0])
     bounds = Bounds(order.requests, order.body_bytes, order.pause)
     allowance = Allowance(study_dir.root / "requests.json", bounds)
     targets = {target.name: target for target in order.targets}
-    probe = Probe(laboratory, targets, ForwardedWay(), allowance, order.ca, order.insecure)
+    probe = Probe(laboratory, targets, ForwardedWay(), allowance, lend_ca(laboratory, order.ca), order.insecure)
     kept = _kept(study_dir)
     if kept is None:
         share = order.body_bytes.bytes // max(planned_requests(order.targets, order.pairs).values())

@@ -48,7 +48,7 @@ _OUTCOMES = ("migrated", "reconnected", "unproven", "failed")
 
 def _outcome(record: Mapping[str, Any], status: str) -> str:
     if status != "verified":
-        return "failed"
+        return status
     if (record.get("asked") or {}).get("migration") is None:
         return "reconnected"
     return "migrated" if record["proof"]["migrated"] is True else "unproven"

@@ -213,6 +213,12 @@ def _limits(main: list[Comparison], controls: list[Comparison], metric: Metric, 
         notes.append(
             f"No {metric.title} of {wording.counted(unmeasured, 'verified trial')}: left out of the comparison."
         )
+    unproven = sum(c.baseline.unproven + c.other.unproven for c in main)
+    if unproven:
+        notes.append(
+            f"Nothing shows what the client got in {wording.counted(unproven, 'unproven trial')}: left out of the "
+            "comparison."
+        )
     pairs = min((comparison.pairs for comparison in main), default=0)
     needed = statistics.pairs_needed(alpha, len(main)) if main else 0
     if 0 < pairs < needed:

@@ -42,9 +42,9 @@ class TrialResult:
     trial_id: str
     block: int
     status: str
-    """'verified' or 'failed'."""
+    """'verified', 'failed' or 'unproven'."""
     value: float | None
-    """In the metric's unit; None where it failed or could not be measured."""
+    """In the metric's unit; None where it failed, is unproven or could not be measured."""
     reason: str
 
 
@@ -72,6 +72,11 @@ class ArmResult:
     def failures(self) -> int:
         """Trials that failed or reached their time limit: censored, never dropped."""
         return sum(trial.status == "failed" for trial in self.trials)
+
+    @property
+    def unproven(self) -> int:
+        """Trials of which nothing shows what their client got: left out, and said so."""
+        return sum(trial.status == "unproven" for trial in self.trials)
 
     @property
     def unmeasured(self) -> int:

@@ -23,6 +23,8 @@ from quiclab.report.study import DECODE_STATS, Study, read_json, read_table
 from quiclab.report.text_table import TextTable
 from quiclab.store.layout import DAMAGED
 
+_STATUSES = ("verified", "failed", "unproven", "void", DAMAGED)
+
 
 def trust_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
     """All of them, in the order of the page."""
@@ -70,12 +72,13 @@ def _counts(study: Study) -> TextTable:
         count = Counter(attempts["status"].to_list())
         reasons = Counter(r or "no reason given" for r in attempts.filter(pl.col("status") != "verified")["reason"])
         told = "; ".join(f"{reason} ({n})" for reason, n in reasons.most_common(5))
-        rows.append((str(arm), str(kind), *(str(count[s]) for s in ("verified", "failed", "void", DAMAGED)), told))
+        rows.append((str(arm), str(kind), *(str(count[s]) for s in _STATUSES), told))
     return TextTable(
         "Trials",
-        "Failed: an endpoint's fault, ranks worst. Void: the laboratory's fault, run again with its block. Damaged: "
+        "Failed: an endpoint's fault, ranks worst. Unproven: neither packets nor an account of the client show what it "
+        "got, so that the trial is left out. Void: the laboratory's fault, run again with its block. Damaged: "
         "verified, but files were lost since.",
-        ("arm", "kind", "verified", "failed", "void", "damaged", "reasons"),
+        ("arm", "kind", *_STATUSES, "reasons"),
         tuple(sorted(rows, key=lambda row: (row[1] != "main", row[0]))),
         "No trial is on record.",
     )

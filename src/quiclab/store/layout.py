@@ -26,7 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from quiclab.errors import BusyError, HostError
+from quiclab.errors import BusyError, DecodeError, HostError
+from quiclab.store.own_files import refuse_links
 
 Status = Literal["verified", "failed", "unproven", "void"]
 """What the ledger says of an attempt. A verified one whose files are no longer whole is told as `DAMAGED`."""
@@ -47,6 +48,12 @@ class Attempt:
     status: str
     """A `Status`, or `DAMAGED` where the study's files are looked at."""
     reason: str
+
+    def __post_init__(self) -> None:
+        """Both name folders. Raises DecodeError for what no plan could have made."""
+        if not re.fullmatch(r"[\w-]+", str(self.trial_id)) or type(self.attempt) is not int:
+            told = f"the ledger names an attempt {self.attempt!r} at a trial {self.trial_id!r}"
+            raise DecodeError(told, "it is damaged, or no ledger of quiclab's")
 
 
 @dataclass(frozen=True)
@@ -127,6 +134,8 @@ class StudyDir:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the directory: one run at a time. The kernel lets go when the process ends, however it ends."""
+        with disk_errors(self.root):
+            refuse_links(self.root)
         with disk_errors(self.root), (self.root / ".lock").open("a+") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -169,13 +178,17 @@ def _refusal(error: Exception) -> OSError | None:
     return OSError(int(number[1]), os.strerror(int(number[1]))) if number else None
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write beside, then rename: readers see the old file or the new one, never half of it."""
+def write_atomically(path: Path, content: str | bytes, *, mode: int | None = None) -> None:
+    """Write beside, then rename: readers see the old file or the new one, never half of it. `mode` is the file's; None
+    leaves it to the user's umask."""
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.new")
         data = content.encode() if isinstance(content, str) else content
-        with temporary.open("wb") as file:
+        temporary.unlink(missing_ok=True)
+        with temporary.open("xb") as file:
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

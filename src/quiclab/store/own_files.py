@@ -8,6 +8,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from quiclab.errors import DecodeError
+
+_SHOWN = 10
+
 
 def is_own_file(file: Path, root: Path) -> bool:
     """Whether `file` is a regular file below `root`, with no symbolic link between."""
@@ -22,12 +26,24 @@ def own_files(folder: Path, root: Path) -> list[Path]:
         return sorted(folder / entry.name for entry in entries if entry.is_file(follow_symlinks=False))
 
 
-def links_below(root: Path) -> Iterator[Path]:
-    """Every symbolic link below `root`; none of them is followed."""
-    for folder, folders, files in os.walk(root):
-        for name in (*folders, *files):
-            if (path := Path(folder, name)).is_symlink():
-                yield path
+def refuse_links(root: Path) -> None:
+    """Before anything of a study is written or packed. Raises DecodeError with the symbolic links below `root`."""
+    found = tuple(str(path) for path in _links_below(root))
+    if found:
+        raise DecodeError(
+            "a study has no symbolic links: what they lead to would be overwritten, or packed for others",
+            "remove them; where a folder of yours lies elsewhere, mount it here (mount --bind)",
+            found[:_SHOWN] + ((f"and {len(found) - _SHOWN} more",) if len(found) > _SHOWN else ()),
+        )
+
+
+def _links_below(folder: Path) -> Iterator[Path]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_symlink():
+                yield Path(entry.path)
+            elif entry.is_dir(follow_symlinks=False):
+                yield from _links_below(Path(entry.path))
 
 
 def _is_below(path: Path, root: Path) -> bool:

@@ -55,7 +55,7 @@ STREAMS = of_logs(
 
 HTTP_FRAMES = of_logs(
     "http_frames",
-    "One HTTP/2 frame (RFC 9113 section 6) or HTTP/3 frame (RFC 9114 section 7).",
+    "One HTTP/2 frame (RFC 9113 section 6), HTTP/3 frame (RFC 9114 section 7), or header of an HTTP/1.1 message.",
     VANTAGE,
     CONNECTION,
     replace(
@@ -63,7 +63,7 @@ HTTP_FRAMES = of_logs(
         doc="In a capture: the frame's first byte could be read, with all before it (over TLS, once its record was "
         "whole). In a program's log: as it was logged. " + TIME.doc,
     ),
-    Column("http_version", pl.String, "", NEVER, "`HTTP/2` or `HTTP/3`."),
+    Column("http_version", pl.String, "", NEVER, "`HTTP/1.1`, `HTTP/2` or `HTTP/3`."),
     EVENT,
     DIRECTION,
     STREAM_ID,

@@ -236,7 +236,8 @@ PARAMETERS = of_logs(
     Column(
         "name", pl.String, "", NEVER,
         "`event.member`, or `event.owner.member`: `settings.server.max_frame_size`, "
-        "`parameters_set.client.initial_max_data`. The owner is `local` or `remote` where the log does not say whose "
+        "`parameters_set.client.initial_max_data`. `connection_id_updated.server`: packets to the server bear another "
+        "Destination Connection ID from here on. The owner is `local` or `remote` where the log does not say whose "
         "it is.",
     ),
     Column("value", pl.String, "", NEVER, "Its value as text; JSON where it is no scalar."),
@@ -259,8 +260,8 @@ FRAMES = of_logs(
     Column("fin", pl.Boolean, "", "the log does not say, which means false", "Whether the stream ends here."),
     Column(
         "value", pl.UInt64, "", "the frame has no such field",
-        "The frame's number: the limit of MAX_* and *_BLOCKED, an error code, a sequence number, or the type of a "
-        "frame without a name.",
+        "The frame's number: the limit of MAX_* and *_BLOCKED, an error code, a sequence number, the type of a frame "
+        "without a name; of extensions for several paths: the path.",
     ),
     Column(
         "detail", pl.String, "", "nothing to say",

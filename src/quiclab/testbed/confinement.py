@@ -79,8 +79,9 @@ def mount_work_dir(folder: Path) -> None:
     _libc.mount("tmpfs", str(folder), "tmpfs", _FLAGS | follow, "mode=0755")
 
 
-def confine(work_dir: Path, shown: Iterable[Path]) -> Confinement:
-    """Make the namespaces. `shown` must be reachable for the programs beside `work_dir`; what is not there is left out.
+def confine(work_dir: Path | None, shown: Iterable[Path]) -> Confinement:
+    """Make the namespaces. `shown` must be reachable for the programs beside `work_dir`, if there is one, which
+    `mount_work_dir` made; what is not there is left out.
 
     Raises HostError.
     """
@@ -122,12 +123,13 @@ def _user_namespace(owner: Owner) -> int:
         return os.open(f"/proc/{process.pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
 
 
-def _mount_namespace(work_dir: Path, shown: tuple[Path, ...], owner: Owner) -> int:
+def _mount_namespace(work_dir: Path | None, shown: tuple[Path, ...], owner: Owner) -> int:
     """A file descriptor of a new mount namespace for `owner`. The calling thread ends up in it."""
     _libc.unshare(_libc.CLONE_NEWNS, "a mount namespace")
-    # Programs may follow their own symbolic links.
-    _libc.mount("none", str(work_dir), None, _libc.MS_REMOUNT | _libc.MS_BIND | _FLAGS)
-    barriers = barriers_before((work_dir, *shown), owner)
+    if work_dir is not None:  # programs may follow their own symbolic links
+        _libc.mount("none", str(work_dir), None, _libc.MS_REMOUNT | _libc.MS_BIND | _FLAGS)
+        shown = (work_dir, *shown)
+    barriers = barriers_before(shown, owner)
     with contextlib.ExitStack() as stack:
         kept = {}
         for path in barriers:

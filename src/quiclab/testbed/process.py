@@ -22,6 +22,7 @@ from quiclab.testbed.confinement import ORDINARY_ID, Confinement
 from quiclab.testbed.listening import Kind, ListeningPorts
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process_cost import reap
+from quiclab.visible import visible
 
 _LONGEST_WORDS = 500
 
@@ -153,7 +154,7 @@ class Process:
         if self._output is None or not self._output.exists():
             return ""
         text = self._output.read_text(errors="replace").strip().splitlines()
-        words = " | ".join(line.strip() for line in text[-lines:])
+        words = visible(" | ".join(line.strip() for line in text[-lines:]))
         return words if len(words) <= _LONGEST_WORDS else f"… {words[-_LONGEST_WORDS:]}"
 
     def wait_for_sockets(self, port: int, kinds: Sequence[Kind], timeout_s: float) -> None:

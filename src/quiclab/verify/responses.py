@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the packets at the client's end show of HTTP: every response of the measured connections, as `trial.json` has it.
+"""What packets at the client's end show of HTTP: every response of the measured connections, as `trial.json` has it.
 
 The rows are those that `decoders.decode_trial` found in the client's capture, so that verdict, metrics and report rest
 on one reading of the packets.
@@ -46,4 +46,4 @@ def closed_because(tables: Mapping[str, pl.DataFrame]) -> str | None:
     if found.is_empty():
         return None
     name, advice = found.select("name", "advice").row(0)
-    return _REASONS.get(name, advice)
+    return _REASONS.get(name, str(advice))

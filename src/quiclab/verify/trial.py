@@ -42,8 +42,8 @@ def judge(folder: Path, tables: Mapping[str, pl.DataFrame] | None = None, decryp
     """Judge the attempt in `folder` by its files and its decoded tables, and complete its trial.json.
 
     Without `tables` what they said when it was first judged still holds. tshark is asked where the verdict rests on it.
-    With `decrypt` it is in any case: that takes some 0.2 s, so it is for the time after the last trial. It may be called
-    again, and from several threads for different folders.
+    With `decrypt` it is in any case: that takes some 0.2 s, so it is for the time after the last trial. It may be
+    called again, and from several threads for different folders.
     """
     document: dict[str, Any] = json.loads((folder / "trial.json").read_text())
     before = document.get("proof", {})

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Headers between the link layer and IP: tags of VLANs, PPP, PPPoE and MPLS, one inside the other as often as frames
-//! have them.
+//! Headers between the link layer and IP: tags of VLANs, PPP, `PPPoE` and MPLS, one inside the other as often as
+//! frames have them.
 
-/// Headers followed before giving up: two tags, PPPoE and PPP are four.
+/// Headers followed before giving up: two tags, `PPPoE` and PPP are four.
 const MAX_HEADERS: usize = 8;
 
 const VLAN_TAGS: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
@@ -21,7 +21,7 @@ pub(super) enum Inside<'a> {
     Ip(&'a [u8], u32),
     /// Another protocol.
     Other,
-    /// Perhaps IP, within a header that is not read: the EtherType, or PPP's protocol.
+    /// Perhaps IP, within a header that is not read: the `EtherType`, or PPP's protocol.
     Hidden(u16),
     /// Too little to tell.
     Cut,
@@ -70,7 +70,7 @@ pub(super) fn by_version(rest: Rest<'_>) -> Inside<'_> {
     }
 }
 
-/// What follows a header of `length` bytes whose EtherType stands at `at`.
+/// What follows a header of `length` bytes whose `EtherType` stands at `at`.
 pub(super) fn behind_ethertype(rest: Rest<'_>, at: usize, length: usize) -> Inside<'_> {
     let found = || {
         let (mut kind, mut rest) = (rest.u16(at)?, rest.skip(length)?);

@@ -53,7 +53,7 @@ impl LinkType {
             Self::LinuxCooked2 => behind_ethertype(rest, 0, 20),
             Self::Ppp => ppp(rest),
             Self::PppOrCiscoHdlc => match frame.first() {
-                // Unicast or broadcast, a control byte, and an EtherType.
+                // Unicast or broadcast, a control byte, and an `EtherType`.
                 Some(0x0f | 0x8f) => behind_ethertype(rest, 2, 4),
                 _ => ppp(rest),
             },

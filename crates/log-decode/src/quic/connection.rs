@@ -60,6 +60,8 @@ pub(super) struct Connection {
     retried: [Option<ConnectionId>; 2],
     /// Its start is not in the capture.
     is_late: bool,
+    /// An end has given connection ids for other paths than the first.
+    pub(super) has_paths: bool,
     /// Attempts at a packet number each way that nothing leads to.
     searches: [u8; 2],
     /// What the packets each way have borne so far.
@@ -92,6 +94,7 @@ impl Connection {
             hellos: [false; 2],
             retried: [None; 2],
             is_late: false,
+            has_paths: false,
             searches: [0; 2],
             dcids: Default::default(),
             name: name.into(),

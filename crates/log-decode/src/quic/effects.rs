@@ -101,6 +101,7 @@ impl Connection {
             }
             Frame::Extension(extension) => {
                 if let Some((id, reset_token)) = extension.id {
+                    self.has_paths = true;
                     self.peers.learn(id, row.way.sender());
                     self.peers.add_reset_token(reset_token);
                 }

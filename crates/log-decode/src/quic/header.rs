@@ -110,13 +110,15 @@ impl<'a> Header<'a> {
         let Some(version) = Version::of(version) else {
             return Some(Self::OtherVersion { version, dcid });
         };
-        let kind = match (first >> 4 & 3, version) {
-            (1, Version::V2) => Kind::Initial,
-            (2, Version::V2) => Kind::ZeroRtt,
-            (3, Version::V2) => Kind::Handshake,
-            (0, Version::V1 | Version::Draft(_)) => Kind::Initial,
-            (1, Version::V1 | Version::Draft(_)) => Kind::ZeroRtt,
-            (2, Version::V1 | Version::Draft(_)) => Kind::Handshake,
+        // Version 2 counts from one on, and Retry is what is left (RFC 9369 section 3.2).
+        let type_bits = match version {
+            Version::V2 => (first >> 4).wrapping_sub(1) & 3,
+            Version::V1 | Version::Draft(_) => first >> 4 & 3,
+        };
+        let kind = match type_bits {
+            0 => Kind::Initial,
+            1 => Kind::ZeroRtt,
+            2 => Kind::Handshake,
             _ => Kind::Retry,
         };
         let mut long = Long {

@@ -86,7 +86,7 @@ impl Connections {
         };
         connection.peers.learn(long.dcid, End::Server);
         let (index, gone) = self.directory.insert(Box::new(connection));
-        self.finish_oldest(gone, tables);
+        Self::finish_oldest(gone, tables);
         let candidate = Candidate {
             index,
             way,
@@ -98,7 +98,7 @@ impl Connections {
     }
 
     /// A connection had to go for a new one.
-    pub(super) fn finish_oldest(&self, gone: Option<Box<Connection>>, tables: &mut Tables) {
+    pub(super) fn finish_oldest(gone: Option<Box<Connection>>, tables: &mut Tables) {
         if let Some(mut gone) = gone {
             gone.finish(tables);
             tables.count(

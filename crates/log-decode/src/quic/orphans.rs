@@ -203,7 +203,7 @@ impl Connections {
             connection.peers.learn(id, found.way.reverse().sender());
         }
         let (index, gone) = self.directory.insert(Box::new(connection));
-        self.finish_oldest(gone, tables);
+        Self::finish_oldest(gone, tables);
         tables.count(
             "late_connection",
             Severity::DataLoss,

@@ -6,6 +6,7 @@ use super::keyring::Opening;
 use super::wire::ConnectionId;
 use super::{unopened, Connections, UdpDatagram};
 use crate::tables::Tables;
+use crate::Severity;
 
 impl Connections {
     /// Open a packet as one of `candidates`, who may have been found by its connection id; what fails first is kept in
@@ -96,6 +97,16 @@ impl Connections {
                 connection.recovery.miss();
             }
             if owner.is_none() && self.count_closed_version(datagram.path(), tables) {
+                return Some(packet.len());
+            }
+            let is_proven = matches!(failed, Some((_, Opening::Failed { proven: true })));
+            let connection = owner.and_then(|owner| self.directory.get(owner.index));
+            if is_proven && connection.is_some_and(|connection| connection.has_paths) {
+                tables.count(
+                    "other_paths",
+                    Severity::DataLoss,
+                    "packets of connections over several paths, of which only those of the first path are opened",
+                );
                 return Some(packet.len());
             }
             unopened::count(

@@ -5,7 +5,7 @@ use super::rows::Rows;
 use super::segment::{Segment, FIN, RST, SYN};
 use super::stray::is_stray;
 use super::stream::Piece;
-use super::undecided::{self, Undecided};
+use super::undecided::{self, Kept, Undecided};
 use super::way::Way;
 use crate::tables::{HandshakeStep, Packet, Tables};
 use crate::tls::keylog::KeyLog;
@@ -75,23 +75,25 @@ impl Flow {
     }
 
     /// Take what has waited, now that `client` is told.
-    fn catch_up(&mut self, client: SocketAddr, mut waiting: Box<Undecided>, tables: &mut Tables) {
-        let kept = waiting.drain();
+    fn catch_up(&mut self, client: SocketAddr, kept: &[Kept], tables: &mut Tables) {
         if let Some(first) = kept.first() {
             self.decide(client, &first.segment());
         }
-        for kept in &kept {
+        for kept in kept {
             self.take(&kept.segment(), tables);
         }
     }
 
     /// Take a segment.
     pub(super) fn segment(&mut self, segment: &Segment<'_>, tables: &mut Tables) {
-        let Some(mut waiting) = self.undecided.take() else {
+        if self.undecided.is_none() {
             return self.take(segment, tables);
+        }
+        let Some(mut waiting) = self.undecided.take() else {
+            return;
         };
         match waiting.take(segment) {
-            Some(client) => self.catch_up(client, waiting, tables),
+            Some(client) => self.catch_up(client, &waiting.drain(), tables),
             None => self.undecided = Some(waiting),
         }
     }
@@ -99,8 +101,8 @@ impl Flow {
     /// Nothing more may wait: the ports tell the client.
     fn stop_waiting(&mut self, tables: &mut Tables) {
         let waiting = self.undecided.take();
-        if let Some((client, waiting)) = waiting.and_then(|all| Some((all.by_port()?, all))) {
-            self.catch_up(client, waiting, tables);
+        if let Some((client, mut waiting)) = waiting.and_then(|all| Some((all.by_port()?, all))) {
+            self.catch_up(client, &waiting.drain(), tables);
         }
     }
 

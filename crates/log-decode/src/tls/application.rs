@@ -262,10 +262,10 @@ mod tests {
                 "frame_type",
                 "stream_id",
                 "end_stream"
-            ])[..2],
+            ])[2..4],
             ["2|down|settings||", "2|down|headers|1|true"]
         );
-        assert_eq!(frames.rows(), 3);
+        assert_eq!(frames.rows(), 5);
         let requests = finished.table("http_requests").unwrap();
         assert_eq!(
             requests.lines(&["http_version", "stream_id", "url", "status"]),

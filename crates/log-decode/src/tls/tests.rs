@@ -233,8 +233,7 @@ fn tls_in_a_tunnel_is_opened() {
     let inner = include_str!("vectors/tls12-aes256-gcm.txt");
     let hex = |text: &str| {
         text.bytes()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
+            .fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
     };
     let asked = format!("up {}\n", hex("CONNECT h:443 HTTP/1.1\r\nHost: h\r\n\r\n"));
     let granted = format!("down {}\n", hex("HTTP/1.1 200 OK\r\n\r\n"));
@@ -246,7 +245,7 @@ fn tls_in_a_tunnel_is_opened() {
         let too_deep = u64::from(tunnels > 3);
         assert_eq!(finished.stats.get("unknown_application_protocol"), too_deep);
         if too_deep == 0 {
-            assert_eq!(frames(&finished), PREFACE_FRAMES);
+            assert_eq!(frames(&finished)[2 * tunnels..], PREFACE_FRAMES);
             assert_eq!(finished.stats.iter().count(), 0);
         }
     }

@@ -103,3 +103,25 @@ fn an_interface_whose_options_break_off_has_no_times() {
     assert_eq!(capture.rows("ip_packets"), 1);
     assert_eq!(findings(&capture), ["data_loss malformed_options 1"]);
 }
+
+/// Frames of every link layer, cut everywhere and with any byte at the front, become a row or a finding.
+#[test]
+fn every_frame_is_told_of() {
+    for link in [0, 1, 9, 12, 50, 51, 101, 104, 113, 219, 127] {
+        let front = [
+            &[0; 12][..],
+            &[0x81, 0, 0, 7, 0x88, 0x47, 0, 1, 1, 64],
+            &udp4(),
+        ]
+        .concat();
+        for cut in 0..front.len() {
+            for byte in [0, 0x0f, 0x21, 0x45, 0x60, 0x81, 0xff] {
+                let mut frame = front[cut..].to_vec();
+                frame[0] = byte;
+                let capture = framed(link, &frame);
+                let told = capture.rows("ip_packets") + findings(&capture).len();
+                assert!(told > 0, "{link} {cut} {byte}");
+            }
+        }
+    }
+}

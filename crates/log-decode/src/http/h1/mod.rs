@@ -7,9 +7,10 @@ mod reader;
 mod tests;
 
 use super::both::Both;
+use super::detail::Detail;
 use super::exchange::{Context, Exchange, Span};
 use super::fields::Fields;
-use crate::tables::Tables;
+use crate::tables::{HttpFrame, Tables};
 use crate::{Direction, End, Severity};
 use reader::{Event, Framing, Reader};
 use std::collections::VecDeque;
@@ -216,11 +217,13 @@ impl Connection {
             pending.exchange.header_section(direction, span, bytes);
             pending.exchange.fields(direction, &fields, span.last_ns);
             self.pending.push_back(pending);
+            self.row(direction, span, bytes, &fields, tables);
             self.requests += 1;
             return Some(head::framing(&fields, Framing::Length(0)));
         }
         let fields = head::response(head)?;
         let status: u16 = fields.get(":status")?.parse().ok()?;
+        self.row(direction, span, bytes, &fields, tables);
         if self.requests == 0 && self.pending.is_empty() {
             self.answer_to_the_unseen();
         }
@@ -250,6 +253,35 @@ impl Connection {
         } else {
             head::framing(&fields, Framing::UntilClose)
         })
+    }
+
+    /// A header, as later versions have it in a frame.
+    fn row(
+        &self,
+        direction: Direction,
+        span: Span,
+        length_bytes: u64,
+        fields: &Fields,
+        tables: &mut Tables,
+    ) {
+        let mut detail = Detail::default();
+        detail.fields(fields);
+        detail.count_cut(&mut tables.stats);
+        tables.http_frames.push(HttpFrame {
+            vantage: self.context.vantage(),
+            connection: Some(&self.context.connection),
+            time_ns: span.first_ns,
+            http_version: self.context.http_version,
+            event: direction.event(self.context.vantage),
+            direction: Some(direction.as_str()),
+            stream_id: None,
+            frame_type: "headers",
+            length_bytes: Some(length_bytes),
+            end_stream: None,
+            value: None,
+            last_byte_ns: Some(span.last_ns),
+            detail: detail.finish().as_deref(),
+        });
     }
 
     /// A response whose request came before the capture: it has a row, and what follows on the connection is read.

@@ -182,6 +182,33 @@ fn requests_of_the_whole_server_have_no_path() {
     );
 }
 
+/// Headers are rows with their fields, in the words of the later versions, interim ones too.
+#[test]
+fn header_fields_are_told() {
+    let finished = decode(&PIPELINED[..3]);
+    assert_eq!(
+        lines(
+            &finished,
+            "http_frames",
+            &[
+                "http_version",
+                "direction",
+                "stream_id",
+                "frame_type",
+                "length_bytes",
+                "detail"
+            ]
+        ),
+        [
+            r#"HTTP/1.1|up||headers|28|{"fields":[[":method","GET"],[":scheme","https"],[":path","/a"],["host","h"]]}"#,
+            r#"HTTP/1.1|up||headers|48|{"fields":[[":method","POST"],[":scheme","https"],[":path","/b"],["host","h"],["content-length","4"]]}"#,
+            r#"HTTP/1.1|up||headers|35|{"fields":[[":method","HEAD"],[":scheme","http"],[":authority","other:80"],[":path","/c"]]}"#,
+            r#"HTTP/1.1|down||headers|25|{"fields":[[":status","100"]]}"#,
+            r#"HTTP/1.1|down||headers|77|{"fields":[[":status","200"],["content-type","text/css"],["transfer-encoding","gzip, Chunked"]]}"#,
+        ]
+    );
+}
+
 /// A response to what came before the capture has a row, and the next request is read.
 #[test]
 fn a_response_may_come_first() {

@@ -5,7 +5,7 @@
 
 use super::super::ack::Ack;
 use super::super::wire::{varint, ConnectionId};
-use super::Frame;
+use super::{Frame, Stop};
 use crate::tls::Reader;
 
 /// What a frame of an extension says, as far as anything rests on it.
@@ -19,8 +19,8 @@ pub(in crate::quic) struct Extension {
     pub(in crate::quic) id: Option<(ConnectionId, [u8; 16])>,
 }
 
-/// The frame of this type, if it is one of those; the inner `None` if it is malformed.
-pub(super) fn next<'a>(kind: u64, reader: &mut Reader<'a>) -> Option<Option<Frame<'a>>> {
+/// The frame of this type, if it is one of those.
+pub(super) fn next<'a>(kind: u64, reader: &mut Reader<'a>) -> Result<Frame<'a>, Stop> {
     let frame = match kind {
         0x02f5 => plain(reader, "time_stamp", 1, false),
         0x3e | 0x3f | 0x1522_8c00 | 0x1522_8c01 => path_ack(reader, kind & 1 == 1),
@@ -37,9 +37,9 @@ pub(super) fn next<'a>(kind: u64, reader: &mut Reader<'a>) -> Option<Option<Fram
         0x3e7c | 0x1522_8c0e => plain(reader, "path_cids_blocked", 2, true),
         0x9f_81a6 => observed_address(reader, 4),
         0x9f_81a7 => observed_address(reader, 16),
-        _ => return None,
+        _ => return Err(Stop::Unknown(kind)),
     };
-    Some(frame)
+    frame.ok_or(Stop::Malformed)
 }
 
 /// So many integers, the first of which is the frame's value.

@@ -12,10 +12,7 @@ pub(in crate::quic) fn next<'a>(reader: &mut Reader<'a>) -> Result<Frame<'a>, St
     match kind {
         0 => Ok(padding(reader)),
         0x01..=0x1f | 0x24 | 0x30 | 0x31 | 0xac | 0xaf => body(kind, reader).ok_or(Stop::Malformed),
-        _ => match extension::next(kind, reader) {
-            Some(frame) => frame.ok_or(Stop::Malformed),
-            None => Err(Stop::Unknown(kind)),
-        },
+        _ => extension::next(kind, reader),
     }
 }
 

@@ -57,6 +57,23 @@ fn frames_of_extensions_end_nothing() {
     assert_eq!(names(&tables), ["data_loss unknown_frame:0x20 1"]);
 }
 
+/// Of several paths only the first is opened; that the others are not is told, and which connection they are of.
+#[test]
+fn packets_of_other_paths_are_told() {
+    let talk = Talk::new();
+    let mut capture = Capture::new(talk.key_log(), None);
+    capture.hellos(&talk);
+    let frame = [&[0x7e, 0x78, 1, 0, 0, 4][..], b"path", &[9; 16]].concat();
+    capture.datagram(Down, &talk.packet(Level::Application, Down, 0, &frame));
+    capture.datagram(Up, &talk.packet(Level::Application, Up, 0, PING));
+    capture.client = "10.0.0.9:1234".parse().unwrap();
+    capture.datagram(Up, &[&[0x41][..], b"path", &[7; 40]].concat());
+    let tables = capture.finish();
+    assert_eq!(names(&tables), ["data_loss other_paths 1"]);
+    let packets = tables.table("packets").unwrap().lines(&["connection"]);
+    assert_eq!(packets.first(), packets.last());
+}
+
 /// A client that counts anew after a Retry does not send the same packet twice.
 #[test]
 fn numbers_may_start_again_after_a_retry() {

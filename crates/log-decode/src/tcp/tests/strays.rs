@@ -157,3 +157,43 @@ fn the_ports_tell_where_nothing_else_does() {
         assert!(packets.lines(&["connection"])[0].starts_with("10.0.0.2:5000-"));
     }
 }
+
+/// Segments with any numbers, flags and bytes become rows and nothing worse.
+#[test]
+fn nothing_that_is_made_up_fails() {
+    let mut state = 7_u64;
+    let mut next = |most: u64| {
+        state = (state.wrapping_mul(6_364_136_223_846_793_005)).wrapping_add(1);
+        (state >> 33) % most
+    };
+    let payloads = [
+        &b""[..],
+        GET,
+        ANSWER,
+        &[22, 3, 1, 0, 5, 1, 0, 0, 1, 0],
+        &[0; 1000],
+    ];
+    for round in 0..200 {
+        let lines: Vec<Line<'_>> = (0..60)
+            .map(|_| {
+                // Numbers near each other, and all over.
+                let mut number = |near: u64| {
+                    let most = if round % 2 == 0 { near } else { 1 << 32 };
+                    u32::try_from(next(most)).unwrap()
+                };
+                let (seq, ack) = (number(3000), number(3000));
+                let flags = [0, 0, 0, 1, SYN, RST][usize::try_from(next(6)).unwrap()];
+                let payload = payloads[usize::try_from(next(5)).unwrap()];
+                (
+                    next(2) == 0,
+                    seq,
+                    (next(4) > 0).then_some(ack),
+                    flags,
+                    payload,
+                )
+            })
+            .collect();
+        let rows = decoded((5000, 443), &lines).rows("packets");
+        assert_eq!(rows, lines.len());
+    }
+}
