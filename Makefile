@@ -20,7 +20,7 @@ test: ## from lint to real namespaces with real packets
 nightly: ## every study's small variant and every combination of programs, for two to three hours
 	@tools/setup.sh dev
 	@tools/stacks.sh
-	@tools/test_programs.sh all
+	@tools/test_programs.sh
 	@cargo test --quiet --release --workspace --exclude py-core --locked
 	@QUICLAB_REQUIRE=all .venv/bin/python -m pytest -m 'nightly or matrix'
 
