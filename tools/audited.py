@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judge what pip-audit wrote: 1 where something is known against a package, 0 else, with a line on what was not asked."""
+"""Judge what pip-audit wrote: 1 where something is known against a package, else 0; what was not asked is told."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ def judge(lock: str, found: Path) -> tuple[int, list[str]]:
              f"{', '.join(flaw['fix_versions']) or 'no version yet'}" for each, flaw in known]  # fmt: skip
     if not packages or unknown:
         which = f"{len(unknown)} of {len(packages)} packages" if packages else "packages"
-        lines.append(
-            f"lint: not checked: advisories on {which} of {lock}, as the index here has none or is out of reach"
-        )
+        lines.append(f"lint: not checked: advisories on {which} of {lock}, as their index has none or is out of reach")
     return int(bool(known)), lines
 
 
