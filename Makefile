@@ -13,14 +13,16 @@ stacks: setup ## install real clients, servers and proxies into .stacks
 demo: setup ## HTTP/3 against HTTP/2 in nine conditions, with a report at the end
 	@.venv/bin/quiclab run experiments/demo/spec.toml --out demo-study
 
-test: ## everything, from lint to real namespaces with real packets
+test: ## from lint to real namespaces with real packets
 	@tools/setup.sh dev
 	@tools/test.sh
 
-nightly: ## the small variant of every study, for about two hours
+nightly: ## every study's small variant and every combination of programs, for two to three hours
 	@tools/setup.sh dev
 	@tools/stacks.sh
-	@.venv/bin/python -m pytest -m nightly
+	@tools/test_programs.sh all
+	@cargo test --quiet --release --workspace --exclude py-core --locked
+	@QUICLAB_REQUIRE=all .venv/bin/python -m pytest -m 'nightly or matrix'
 
 lint: ## formatting, types, import rules
 	@tools/setup.sh dev

@@ -8,18 +8,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from quiclab.errors import DecodeError
+from quiclab.store.own_files import is_own_file, own_files
 from quiclab.tables import OF_STUDY, TABLES, Table
 
 if TYPE_CHECKING:
     import duckdb
 
-_TRIAL_ID = r"([0-9a-f]+)\.parquet$"
+_TRIAL_ID = r"/([0-9a-f]+)\.parquet$"
 _HINT = "give the folder that `quiclab run` made; `quiclab report STUDY` makes its tables anew"
 
 
@@ -27,7 +29,8 @@ class OpenedStudy:
     """Everything in a study directory that is a table. Nothing is read before it is asked for.
 
     A table of logs has one file per trial; here it is one table, with the column `trial_id` in front. `trials` has a
-    row per attempt, and `metrics` a row per verified trial and metric.
+    row per attempt, and `metrics` a row per verified trial and metric. Only tables that docs/reference/tables.md names
+    are there, and only from files of the study: no symbolic link in it is followed.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -38,11 +41,11 @@ class OpenedStudy:
             ("trials", directory / "tables" / "trials.parquet"),
             ("metrics", directory / "metrics.parquet"),
         ):
-            if file.is_file():
+            if is_own_file(file, directory):
                 self._files[name] = [file]
-        for folder in sorted((directory / "tables").glob("*/")):
-            if folder.name not in self._files and (files := sorted(folder.glob("*.parquet"))):
-                self._files[folder.name] = files
+        for name in sorted(TABLES.keys() - OF_STUDY.keys()):
+            if files := _files_of_trials(directory, name):
+                self._files[name] = files
         if "trials" not in self._files:
             raise DecodeError(f"{directory} is no study with tables: it has no tables/trials.parquet", _HINT)
 
@@ -65,8 +68,10 @@ class OpenedStudy:
         """A table that is read as far as it is needed. Raises DecodeError for one that is not there."""
         files = self._of(name)
         if not self._has_trial_ids(name):
-            return pl.scan_parquet(files)
-        rows = pl.scan_parquet(files, include_file_paths="trial_id", missing_columns="insert", extra_columns="ignore")
+            return pl.scan_parquet(files, glob=False)
+        rows = pl.scan_parquet(
+            files, include_file_paths="trial_id", missing_columns="insert", extra_columns="ignore", glob=False
+        )
         return rows.with_columns(pl.col("trial_id").str.extract(_TRIAL_ID)).select("trial_id", pl.exclude("trial_id"))
 
     def table(self, name: str) -> pl.DataFrame:
@@ -80,7 +85,7 @@ class OpenedStudy:
         """The rows of one trial, without `trial_id`; None where that trial has no such table."""
         file = self.directory / "tables" / name / f"{trial_id}.parquet"
         try:
-            return pl.read_parquet(file) if file.is_file() else None
+            return pl.read_parquet(file, glob=False) if is_own_file(file, self.directory) else None
         except (OSError, pl.exceptions.PolarsError) as error:
             raise DecodeError(f"{file} cannot be read: {str(error).splitlines()[0]}", _HINT) from error
 
@@ -120,16 +125,13 @@ class OpenedStudy:
                 raise DecodeError("two columns of the answer have the same name", "name one of them: AS …") from error
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """A DuckDB connection of your own in which every table is a view; the study's files are only read."""
-        import duckdb
+        """A DuckDB connection of your own in which every table is a view.
 
-        connection = duckdb.connect()
-        for name, files in self._files.items():
-            listed = ", ".join(_quoted(str(file)) for file in files)
-            source = f"read_parquet([{listed}], filename = true, union_by_name = true)"
-            trial_id = f"regexp_extract(filename, '{_TRIAL_ID}', 1) AS trial_id, " if self._has_trial_ids(name) else ""
-            connection.execute(f'CREATE VIEW "{name}" AS SELECT {trial_id}* EXCLUDE (filename) FROM {source}')  # noqa: S608
-        return connection
+        It reads the study's tables and nothing else, and writes no file; tables of your own in it are in memory.
+        """
+        from quiclab.sql_views import connect
+
+        return connect(self._files, frozenset(name for name in self._files if self._has_trial_ids(name)))
 
     def _schema(self, name: str) -> Table | None:
         """What is known about a table; None of one that another version of quiclab wrote."""
@@ -156,9 +158,9 @@ def _pandas_type(column: pl.Series) -> str | None:
     return name.lower() if column.dtype.is_float() else None
 
 
-def _quoted(text: str) -> str:
-    """As SQL writes a text."""
-    return "'" + text.replace("'", "''") + "'"
+def _files_of_trials(directory: Path, table: str) -> list[Path]:
+    """The files of a table of logs, one a trial."""
+    return [file for file in own_files(directory / "tables" / table, directory) if re.search(_TRIAL_ID, str(file))]
 
 
 def open_study(directory: str | Path) -> OpenedStudy:

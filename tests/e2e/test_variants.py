@@ -4,22 +4,21 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from small_study import QUICLAB, quiclab, trials, write_spec
+from plain_user import as_plain_user, open_folder
+from small_study import main_only, quiclab, trials, write_spec
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
 
 def _run(tmp_path: Path, *options: str, **changes: str | int) -> list[dict[str, object]]:
     study = tmp_path / "study"
-    done = quiclab("run", write_spec(tmp_path, **changes), "--out", study, *options)
+    done = quiclab("run", main_only(write_spec(tmp_path, **changes)), "--out", study, "--no-report", *options)
     assert done.returncode == 0, done.stdout + done.stderr
-    return [trial for trial in trials(study) if trial["row"]["kind"] == "main"]
+    return trials(study)
 
 
 def test_ipv6(tmp_path: Path) -> None:
@@ -54,7 +53,7 @@ def test_aioquic_at_both_ends(tmp_path: Path) -> None:
     spec.write_text(
         spec.read_text().replace('protocol = "h3"\nclient = "curl-cffi"', 'protocol = "h3"\nclient = "aioquic"')
     )
-    done = quiclab("run", spec, "--out", tmp_path / "study")
+    done = quiclab("run", main_only(spec), "--out", tmp_path / "study", "--no-report")
     assert done.returncode == 0, done.stdout + done.stderr
     h3 = [trial for trial in trials(tmp_path / "study") if trial["protocol"] == "h3"]
     for trial in h3:
@@ -85,31 +84,8 @@ def test_a_program_of_the_users_own(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="already a plain user")
 def test_a_plain_user(tmp_path: Path) -> None:
     """The same study as an ordinary user without any capability."""
-    python = Path("/usr/bin/python3")
-    folder = Path("/tmp/quiclab-plain-user-test")  # a home that the other user may enter
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(mode=0o777)
-    folder.chmod(0o777)
-    # A shell in between: it starts quiclab without the capabilities that setpriv itself still has.
-    prefix = [
-        "setpriv",
-        "--reuid=1000",
-        "--regid=1000",
-        "--clear-groups",
-        "--inh-caps=-all",
-        "sh",
-        "-c",
-        'exec "$@"',
-        "sh",
-    ]
-    readable = subprocess.run([*prefix, str(QUICLAB), "--help"], capture_output=True, check=False).returncode == 0
-    if not readable or not python.exists():
-        shutil.rmtree(folder)
-        pytest.skip("this checkout or its Python cannot be read by another user")
-    try:
+    with open_folder() as folder, as_plain_user() as before:
         spec = write_spec(folder)
-        done = quiclab("run", spec, "--out", folder / "study", before=prefix)
+        done = quiclab("run", spec, "--out", folder / "study", before=before)
         assert done.returncode == 0, done.stdout + done.stderr
         assert {trial["status"] for trial in trials(folder / "study")} == {"verified"}
-    finally:
-        shutil.rmtree(folder)

@@ -59,14 +59,16 @@ def run(arguments: argparse.Namespace) -> int:
     with study_dir.locked(), open_ledger(study_dir) as ledger, tempfile.TemporaryDirectory() as draft:
         rows = _rows_of(ledger, arguments.block)
         resolved = json.loads(study_dir.resolved.read_text())
-        name = f"{resolved['name']}-{rows[0]['block_id']}"
+        name = f"{resolved.get('name')}-{rows[0]['block_id']}"
+        if not re.fullmatch(r"[\w.-]+", name) or name.startswith("."):
+            raise DecodeError(f"{study_dir.resolved} names the study or its block {name!r}", "it is no name of a study")
         folder = StudyDir(Path(draft, name))
         with disk_errors(folder.root, "the study is untouched"):
             trials = _collect(study_dir, ledger, rows, folder)
         _analyse(folder)
         left_out = () if arguments.with_keys else take_keys_out(trials)
         target = arguments.out or Path(f"{name}.tar.gz")
-        write_atomically(target, pack(folder.root, name))
+        write_atomically(target, pack(folder.root, name), mode=0o600 if arguments.with_keys else None)
     for line in left_out:
         print(line)
     keys = "with keys: who has it can read the captures" if arguments.with_keys else "without keys"

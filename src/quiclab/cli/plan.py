@@ -12,8 +12,9 @@ from typing import Any
 
 from rich.console import Console
 
+from quiclab.cli.own_programs import missing_programs, own_programs
 from quiclab.cli.plan_text import print_plan
-from quiclab.endpoints import Uploads, find, look_for, names_by_role, objections
+from quiclab.endpoints import Uploads, find, names_by_role, objections
 from quiclab.endpoints.ecn import ecn_warnings
 from quiclab.errors import ExitCode
 from quiclab.plan.arms import ArmsSummary, arms_summary
@@ -27,7 +28,6 @@ from quiclab.spec.model import Arm, Role, Study, Workload
 from quiclab.spec.model import Path as NetworkPath
 from quiclab.spec.read import read_study
 from quiclab.spec.resolved import resolved_json
-from quiclab.testbed.host import bounded_run
 
 SHOWN_TRIALS = 20
 
@@ -98,9 +98,11 @@ def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:
         found.append(power.sentence)
     for arm, workloads in study.runs():
         found += [f"Arm {arm.name} cannot run: {reason}." for reason in objections(arm, workloads)]
-    found += [f"Not on this machine: {reason}." for reason in look_for(study.arms, bounded_run).missing]
+    found += [f"Not on this machine: {reason}." for reason in missing_programs(study)]
     for path in study.paths:
         found += ecn_warnings(study.arms, path) + block_warnings(study.arms, path)
+    if (own := own_programs(study)) is not None:
+        found.append(own)
     limited = {row.cell_id for row in rows if expected_duration(row, study) > study.limits.trial}
     if limited:
         found.append(

@@ -14,7 +14,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.probe_options import Order, add_options, read_order
-from quiclab.errors import ExitCode, HostError, QuiclabError, SpecError
+from quiclab.cli.trouble import code_of
+from quiclab.errors import ExitCode, HostError, SpecError
 from quiclab.spec.model import Limits
 from quiclab.spec.model import Path as LinkPath
 from quiclab.spec.target import Target
@@ -97,16 +98,8 @@ def _in_sandbox(order: Order, study_dir: StudyDir, backend: Any, nat: HostNat) -
     from quiclab.testbed.sandbox import run_in_sandbox
 
     def inside() -> int:
-        from quiclab.cli.trouble import tell
-
-        try:
-            return _looks_and_trials(order, study_dir, backend)
-        except QuiclabError as error:
-            tell(error)
-            return error.exit_code
-        except KeyboardInterrupt:
-            print("\ninterrupted: finished trials are kept; the same command continues")
-            return ExitCode.INTERRUPTED
+        told = "interrupted: finished trials are kept; the same command continues"
+        return code_of(lambda: _looks_and_trials(order, study_dir, backend), told)
 
     return run_in_sandbox(inside, connect=nat.connect)
 
@@ -117,7 +110,7 @@ def _looks_and_trials(order: Order, study_dir: StudyDir, wanted: Any) -> int:
     from quiclab.cli.trials import run_trials
     from quiclab.plan.probing import describe_probe, planned_requests, probe_study
     from quiclab.runner.allowance import Allowance, Bounds
-    from quiclab.runner.probe import CLIENT, Probe, open_laboratory_for_probe, run_probe_trial
+    from quiclab.runner.probe import CLIENT, Probe, lend_ca, open_laboratory_for_probe, run_probe_trial
     from quiclab.spec.resolved import resolved_json
     from quiclab.testbed.backend import choose_backend
     from quiclab.testbed.forwarded import ForwardedWay
@@ -132,7 +125,7 @@ def _looks_and_trials(order: Order, study_dir: StudyDir, wanted: Any) -> int:
     bounds = Bounds(order.requests, order.body_bytes, order.pause)
     allowance = Allowance(study_dir.root / "requests.json", bounds)
     targets = {target.name: target for target in order.targets}
-    probe = Probe(laboratory, targets, ForwardedWay(), allowance, order.ca, order.insecure)
+    probe = Probe(laboratory, targets, ForwardedWay(), allowance, lend_ca(laboratory, order.ca), order.insecure)
     kept = _kept(study_dir)
     if kept is None:
         share = order.body_bytes.bytes // max(planned_requests(order.targets, order.pairs).values())

@@ -9,7 +9,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab.errors import ExitCode, QuiclabError, SpecError
+from quiclab.cli.trouble import code_of
+from quiclab.errors import ExitCode, SpecError
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import StudyDir, disk_errors, write_atomically
 
@@ -69,17 +70,13 @@ def run(arguments: argparse.Namespace) -> int:
         keep_claims(study_dir, spec_file, claims)
 
         def trials() -> int:
-            from quiclab.cli.trials import run_trials
-            from quiclab.cli.trouble import tell
+            def work() -> int:
+                from quiclab.cli.trials import run_trials
 
-            try:
                 return run_trials(study, study_dir, arguments.backend, blocks=planned_blocks(study_dir))
-            except QuiclabError as error:
-                tell(error)
-                return error.exit_code
-            except KeyboardInterrupt:
-                print(f"\ninterrupted: finished trials are kept; continue with: quiclab run {study_dir.root}")
-                return ExitCode.INTERRUPTED
+
+            told = f"interrupted: finished trials are kept; continue with: quiclab run {study_dir.root}"
+            return code_of(work, told)
 
         while True:
             try:

@@ -66,6 +66,7 @@ class ChangingAddress:
             version = self.path.ip_version
             self.facts = Change(CLIENT_ADDRESSES[version], NEXT_CLIENT_ADDRESSES[version])
             os.mkfifo(self.pipe)
+            self.pipe.chmod(0o666)  # the client is another user; nobody else reaches the trial's folder
             # Open for writing too: so the client's end opens at once, and its going is no end of file.
             self._files = [os.open(self.pipe, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC), os.eventfd(0)]
             self._thread = threading.Thread(target=self._work, args=(self.asked, self.facts))

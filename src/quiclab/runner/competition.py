@@ -126,6 +126,8 @@ class Contest:
             for file, content in command.files.items():
                 file.parent.mkdir(exist_ok=True)
                 file.write_text(content)
+        for folder in (raw, home):
+            self._laboratory.confinement.give(folder)
         return commands
 
     def _start(self, each: Competitor, part: Part, commands: dict[Part, Command]) -> None:
@@ -140,6 +142,7 @@ class Contest:
                 self._topology.others[each.flow.pair][end],
                 work_dir=self._raw.parent / "home" / each.flow.label,
                 output=each.raw / f"{part}.out",
+                confinement=self._laboratory.confinement,
                 waits_for_go=command.waits_for_go,
             )
         )

@@ -12,14 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from quiclab.endpoints import Presence, look_for, objections
+from quiclab.endpoints._api import BoundedRun
 from quiclab.errors import HostError, SpecError
 from quiclab.runner import films
+from quiclab.runner.confined import confined_run, reached_by
 from quiclab.runner.cpu import Calibrations, calibrate
 from quiclab.runner.pages import ServedPage, place_page
 from quiclab.spec.model import Certificate, Study
 from quiclab.testbed import _libc
-from quiclab.testbed.certificates import HOST, Certificates, make_certificates
-from quiclab.testbed.host import bounded_run
+from quiclab.testbed.certificates import HOST, Certificates, lend, make_certificates
+from quiclab.testbed.confinement import Confinement, confine, mount_work_dir
 from quiclab.testbed.link import SERVER_ADDRESSES, Backend, node_addresses
 from quiclab.workloads import build_site
 
@@ -44,6 +46,8 @@ class Laboratory:
     """What clients send."""
     expected: dict[str, tuple[int, str]]
     """Object → bytes and SHA-256."""
+    confinement: Confinement
+    """Where programs under test run."""
     programs: Mapping[str, str] = field(default_factory=dict)
     """Every program of the arms → its version."""
     cannot_run: Mapping[str, str] = field(default_factory=dict)
@@ -64,10 +68,10 @@ class Laboratory:
         (self.work_dir / "hosts").write_text(_hosts(address))
 
     def trial_dir(self, trial_id: str) -> Path:
-        """An empty folder in memory for one trial."""
+        """An empty folder in memory for one trial, while that runs closed to other users: there are keys in it."""
         folder = self.work_dir / trial_id
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
+        folder.mkdir(mode=0o700)
         return folder
 
 
@@ -78,16 +82,17 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     memory file system.
     """
     check_supported(study)
-    present = check_present(study)
+    work_dir = study_dir / ".work"
+    mount_work_dir(work_dir)
+    confinement = confine(work_dir, reached_by(study))
+    present = check_present(study, confined_run(confinement))
     films.check_players(study.workloads)
     _small_tcp_tables()
-    work_dir = study_dir / ".work"
-    work_dir.mkdir(exist_ok=True)
-    _libc.mount("tmpfs", str(work_dir), "tmpfs", _libc.MS_NOSUID | _libc.MS_NODEV, "mode=0755")
     kinds = {arm.certificate for arm in study.arms}
     nodes = range(1, max(len(path.links) for path in study.paths))
     addresses = [*SERVER_ADDRESSES.values(), *(each for node in nodes for each in node_addresses(node).values())]
-    certificates = make_certificates(study_dir / "tls", tuple(addresses), kinds)
+    made = make_certificates(study_dir / "tls", tuple(addresses), kinds)
+    certificates = {kind: lend(each, work_dir / "tls") for kind, each in made.items()}
     hosts = work_dir / "hosts"
     hosts.write_text(_hosts(SERVER_ADDRESSES[4]))
     _libc.mount(str(hosts), "/etc/hosts", None, _libc.MS_BIND)
@@ -111,6 +116,8 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
         for name, content in site.files.items():
             ((uploads if workload.upload else root) / name).write_bytes(content)
             expected[name] = (len(content), hashlib.sha256(content).hexdigest())
+    for folder in ("tls", "kept"):
+        confinement.give(work_dir / folder)
     return Laboratory(
         study,
         backend,
@@ -119,6 +126,7 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
         root,
         uploads,
         expected,
+        confinement,
         present.versions,
         present.cannot_run,
         calibrate(study),
@@ -139,12 +147,12 @@ def check_supported(study: Study) -> None:
         raise SpecError("an arm asks for what its programs cannot do", "`quiclab doctor` lists what each can", found)
 
 
-def check_present(study: Study) -> Presence:
+def check_present(study: Study, run: BoundedRun) -> Presence:
     """Look for every program of every arm.
 
     Raises HostError with all that is missing where nothing is left to compare; else the other arms go on.
     """
-    presence = look_for(study.arms, bounded_run)
+    presence = look_for(study.arms, run)
     able = [arm for arm in study.measured_arms if arm.name not in presence.cannot_run]
     if presence.missing and len(able) < _LEAST_ARMS:
         told = "an arm asks for a program, or for a version of it, that is not here"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from quiclab.endpoints import PageContext, ServedHost
 from quiclab.spec.model import Certificate, Protocol, Workload
-from quiclab.testbed.certificates import Certificates, make_certificates
+from quiclab.testbed.certificates import Certificates, lend, make_certificates
 from quiclab.testbed.link import SERVER_ADDRESSES, host_address
 from quiclab.workloads import Site
 
@@ -63,8 +63,8 @@ def place_page(
         file = root / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
-    certificates = {
-        host.name: make_certificates(tls, [_address(number, version) for version in (4, 6)], kinds, host.name)
-        for number, host in enumerate(site.hosts)
-    }
+    certificates = {}
+    for number, host in enumerate(site.hosts):
+        made = make_certificates(tls, [_address(number, version) for version in (4, 6)], kinds, host.name)
+        certificates[host.name] = {kind: lend(each, work_dir / "tls") for kind, each in made.items()}
     return ServedPage(root, site, certificates)

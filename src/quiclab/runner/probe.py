@@ -22,15 +22,17 @@ from quiclab.errors import HostError, TrialError
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.allowance import Allowance
 from quiclab.runner.commands import arm_of, path_of
+from quiclab.runner.confined import confined_run, reached_by
 from quiclab.runner.document import read_json, trial_document
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
 from quiclab.runner.topology import Topology
 from quiclab.spec.model import Study
 from quiclab.spec.target import Target
-from quiclab.testbed import _libc, clock
+from quiclab.store.secrets import keep_safe
+from quiclab.testbed import clock
+from quiclab.testbed.confinement import confine, mount_work_dir
 from quiclab.testbed.forwarded import ForwardedWay
-from quiclab.testbed.host import bounded_run
 from quiclab.testbed.link import Backend
 from quiclab.testbed.namespace import RouteMetrics
 from quiclab.testbed.process import Process, collect, kill_everything_else
@@ -57,14 +59,23 @@ class Probe:
 
 
 def open_laboratory_for_probe(study: Study, study_dir: Path, backend: Backend) -> Laboratory:
-    """A laboratory without servers. Must run inside the sandbox. Raises HostError where the client is not here."""
-    found = find("client", CLIENT).probe(bounded_run)
+    """A laboratory without servers. Must run inside the sandbox.
+
+    Raises HostError where the client is not here."""
+    work_dir = study_dir / ".work"
+    mount_work_dir(work_dir)
+    confinement = confine(work_dir, reached_by(study))
+    found = find("client", CLIENT).probe(confined_run(confinement))
     if not isinstance(found, Available):
         raise HostError(f"the client {CLIENT} is not here: {found.reason}", found.install)
-    work_dir = study_dir / ".work"
-    work_dir.mkdir(exist_ok=True)
-    _libc.mount("tmpfs", str(work_dir), "tmpfs", _libc.MS_NOSUID | _libc.MS_NODEV, "mode=0755")
-    return Laboratory(study, backend, work_dir, {}, work_dir, work_dir, {}, {CLIENT: found.version})
+    return Laboratory(study, backend, work_dir, {}, work_dir, work_dir, {}, confinement, {CLIENT: found.version})
+
+
+def lend_ca(laboratory: Laboratory, ca: Path) -> Path:
+    """A copy of the authorities to trust that the client can read, wherever theirs lies."""
+    lent = laboratory.work_dir / "ca.pem"
+    shutil.copyfile(ca, lent)
+    return lent
 
 
 def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
@@ -87,6 +98,7 @@ def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
             summary = _transfer(probe, row, raw, min(left, probe.most_bytes or left), facts, stack)
     finally:
         kill_everything_else()
+    keep_safe(folder)
     shutil.rmtree(home, ignore_errors=True)
     document = trial_document(laboratory, row, attempt, (started, clock.read()), facts)
     account = read_json(raw / "client.json")
@@ -135,6 +147,7 @@ def _transfer(
     command = _command(probe, row, raw, most_bytes)
     for file, content in command.files.items():
         file.write_text(content)
+    laboratory.confinement.give(raw.parent)
     client = stack.enter_context(
         Process(
             f"the client ({CLIENT})",
@@ -143,6 +156,7 @@ def _transfer(
             client_end,
             work_dir=raw.parent / "home",
             output=raw / "client.out",
+            confinement=laboratory.confinement,
             waits_for_go=True,
         )
     )

@@ -48,6 +48,7 @@ from quiclab.runner.places import CLIENT, SERVER, front_place, place_of_part
 from quiclab.runner.tcp_control import watch_congestion_control
 from quiclab.runner.topology import Topology
 from quiclab.runner.waiting import ended, visit
+from quiclab.store.secrets import keep_safe
 from quiclab.testbed import clock
 from quiclab.testbed.process import Process, collect, kill_everything_else
 from quiclab.testbed.syscall_count import counting
@@ -73,6 +74,7 @@ class _Record:
     client_exit_code: int | None = None
     address_change: dict[str, Any] | None = None
     competition: dict[str, Any] = field(default_factory=dict)
+    client_reports: bool = False
     mark: int = field(default_factory=time.monotonic_ns)
 
     def phase(self, name: str) -> None:
@@ -87,6 +89,7 @@ class _Record:
         return {
             "failure": self.failure,
             "client_exit_code": self.client_exit_code,
+            "client_reports": self.client_reports,
             "address_change": self.address_change,
             "host": self.host,
             "time_ns": self.phases,
@@ -115,6 +118,7 @@ def run_trial(
             summary = _transfer(laboratory, row, raw, record, stack, counted)
     finally:
         kill_everything_else()
+    keep_safe(folder)
     body, received = kept_body(home / "body"), received_bodies(received_folder(raw))
     shutil.rmtree(home, ignore_errors=True)  # what programs left beside their logs
     record.phase("teardown")
@@ -144,6 +148,7 @@ def _transfer(
     if record.failure is not None:
         return stack.enter_context(topology.link()).stop()
     commands = {part: trial_command(laboratory, row, raw, part) for part in parts_of(arm)}
+    record.client_reports = commands["client"].reports
     for command in commands.values():
         for file, content in command.files.items():
             file.parent.mkdir(exist_ok=True)
@@ -153,6 +158,7 @@ def _transfer(
         received_folder(raw).mkdir(parents=True, exist_ok=True)
     for folder in ("server-qlog", "proxy-qlog", "client-qlog"):
         (raw / folder).mkdir()
+    laboratory.confinement.give(raw.parent)
     observation = Observation(raw, arm, path, namespaces, upload=upload)
     stack.callback(
         lambda: record.host.update(observation.findings())
@@ -176,6 +182,7 @@ def _transfer(
             namespaces[place_of_part(arm, path, name)],
             work_dir=raw.parent / "home",
             output=raw / f"{name}.out",
+            confinement=laboratory.confinement,
             waits_for_go=command.waits_for_go,
         )
         stack.enter_context(process)

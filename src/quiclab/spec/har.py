@@ -19,6 +19,10 @@ _LEAST_BYTES = 128
 """Of any resource: less could not be valid."""
 _LEAST_LOSSY_BYTES = 2048
 """Images with fewer are made as PNG."""
+_MOST_BYTES = 1 << 30
+"""Of a page: it is made in memory."""
+_MOST_WAIT_MS = 3_600_000
+_REMEDY = "record one with a browser's network panel"
 _TYPES: tuple[tuple[str, ResourceType], ...] = (
     ("css", "style"),
     ("javascript", "script"),
@@ -63,8 +67,10 @@ def read_har(file: Path) -> RecordedPage:
     try:
         log = json.loads(file.read_text(encoding="utf-8-sig"))["log"]
         entries = [_entry(entry) for entry in _of_first_page(log)]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SpecError(f"{file} is no HAR: {error!r}", "record one with a browser's network panel") from error
+    except RecursionError as error:
+        raise SpecError(f"{file} is no HAR: it is nested too deeply", _REMEDY) from error
+    except (OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError) as error:
+        raise SpecError(f"{file} is no HAR: {error!r}", _REMEDY) from error
     known: dict[str, Recorded] = {}
     highest: dict[str, Highest] = {}
     for url, recorded, version in (entry for entry in entries if entry is not None):
@@ -76,7 +82,10 @@ def read_har(file: Path) -> RecordedPage:
     if len(resources) > MOST_RESOURCES or len(highest) > MOST_HOSTS:
         told = f"{len(resources)} resources of {len(highest)} hosts"
         raise SpecError(f"{file} has {told}", f"replay at most {MOST_RESOURCES} of {MOST_HOSTS}")
-    return RecordedPage(document, tuple(resources), highest)
+    page = RecordedPage(document, tuple(resources), highest)
+    if page.size > _MOST_BYTES:
+        raise SpecError(f"{file} is a page of {page.size} bytes", f"replay at most {_MOST_BYTES} bytes")
+    return page
 
 
 def _of_first_page(log: dict[str, Any]) -> list[dict[str, Any]]:
@@ -105,6 +114,8 @@ def _entry(entry: dict[str, Any]) -> tuple[str, Recorded, Highest] | None:
         image = "jpeg" if "jpeg" in media_type or "jpg" in media_type else "webp" if "webp" in media_type else "png"
     wait = (entry.get("timings") or {}).get("wait")
     wait_ns = round(max(0.0, wait) * 1e6) if isinstance(wait, int | float) else 0
+    if wait_ns > _MOST_WAIT_MS * 1e6:
+        raise ValueError(f"a server that thinks for {wait} ms")
     return url, Recorded(kind, max(size, _LEAST_BYTES), host, image, wait_ns), _version(response, entry["request"])
 
 

@@ -217,6 +217,13 @@ def _check_mix(node: Node, page: Page) -> None:
 
 
 def _folder_bytes(node: Node, folder: pathlib.Path, document: str) -> ByteCount:
+    if pathlib.PurePath(document).is_absolute() or ".." in pathlib.PurePath(document).parts:
+        node.child("document").report(f'"{document}" leads out of the folder; write its path below the folder')
+        raise ReportedError
+    leading_out = [file for file in folder.rglob("*") if not file.resolve().is_relative_to(folder.resolve())]
+    if leading_out:
+        node.report(f"{leading_out[0]} leads out of the folder: what is served must lie in it")
+        raise ReportedError
     if not (folder / document).is_file():
         node.report(f'the folder has no file "{document}"; "document" names the one that is loaded')
         raise ReportedError

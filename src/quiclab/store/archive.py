@@ -10,12 +10,14 @@ from pathlib import Path
 
 
 def pack(folder: Path, name: str) -> bytes:
-    """All files below `folder` as a tar.gz with `name` at its root: in order of path, without owners, modes, times."""
+    """All files below `folder` as a tar.gz with `name` at its root: in order of path, without owners and times, and
+    with the mode of a file only where that is for its owner alone."""
     plain = io.BytesIO()
     with tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for file in sorted(path for path in folder.rglob("*") if path.is_file()):
             entry = tarfile.TarInfo(f"{name}/{file.relative_to(folder)}")
-            entry.size, entry.mode = file.stat().st_size, 0o644
+            status = file.stat()
+            entry.size, entry.mode = status.st_size, 0o644 if status.st_mode & 0o077 else 0o600
             with file.open("rb") as content:
                 archive.addfile(entry, content)
     packed = io.BytesIO()

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
+import stat
 import struct
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,8 @@ _PEM = re.compile(rb"-----BEGIN (?:[A-Z ]*PRIVATE KEY|SSL SESSION PARAMETERS)---
 _SESSION_FILE = re.compile(r"\.(?:session|ticket|psk)$|^(?:session|ticket)s?$")
 _QLOG_KEY = re.compile(rb'("(?:new|old|key|secret)"\s*:\s*")[0-9a-fA-F]{32,}(")')
 _QLOG_EVENTS = (b"key_updated", b"key_retired", b"key_discarded")
+
+_FIRST_BYTES = 1 << 14
 
 _SECTION_HEADER, _DECRYPTION_SECRETS = 0x0A0D0D0A, 0x0000000A
 _BIG_ENDIAN = b"\x1a\x2b\x3c\x4d"
@@ -55,6 +59,29 @@ def take_keys_out(trials: list[Path]) -> tuple[str, ...]:
                 done.append(f"{trial.name}/{name}: its keys are left out")
         _register(trial, left_out)
     return tuple(done)
+
+
+def keep_safe(trial: Path) -> None:
+    """After the programs of a trial have ended: what is neither file nor folder goes, as it may lead anywhere, and what
+    holds keys is for its owner alone."""
+    for folder, folders, files in os.walk(trial):
+        for name in (*folders, *files):
+            path = Path(folder, name)
+            mode = path.lstat().st_mode
+            if stat.S_ISREG(mode):
+                if _looks_like_keys(path):
+                    path.chmod(0o600)
+            elif not stat.S_ISDIR(mode):
+                path.unlink()
+    trial.chmod(0o755)  # it was closed while it ran
+
+
+def _looks_like_keys(file: Path) -> bool:
+    with file.open("rb") as opened:
+        begin = opened.read(_FIRST_BYTES)
+    return bool(
+        file.name == "keys.log" or _SESSION_FILE.search(file.name) or _KEY_LOG.search(begin) or _PEM.search(begin)
+    )
 
 
 def secrets_in(content: bytes) -> set[bytes]:

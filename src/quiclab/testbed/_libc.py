@@ -20,6 +20,8 @@ MS_RDONLY = 0x1
 MS_NOSUID = 0x2
 MS_NODEV = 0x4
 MS_REMOUNT = 0x20
+MS_NOSYMFOLLOW = 0x100
+"""Since Linux 5.10; before it has no effect."""
 MS_BIND = 0x1000
 MS_REC = 0x4000
 MS_PRIVATE = 0x4_0000

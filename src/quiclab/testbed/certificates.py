@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import ipaddress
 import os
 from collections.abc import Collection
@@ -20,6 +21,10 @@ from quiclab.spec.model import Certificate
 
 HOST = "server.test"
 """The server's name in every study (RFC 6761 keeps .test free)."""
+
+_LONG = 200
+_LONGEST_NAME = 64
+"""Characters (RFC 5280, ub-common-name); the whole name is among the alternative ones."""
 
 _PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey | ed25519.Ed25519PrivateKey
 _PEM = serialization.Encoding.PEM
@@ -55,6 +60,15 @@ def make_certificates(
     return {kind: _server(folder, ca, addresses, kind, host) for kind in kinds}
 
 
+def lend(made: Certificates, folder: Path) -> Certificates:
+    """Copies for servers and clients in `folder`, where the CA's key is not."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    lent = {name: folder / file.name for name, file in vars(made).items()}
+    for name, file in vars(made).items():
+        _write(lent[name], file.read_bytes())
+    return Certificates(**lent)
+
+
 def _authority(folder: Path) -> _Signed:
     certificate, key = folder / "ca.crt", folder / "ca.key"
     if certificate.exists() and key.exists():
@@ -76,7 +90,9 @@ def _authority(folder: Path) -> _Signed:
 
 
 def _server(folder: Path, ca: _Signed, addresses: Collection[str], kind: Certificate, host: str) -> Certificates:
-    stem = f"{'server' if host == HOST else host}-{kind.key}-{kind.intermediates}"
+    # A page may have a host of any name: by that of a file of ours, and longer than a file's name may be.
+    told = host if len(host) < _LONG else hashlib.sha256(host.encode()).hexdigest()
+    stem = f"{'server' if host == HOST else f'host-{told}'}-{kind.key}-{kind.intermediates}"
     made = Certificates(folder / "ca.crt", folder / f"{stem}.crt", folder / f"{stem}.key")
     if made.certificate.exists() and made.key.exists():
         return made
@@ -100,7 +116,7 @@ def _new_key(kind: str) -> _PrivateKey:
 
 def _issue(common_name: str, key: _PrivateKey, issuer: _Signed | None, addresses: Collection[str] = ()) -> _Signed:
     """A certificate of `key`: for a server with `addresses`, else for a CA; signed by itself without an issuer."""
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name[:_LONGEST_NAME])])
     signer = issuer.key if issuer else key
     now = datetime.datetime.now(datetime.UTC)
     is_ca = not addresses

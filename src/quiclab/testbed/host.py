@@ -70,11 +70,14 @@ def outside_findings() -> list[Finding]:
     return [_processors(), _way_out(), _tshark()]
 
 
-def bounded_run(argv: Sequence[str]) -> str | None:
+def bounded_run(argv: Sequence[str], *, pass_fds: Sequence[int] = ()) -> str | None:
     """Run a short command for a probe: what it printed, or None when it failed or took longer than 20 s."""
     environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": "/nonexistent"}
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=20, env=environment, check=False)
+        done = subprocess.run(
+            argv, capture_output=True, text=True, errors="replace", timeout=20, env=environment, check=False,
+            pass_fds=pass_fds,
+        )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None

@@ -18,12 +18,11 @@ from typing import Self
 
 from quiclab.errors import TrialError
 from quiclab.testbed._socket_owners import holds, strangers
+from quiclab.testbed.confinement import ORDINARY_ID, Confinement
 from quiclab.testbed.listening import Kind, ListeningPorts
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process_cost import reap
-
-ORDINARY_ID = 1000
-"""Uid and gid that endpoints see: none believes that it is root, and Chromium keeps its sandbox."""
+from quiclab.visible import visible
 
 _LONGEST_WORDS = 500
 
@@ -40,17 +39,20 @@ class Process:
         *,
         work_dir: Path,
         output: Path | None,
+        confinement: Confinement | None = None,
         ordinary_id: int | None = ORDINARY_ID,
         waits_for_go: bool = False,
     ) -> None:
-        """`output` takes stdout and stderr; None leaves the caller's own. `ordinary_id` is the uid and gid that it
-        sees; None leaves it root of the sandbox. `waits_for_go` gives it a pipe on stdin."""
+        """`output` takes stdout and stderr; None leaves the caller's own. Programs under test have a `confinement`.
+        Without it the program is the caller, and `ordinary_id` the uid and gid that it sees; None leaves it root of the
+        sandbox. `waits_for_go` gives it a pipe on stdin."""
         self.name = name
         self.argv = tuple(argv)
         self._env = dict(env)
         self._namespace = namespace
         self._work_dir = work_dir
         self._output = output
+        self._confinement = confinement
         self._ordinary_id = ordinary_id
         self._waits_for_go = waits_for_go
         self._process: subprocess.Popen[bytes] | None = None
@@ -58,22 +60,32 @@ class Process:
         """What it and its children have used, once it has ended."""
 
     def __enter__(self) -> Self:
-        enter = ["nsenter", f"--net=/proc/self/fd/{self._namespace.fd}", "--"]
-        drop = ["unshare", "--user", f"--map-user={self._ordinary_id}", f"--map-group={self._ordinary_id}", "--"]
         stdin = subprocess.PIPE if self._waits_for_go else (subprocess.DEVNULL if self._output else None)
         with contextlib.ExitStack() as stack:
             sink = stack.enter_context(self._output.open("ab")) if self._output else None
+            if sink is not None and self._confinement is not None:
+                self._confinement.give(sink.fileno())  # else it could not open /dev/stdout
             self._process = subprocess.Popen(
-                [*enter, *(drop if self._ordinary_id is not None else []), *self.argv],
+                [*self._entry(), *self.argv],
                 env=self._env,
                 cwd=self._work_dir,
                 stdin=stdin,
                 stdout=sink,
                 stderr=sink,
-                pass_fds=(self._namespace.fd,),
+                pass_fds=(self._namespace.fd, *(self._confinement.fds if self._confinement else ())),
                 start_new_session=self._output is not None,
             )
         return self
+
+    def _entry(self) -> tuple[str, ...]:
+        """The programs that become this one, on its way into its namespaces."""
+        network = ("nsenter", f"--net=/proc/self/fd/{self._namespace.fd}")
+        if self._confinement is not None:
+            return (*network, *self._confinement.entry(self._work_dir))
+        if self._ordinary_id is None:
+            return (*network, "--")
+        ids = (f"--map-user={self._ordinary_id}", f"--map-group={self._ordinary_id}")
+        return (*network, "--", "unshare", "--user", *ids, "--")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -82,7 +94,7 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """Process id of the program itself: nsenter and unshare become it."""
+        """Process id of the program itself: nsenter and what follows it become it."""
         return self._require().pid
 
     def go(self) -> None:
@@ -142,7 +154,7 @@ class Process:
         if self._output is None or not self._output.exists():
             return ""
         text = self._output.read_text(errors="replace").strip().splitlines()
-        words = " | ".join(line.strip() for line in text[-lines:])
+        words = visible(" | ".join(line.strip() for line in text[-lines:]))
         return words if len(words) <= _LONGEST_WORDS else f"… {words[-_LONGEST_WORDS:]}"
 
     def wait_for_sockets(self, port: int, kinds: Sequence[Kind], timeout_s: float) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 
 import pytest
@@ -55,6 +56,8 @@ def test_a_folder_tells_its_size(tmp_path: pathlib.Path) -> None:
         ('folder = "."', 'the folder has no file "index.html"'),
         ('har = "spec.toml"', "is no HAR"),
         ('folder = "."\nthink = "none"', 'it does not go with "folder"'),
+        ('folder = "."\ndocument = "../spec.toml"', '"../spec.toml" leads out of the folder'),
+        ('folder = "."\ndocument = "/etc/hostname"', '"/etc/hostname" leads out of the folder'),
         ('html = "10 B"', "is too small: a document that names its resources needs 512 B"),
     ],
 )
@@ -78,3 +81,39 @@ def test_a_page_is_not_sent(tmp_path: pathlib.Path) -> None:
     lines = 'kind = "page"\ndirection = "upload"\n[workload.page]\nhtml = "7 KB"'
     told = problems_of(tmp_path, changed((SIZE, lines)))
     assert any("workload[100KB].direction: a page has no such key" in problem for problem in told)
+
+
+def test_a_mirrored_site_lies_in_its_folder(tmp_path: pathlib.Path) -> None:
+    """A link within it is served; one that leads out is not."""
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "index.html").write_bytes(bytes(300))
+    (site / "same.html").symlink_to("index.html")
+    assert _page(tmp_path, 'folder = "site"').size == ByteCount(600)
+    (site / "passwd").symlink_to("/etc/passwd")
+    told = problems_of(tmp_path, changed((SIZE, 'kind = "page"\n[workload.page]\nfolder = "site"')))
+    assert "passwd leads out of the folder" in "\n".join(told)
+
+
+def _har(**changes: object) -> str:
+    response = {"status": 200, "content": {"mimeType": "text/html"}, "bodySize": 1000}
+    entry = {"request": {"url": "https://server/"}, "response": response, "timings": {"wait": 5}}
+    for key, value in changes.items():
+        (response if key in response else entry)[key] = value  # type: ignore[assignment]
+    return json.dumps({"log": {"entries": [entry]}})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[" * 200_000, "is nested too deeply"),
+        (_har(bodySize=10**12), "is a page of 1000000000000 bytes"),
+        (_har(bodySize=float("inf")), "is no HAR"),
+        (_har(timings={"wait": 1e300}), "is no HAR"),
+    ],
+)
+def test_a_har_that_nobody_recorded(tmp_path: pathlib.Path, text: str, words: str) -> None:
+    """It is refused when a plan is made."""
+    (tmp_path / "page.har").write_text(text)
+    told = problems_of(tmp_path, changed((SIZE, 'kind = "page"\n[workload.page]\nhar = "page.har"')))
+    assert words in "\n".join(told)

@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
+import os
 import struct
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from quiclab.errors import DecodeError
-from quiclab.store.secrets import secrets_in, take_keys_out, without_decryption_secrets
+from quiclab.store.archive import pack
+from quiclab.store.secrets import keep_safe, secrets_in, take_keys_out, without_decryption_secrets
 
 SECRET = bytes(range(32))
 LINE = f"SERVER_TRAFFIC_SECRET_0 {'ab' * 32} {SECRET.hex()}\n"
@@ -88,3 +92,24 @@ def test_client_random_is_no_secret(tmp_path: Path) -> None:
     trial = _trial(tmp_path / "a", {"keys.log": LINE.encode(), "hello.txt": b"ab" * 32})
     take_keys_out([trial])
     assert [file.name for file in (trial / "raw").iterdir()] == ["hello.txt"]
+
+
+def test_keys_are_for_their_owner_alone(tmp_path: Path) -> None:
+    """By what files hold and by their names; what is neither file nor folder goes."""
+    raw = tmp_path / "raw"
+    raw.mkdir(parents=True)
+    line = f"CLIENT_RANDOM {'0' * 64} {'1' * 96}\n"
+    holding = {"keys.log": "", "other.txt": line, "a.pem": "-----BEGIN PRIVATE KEY-----\n", "session": "x"}
+    for name, content in {**holding, "client.out": "hello"}.items():
+        (raw / name).write_text(content)
+        (raw / name).chmod(0o644)
+    (raw / "link").symlink_to("/etc/passwd")
+    (raw / "folder").symlink_to("/etc")
+    os.mkfifo(raw / "pipe")
+    tmp_path.chmod(0o700)
+    keep_safe(tmp_path)
+    modes = {file.name: file.lstat().st_mode & 0o777 for file in raw.iterdir()}
+    assert modes == {**dict.fromkeys(holding, 0o600), "client.out": 0o644}
+    with tarfile.open(fileobj=io.BytesIO(pack(tmp_path, "x"))) as archive:
+        packed = {entry.name.rpartition("/")[2]: entry.mode for entry in archive}
+    assert packed == modes

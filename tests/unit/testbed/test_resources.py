@@ -78,3 +78,13 @@ def test_the_clocks_are_read_together() -> None:
     instant = clock.read()
     assert abs(instant.monotonic_ns + instant.realtime_minus_monotonic_ns - time.time_ns()) < 50_000_000
     assert instant.utc.endswith("+00:00")
+
+
+@pytest.mark.parametrize("host", ["server", "ca", "x" * 63 + (".x" * 90)])
+def test_a_pages_host_may_have_any_name(tmp_path: Path, host: str) -> None:
+    """It never gets the files of ours, and a long one gets a file at all."""
+    kind = Certificate()
+    ours = make_certificates(tmp_path / "tls", ADDRESSES, {kind})[kind]
+    theirs = make_certificates(tmp_path / "tls", ADDRESSES, {kind}, host)[kind]
+    assert not {ours.certificate, ours.key, ours.ca} & {theirs.certificate, theirs.key}
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "tls").iterdir()} == {0o600}

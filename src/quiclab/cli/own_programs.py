@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that a spec brings itself, by `argv` or `prefix`: who runs the spec runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from quiclab.endpoints import look_for
+from quiclab.errors import HostError
+from quiclab.spec.model import Study
+from quiclab.testbed.host import bounded_run
+
+
+def own_programs(study: Study) -> str | None:
+    """A sentence that names them; None where there are none."""
+    found = {
+        program.argv[0] if program.argv else f"{program.name} of {program.prefix}"
+        for arm in study.arms
+        for _, program, _ in arm.programs()
+        if program.argv or program.prefix
+    }
+    if not found:
+        return None
+    return (
+        f"The spec brings programs of its own: {', '.join(sorted(found))}. `quiclab run` starts them; SECURITY.md says "
+        "what they can reach."
+    )
+
+
+def missing_programs(study: Study) -> tuple[str, ...]:
+    """What the arms ask for and is not here. Programs below a `prefix` are asked for their version in a sandbox,
+    without a network and, of root, as an unprivileged user."""
+    if not any(program.prefix for arm in study.arms for _, program, _ in arm.programs()):
+        return look_for(study.arms, bounded_run).missing
+    from quiclab.runner.confined import confined_run, reached_by
+    from quiclab.testbed.confinement import confine
+    from quiclab.testbed.sandbox import run_in_sandbox
+
+    reader, writer = os.pipe()
+
+    def inside() -> int:
+        try:
+            found = look_for(study.arms, confined_run(confine(None, reached_by(study)))).missing
+        except HostError as error:
+            found = (_unasked(error),)
+        with os.fdopen(writer, "w") as told:
+            json.dump(found, told)
+        return 0
+
+    with os.fdopen(reader) as told:
+        try:
+            run_in_sandbox(inside)
+        except HostError as error:
+            return (_unasked(error),)
+        finally:
+            os.close(writer)
+        return tuple(json.loads(told.read() or "[]"))
+
+
+def _unasked(error: HostError) -> str:
+    return f"its own programs were not asked for their versions: {error.message}"

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the programs under test may reach of this machine, where not everything."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from quiclab.endpoints import stacks_folder
+from quiclab.endpoints._api import BoundedRun
+from quiclab.endpoints._stacks import PROJECT
+from quiclab.spec.model import Study
+from quiclab.testbed.confinement import Confinement
+from quiclab.testbed.host import bounded_run
+
+
+def reached_by(study: Study) -> Iterator[Path]:
+    """What the programs of a study need: Python with quiclab, the installed programs, and what the spec names by its
+    whole path."""
+    yield from map(Path, (sys.prefix, sys.base_prefix, sys.executable))
+    yield PROJECT / "src" if (PROJECT / "pyproject.toml").is_file() else Path(__file__).parents[1]
+    yield stacks_folder()
+    searched = [Path(each) for each in os.environ.get("PATH", "").split(os.pathsep)]
+    for arm in study.arms:
+        for _, program, _ in arm.programs():
+            values = [program.prefix or "", *program.argv, *(value for _, value in program.env)]
+            searched += [Path(each) for value in values for each in (value, value.partition("=")[2])]
+    yield from (each for each in searched if each.is_absolute())
+
+
+def confined_run(confinement: Confinement) -> BoundedRun:
+    """Short commands, run as programs under test are."""
+    entry = ("nsenter", *confinement.entry(Path("/")))
+    return lambda argv: bounded_run([*entry, *argv], pass_fds=confinement.fds)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A DuckDB connection that reads the tables of a study, and neither reads nor writes anything else.
+
+A study may come from a stranger, and DuckDB runs whatever a query says with the rights of its user. Therefore the
+machine's own file system is switched off for the connection. The study's files are lent to it under names of their own
+(`study://TABLE/TRIAL.parquet`) by a file system that knows only them, and opens them only to read.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from fsspec import AbstractFileSystem
+
+_SCHEME = "study://"
+_TRIAL_ID = f"^{_SCHEME}[^/]+/(.+)[.]parquet$"
+
+_BEFORE_VIEWS = (
+    "SET autoinstall_known_extensions = false",
+    "SET autoload_known_extensions = false",
+    "SET temp_directory = ''",
+    f"SET allowed_directories = ['{_SCHEME}']",
+    "SET enable_external_access = false",
+    # A path such as study:/x, with one stroke, would else be one of the machine's.
+    "SET disabled_filesystems = 'LocalFileSystem'",
+    "SET lock_configuration = true",
+)
+
+
+class _File(io.FileIO):
+    """A file that DuckDB reads and lets go of without closing it."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class _StudyFiles(AbstractFileSystem):  # type: ignore[misc]
+    """The files of a study by the names that queries see, to be read."""
+
+    protocol = "study"
+    cachable = False  # fsspec would hand the files of one study to the next
+
+    def __init__(self, files: Mapping[str, Path]) -> None:
+        """`files`: name without scheme → file."""
+        super().__init__()
+        self._files = dict(files)
+
+    def _file(self, path: str) -> Path:
+        name = path.removeprefix(_SCHEME)
+        if name not in self._files:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return self._files[name]
+
+    def open(self, path: str, mode: str = "rb", **_options: Any) -> io.RawIOBase:
+        """The file. Raises PermissionError for every mode but reading."""
+        if mode != "rb":
+            raise PermissionError(errno.EROFS, "a study is only read", path)
+        return _File(self._file(path), "rb")
+
+    def glob(self, path: str, **_options: Any) -> list[str]:
+        """The file itself: names are no patterns here."""
+        return [path] if path.removeprefix(_SCHEME) in self._files else []
+
+    def exists(self, path: str, **_options: Any) -> bool:
+        """Whether there is such a file."""
+        return path.removeprefix(_SCHEME) in self._files
+
+    def info(self, path: str, **_options: Any) -> dict[str, Any]:
+        """Its size in bytes."""
+        return {"name": path, "type": "file", "size": self._file(path).stat().st_size}
+
+    def modified(self, path: str) -> datetime:
+        """When it was written."""
+        return datetime.fromtimestamp(self._file(path).stat().st_mtime, UTC)
+
+
+def connect(tables: Mapping[str, Sequence[Path]], with_trial_ids: frozenset[str]) -> duckdb.DuckDBPyConnection:
+    """A connection in which each table (name → its files) is a view.
+
+    Those of `with_trial_ids` have one file per trial, named after it, and get the column `trial_id` in front. Raises
+    duckdb.Error for a file that cannot be read.
+    """
+    names = {
+        table: {f"{table}/{file.stem if table in with_trial_ids else 'all'}.parquet": file for file in files}
+        for table, files in tables.items()
+    }
+    connection = duckdb.connect()
+    connection.register_filesystem(_StudyFiles({name: file for each in names.values() for name, file in each.items()}))
+    for setting in _BEFORE_VIEWS:
+        connection.execute(setting)
+    for table, files in names.items():
+        listed = ", ".join(_text(f"{_SCHEME}{name}") for name in files)
+        source = f"read_parquet([{listed}], filename = true, union_by_name = true, hive_partitioning = false)"
+        trial_id = f"regexp_extract(filename, '{_TRIAL_ID}', 1) AS trial_id, " if table in with_trial_ids else ""
+        connection.execute(f"CREATE VIEW {_name(table)} AS SELECT {trial_id}* EXCLUDE (filename) FROM {source}")  # noqa: S608
+    return connection
+
+
+def _name(text: str) -> str:
+    """As SQL writes a name."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _text(text: str) -> str:
+    """As SQL writes a text."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text that others wrote, on a terminal: what would steer the terminal is shown, and steers nothing.
+
+Names, reasons, logs and what programs print may hold escape sequences (ECMA-48), which rename windows, write into the
+clipboard or hide lines, and marks that turn the direction of text around (Unicode, UAX #9).
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TextIO, cast
+
+_KEPT = "\n\t"
+_SHOWN: dict[int, str] = {
+    **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in _KEPT},  # the pictures of Unicode
+    0x7F: "\u2421",
+    **dict.fromkeys((*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd"),
+}
+
+
+def visible(text: str) -> str:
+    """The same text, with a picture for each character that would steer a terminal."""
+    return text.translate(_SHOWN)
+
+
+class _Visible:
+    """A terminal that is written to by `print`."""
+
+    def __init__(self, stream: TextIO) -> None:
+        # Rich steers the terminal itself, and asks for it by this name.
+        self.rich_proxied_file = stream
+
+    def write(self, text: str) -> int:
+        return self.rich_proxied_file.write(visible(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.rich_proxied_file, name)
+
+
+def guard_terminal() -> None:
+    """Let nothing that this process prints steer the terminal, but for what Rich makes itself. Files and pipes get what
+    is printed as it is."""
+    from rich.control import _CONTROL_STRIP_TRANSLATE  # what Rich takes out of every text
+
+    # Typed for characters that go; str.translate takes a picture in their place as well.
+    cast("dict[int, str]", _CONTROL_STRIP_TRANSLATE).update(_SHOWN)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is not None and stream.isatty() and not isinstance(stream, _Visible):
+            setattr(sys, name, _Visible(stream))

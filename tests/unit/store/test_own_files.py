@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study from a stranger leads nowhere."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from specs import SMALL, study_of
+from synthetic_study import write_study
+
+from quiclab.cli.main import main
+from quiclab.errors import DecodeError, ExitCode
+from quiclab.plan.make import make_plan
+from quiclab.store.layout import Attempt, StudyDir
+from quiclab.store.ledger import open_ledger
+from quiclab.store.own_files import is_own_file, own_files, refuse_links
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> StudyDir:
+    """With a plan and no trial."""
+    study_dir = StudyDir(tmp_path / "study")
+    study_dir.create()
+    with open_ledger(study_dir) as ledger:
+        ledger.plan(make_plan(study_of(tmp_path, SMALL)))
+    return study_dir
+
+
+@pytest.mark.parametrize(
+    "where",
+    [".lock", ".remarks.json.new", "remarks.json", "metrics.parquet", "tables/trials.parquet", "report/data", "x"],
+)
+@pytest.mark.parametrize("verb", ["exclude", "report", "bundle"])
+def test_no_link_in_a_study_is_followed(
+    study: StudyDir, tmp_path: Path, where: str, verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Wherever it stands; what it leads to is as it was, there or not."""
+    outside, missing = tmp_path / "outside", tmp_path / "missing"
+    outside.write_text("whole")
+    link = study.root / where
+    link.parent.mkdir(exist_ok=True)
+    words = {
+        "exclude": ["exclude", str(study.root), "0", "--because", "x"],
+        "report": ["report", str(study.root)],
+        "bundle": ["bundle", str(study.root), "x:0", "--out", str(tmp_path / "x.tar.gz")],
+    }
+    for target in (outside, missing):
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+        assert main(words[verb]) == ExitCode.DECODE
+        told = capsys.readouterr().err
+        assert "a study has no symbolic links" in told
+        assert str(link) in told
+        assert outside.read_text() == "whole"
+        assert not missing.exists()
+
+
+def test_a_few_links_are_named(tmp_path: Path) -> None:
+    """Of very many the first, and how many more."""
+    for number in range(12):
+        (tmp_path / f"{number:02}").symlink_to("/")
+    with pytest.raises(DecodeError) as told:
+        refuse_links(tmp_path)
+    assert len(told.value.problems) == 11
+    assert told.value.problems[-1] == "and 2 more"
+
+
+def test_own_files(tmp_path: Path) -> None:
+    """Regular files that no link leads to."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "file").touch()
+    (tmp_path / "own" / "link").symlink_to("file")
+    (tmp_path / "linked").symlink_to("own")
+    assert own_files(tmp_path / "own", tmp_path) == [tmp_path / "own" / "file"]
+    assert own_files(tmp_path / "linked", tmp_path) == own_files(tmp_path / "missing", tmp_path) == []
+    assert is_own_file(tmp_path / "own" / "file", tmp_path)
+    assert not is_own_file(tmp_path / "own" / "link", tmp_path)
+    assert not is_own_file(tmp_path / "linked" / "file", tmp_path)
+
+
+@pytest.mark.parametrize(("trial", "attempt"), [("../../x", 1), ("", 1), ("00/..", 1), ("00", "1/../../x")])
+def test_a_ledger_names_no_other_folders(study: StudyDir, trial: str, attempt: object) -> None:
+    """Ids become names of folders, and SQLite keeps any text as a number."""
+    with pytest.raises(DecodeError, match="the ledger names"):
+        Attempt(trial, attempt, "verified", "")  # type: ignore[arg-type]
+    with sqlite3.connect(study.ledger) as db:
+        db.execute("INSERT INTO attempts VALUES (?, ?, 'verified', '')", (trial, attempt))
+    db.close()
+    assert main(["report", str(study.root)]) == ExitCode.DECODE
+
+
+@pytest.mark.parametrize("name", ["/tmp/evil", "../..", "a/../../b", "..", "a b"])
+def test_a_bundle_stays_where_it_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The name of the study becomes that of a folder and of the archive."""
+    folder = write_study(tmp_path / "study")
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    study_dir = StudyDir(folder)
+    rows = make_plan(study_of(tmp_path, SMALL))
+    with open_ledger(study_dir) as ledger:
+        ledger.plan(rows)
+        ledger.record(Attempt(rows[0].trial_id, 1, "failed", "x"))
+    study_dir.resolved.write_text(json.dumps({"name": name}))
+    before = set(tmp_path.rglob("*"))
+    assert main(["bundle", str(folder), rows[0].block_id]) == ExitCode.DECODE
+    assert "it is no name of a study" in capsys.readouterr().err
+    assert set(tmp_path.rglob("*")) - before <= {folder / ".lock"}
