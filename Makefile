@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: help setup stacks demo test nightly lint docs bench clean
+.PHONY: help setup stacks demo test nightly soak lint docs bench clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -23,6 +23,11 @@ nightly: ## every study's small variant and every combination of programs, for t
 	@tools/test_programs.sh all
 	@cargo test --quiet --release --workspace --exclude py-core --locked
 	@QUICLAB_REQUIRE=all .venv/bin/python -m pytest -m 'nightly or matrix'
+
+MINUTES ?= 5
+soak: ## kills at random instants, full disks, ledgers copied in use, for MINUTES=5
+	@tools/setup.sh dev
+	@.venv/bin/python tools/soak.py --minutes $(MINUTES)
 
 lint: ## formatting, types, import rules
 	@tools/setup.sh dev

@@ -28,7 +28,7 @@ from quiclab.plan.rows import PlanRow
 from quiclab.runner.laboratory import Laboratory, open_laboratory
 from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Study
-from quiclab.store.layout import Attempt, StudyDir, move_in, write_atomically
+from quiclab.store.layout import Attempt, StudyDir, move_in, read_object, write_atomically
 from quiclab.store.ledger import Ledger, open_ledger
 from quiclab.testbed.backend import choose_backend
 from quiclab.testbed.host import facts
@@ -90,7 +90,7 @@ def run_trials(
 def _refuse_to_mix(study_dir: StudyDir, backend: Backend) -> None:
     """TUN and veth differ in timing: one study uses one of them."""
     if study_dir.host.exists():
-        before = json.loads(study_dir.host.read_text()).get("link_backend", backend)
+        before = read_object(study_dir.host).get("link_backend", backend)
         if before != backend:
             hint = f"continue with --backend {before}, or choose another directory with --out"
             raise SpecError(f"{study_dir.root} was run over {before} and would now go on over {backend}", hint)

@@ -23,6 +23,7 @@ from quiclab.verify.asked import objects_apart, rests_on_decryption, shortfall
 from quiclab.verify.bodies import body_problem
 from quiclab.verify.competition import broken_wire, competition_problem
 from quiclab.verify.delivered import HTTP_VERSIONS, shown_by_packets, unproven
+from quiclab.verify.ends import ends_problem
 from quiclab.verify.origin_leg import control_problem, relay_problem
 from quiclab.verify.proof import UNPROVEN, prove, prove_decrypted
 from quiclab.verify.responses import closed_because, responses
@@ -46,10 +47,12 @@ def judge(folder: Path, tables: Mapping[str, pl.DataFrame] | None = None, decryp
     called again, and from several threads for different folders.
     """
     document: dict[str, Any] = json.loads((folder / "trial.json").read_text())
+    spoiled = document.get("void") is not None  # logs that were cut off prove nothing
     before = document.get("proof", {})
-    document["proof"] = prove(folder, document)
-    _prove_responses(document, tables, before)
-    if decrypt or rests_on_decryption(document):
+    document["proof"] = {} if spoiled else prove(folder, document)
+    if not spoiled:
+        _prove_responses(document, tables, before)
+    if not spoiled and (decrypt or rests_on_decryption(document)):
         prove_decrypted(folder, document)
     verdict = _verdict(document)
     document["status"], document["reason"] = verdict.status, verdict.reason
@@ -85,11 +88,15 @@ def _contradiction(document: dict[str, Any]) -> str | None:
 
 
 def _verdict(document: dict[str, Any]) -> Verdict:
+    if (spoiled := document.get("void")) is not None:
+        return Verdict("void", spoiled)
     link = document["link"]
     if not link:
         return Verdict("void", "the link left no account of itself")
     if not link["sound"]:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
+    if (stood := ends_problem(document)) is not None:
+        return Verdict("void", stood)
     if (trouble := changed_in_vain(document)) is not None:
         return Verdict("void", trouble)
     if (lost := broken_wire(document)) is not None:
