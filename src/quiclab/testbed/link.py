@@ -80,6 +80,8 @@ class LinkSettings:
     route_at: Mapping[NetworkNamespace, RouteMetrics] = field(default_factory=dict)
     """What the routes of one namespace say, where it is something else."""
     spin_ns: int | None = None
+    real_time: bool = True
+    """Whether to ask for real-time scheduling (`real_time.leaves_room`)."""
     program: Sequence[str] = ()
     """What to start instead of quiclab-link: a benchmark compares it with programs that say the same words."""
 
@@ -100,7 +102,6 @@ class Link:
         self._ends = self._make_ends()
         self._stack = ExitStack()
         self._process: subprocess.Popen[str] | None = None
-        self._real_time = False
         self._awake = False
         self.summary: dict[str, Any] = {}
         """The link's own account, once `stop` was called."""
@@ -137,7 +138,7 @@ class Link:
                 "snaplen_bytes": settings.snaplen_bytes,
                 "buffer_bytes": 256 << 20,
             },
-            "timer": {"spin_ns": settings.spin_ns},
+            "timer": {"spin_ns": settings.spin_ns, "real_time": settings.real_time},
             "begins_when_told": settings.begins_when_told,
             **({"more_links": more} if more else {}),
         }
@@ -162,7 +163,8 @@ class Link:
             # The devices are there already, and the link needs as long to open its own side.
             self._ends.configure()
         self.ready = self._message("ready")
-        self._real_time = self.ready.get("real_time", False) or ask_for_real_time(self._process.pid, deadline=True)
+        if settings.real_time and self.ready["real_time"] == "none":
+            ask_for_real_time(self._process.pid, deadline=True)
         self._awake = ask_for_awake_processors(self._process.pid)
         if settings.backend == "tun":
             self._ends.configure()
@@ -250,10 +252,9 @@ class Link:
         process = self._require()
         if process.stdin is not None and not process.stdin.closed:
             process.stdin.close()
-            self.summary = self._message("summary") | {
-                "real_time": self._real_time,
-                "awake_processors": self._awake,
-            }
+            self.summary = self._message("summary") | {"awake_processors": self._awake}
+            if (file := self._file("link.json")) is not None:
+                Path(file).write_text(f"{json.dumps(self.summary)}\n")
         return self.summary
 
     def __exit__(
