@@ -38,7 +38,7 @@ def test_a_browser_sends_its_first_request_in_0rtt_packets(tmp_path: Path) -> No
         zero = arm == "zero"
         wanted = "accepted" if zero else "not_offered"
         assert proof["resumed"] is zero
-        # Which packets tshark opens is not the same every time; the browser's own log always tells.
+        # Which packets can be opened is not the same every time; the browser's own log always tells.
         assert proof["early_data"] in (wanted, UNPROVEN)
         assert trial["client"]["requests"][0]["early_data"] == wanted
         assert bool(proof["early_data_packets"]) is zero

@@ -104,7 +104,9 @@ def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: l
     try:
         found = find(((file, name) for file, name in names.items()), vantages)
     except OSError as error:
-        raise DecodeError(f"cannot read {as_text(Path(str(error.filename)))}: {error.strerror}", "make it readable for you") from error
+        raise DecodeError(
+            f"cannot read {as_text(Path(str(error.filename)))}: {error.strerror}", "make it readable for you"
+        ) from error
     if not found.logs:
         formats = ", ".join(decoder.format for decoder in DECODERS)
         hint = f"{UNPACK_FIRST}; formats: {formats}" if found.packed else f"formats: {formats}"
@@ -139,9 +141,7 @@ def check_out(out: Path) -> None:
     try:
         os.fspath(out.absolute()).encode("utf-8")
     except UnicodeEncodeError:
-        raise SpecError(
-            f"the name of the output is no UTF-8: {as_text(out)}", "choose another place with -o"
-        ) from None
+        raise SpecError(f"the name of the output is no UTF-8: {as_text(out)}", "choose another place with -o") from None
 
 
 def _check_free(out: Path, *, force: bool) -> None:

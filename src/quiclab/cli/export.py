@@ -121,7 +121,9 @@ def _tables(sources: Sequence[Path], keys: list[Path], folder: Path, console: Co
 
     decoded = [path for path in sources if (path / "sources.parquet").exists()]
     if decoded and (len(sources) > 1 or keys):
-        raise SpecError(f"{as_text(decoded[0])} is a folder of tables", "name it alone: what it was decoded from is in it")
+        raise SpecError(
+            f"{as_text(decoded[0])} is a folder of tables", "name it alone: what it was decoded from is in it"
+        )
     if decoded:
         return open_tables(decoded[0])
     found = find_logs(list(sources), [], [], keys)

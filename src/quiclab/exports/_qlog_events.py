@@ -80,9 +80,7 @@ class Teller:
 
     def events(self, instant: Instant) -> Iterator[Told]:
         """What happened at one instant: what was agreed first, then packets, then what they led to."""
-        for name, data in parameter_events(
-            instant["parameters"], self._left_out, whole_numbers=self._whole_numbers
-        ):
+        for name, data in parameter_events(instant["parameters"], self._left_out, whole_numbers=self._whole_numbers):
             yield name, data, {}
         for row in instant["streams"]:
             if row["transport"] == "quic" and row["kind"] in _STREAM_TYPES:

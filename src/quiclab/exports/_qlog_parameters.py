@@ -174,7 +174,11 @@ def _event_and_owner(row: Row) -> tuple[str, str | None]:
     event, *owner, _ = row["name"].split(".") if "." in row["name"] else (row["name"], "")
     # Settings of HTTP/3 may stand among an event that has the same short name as QUIC's.
     member = row["name"].rsplit(".", 1)[-1].lower()
-    if event == "parameters_set" and not _NUMBER.fullmatch(member) and _RENAMED.get(member, member) in _HTTP3_PARAMETERS:
+    if (
+        event == "parameters_set"
+        and not _NUMBER.fullmatch(member)
+        and _RENAMED.get(member, member) in _HTTP3_PARAMETERS
+    ):
         event = "settings"
     return event, owner[0] if owner else None
 
