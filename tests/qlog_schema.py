@@ -4,7 +4,7 @@
 Written by hand after draft-ietf-quic-qlog-main-schema-14, -quic-events-13 and -h3-events-13. Their own notation is
 CDDL, whose maintained validator for Python takes any map for any event and loses its way in arrays of frames. An
 event's members are closed, as in CDDL. A QUIC or HTTP/3 frame may be any map there; here its members are closed too,
-and those which the drafts require are required; those that `NOT_IN_EVERY_LOG` names only where that is asked for.
+and those which the drafts require are required; the ones that `NOT_IN_EVERY_LOG` names only where that is asked for.
 """
 
 from __future__ import annotations

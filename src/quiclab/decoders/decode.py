@@ -61,7 +61,7 @@ def decode_files(
     """Decode every log into `sink`; a file that cannot be read is counted, not raised.
 
     The offset between the clocks comes from a packet log, else it is what is given, known to `offset_error_ns`. The
-    order of the logs makes no difference. Raises SpecError for a log that was given as one end's and is the other's.
+    order of the logs makes no difference. Raises SpecError for a log that was said to be of one end and is of another.
     """
     account = Account()
     account.findings += [

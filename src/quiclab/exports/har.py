@@ -201,9 +201,7 @@ def _response(row: Row) -> Json:
 def _content(row: Row) -> Json:
     """The body without its content encoding; how long it is then only a browser tells, or a header without one."""
     body, size = row["response_body_bytes"], row["response_decoded_bytes"]
-    fields = names_and_values(row["down"])
-    encoding = next((value for name, value in fields if name.lower() == "content-encoding"), "identity")
-    if size is None and fields and encoding.strip().lower() == "identity":
+    if size is None and names_and_values(row["down"]) and row["content_encoding"] in (None, "identity"):
         size = body
     content: Json = {"size": _size(size), "mimeType": row["content_type"] or ""}
     if size is not None and body is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 
 from quiclab import __version__
 from quiclab.endpoints import Available, Command, Context, Foreign, find
-from quiclab.errors import HostError, TrialError
+from quiclab.errors import HostError, TrialError, VoidError
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.allowance import Allowance
 from quiclab.runner.commands import arm_of, path_of
@@ -58,17 +58,24 @@ class Probe:
     """Of each body, where that is less than what is left of the allowance."""
 
 
-def open_laboratory_for_probe(study: Study, study_dir: Path, backend: Backend, shown: Collection[Path]) -> Laboratory:
-    """A laboratory without servers; `shown` is what the client needs to reach. Must run inside the sandbox.
+def open_laboratory_for_probe(study: Study, study_dir: Path, backend: Backend) -> Laboratory:
+    """A laboratory without servers. Must run inside the sandbox.
 
     Raises HostError where the client is not here."""
     work_dir = study_dir / ".work"
     mount_work_dir(work_dir)
-    confinement = confine(work_dir, (*reached_by(study), *shown))
+    confinement = confine(work_dir, reached_by(study))
     found = find("client", CLIENT).probe(confined_run(confinement))
     if not isinstance(found, Available):
         raise HostError(f"the client {CLIENT} is not here: {found.reason}", found.install)
     return Laboratory(study, backend, work_dir, {}, work_dir, work_dir, {}, confinement, {CLIENT: found.version})
+
+
+def lend_ca(laboratory: Laboratory, ca: Path) -> Path:
+    """A copy of the authorities to trust that the client can read, wherever theirs lies."""
+    lent = laboratory.work_dir / "ca.pem"
+    shutil.copyfile(ca, lent)
+    return lent
 
 
 def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
@@ -86,9 +93,12 @@ def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
         each.mkdir()
     started = clock.read()
     facts = _facts(target)
+    summary: dict[str, Any] = {}
     try:
         with ExitStack() as stack:
             summary = _transfer(probe, row, raw, min(left, probe.most_bytes or left), facts, stack)
+    except VoidError as error:
+        facts["void"] = error.message
     finally:
         kill_everything_else()
     keep_safe(folder)
@@ -106,6 +116,7 @@ def _facts(target: Target) -> dict[str, Any]:
     """What stands in trial.json, and is known or null beforehand."""
     return {
         "failure": None,
+        "void": None,
         "client_exit_code": None,
         "host": {},
         "time_ns": {},
@@ -164,6 +175,7 @@ def _transfer(
         facts["client_exit_code"] = _wait(client, laboratory.study)
     except TrialError as error:
         facts["failure"] = error.message
+        facts["void"] = client.killed_from_outside()
     observation.end()
     phase("transfer")
     summary = link.stop()

@@ -260,12 +260,12 @@ FRAMES = of_logs(
     Column("fin", pl.Boolean, "", "the log does not say, which means false", "Whether the stream ends here."),
     Column(
         "value", pl.UInt64, "", "the frame has no such field",
-        "The frame's number: the limit of MAX_* and *_BLOCKED, an error code, a sequence number, the path of frames "
-        "for several paths, or the type of a frame without a name.",
+        "The frame's number: the limit of MAX_* and *_BLOCKED, an error code, a sequence number, the type of a frame "
+        "without a name; of extensions for several paths: the path.",
     ),
     Column(
         "detail", pl.String, "", "nothing to say",
-        "JSON object of what no other column holds, by qlog's names: `final_size`, `retire_prior_to`, `connection_id`, "
-        "`stream_type`, `error_space`, `data`, …",
+        "JSON object of what no other column holds, by qlog's names: `final_size`, `retire_prior_to`, "
+        "`connection_id`, `stream_type`, `error_space`, `data`, …",
     ),
 )  # fmt: skip

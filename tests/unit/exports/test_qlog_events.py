@@ -160,6 +160,8 @@ def test_old_names_of_parameters_become_the_drafts(made: Made) -> None:
         "parameters_set.client.disable_active_migration": "true",
         "parameters_set.client.initial_max_data": "many",
         "parameters_set.client.colour": "blue",
+        "parameters_set.client.0x2b": "0aff",
+        "parameters_set.client.0x4d": "many",
         "settings.remote.SETTINGS_QPACK_BLOCKED_STREAMS": "100",
         "connection_closed.remote.connection_code": "296",
         "quic_session.host": "x",
@@ -176,7 +178,7 @@ def test_old_names_of_parameters_become_the_drafts(made: Made) -> None:
         },
         "quic:parameters_set": {
             "initiator": "local", "max_idle_timeout": 30000, "initial_source_connection_id": "",
-            "disable_active_migration": True,
+            "disable_active_migration": True, "unknown_parameters": [{"id": 0x2B, "value": "0aff"}],
         },
         "http3:parameters_set": {"initiator": "remote", "blocked_streams_count": 100},
         "quic:connection_closed": {
@@ -187,6 +189,7 @@ def test_old_names_of_parameters_become_the_drafts(made: Made) -> None:
         "parameters quic_session": 1,
         "parameters parameters_set.colour": 1,
         "parameters parameters_set.initial_max_data that cannot be read": 1,
+        "parameters parameters_set.unknown_parameters that cannot be read": 1,
     }
 
 
@@ -247,3 +250,42 @@ def test_a_capture_from_between_is_told_as_the_client_would(tmp_path: Path) -> N
     assert [event["name"] for event in made.events()] == ["quic:packet_sent", "quic:packet_received"]
     (header, *_) = records(tmp_path / "0a_unknown.sqlog")
     assert header["trace"]["vantage_point"] == {"name": "log", "type": "network", "flow": "client"}
+
+
+def test_frames_say_what_the_drafts_require(made: Made) -> None:
+    """As the column `detail` has it; of what no log told, the reader is told what is missing."""
+    made.add("packets", 1, **PACKET)
+    for kind, value, detail in (
+        ("reset_stream", 0x10C, '{"final_size":9}'),
+        ("new_connection_id", 1, '{"connection_id":"0a0b","retire_prior_to":0}'),
+        ("max_streams", 7, '{"stream_type":"bidirectional"}'),
+        ("path_challenge", None, '{"data":"0011223344556677","colour":"blue"}'),
+        ("reset_stream", 0x10C, '{"final_size":"many"}'),
+    ):
+        stream = 4 if kind == "reset_stream" else None
+        made.add("frames", 1, **PACKET, frame_type=kind, value=value, stream_id=stream, detail=detail)
+    (event,) = made.events()
+    told = event["data"]["frames"]
+    assert told[0] == {
+        "frame_type": "reset_stream", "stream_id": 4, "error_code": 0x10C, "error": "http_request_cancelled",
+        "final_size": 9,
+    }  # fmt: skip
+    assert told[1] == {
+        "frame_type": "new_connection_id", "sequence_number": 1, "retire_prior_to": 0, "connection_id": "0a0b"
+    }  # fmt: skip
+    assert told[2]["stream_type"] == "bidirectional"
+    assert told[3] == {"frame_type": "path_challenge", "data": "0011223344556677"}
+    assert "final_size" not in told[4]
+    assert made.left_out == {"final_size of reset_stream frames, which no log tells": 1}
+
+
+def test_a_frame_without_a_name_has_its_number(made: Made) -> None:
+    """Reserved and unknown ones of HTTP/3, whatever a capture calls them."""
+    made.add("packets", 1, **PACKET)
+    for kind, number in (("reserved", 0x21), ("unknown_0x2f", 0x2F)):
+        made.add("http_frames", 2, event="sent", stream_id=2, http_version="HTTP/3", frame_type=kind, value=number)
+    assert [event["data"]["frame"] for event in made.events()[1:]] == [
+        {"frame_type": "reserved", "frame_type_bytes": 0x21},
+        {"frame_type": "unknown", "frame_type_bytes": 0x2F},
+    ]
+    assert not made.left_out

@@ -100,10 +100,12 @@ pub fn decode(
 impl Log<'_> {
     fn read<R: std::io::Read>(&mut self, walker: &mut Walker<R>) -> Result<(), DecodeError> {
         let (mut members, mut sources) = (Members::new(), Sources::default());
+        let mut found = false;
         let outcome = walker.object(|walker, key| {
             if key != b"events" || walker.peek()? != b'[' {
                 return walker.skip();
             }
+            found = true;
             walker.items(|walker| {
                 let read = walker.item(|reader| {
                     let written = Written::read(reader, &mut members, &mut sources)?;
@@ -139,6 +141,11 @@ impl Log<'_> {
                 "truncated_log",
                 Severity::DataLoss,
                 "the browser did not close its log, or the file was cut: what came after is missing",
+            ),
+            Ok(()) if !found => self.tables.count(
+                "no_events",
+                Severity::DataLoss,
+                "the log has no list of events: nothing is known of its connections",
             ),
             Ok(()) => {}
         }

@@ -20,6 +20,7 @@ struct Request {
     http_version: Option<&'static str>,
     status: Option<u16>,
     content_type: Option<String>,
+    content_encoding: Option<String>,
     priority: Option<String>,
     job: Option<i64>,
     quic_session: Option<i64>,
@@ -168,6 +169,7 @@ impl Requests {
                 request.content_type = params
                     .header("content-type")
                     .or(request.content_type.take());
+                request.content_encoding = params.header("content-encoding");
             }
             ("HTTP_CACHE_READ_DATA" | "HTTP_CACHE_READ_INFO", Phase::End) => {
                 request.read_from_cache = true;
@@ -231,6 +233,7 @@ impl Requests {
             url: request.url.as_deref().map(without_fragment),
             status: request.status,
             content_type: request.content_type.as_deref(),
+            content_encoding: request.content_encoding.as_deref(),
             priority: request.priority.as_deref().or(wait.priority.as_deref()),
             queued_ns: request.queued_ns,
             name_start_ns: fresh(wait.name.0),

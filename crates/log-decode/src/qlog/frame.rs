@@ -67,6 +67,7 @@ impl Frame {
         while let Some(key) = reader.next_key(&mut inside)? {
             match key {
                 b"frame_type" => {
+                    reader.impossible += u64::from(reader.peek()? != b'"');
                     if let Some(name) = reader.optional_text()? {
                         let text = name.of(reader.text());
                         frame.kind = FrameType::of(text);
@@ -112,16 +113,15 @@ impl Frame {
                     type_number = reader.unsigned()?;
                 }
                 b"error" => name = reader.optional_text()?,
-                key => match detail_name(key) {
-                    Some(name) => {
+                key => {
+                    if let Some(name) = detail_name(key) {
                         let value = reader.value()?;
                         store.details.push((name, value));
-                    }
-                    None => {
+                    } else {
                         store.unread.count(b"frame", key);
                         reader.skip()?;
                     }
-                },
+                }
             }
         }
         // The number of a frame whose type has no name.

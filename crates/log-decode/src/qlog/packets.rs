@@ -159,6 +159,8 @@ fn detail(frame: &Frame, context: &Context<'_>) -> Option<String> {
                 number::unsigned(text.as_bytes()).map(Value::from)
             }
             _ if text.len() > MAX_DETAIL_BYTES || matches!(text.as_ref(), "null" | "") => None,
+            // 0.3 calls them `transport_error` and `application_error`.
+            "error_space" => Some(text.trim_end_matches("_error").into()),
             "connection_id" | "data" | "reason_bytes" => Some(text.to_ascii_lowercase().into()),
             _ => Some(text.as_ref().into()),
         };

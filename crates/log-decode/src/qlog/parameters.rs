@@ -84,6 +84,17 @@ pub(super) fn all(context: &Context<'_>, tables: &mut Tables) {
             value: &context.text(*value),
         });
     }
+    if let Some(trigger) = context.trigger() {
+        name.truncate(stem);
+        name.push_str("trigger");
+        tables.parameters.push(Parameter {
+            vantage: context.who.vantage,
+            connection: Some(context.who.connection),
+            time_ns: context.time_ns,
+            name: &name,
+            value: &trigger,
+        });
+    }
     if event == "parameters_set" {
         if let Some(owner) = owner {
             first_limits(&owner, context, tables);
@@ -94,14 +105,12 @@ pub(super) fn all(context: &Context<'_>, tables: &mut Tables) {
 /// Parameters that the program has no name for: each by its number, with its value in hexadecimal.
 fn unknown(name: &mut String, list: Span, context: &Context<'_>, tables: &mut Tables) {
     let stem = name.len();
-    let listed: Vec<Value> = serde_json::from_slice(list.of(context.text)).unwrap_or_default();
+    let Ok(listed) = serde_json::from_slice::<Vec<Value>>(list.of(context.text)) else {
+        return count_impossible(tables);
+    };
     for parameter in listed {
         let Some(id) = parameter["id"].as_u64() else {
-            tables.count(
-                "impossible_value",
-                Severity::Notice,
-                super::context::IMPOSSIBLE,
-            );
+            count_impossible(tables);
             continue;
         };
         name.truncate(stem);
@@ -115,6 +124,14 @@ fn unknown(name: &mut String, list: Span, context: &Context<'_>, tables: &mut Ta
             value: parameter["value"].as_str().unwrap_or_default(),
         });
     }
+}
+
+fn count_impossible(tables: &mut Tables) {
+    tables.count(
+        "impossible_value",
+        Severity::Notice,
+        super::context::IMPOSSIBLE,
+    );
 }
 
 /// Which end `local` and `remote` are; what they stand for where the log does not say whose it is.
@@ -141,7 +158,8 @@ fn first_limits(owner: &str, context: &Context<'_>, tables: &mut Tables) {
     let direction = match owner {
         "local" => context.who.inbound,
         "remote" => context.who.outbound,
-        _ => return,
+        "client" | "server" | "unknown" | "" => return,
+        _ => return count_impossible(tables),
     };
     for (parameter, scope) in [
         ("initial_max_data", "connection"),
@@ -149,6 +167,9 @@ fn first_limits(owner: &str, context: &Context<'_>, tables: &mut Tables) {
         ("initial_max_streams_uni", "streams_uni"),
     ] {
         let Some(limit) = context.unsigned(parameter) else {
+            if context.member(parameter).is_some() {
+                count_impossible(tables);
+            }
             continue;
         };
         tables.flow_control.push(FlowControl {

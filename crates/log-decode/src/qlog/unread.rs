@@ -47,9 +47,18 @@ impl Unread {
     }
 }
 
+/// A member that is read of every event, and that not every row has a column for.
+pub(super) const TRIGGER: &[u8] = b"trigger";
+
 /// The members of an event's data that rows are made of; `None` where all of them are, or the event as a whole is counted.
 pub(super) fn members_read(event: &[u8]) -> Option<&'static [&'static [u8]]> {
-    const PACKET: &[&[u8]] = &[b"packet_type", b"type", b"packet_number", b"packet_size"];
+    const PACKET: &[&[u8]] = &[
+        b"packet_type",
+        b"type",
+        b"packet_number",
+        b"packet_size",
+        TRIGGER,
+    ];
     Some(match event {
         b"packet_sent" | b"PACKET_SENT" | b"packet_received" | b"PACKET_RECEIVED"
         | b"packet_lost" | b"PACKET_LOST" | b"packet_dropped" | b"packet_drop"
@@ -80,7 +89,9 @@ pub(super) fn members_read(event: &[u8]) -> Option<&'static [&'static [u8]]> {
             b"ssthresh",
             b"pto_count",
         ],
-        b"congestion_state_updated" | b"recovery_congestion_state_updated" => &[b"old", b"new"],
+        b"congestion_state_updated" | b"recovery_congestion_state_updated" => {
+            &[b"old", b"new", TRIGGER]
+        }
         b"loss_timer_updated" | b"recovery_loss_timer_updated" | b"timer_updated" => &[
             b"timer_type",
             b"event_type",
@@ -105,7 +116,7 @@ pub(super) fn members_read(event: &[u8]) -> Option<&'static [&'static [u8]]> {
         b"stream_type_set" => &[b"stream_id", b"stream_type", b"new"],
         b"priority_updated" => &[b"stream_id", b"request_stream_id", b"element_id", b"new"],
         b"key_updated" | b"key_discarded" | b"key_retired" => {
-            &[b"key_type", b"key_phase", b"generation"]
+            &[b"key_type", b"key_phase", b"generation", TRIGGER]
         }
         b"frames_created" | b"frames_parsed" => &[b"packet_numbers"],
         _ => return None,
