@@ -17,12 +17,12 @@ from pathlib import Path
 from _bench import ROOT  # noqa: F401 - makes the tests' helpers importable
 from live_link import BIG_BUFFERS, Ends
 
-from quiclab.spec.link import link_config
+from quiclab.spec.link import busiest_rate, link_config
 from quiclab.spec.model import Direction, Tcp
 from quiclab.spec.model import Path as LinkPath
 from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
-from quiclab.testbed.real_time import ask_for_awake_processors
+from quiclab.testbed.real_time import ask_for_awake_processors, leaves_room
 from quiclab.testbed.tcp_settings import sysctls
 
 _ROUTE = RouteMetrics("cubic", 10)
@@ -63,15 +63,17 @@ def open_link(
 ) -> Iterator[Ends]:
     """An emulated link with its logs in `folder`; symmetric unless `down` is given. Inside a sandbox. `program` is
     started instead of quiclab-link."""
+    path = LinkPath("bench", up=up, down=down or up)
     settings = LinkSettings(
         backend=backend,
         mtu=1500,
-        model=link_config(LinkPath("bench", up=up, down=down or up), 1),
+        model=link_config(path, 1),
         route=_ROUTE,
         work_dir=folder,
         packet_log=packet_log,
         captures=captures,
         spin_ns=spin_ns,
+        real_time=leaves_room(busiest_rate(path)),
         program=program,
     )
     with _namespaces() as (client, server), Link(settings, client, server) as link:

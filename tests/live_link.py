@@ -79,10 +79,17 @@ class Ends:
 
 @contextmanager
 def open_link(
-    direction: Direction, folder: Path | None, backend: Backend = "tun", *, captures: bool = False, mtu: int = 1500
+    direction: Direction,
+    folder: Path | None,
+    backend: Backend = "tun",
+    *,
+    captures: bool = False,
+    mtu: int = 1500,
+    real_time: bool = True,
 ) -> Iterator[Ends]:
     """A symmetric link between two namespaces with large TCP buffers and cubic; inside a sandbox."""
-    with open_path(LinkPath("link", up=direction, down=direction, mtu=mtu), folder, backend, captures=captures) as ends:
+    path = LinkPath("link", up=direction, down=direction, mtu=mtu)
+    with open_path(path, folder, backend, captures=captures, real_time=real_time) as ends:
         yield ends
 
 
@@ -94,6 +101,7 @@ def open_path(
     *,
     captures: bool = False,
     begins_when_told: bool = False,
+    real_time: bool = True,
 ) -> Iterator[Ends]:
     """The links of a path, with nodes between them; else as `open_link`."""
     tcp = Tcp("cubic", receive_buffer=BIG_BUFFERS, send_buffer=BIG_BUFFERS)
@@ -107,6 +115,7 @@ def open_path(
         captures=captures,
         lateness_p99_ns=[100_000] * len(path.links),
         begins_when_told=begins_when_told,
+        real_time=real_time,
     )
     with ExitStack() as stack:
         client, *nodes, server = (stack.enter_context(NetworkNamespace()) for _ in range(len(path.links) + 1))

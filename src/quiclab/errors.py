@@ -71,6 +71,10 @@ class TrialError(QuiclabError):
     exit_code = ExitCode.TRIALS_FAILED
 
 
+class VoidError(HostError):
+    """One trial was spoiled by the laboratory, or from outside: it is void, its block is run again."""
+
+
 class DecodeError(QuiclabError):
     """An artefact or a study directory cannot be used."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -101,6 +102,26 @@ def test_the_log_counts_what_was_lost(echo: str, tmp_path: Path) -> None:
     books = _summary(tmp_path / "log")
     assert books["up"]["dropped"]["loss"] + books["down"]["dropped"]["loss"] == dropped.height
     assert books["up"]["packets_in"] == told["sent"]
+
+
+@pytest.mark.parametrize("host", ["server", "server6"])
+def test_what_a_full_socket_threw_away_is_told(host: str) -> None:
+    """The link delivered all, the program at the server's end read nothing: neither is kept from the user."""
+    family = "AF_INET" if host == "server" else "AF_INET6"
+    listens = (
+        f"import socket, time; s = socket.socket(socket.{family}, socket.SOCK_DGRAM); s.bind(('', 9)); time.sleep(60)"
+    )
+    sends = (
+        f"import socket; s = socket.socket(socket.{family}, socket.SOCK_DGRAM)\n"
+        f"for _ in range(2000): s.sendto(bytes(1000), ('{host}', 9))\n"
+        "time.sleep(0.5)"
+    )
+    server = f'{sys.executable} -c "{listens}"'
+    done = quiclab("exec", "--server", server, "--", sys.executable, "-c", sends)
+    told = re.search(r"the server's UDP sockets were full for (\d+) datagrams that the link had delivered", done.stderr)
+    assert told is not None, done.stderr
+    assert 1000 < int(told[1]) < 2000
+    assert "client's UDP sockets" not in done.stderr
 
 
 def test_same_seed_same_losses(echo: str, tmp_path: Path) -> None:

@@ -4,16 +4,19 @@ elsewhere."""
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import subprocess
 from pathlib import Path
 
 import pytest
-from live_link import in_sandbox
+from live_link import in_sandbox, open_link
 
+from quiclab.spec.model import Direction
 from quiclab.testbed.awake_processors import AwakeProcessors
-from quiclab.testbed.real_time import ask_for_awake_processors, ask_for_real_time
+from quiclab.testbed.real_time import ask_for_awake_processors, ask_for_real_time, leaves_room
+from quiclab.units import Bitrate
 
 _SCHED_DEADLINE = 6
 REQUEST = "/dev/cpu_dma_latency"
@@ -35,10 +38,44 @@ def test_the_caller_grants_what_it_may() -> None:
         own = os.sched_getscheduler(0)
         process.kill()
         process.wait()
-        return [granted, policy in (os.SCHED_FIFO, _SCHED_DEADLINE), own == os.SCHED_OTHER]
+        names = {os.SCHED_FIFO: "fifo", _SCHED_DEADLINE: "deadline"}
+        return [granted, names.get(policy, "none"), own == os.SCHED_OTHER]
 
-    expected = _may_grant()
-    assert in_sandbox(work) == [expected, expected, True]
+    granted, policy, others = in_sandbox(work)
+    assert granted == policy
+    assert (granted != "none") is _may_grant()
+    assert others
+
+
+def test_where_processors_are_few_a_sleepless_link_goes_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would take one of two whole, which both ends need."""
+    for processors, bit_per_s, expected in (
+        (2, 10_000_000, True),
+        (2, 199_000_000, True),
+        (2, 200_000_000, False),
+        (2, None, False),
+        (3, 1_000_000_000, True),
+        (3, None, True),
+    ):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, number=processors: set(range(number)))
+        assert leaves_room(None if bit_per_s is None else Bitrate(bit_per_s)) is expected
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_link_says_how_it_is_scheduled(tmp_path: Path, asked: bool) -> None:
+    """In its summary and in its file, whoever made it real-time; and not at all if it is not to be."""
+
+    def work() -> list[object]:
+        with open_link(Direction(), tmp_path, "veth", real_time=asked) as ends:
+            policy = os.sched_getscheduler(ends.link.pid) & ~os.SCHED_RESET_ON_FORK
+            return [policy, ends.link.stop()["real_time"]]
+
+    policy, told = in_sandbox(work)
+    assert told == {os.SCHED_FIFO: "fifo", _SCHED_DEADLINE: "deadline"}.get(policy, "none")
+    assert (told != "none") is (asked and _may_grant())
+    summary = json.loads((tmp_path / "link.json").read_text())
+    assert summary["real_time"] == told
+    assert summary["awake_processors"] is os.access(REQUEST, os.W_OK)
 
 
 def _requests() -> list[str]:
@@ -71,12 +108,12 @@ def test_the_caller_keeps_processors_awake_where_it_may() -> None:
         process = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
         granted = ask_for_awake_processors(process.pid)
         process.communicate()
-        return [granted, ask_for_real_time(os.getpid(), deadline=False)]
+        return [granted, ask_for_real_time(os.getpid(), deadline=False) != "none"]
 
     assert in_sandbox(work) == [os.access(REQUEST, os.W_OK), _may_grant()]
 
 
 def test_outside_a_sandbox_nobody_is_asked() -> None:
     """The answer is no."""
-    assert ask_for_real_time(os.getpid(), deadline=True) is False
+    assert ask_for_real_time(os.getpid(), deadline=True) == "none"
     assert ask_for_awake_processors(os.getpid()) is False

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use link_run::clock::monotonic_ns;
 use link_run::histogram::Histogram;
-use link_run::timer::{ask_for_punctuality, Naps, Spin};
+use link_run::timer::{ask_for_punctuality, spin_ns, Naps};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<u64> = std::env::args()
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }) else {
         return Err("give LEAST_NS MOST_NS SECONDS [SPIN_NS]".into());
     };
-    let _ = ask_for_punctuality();
+    let _ = ask_for_punctuality(true);
     println!("ready");
     io::stdin().read_line(&mut String::new())?;
     let lateness = wait_for_instants(least_ns..=most_ns, seconds * 1_000_000_000, fixed_ns);
@@ -43,7 +43,7 @@ fn wait_for_instants(
 ) -> Histogram {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let (mut now_ns, mut lateness) = (monotonic_ns(), Histogram::default());
-    let (mut spin, mut naps) = (Spin::new(fixed_ns, cores, now_ns), Naps::default());
+    let (spin_ns, mut naps) = (spin_ns(fixed_ns, cores), Naps::default());
     let (end_ns, mut due_ns, mut number) = (now_ns + run_ns, now_ns, 0_u64);
     let width_ns = distances_ns.end() - distances_ns.start() + 1;
     while due_ns < end_ns {
@@ -56,7 +56,7 @@ fn wait_for_instants(
             if now_ns >= due_ns {
                 break;
             }
-            let sleep_ns = spin.sleep_ns(now_ns, due_ns);
+            let sleep_ns = due_ns.saturating_sub(spin_ns).saturating_sub(now_ns);
             if sleep_ns > 0 {
                 thread::sleep(Duration::from_nanos(sleep_ns));
                 naps.slept();

@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ];
     let fds = [client.source.fds(), server.source.fds()];
     let mut wait = Wait::new(&control, fds.concat());
-    let _ = ask_for_punctuality();
+    let _ = ask_for_punctuality(true);
     println!(r#"{{"event":"ready"}}"#);
     let turns: [Turn<'_>; 2] = match (how.as_str(), config.backend) {
         ("whole", Backend::Tun) => [whole(fds[0][0], fds[1][0]), whole(fds[1][0], fds[0][0])],

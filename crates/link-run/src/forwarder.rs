@@ -8,12 +8,12 @@ use crate::clock::monotonic_ns;
 use crate::control::{Control, Wait};
 use crate::lane::{Account, Lane};
 use crate::stalls::Stalls;
-use crate::timer::{Naps, Spin};
+use crate::timer::Naps;
 
 /// How often the request to stop is looked for while there is no time to sleep.
 const LOOK_NS: u64 = 1_000_000;
 
-/// Moves the packets of all directions, in this thread, until `control` says stop. Calls `begun` when it was told that the
+/// Moves the packets of all directions, in this thread, until `control` says stop, and spins for the last `spin_ns` before a due time. Calls `begun` when it was told that the
 /// workload begins, and is ready for that.
 ///
 /// # Errors
@@ -21,7 +21,7 @@ const LOOK_NS: u64 = 1_000_000;
 pub fn run(
     mut lanes: Vec<Lane<'_>>,
     control: &Control,
-    mut spin: Spin,
+    spin_ns: u64,
     begun: impl Fn(),
 ) -> io::Result<Vec<Account>> {
     let mut wait = Wait::new(control, lanes.iter().flat_map(Lane::fds));
@@ -53,7 +53,7 @@ pub fn run(
             continue;
         }
         let due_ns = lanes.iter().filter_map(Lane::next_ns).min();
-        let sleep_ns = due_ns.map(|due_ns| spin.sleep_ns(now_ns, due_ns));
+        let sleep_ns = due_ns.map(|due_ns| due_ns.saturating_sub(spin_ns).saturating_sub(now_ns));
         if sleep_ns == Some(0) {
             continue;
         }

@@ -17,7 +17,7 @@ use crate::forwarder;
 use crate::lane::Lane;
 use crate::log::{self, Logs};
 use crate::summary::{self, Outcome, Start};
-use crate::timer::{self, Spin};
+use crate::timer;
 use crate::waiting::{ModelZero, Passage, Waiting};
 
 /// Runs the link, or the links in a row, that the file describes until it is told to stop; tells its events on standard output.
@@ -46,16 +46,16 @@ pub fn run(file: &Path) -> Result<(), Error> {
     let (logs, writing) = log::create(&config.log, &more, start.offset_ns)?;
     // Closing these takes the kernel tens of milliseconds, so it is left until all else is done.
     let mut ports = open_ports(config.backend, &links)?;
-    let scheduling = timer::ask_for_punctuality();
+    let memory_locked = timer::ask_for_punctuality(config.timer.real_time);
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let spin = Spin::new(config.timer.spin_ns, cores, monotonic_ns());
-    let facts = json!({
+    let spin_ns = timer::spin_ns(config.timer.spin_ns, cores);
+    let mut facts = json!({
         "version": 1,
         "backend": match config.backend { Backend::Tun => "tun", Backend::Veth => "veth" },
         "offload": ports[0][0].source.offloads(),
-        "spin_ns": spin.longest_ns(),
-        "real_time": scheduling.real_time,
-        "memory_locked": scheduling.memory_locked,
+        "spin_ns": spin_ns,
+        "real_time": timer::real_time(),
+        "memory_locked": memory_locked,
         "warnings": [],
     });
     tell(&event("ready", &facts, json!({})));
@@ -67,10 +67,12 @@ pub fn run(file: &Path) -> Result<(), Error> {
         lanes.push(Lane::new(&mut *server.source, &mut *client.sink, down));
     }
     let begun = || tell(&event("begun", &json!({}), json!({})));
-    let accounts = forwarder::run(lanes, &control, spin, begun).map_err(Error::system(
+    let accounts = forwarder::run(lanes, &control, spin_ns, begun).map_err(Error::system(
         "lost a device",
         "its namespace must outlive the link",
     ))?;
+    // Whoever started the link may have made it real-time since.
+    facts["real_time"] = timer::real_time().into();
     let mut accounts = accounts.into_iter();
     let outcomes = zeros.iter().map_while(|zero| {
         Some(Outcome {

@@ -97,7 +97,7 @@ def _metrics(study_dir: StudyDir, trial_id: str, document: dict[str, Any], *, ag
     may_lose = document.get("keys_left_out") and is_whole(kept)
     if not may_lose and (again or not _is_decoded(study_dir, trial_id)):
         _decode(study_dir, trial_id, study_dir.trial(trial_id), document)
-    return polars.read_parquet(kept)
+    return polars.read_parquet(kept, glob=False)
 
 
 def _is_decoded(study_dir: StudyDir, trial_id: str) -> bool:

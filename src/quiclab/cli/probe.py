@@ -20,7 +20,7 @@ from quiclab.spec.model import Limits
 from quiclab.spec.model import Path as LinkPath
 from quiclab.spec.target import Target
 from quiclab.store.identity import conflicts
-from quiclab.store.layout import StudyDir, write_atomically
+from quiclab.store.layout import StudyDir, read_object, write_atomically
 from quiclab.units import Duration
 
 if TYPE_CHECKING:
@@ -83,12 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
         shutil.rmtree(study_dir.root / ".work", ignore_errors=True)
         if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED) or not study_dir.resolved.exists():
             return code
-        from rich.console import Console
-
         from quiclab.cli.analyse import analyse
-        from quiclab.cli.prove import prove_rest
 
-        prove_rest(study_dir, Console())
         if not arguments.no_report and any(study_dir.root.glob("trials/*/trial.json")):
             analyse(study_dir)
         return code
@@ -154,7 +150,7 @@ def _looks_and_trials(order: Order, study_dir: StudyDir, wanted: Any) -> int:
 
 def _keep(study_dir: StudyDir, resolved: dict[str, Any]) -> None:
     if study_dir.resolved.exists():
-        before = json.loads(study_dir.resolved.read_text())
+        before = read_object(study_dir.resolved)
         found = conflicts(before, resolved)
         ways = [each["paths"][0]["title"] for each in (before, resolved)]
         if ways[0] != ways[1]:
@@ -169,7 +165,7 @@ def _kept(study_dir: StudyDir) -> dict[str, Any] | None:
     """What the looks of an earlier run of this probe found."""
     if not study_dir.resolved.exists():
         return None
-    kept: dict[str, Any] | None = json.loads(study_dir.resolved.read_text()).get("probe")
+    kept: dict[str, Any] | None = read_object(study_dir.resolved).get("probe")
     if kept is None:
         raise SpecError(f"{study_dir.root} is another study and no probe", "choose another directory with --out")
     return kept

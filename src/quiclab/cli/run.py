@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.trouble import code_of
-from quiclab.errors import ExitCode, SpecError
+from quiclab.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.identity import conflicts
-from quiclab.store.layout import StudyDir, disk_errors, write_atomically
+from quiclab.store.layout import StudyDir, disk_errors, read_object, write_atomically
 
 if TYPE_CHECKING:
     from quiclab.spec.model import Study
@@ -55,6 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.cli.plan import describe_arms, load_study
     from quiclab.cli.until import look, planned_blocks, read_goal
     from quiclab.spec.resolved import resolved_json
+    from quiclab.testbed.cpu_limit import remove_leftover_cgroups
     from quiclab.testbed.sandbox import run_in_sandbox
 
     spec_file: Path = arguments.spec / "spec.toml" if arguments.spec.is_dir() else arguments.spec
@@ -66,6 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
     )
     study_dir.create()
     with study_dir.locked():
+        remove_leftover_cgroups()
+        study_dir.remove_unfinished()
         keep_spec(study_dir, spec_file, resolved_json(study) | {"arms_summary": describe_arms(study)}, study)
         keep_claims(study_dir, spec_file, claims)
 
@@ -88,11 +91,6 @@ def run(arguments: argparse.Namespace) -> int:
                 return code
             if goal is None or not look(study_dir, study, goal):
                 break
-        from rich.console import Console
-
-        from quiclab.cli.prove import prove_rest
-
-        prove_rest(study_dir, Console())
         if arguments.no_report:
             return code
         from quiclab.cli.analyse import analyse
@@ -103,8 +101,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def keep_spec(study_dir: StudyDir, spec_file: Path, resolved: dict[str, Any], study: Study) -> None:
     """Keep the spec and traces beside it with the study. Raises SpecError where what has run would change."""
-    if study_dir.resolved.exists():
-        found = conflicts(json.loads(study_dir.resolved.read_text()), resolved)
+    if any(each in str(study_dir.root) for each in "{}"):
+        hint = "choose another directory with --out"
+        raise SpecError(f"{study_dir.root}: servers take {{ and }} in the names of files for placeholders", hint)
+    if study_dir.resolved.exists() or study_dir.ledger.exists():
+        before = read_object(study_dir.resolved)
+        try:
+            found = conflicts(before, resolved)
+        except (KeyError, TypeError, AttributeError) as error:
+            told = f"{study_dir.resolved} is no resolved spec: {error!r} is not as it should be"
+            raise DecodeError(told, "put it back from a copy of the study") from error
         if found:
             hint = "a study may grow, but not change: choose another directory with --out"
             raise SpecError(f"{spec_file} differs from the spec that {study_dir.root} was run with", hint, found)

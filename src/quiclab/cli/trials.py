@@ -28,7 +28,7 @@ from quiclab.plan.rows import PlanRow
 from quiclab.runner.laboratory import Laboratory, open_laboratory
 from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Study
-from quiclab.store.layout import Attempt, StudyDir, move_in, write_atomically
+from quiclab.store.layout import Attempt, StudyDir, move_in, read_object, write_atomically
 from quiclab.store.ledger import Ledger, open_ledger
 from quiclab.testbed.backend import choose_backend
 from quiclab.testbed.host import facts
@@ -90,7 +90,7 @@ def run_trials(
 def _refuse_to_mix(study_dir: StudyDir, backend: Backend) -> None:
     """TUN and veth differ in timing: one study uses one of them."""
     if study_dir.host.exists():
-        before = json.loads(study_dir.host.read_text()).get("link_backend", backend)
+        before = read_object(study_dir.host).get("link_backend", backend)
         if before != backend:
             hint = f"continue with --backend {before}, or choose another directory with --out"
             raise SpecError(f"{study_dir.root} was run over {before} and would now go on over {backend}", hint)
@@ -143,6 +143,8 @@ def _run_one(run_one: RunOne, study_dir: StudyDir, ledger: Ledger, row: PlanRow,
     folder = run_one(row, attempt)
     verdict = judge(folder, decode_trial(folder).tables)
     ended = Attempt(row.trial_id, attempt, verdict.status, verdict.reason)
+    # A report between two attempts has made tables of the one that is void now: their metrics say that they are whole.
+    (study_dir.tables / "metrics" / f"{row.trial_id}.parquet").unlink(missing_ok=True)
     aside = move_in(folder, study_dir.folder(ended))
     ledger.record(ended)
     if aside is not None:

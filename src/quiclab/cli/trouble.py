@@ -8,7 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable
 
-from quiclab.errors import ExitCode, HostError, QuiclabError
+from quiclab.errors import DecodeError, ExitCode, HostError, QuiclabError
 
 _HINTS = {
     errno.ENOENT: "was the study moved or removed meanwhile? The same command continues with what is there",
@@ -45,6 +45,11 @@ def code_of(work: Callable[[], int], interrupted: str = "interrupted") -> int:
     except OSError as error:
         tell(refused(error))
         return ExitCode.HOST
+    except RecursionError:
+        tell(
+            DecodeError("a file is nested deeper than any that quiclab writes", "look into what was added to the study")
+        )
+        return ExitCode.DECODE
     except MemoryError:
         tell(HostError("there is not enough memory", "end something else, or allow more: ulimit -v unlimited"))
         return ExitCode.HOST

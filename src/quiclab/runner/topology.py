@@ -18,10 +18,11 @@ from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.places import CLIENT, SERVER, address_of, front_place, places
 from quiclab.spec import model
 from quiclab.spec.ecn import tcp_on
-from quiclab.spec.link import lateness_bounds, link_config
+from quiclab.spec.link import busiest_rate, lateness_bounds, link_config
 from quiclab.testbed.hub import Hub, Pair
 from quiclab.testbed.link import DEVICE, SERVER_ADDRESSES, End, Link, LinkSettings, usable_versions
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
+from quiclab.testbed.real_time import leaves_room
 from quiclab.testbed.tcp_settings import sysctls
 
 ENDS: tuple[End, ...] = ("client", "server")
@@ -117,6 +118,7 @@ class Topology:
             snaplen_bytes=None if study.captures == "whole" else HEADER_BYTES,
             lateness_p99_ns=[bound.ns for bound in lateness_bounds(path, study.limits.lateness_p99, self._later)],
             spin_ns=self._laboratory.spin_ns,
+            real_time=leaves_room(busiest_rate(path)),
         )
         client, *nodes, server = self.namespaces.values()
         if self._hubs:

@@ -58,6 +58,26 @@ def lateness_bounds(path: Path, least: Duration, later: Path | None = None) -> t
     return tuple(_lateness_bound(link, of.mtu, least) for of, link in _all_links(path, later))
 
 
+def busiest_rate(path: Path) -> Bitrate | None:
+    """The highest rate at which the path passes data in one direction, its narrowest link deciding. A direction without
+    any rate counts as one for acknowledgements; None if neither has one."""
+    narrowest = []
+    for side in ("up", "down"):
+        rates = [rate for link in path.links for rate in _limits(getattr(link, side))]
+        narrowest += [min(rates)] if rates else []
+    return Bitrate(max(narrowest)) if narrowest else None
+
+
+def _limits(direction: Direction) -> list[int]:
+    """What one link passes in bit/s at most, at its edge and over its schedule."""
+    rate = direction.rate.most if isinstance(direction.rate, RandomRate) else reference_rate(direction)
+    changed = [change.rate for change in direction.schedule]
+    highest = [each.bit_per_s for each in (rate, *changed) if each is not None]
+    if not highest:
+        return []
+    return [max(highest)] + ([] if direction.edge is None else [direction.edge.bit_per_s])
+
+
 def _all_links(path: Path, later: Path | None) -> list[tuple[Path, Link]]:
     """Each with the path that it is of."""
     return [(path, link) for link in path.links] + ([] if later is None else [(later, later.links[0])])

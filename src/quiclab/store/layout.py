@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from quiclab.errors import BusyError, DecodeError, HostError
+from quiclab.errors import BusyError, DecodeError, HostError, SpecError
 from quiclab.store.own_files import refuse_links
 
 Status = Literal["verified", "failed", "unproven", "void"]
@@ -131,9 +131,17 @@ class StudyDir:
             for folder in ("trials", "failed", "tables"):
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
 
+    def remove_unfinished(self) -> None:
+        """Folders that a killed run was bringing in: never whole, and in no ledger. Hold the directory."""
+        with disk_errors(self.root):
+            for place in ("trials", "failed"):
+                for folder in (self.root / place).glob(".incoming-*"):
+                    shutil.rmtree(folder)
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the directory: one run at a time. The kernel lets go when the process ends, however it ends."""
+        check_name(self.root)
         with disk_errors(self.root):
             refuse_links(self.root)
         with disk_errors(self.root), (self.root / ".lock").open("a+") as file:
@@ -193,6 +201,29 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int | None = Non
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+
+
+def check_name(path: Path) -> None:
+    """Raises SpecError for a path that programs and tables cannot name: not all of them speak anything but UTF-8."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        shown = str(path).encode(errors="backslashreplace").decode()
+        raise SpecError(f"the path {shown} is not UTF-8", "rename it, or choose another folder") from None
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The object in a JSON file of a study. Raises DecodeError where it is none."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(value, dict):
+            return value
+        why = "it holds no JSON object"
+    except FileNotFoundError:
+        why = "it is not there"
+    except (OSError, ValueError, RecursionError) as error:
+        why = str(error)
+    raise DecodeError(f"{path} cannot be read: {why}", "put it back from a copy of the study")
 
 
 def move_in(source: Path, target: Path) -> Path | None:

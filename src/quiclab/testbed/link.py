@@ -6,6 +6,7 @@ One process moves the packets of all links of a path. Between two links stands a
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from quiclab.errors import HostError
+from quiclab.errors import HostError, VoidError
 from quiclab.testbed.link_ends import PREFIXES, SIDES, Ends, Place, Span
 from quiclab.testbed.link_files import SECOND_NETWORK_FILES, link_files
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
@@ -79,6 +80,8 @@ class LinkSettings:
     route_at: Mapping[NetworkNamespace, RouteMetrics] = field(default_factory=dict)
     """What the routes of one namespace say, where it is something else."""
     spin_ns: int | None = None
+    real_time: bool = True
+    """Whether to ask for real-time scheduling (`real_time.leaves_room`)."""
     program: Sequence[str] = ()
     """What to start instead of quiclab-link: a benchmark compares it with programs that say the same words."""
 
@@ -99,7 +102,6 @@ class Link:
         self._ends = self._make_ends()
         self._stack = ExitStack()
         self._process: subprocess.Popen[str] | None = None
-        self._real_time = False
         self._awake = False
         self.summary: dict[str, Any] = {}
         """The link's own account, once `stop` was called."""
@@ -136,7 +138,7 @@ class Link:
                 "snaplen_bytes": settings.snaplen_bytes,
                 "buffer_bytes": 256 << 20,
             },
-            "timer": {"spin_ns": settings.spin_ns},
+            "timer": {"spin_ns": settings.spin_ns, "real_time": settings.real_time},
             "begins_when_told": settings.begins_when_told,
             **({"more_links": more} if more else {}),
         }
@@ -161,7 +163,8 @@ class Link:
             # The devices are there already, and the link needs as long to open its own side.
             self._ends.configure()
         self.ready = self._message("ready")
-        self._real_time = self.ready.get("real_time", False) or ask_for_real_time(self._process.pid, deadline=True)
+        if settings.real_time and self.ready["real_time"] == "none":
+            ask_for_real_time(self._process.pid, deadline=True)
         self._awake = ask_for_awake_processors(self._process.pid)
         if settings.backend == "tun":
             self._ends.configure()
@@ -229,9 +232,15 @@ class Link:
         """The workload begins: every link's t = 0, and its packet 0, is the next packet that reaches it."""
         process = self._require()
         if self._settings.begins_when_told and process.stdin is not None:
-            process.stdin.write("begin\n")
-            process.stdin.flush()
+            with contextlib.suppress(BrokenPipeError):  # of one that has ended, which is told where it does not answer
+                process.stdin.write("begin\n")
+                process.stdin.flush()
             self._message("begun")
+
+    def check(self) -> None:
+        """Raises VoidError where the link's process has ended, though nobody told it to."""
+        if (code := self._require().poll()) is not None:
+            raise _gone(code)
 
     @property
     def pid(self) -> int:
@@ -243,10 +252,9 @@ class Link:
         process = self._require()
         if process.stdin is not None and not process.stdin.closed:
             process.stdin.close()
-            self.summary = self._message("summary") | {
-                "real_time": self._real_time,
-                "awake_processors": self._awake,
-            }
+            self.summary = self._message("summary") | {"awake_processors": self._awake}
+            if (file := self._file("link.json")) is not None:
+                Path(file).write_text(f"{json.dumps(self.summary)}\n")
         return self.summary
 
     def __exit__(
@@ -280,10 +288,16 @@ class Link:
         try:
             message: dict[str, Any] = json.loads(line)
         except json.JSONDecodeError:
-            raise HostError(f"the link process ended without a word (exit code {process.poll()})") from None
+            process.kill()  # it has nothing more to say
+            raise _gone(process.wait()) from None
         if message.get("event") != event:
             raise HostError(f"the link cannot run: {message.get('message', line)}", message.get("hint", ""))
         return message
+
+
+def _gone(code: int) -> VoidError:
+    how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    return VoidError(f"the link's process {how} before its time", "the trial is void; the same command runs it again")
 
 
 def link_binary() -> str:

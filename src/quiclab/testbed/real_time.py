@@ -8,6 +8,9 @@ Inside a user namespace nobody may ask for any of this; the caller, outside, may
 process names the link's process to the caller over a socket (SCM_CREDENTIALS carries the pid across PID namespaces),
 and the caller answers whether it could. On two busy cores this takes the link's p99 lateness from milliseconds to
 tens of microseconds; a plain user goes without, and every trial says which it was.
+
+A link that never sleeps takes a processor whole, and under real time nobody gets it back: where the ends need it, what
+would have been the link's lateness becomes the ends', which wait for a processor instead. So it goes without there.
 """
 
 from __future__ import annotations
@@ -17,18 +20,29 @@ import select
 import socket
 import struct
 import threading
+from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.testbed import _libc
 from quiclab.testbed.awake_processors import AwakeProcessors
+from quiclab.units import Bitrate
+
+RealTime = Literal["deadline", "fifo", "none"]
+"""How a process is scheduled; `none` has no precedence over others."""
 
 PRIORITY = 50
 """Under SCHED_FIFO."""
+_PROCESSORS = 3
+"""One each for the link, the sender and the receiver."""
+_SLEEPLESS = Bitrate(200_000_000)
+"""Packets of 1500 bytes follow each other by 60 µs, for which the link spins: from here on it never sleeps."""
 _RUNTIME_NS, _PERIOD_NS = 999_000, 1_000_000
 """Under SCHED_DEADLINE: nearly all of a processor, since the link naps before it would use it up."""
 
 _UCRED = struct.Struct("iII")
-_DEADLINE, _FIFO, _AWAKE = b"d", b"f", b"a"
-"""What is asked for."""
+_DEADLINE, _FIFO, _AWAKE, _NOTHING = b"d", b"f", b"a", b"n"
+"""What is asked for, and granted."""
+_ANSWERS: Mapping[bytes, RealTime] = {_DEADLINE: "deadline", _FIFO: "fifo"}
 
 _caller: socket.socket | None = None
 
@@ -70,56 +84,64 @@ class Grants:
                 if not message:
                     awake.close()
                     return
-                granted = False
+                granted = _NOTHING
                 for level, kind, data in ancillary:
                     if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
                         pid, _, _ = _UCRED.unpack(data[: _UCRED.size])
                         if message == _AWAKE:
                             process_fd = awake.as_long_as(pid)
-                            granted = process_fd is not None
                             if process_fd is not None:
+                                granted = _AWAKE
                                 events.register(process_fd, select.POLLIN)
                         else:
                             granted = _grant(pid) if message == _DEADLINE else _grant_fifo(pid)
-                self._outside.send(b"1" if granted else b"0")
+                self._outside.send(granted)
 
 
-def ask_for_real_time(pid: int, *, deadline: bool) -> bool:
-    """Whether the caller has made the process (as numbered in the sandbox) real-time.
+def leaves_room(busiest: Bitrate | None) -> bool:
+    """Whether a real-time link leaves the ends the processors that they want; `busiest` is the highest rate that a
+    direction of the path passes, None if nothing limits it."""
+    few = len(os.sched_getaffinity(0)) < _PROCESSORS
+    return not few or (busiest is not None and busiest.bit_per_s < _SLEEPLESS.bit_per_s)
+
+
+def ask_for_real_time(pid: int, *, deadline: bool) -> RealTime:
+    """How the caller has the process (as numbered in the sandbox) scheduled now.
 
     `deadline`: SCHED_DEADLINE if it can be had, which only one process should ask for, as it reserves a processor;
     else SCHED_FIFO.
     """
-    return _ask(pid, _DEADLINE if deadline else _FIFO)
+    return _ANSWERS.get(_ask(pid, _DEADLINE if deadline else _FIFO), "none")
 
 
 def ask_for_awake_processors(pid: int) -> bool:
     """Whether the caller keeps processors awake as long as the process (as numbered in the sandbox) lives."""
-    return _ask(pid, _AWAKE)
+    return _ask(pid, _AWAKE) == _AWAKE
 
 
-def _ask(pid: int, what: bytes) -> bool:
+def _ask(pid: int, what: bytes) -> bytes:
+    """What was granted."""
     if _caller is None:
-        return False
+        return _NOTHING
     credentials = (socket.SOL_SOCKET, socket.SCM_CREDENTIALS, _UCRED.pack(pid, os.getuid(), os.getgid()))
     try:
         _caller.sendmsg([what], [credentials])
-        return _caller.recv(1) == b"1"
+        return _caller.recv(1)
     except OSError:
-        return False
+        return _NOTHING
 
 
-def _grant(pid: int) -> bool:
+def _grant(pid: int) -> bytes:
     try:
         _libc.set_deadline(pid, runtime_ns=_RUNTIME_NS, period_ns=_PERIOD_NS)
     except OSError:
         return _grant_fifo(pid)
-    return True
+    return _DEADLINE
 
 
-def _grant_fifo(pid: int) -> bool:
+def _grant_fifo(pid: int) -> bytes:
     try:
         os.sched_setscheduler(pid, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(PRIORITY))
     except OSError:
-        return False
-    return True
+        return _NOTHING
+    return _FIFO

@@ -23,7 +23,7 @@ from typing import Any, Self
 
 from quiclab.errors import HostError
 from quiclab.testbed.namespace import NetworkNamespace
-from quiclab.testbed.real_time import ask_for_real_time
+from quiclab.testbed.real_time import RealTime, ask_for_real_time
 from quiclab.units import Duration
 
 _NETLINK_SOCK_DIAG = 4
@@ -50,7 +50,7 @@ class TcpInfoSampler:
             "output": str(output),
         }
         self._stack = ExitStack()
-        self._real_time = False
+        self._real_time: RealTime = "none"
         self.summary: dict[str, Any] = {}
         """After the end, for trial.json: samples, missed, interval_ns, slowest_ns, cpu_share (of one core) and
         real_time; or `unsupported` or `ended_early`, with the reason."""
@@ -77,7 +77,7 @@ class TcpInfoSampler:
                 self.summary = {"unsupported": told["message"]}
                 return self
             self._real_time = ask_for_real_time(self._process.pid, deadline=False)
-            if self._real_time:
+            if self._real_time != "none":
                 with contextlib.suppress(OSError):
                     os.sched_setparam(self._process.pid, os.sched_param(_BELOW_THE_LINK))
             stack.callback(self._finish)

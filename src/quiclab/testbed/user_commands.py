@@ -15,13 +15,15 @@ from pathlib import Path
 from quiclab.errors import HostError
 from quiclab.spec import model
 from quiclab.spec.ecn import tcp_on
-from quiclab.spec.link import lateness_bounds, link_config
+from quiclab.spec.link import busiest_rate, lateness_bounds, link_config
 from quiclab.testbed.backend import choose_backend
-from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings
+from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings, usable_versions
 from quiclab.testbed.listening import ListeningPorts
 from quiclab.testbed.names import name_the_ends, use_name_server
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.testbed.process import Process, kill_everything_else
+from quiclab.testbed.real_time import leaves_room
+from quiclab.testbed.sampler import counters
 from quiclab.testbed.tcp_settings import sysctls
 from quiclab.testbed.way_out import NAME_SERVER, WayOut
 
@@ -58,6 +60,7 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
         route=route,
         work_dir=commands.log_dir,
         lateness_p99_ns=[bound.ns for bound in lateness_bounds(commands.path, model.Limits().lateness_p99)],
+        real_time=leaves_room(busiest_rate(commands.path)),
     )
     name_the_ends()
     try:
@@ -79,11 +82,28 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             code = near.wait(None)
             summary = link.stop()
+            thrown_away = {"client": _thrown_away(client), "server": _thrown_away(server)}
     finally:
         kill_everything_else()
     if not summary["sound"]:
         print(f"quiclab: the link was not true to its model: {'; '.join(summary['unsound_reasons'])}", file=sys.stderr)
+    for end, count in thrown_away.items():
+        if count:
+            print(
+                f"quiclab: the {end}'s UDP sockets were full for {count} datagrams that the link had delivered: "
+                "what read them was too slow, or had no processor",
+                file=sys.stderr,
+            )
     return code if code is not None and code >= 0 else 128 - (code or 0)
+
+
+def _thrown_away(namespace: NetworkNamespace) -> int:
+    """Datagrams for which a UDP socket had no room, over IPv4 and IPv6."""
+    over_ipv4 = counters(namespace)["UdpRcvbufErrors"]
+    if 6 not in usable_versions(1280):
+        return over_ipv4
+    over_ipv6 = dict(line.split() for line in namespace.read("snmp6").splitlines())
+    return over_ipv4 + int(over_ipv6["Udp6RcvbufErrors"])
 
 
 def _backend(asked: Backend | None) -> Backend:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pathlib
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 import pytest
 from specs import changed, problems_of, study_of, with_path
 
-from quiclab.spec.link import link_config, queue_bytes, reference_rate
-from quiclab.spec.model import Bernoulli, Change, Direction, Queue
+from quiclab.spec.link import busiest_rate, link_config, queue_bytes, reference_rate
+from quiclab.spec.model import Bernoulli, Change, Direction, Link, Path, Queue, RandomRate
 from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 RTT = Duration(20_000_000)
@@ -224,3 +225,31 @@ def test_the_target_of_queues_by_flow_may_change(tmp_path: pathlib.Path) -> None
     """Their number and turns stay."""
     lines = 'aqm = "fq_codel"\nschedule = [{at = "1 s", aqm = {model = "fq_codel", target = "20 ms"}}]'
     assert down(tmp_path, lines)["schedule"][0]["set"]["aqm"]["target_ns"] == 20_000_000
+
+
+SLOW, FAST, FASTEST = Direction(rate=Bitrate(10)), Direction(rate=Bitrate(20)), Direction(rate=Bitrate(50))
+LATER_FASTER = Direction(rate=Bitrate(10), schedule=(Change(Duration(1), rate=Bitrate(30)),))
+
+
+@pytest.mark.parametrize(
+    ("up", "down", "expected"),
+    [
+        (Direction(), Direction(), None),
+        (Direction(edge=Bitrate(9)), Direction(), None),
+        (SLOW, FAST, 20),
+        (Direction(), SLOW, 10),
+        (LATER_FASTER, FAST, 30),
+        (SLOW, dataclasses.replace(FASTEST, edge=Bitrate(40)), 40),
+        (SLOW, Direction(rate=RandomRate(Bitrate(5), Bitrate(70), Duration(1))), 70),
+    ],
+)
+def test_the_busiest_rate_is_what_data_may_reach(up: Direction, down: Direction, expected: int | None) -> None:
+    """Of the faster direction; one without a rate is for acknowledgements."""
+    rate = busiest_rate(Path("path", up=up, down=down))
+    assert (None if rate is None else rate.bit_per_s) == expected
+
+
+def test_the_narrowest_link_decides_how_busy_a_path_is() -> None:
+    """Data passes them all."""
+    path = Path("path", up=FAST, down=FASTEST, more_links=(Link("second", up=FASTEST, down=SLOW),))
+    assert busiest_rate(path) == Bitrate(20)

@@ -142,11 +142,22 @@ impl Default for Void {
 }
 
 /// How to wait.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Timer {
     /// How long before a packet is due to stop sleeping; `None`: as long as the cores can spare.
     pub spin_ns: Option<u64>,
+    /// Whether to ask for real-time scheduling.
+    pub real_time: bool,
+}
+
+impl Default for Timer {
+    fn default() -> Self {
+        Self {
+            spin_ns: None,
+            real_time: true,
+        }
+    }
 }
 
 impl Config {
