@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: help setup stacks demo test nightly lint sbom docs bench clean
+.PHONY: help setup stacks demo test nightly soak lint sbom docs bench clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -13,14 +13,21 @@ stacks: setup ## install real clients, servers and proxies into .stacks
 demo: setup ## HTTP/3 against HTTP/2 in nine conditions, with a report at the end
 	@.venv/bin/quiclab run experiments/demo/spec.toml --out demo-study
 
-test: ## everything, from lint to real namespaces with real packets
+test: ## from lint to real namespaces with real packets
 	@tools/setup.sh dev
 	@tools/test.sh
 
-nightly: ## the small variant of every study, for about two hours
+nightly: ## every study's small variant and every combination of programs, for two to three hours
 	@tools/setup.sh dev
 	@tools/stacks.sh
-	@.venv/bin/python -m pytest -m nightly
+	@tools/test_programs.sh all
+	@cargo test --quiet --release --workspace --exclude py-core --locked
+	@QUICLAB_REQUIRE=all .venv/bin/python -m pytest -m 'nightly or matrix'
+
+MINUTES ?= 5
+soak: ## kills at random instants, full disks, ledgers copied in use, for MINUTES=5
+	@tools/setup.sh dev
+	@.venv/bin/python tools/soak.py --minutes $(MINUTES)
 
 lint: ## formatting, types, import rules
 	@tools/setup.sh dev

@@ -52,7 +52,7 @@ RESPONSE = members(
         "status": {"type": "integer", "minimum": 0, "maximum": 999},
         "statusText": TEXT,
         "content": members(
-            {"size": {"type": "integer", "minimum": 0}, "mimeType": TEXT},
+            {"size": SIZE, "mimeType": TEXT},
             {"compression": {"type": "integer"}, "text": TEXT, "encoding": TEXT},
         ),
         "redirectURL": TEXT,

@@ -15,15 +15,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from quiclab.spec.link import link_config
 from quiclab.spec.model import Direction, Tcp
 from quiclab.spec.model import Path as LinkPath
+from quiclab.testbed.backend import tun_problem
 from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.testbed.sandbox import run_in_sandbox
 from quiclab.testbed.tcp_settings import sysctls
 from quiclab.units import ByteCount
 
+BACKENDS: tuple[Backend, ...] = ("tun", "veth")
 _UDP_SEGMENT = 103
 _TCP_INFO_TOTAL_RETRANS = 100
 """Offset of tcpi_total_retrans in struct tcp_info."""
@@ -55,6 +59,13 @@ def in_sandbox(work: Callable[[], Any]) -> Any:
     os.waitpid(pid, 0)
     assert "error" not in outcome, outcome["error"]
     return outcome["result"]
+
+
+def with_backend(backend: Backend) -> Backend:
+    """The same; skips the test where this machine does not have it."""
+    if backend == "tun" and (problem := in_sandbox(tun_problem)) is not None:
+        pytest.skip(f"no TUN device here: {problem}")
+    return backend
 
 
 @dataclass

@@ -4,7 +4,7 @@
 Written by hand after draft-ietf-quic-qlog-main-schema-14, -quic-events-13 and -h3-events-13. Their own notation is
 CDDL, whose maintained validator for Python takes any map for any event and loses its way in arrays of frames. An
 event's members are closed, as in CDDL. A QUIC or HTTP/3 frame may be any map there; here its members are closed too,
-and those which the drafts require are required, but for the ones that `NOT_IN_TABLES` names.
+and those which the drafts require are required; the ones that `NOT_IN_EVERY_LOG` names only where that is asked for.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BOOL, TEXT, NUMBER, ANY = {"type": "boolean"}, {"type": "string"}, {"type": "num
 HEX = {"type": "string", "pattern": "^([0-9a-f]{2})*$"}
 DATE = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$"}
 
-NOT_IN_TABLES = {
+NOT_IN_EVERY_LOG = {
     "new_connection_id": {"retire_prior_to", "connection_id"},
     "reset_stream": {"final_size"},
     "reset_stream_at": {"final_size", "reliable_size"},
@@ -31,7 +31,7 @@ NOT_IN_TABLES = {
     "reserved": {"frame_type_bytes"},
     "unknown": {"frame_type_bytes"},
 }
-"""Members that the drafts require of a frame, but not every log and no table tells."""
+"""Members that the drafts require of a frame, but not every log tells: a capture does."""
 
 
 def uint(bits: int) -> Schema:
@@ -123,7 +123,8 @@ EVENTS: dict[str, Schema] = {
     "quic:parameters_set": closed(
         {},
         {"initiator": INITIATOR, "tls_cipher": TEXT, "stateless_reset_token": HEX, **dict.fromkeys(_IDS.split(), HEX),
-         **dict.fromkeys(_NUMBERS.split(), U64), **dict.fromkeys(_FLAGS.split(), BOOL)},
+         **dict.fromkeys(_NUMBERS.split(), U64), **dict.fromkeys(_FLAGS.split(), BOOL),
+         "unknown_parameters": several(closed({"id": U64}, {"value": HEX}))},
     ),
     "quic:packet_sent": closed(
         {"header": HEADER},
@@ -160,6 +161,7 @@ EVENTS: dict[str, Schema] = {
     "quic:congestion_state_updated": closed({"new": TEXT}, {"old": TEXT, "trigger": TEXT}),
     "quic:connection_data_blocked_updated": closed({"new": words("blocked unblocked")}, _BLOCKED),
     "quic:stream_data_blocked_updated": closed({"new": words("blocked unblocked"), "stream_id": U64}, _BLOCKED),
+    "quic:datagram_data_blocked_updated": closed({"new": words("blocked unblocked")}, _BLOCKED),
     "http3:parameters_set": closed(
         {},
         {"initiator": INITIATOR, "extended_connect": U16, "h3_datagram": U16, "waits_for_settings": BOOL,
@@ -176,11 +178,13 @@ EVENTS: dict[str, Schema] = {
 
 
 def frame(kind: str, required: Schema | None = None, optional: Schema | None = None) -> tuple[str, Schema]:
-    """A frame of one type; what no table tells is not required."""
-    lacking = NOT_IN_TABLES.get(kind, set())
-    needed = {name: schema for name, schema in (required or {}).items() if name not in lacking}
-    spared = {name: schema for name, schema in (required or {}).items() if name in lacking}
-    return kind, closed({"frame_type": {"const": kind}, **needed}, {"raw": RAW, **spared, **(optional or {})})
+    """A frame of one type."""
+    return kind, closed({"frame_type": {"const": kind}, **(required or {})}, {"raw": RAW, **(optional or {})})
+
+
+def spared(kind: str, schema: Schema) -> Schema:
+    """The same without what not every log tells among what it requires."""
+    return schema | {"required": [name for name in schema["required"] if name not in NOT_IN_EVERY_LOG.get(kind, ())]}
 
 
 _STREAM, _ERROR = {"stream_id": U64}, {"error": APPLICATION_ERROR}
@@ -301,13 +305,17 @@ class Drafts:
         compiled: Callable[[Schema], Check] = fastjsonschema.compile
         self._file, self._event = compiled(FILE), compiled(EVENT)
         self._events = {name: compiled(schema) for name, schema in EVENTS.items()}
+        kinds = {"quic": QUIC_FRAMES, "http3": HTTP3_FRAMES}
+        self._whole = {name: {kind: compiled(each) for kind, each in of.items()} for name, of in kinds.items()}
         self._frames = {
-            "quic": {kind: compiled(schema) for kind, schema in QUIC_FRAMES.items()},
-            "http3": {kind: compiled(schema) for kind, schema in HTTP3_FRAMES.items()},
+            name: {kind: compiled(spared(kind, each)) for kind, each in of.items()} for name, of in kinds.items()
         }
 
-    def check(self, path: Path) -> int:
-        """The number of events of a file. Raises AssertionError with the first record that is not as it should be."""
+    def check(self, path: Path, *, whole: bool = False) -> int:
+        """The number of events of a file. Raises AssertionError with the first record that is not as it should be.
+
+        `whole`: frames have all that the drafts require, `NOT_IN_EVERY_LOG` too.
+        """
         header, *events = records(path)
         _hold(self._file, header)
         for event in events:
@@ -316,7 +324,8 @@ class Drafts:
             data = event["data"]
             for each in (*data.get("frames", ()), *([data["frame"]] if "frame" in data else ())):
                 # A frame type that the drafts do not name may be any map.
-                known = self._frames[event["name"].split(":")[0]].get(each["frame_type"])
+                frames = self._whole if whole else self._frames
+                known = frames[event["name"].split(":")[0]].get(each["frame_type"])
                 if known:
                     _hold(known, each)
         return len(events)

@@ -26,8 +26,12 @@ class ExitCode(enum.IntEnum):
     """Another run holds this study directory."""
     GATE = 6
     """`quiclab compare --fail-if`: a change is significantly beyond the bound."""
+    INPUT_LOST = 7
+    """`quiclab decode`: tables were written, but some input was lost or unreadable."""
+    CRASH = 70
+    """A mistake of quiclab's own (EX_SOFTWARE of sysexits.h), or its sandbox was killed from outside."""
     INTERRUPTED = 130
-    """Ctrl-C or SIGTERM: finished trials are kept, the same command continues."""
+    """Ctrl-C, SIGTERM or SIGHUP: finished trials are kept, the same command continues."""
 
 
 class QuiclabError(Exception):
@@ -65,6 +69,10 @@ class TrialError(QuiclabError):
     """One trial failed through its endpoints; it is kept, counted, and the study goes on."""
 
     exit_code = ExitCode.TRIALS_FAILED
+
+
+class VoidError(HostError):
+    """One trial was spoiled by the laboratory, or from outside: it is void, its block is run again."""
 
 
 class DecodeError(QuiclabError):

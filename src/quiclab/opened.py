@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from quiclab.errors import DecodeError
+from quiclab.store.layout import check_name
 from quiclab.store.own_files import is_own_file, own_files
 from quiclab.tables import OF_STUDY, TABLES, Table
 
@@ -74,6 +75,13 @@ class OpenedStudy:
         )
         return rows.with_columns(pl.col("trial_id").str.extract(_TRIAL_ID)).select("trial_id", pl.exclude("trial_id"))
 
+    def columns(self, name: str) -> list[str]:
+        """Names of a table's columns. Raises DecodeError for one that is not there, or that cannot be read."""
+        try:
+            return self.scan(name).collect_schema().names()
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise DecodeError(f"the table {name} cannot be read: {str(error).splitlines()[0]}", _HINT) from error
+
     def table(self, name: str) -> pl.DataFrame:
         """A whole table. Raises DecodeError for one that is not there, or that cannot be read."""
         try:
@@ -129,9 +137,14 @@ class OpenedStudy:
 
         It reads the study's tables and nothing else, and writes no file; tables of your own in it are in memory.
         """
+        import duckdb
+
         from quiclab.sql_views import connect
 
-        return connect(self._files, frozenset(name for name in self._files if self._has_trial_ids(name)))
+        try:
+            return connect(self._files, frozenset(name for name in self._files if self._has_trial_ids(name)))
+        except duckdb.Error as error:
+            raise DecodeError(f"a table cannot be read: {str(error).splitlines()[0]}", _HINT) from error
 
     def _schema(self, name: str) -> Table | None:
         """What is known about a table; None of one that another version of quiclab wrote."""
@@ -165,4 +178,5 @@ def _files_of_trials(directory: Path, table: str) -> list[Path]:
 
 def open_study(directory: str | Path) -> OpenedStudy:
     """The tables of a study directory. Raises DecodeError where there is no study."""
+    check_name(Path(directory))
     return OpenedStudy(Path(directory).expanduser().resolve())

@@ -13,6 +13,8 @@ from quiclab.decoders import Context, decoder_of
 
 HERE = Path(__file__).parent
 ANNOUNCED = re.compile(r"(settings|parameters_set)\.(client|server)\.")
+NUMBERED = re.compile(r"parameters_set\.(client|server)\.0x[0-9a-f]+")
+"""A transport parameter without a name: of a reserved one (RFC 9000 section 18.1) only a NetLog tells."""
 GREASE = re.compile(r"settings\.client\.0x[0-9a-f]{6,}")
 """A setting of HTTP/3 that browsers draw at random (RFC 9114 section 7.2.4.1)."""
 OF_HANDSHAKE = {
@@ -29,7 +31,9 @@ def names(path: Path, key_logs: tuple[Path, ...] = ()) -> set[str]:
     assert decoder is not None
     parameters = decoder.decode(path, Context(vantage="client", key_logs=key_logs)).tables["parameters"]
     return {
-        GREASE.sub("settings.client.grease", name) for name in parameters["name"] if ANNOUNCED.match(name)
+        GREASE.sub("settings.client.grease", name)
+        for name in parameters["name"]
+        if ANNOUNCED.match(name) and not NUMBERED.match(name)
     } - OF_HANDSHAKE
 
 

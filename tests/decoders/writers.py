@@ -71,12 +71,12 @@ class Capture:
         return b"".join([section, interface, *self.blocks])
 
 
-def pcap(packets: list[bytes], *, big_endian: bool = False, nanoseconds: bool = True) -> bytes:
-    """A classic capture of raw IP, one packet a microsecond."""
+def pcap(packets: list[bytes], *, big_endian: bool = False, nanoseconds: bool = True, link_type: int = 101) -> bytes:
+    """A classic capture, of raw IP unless another link type is given, one packet a microsecond."""
     order = ">" if big_endian else "<"
     magic = 0xA1B23C4D if nanoseconds else 0xA1B2C3D4
     unit = 1000 if nanoseconds else 1
-    parts = [struct.pack(f"{order}IHHiIII", magic, 2, 4, 0, 0, 1 << 18, 101)]
+    parts = [struct.pack(f"{order}IHHiIII", magic, 2, 4, 0, 0, 1 << 18, link_type)]
     for number, packet in enumerate(packets):
         parts.append(struct.pack(f"{order}IIII", 1_700_000_000, number * unit, len(packet), len(packet)) + packet)
     return b"".join(parts)

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from small_study import quiclab, trials
+from small_study import main_only, quiclab, trials
 from stack_study import need, run_arms, spec_text
 
 from quiclab.decoders import decode_trial
@@ -85,6 +85,7 @@ def test_a_byte_that_never_comes_fails_the_trial(tmp_path: Path) -> None:
     assert all("the body was complete before" in trial["reason"] for trial in found.values())
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("notice", ["told", "timeout"])
 def test_a_change_at_a_time(notice: str, tmp_path: Path) -> None:
     """So long after the client was told to begin, whatever had come by then; who is not told waits for the silence."""
@@ -123,6 +124,7 @@ delay = "3 ms"
 """
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("ip_version", [4, 6])
 def test_the_second_network_has_a_link_of_its_own(ip_version: int, tmp_path: Path) -> None:
     """Its rate and its delay are met from the change on, by one connection and by a second; captures have both."""
@@ -158,9 +160,9 @@ def test_a_proxy_in_mid_path_sees_the_address_change(tmp_path: Path) -> None:
     spec = spec.replace("[[path]]", "[[workload]]" + never.replace("200 KB", "9 MB") + "[[path]]", 1)
     file = tmp_path / "spec.toml"
     file.write_text(spec.replace('rate = "50 Mbit/s"\ndelay = "10 ms"\n', "", 1))
-    done = quiclab("run", file, "--out", tmp_path / "study", "--no-report", timeout=300)
+    done = quiclab("run", main_only(file), "--out", tmp_path / "study", "--no-report", timeout=300)
     assert done.returncode == 1, done.stdout + done.stderr
-    tried = [trial for trial in trials(tmp_path / "study") if trial["row"]["kind"] == "main"]
+    tried = trials(tmp_path / "study")
     for trial in tried:
         if trial["row"]["workload"] == "short":
             assert "the body was complete before" in trial["reason"]

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_study import lab_processes, quiclab, trials, write_spec
+from small_study import lab_processes, main_only, quiclab, trials, write_spec
 
 from quiclab.endpoints.servers import aioquic
 
@@ -54,7 +54,7 @@ def _own(argv: list[str], ready: str = "tcp") -> str:
 def _h2_reason(tmp_path: Path, **changes: str) -> str:
     """Run with a changed H2 arm; its trials fail for one reason, the H3 arm's are verified."""
     study = tmp_path / "study"
-    done = quiclab("run", write_spec(tmp_path, **changes), "--out", study)
+    done = quiclab("run", main_only(write_spec(tmp_path, **changes)), "--out", study)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     found = trials(study)
@@ -113,7 +113,7 @@ def test_body_of_the_wrong_length(tmp_path: Path) -> None:
     script.write_text(_HALF_A_FILE.format(program=AIOQUIC_SERVER))
     own = _own([sys.executable, str(script), "{address}", "{cert}", "{key}", "{root}", "{work}"], ready="udp")
     study = tmp_path / "study"
-    done = quiclab("run", write_spec(tmp_path, server_h3=own), "--out", study)
+    done = quiclab("run", main_only(write_spec(tmp_path, server_h3=own)), "--out", study, "--no-report")
     assert done.returncode == 1, done.stdout + done.stderr
     reasons = {trial["reason"] for trial in trials(study) if trial["row"]["arm_name"] == "h3"}
     assert reasons == {"the body has 15000 bytes instead of 30000"}
@@ -147,10 +147,10 @@ def test_an_arm_whose_program_is_not_here_fails_and_the_others_go_on(tmp_path: P
     extra = '\n[[arm]]\nname = "yesterday"\nprotocol = "h3"\nclient = "curl-cffi"\n'
     spec.write_text(spec.read_text() + extra + 'server = { name = "caddy", version = "1.30" }\n')
     study = tmp_path / "study"
-    done = quiclab("run", spec, "--out", study)
+    done = quiclab("run", main_only(spec), "--out", study)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "arm yesterday: its trials will fail: the server caddy is 2." in " ".join(done.stdout.split())
-    by_arm = {trial["row"]["arm"]: trial for trial in trials(study) if trial["row"]["kind"] == "main"}
+    by_arm = {trial["row"]["arm"]: trial for trial in trials(study)}
     assert {name: trial["status"] for name, trial in by_arm.items()} == {
         "h2": "verified",
         "h3": "verified",

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from small_study import quiclab, trials, write_spec
+from small_study import main_only, quiclab, trials, write_spec
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
@@ -24,7 +24,7 @@ def _run(folder: Path, competition: str, code: int) -> list[dict[str, Any]]:
     spec = write_spec(folder, size=f'15 MB"\ncompetition = {competition}\ncontent = "random')
     text = spec.read_text().replace("[[path]]", _SMALL, 1).replace('workload = "object"', 'workload = "small"', 1)
     spec.write_text(text)
-    done = quiclab("run", spec, "--out", folder / "study")
+    done = quiclab("run", main_only(spec), "--out", folder / "study")
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     found = [trial for trial in trials(folder / "study") if trial["row"]["workload"] == "object"]

@@ -13,7 +13,7 @@ from stack_study import need, spec_text
 
 from quiclab.endpoints._stacks import find_program
 
-pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+pytestmark = [pytest.mark.e2e, pytest.mark.netns, pytest.mark.alone]
 
 _BLOCKS = 7
 """The fewest of which all of one sign stay below 0.05 with one to spare."""

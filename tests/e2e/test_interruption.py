@@ -60,7 +60,7 @@ def test_killed_at_any_instant_and_continued(tmp_path: Path) -> None:
         now = {trial["trial_id"]: trial["started_utc"] for trial in trials(study)}
         assert finished.items() <= now.items(), "a finished trial was lost or repeated"
         finished = now
-    done = quiclab("run", spec, "--out", study)
+    done = quiclab("run", spec, "--out", study, "--no-report")
     assert done.returncode == 0, done.stdout + done.stderr
     last = {trial["trial_id"]: trial["started_utc"] for trial in trials(study)}
     assert finished.items() <= last.items()

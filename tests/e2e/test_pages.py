@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from small_study import quiclab, trials
+from small_study import main_only, quiclab, trials
 from stack_study import need, spec_text
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
@@ -36,11 +36,10 @@ def _run(
     need(("client", client), *(("server", server) for server in servers))
     spec = folder / "spec.toml"
     text = spec_text(_arms(servers, client), None, workload=_PAGE.format(page.replace("\n", " ")))
-    aa = '[study]\naa = { workload = "object", path = "quiet", blocks = 1 }'
-    spec.write_text(text.replace("[study]", aa).replace('trial = "30 s"', f'trial = "{limit}"'))
-    done = quiclab("run", spec, "--out", folder / "study", timeout=300)
+    spec.write_text(text.replace('trial = "30 s"', f'trial = "{limit}"'))
+    done = quiclab("run", main_only(spec), "--out", folder / "study", timeout=300)
     assert done.returncode in (0, 1), done.stdout + done.stderr
-    kept = [trial for trial in trials(folder / "study") if trial["row"]["kind"] == "main"]
+    kept = trials(folder / "study")
     return folder / "study", {trial["row"]["arm"]: trial for trial in kept if trial["status"] != "void"}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_study import quiclab, trials
+from small_study import main_only, quiclab, trials
 from stack_study import need, spec_text
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
@@ -38,9 +38,9 @@ def _run(folder: Path, arms: dict[str, str], path: str = "", page: str = _PAGE) 
     if path:
         text = text.replace('rate = "50 Mbit/s"\ndelay = "10 ms"\n', "", 1)
     spec.write_text(text)
-    done = quiclab("run", spec, "--out", folder / "study", "--no-report", timeout=300)
+    done = quiclab("run", main_only(spec), "--out", folder / "study", "--no-report", timeout=300)
     assert "Traceback" not in done.stdout + done.stderr
-    kept = [trial for trial in trials(folder / "study") if trial["row"]["kind"] == "main"]
+    kept = trials(folder / "study")
     assert kept, done.stdout + done.stderr
     return {trial["row"]["arm"]: trial for trial in kept if trial["status"] != "void"}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from small_study import quiclab, trials, write_spec
+from small_study import main_only, quiclab, trials, write_spec
 from stack_study import need, run_arms
 
 from quiclab.spec.model import RandomRate
@@ -50,7 +50,7 @@ def test_a_path_that_blocks_udp_fails_http3_at_the_limit(tmp_path: Path) -> None
     """With that reason, and without falling back; HTTP/2 does not notice."""
     spec = write_spec(tmp_path, path='block = { protocol = "udp" }', trial_limit="2 s")
     study = tmp_path / "study"
-    assert quiclab("run", spec, "--out", study, "--no-report").returncode == 1
+    assert quiclab("run", main_only(spec), "--out", study, "--no-report").returncode == 1
     kept = [trial for trial in trials(study) if trial["status"] != "void"]
     assert kept
     for trial in kept:

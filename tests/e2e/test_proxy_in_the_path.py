@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_study import quiclab, trials
+from small_study import main_only, quiclab, trials
 from stack_study import need, spec_text
 
 from quiclab.decoders import decode_trial
@@ -61,10 +61,10 @@ def _run(folder: Path, arms: Mapping[str, str], path: str = "") -> dict[str, dic
     spec = folder / "spec.toml"
     text = spec_text(arms, f"{_BYTES} B", path=path + _LINKS)
     spec.write_text(text.replace('rate = "50 Mbit/s"\ndelay = "10 ms"\n', "", 1))
-    done = quiclab("run", spec, "--out", folder / "study", "--no-report", timeout=300)
+    done = quiclab("run", main_only(spec), "--out", folder / "study", "--no-report", timeout=300)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
-    kept = [trial for trial in trials(folder / "study") if trial["row"]["kind"] == "main"]
+    kept = trials(folder / "study")
     return {trial["row"]["arm"]: trial for trial in kept if trial["status"] != "void"}
 
 

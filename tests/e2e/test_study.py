@@ -63,6 +63,7 @@ def test_the_link_kept_its_books(study: Path) -> None:
             assert books["packets_in"] + books["duplicated"] == given
 
 
+@pytest.mark.alone
 def test_metrics_are_there_and_plausible(study: Path) -> None:
     """Time to last byte is never below what the rate allows, and the path was as asked."""
     metrics = polars.read_parquet(study / "metrics.parquet")

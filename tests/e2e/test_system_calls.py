@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from small_study import quiclab, trials, write_spec
+from small_study import main_only, quiclab, trials, write_spec
 
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import open_ledger
@@ -65,7 +65,7 @@ def test_without_strace_the_reason_is_kept(tmp_path: Path, monkeypatch: pytest.M
             if program.name != "strace" and not (programs / program.name).is_symlink():
                 (programs / program.name).symlink_to(program)
     monkeypatch.setenv("PATH", str(programs))
-    done = quiclab("run", counting_spec(tmp_path), "--out", tmp_path / "study")
+    done = quiclab("run", main_only(counting_spec(tmp_path)), "--out", tmp_path / "study")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "system calls are not counted: strace is not installed" in " ".join(done.stdout.split())
     for arm in ("h2", "h3"):

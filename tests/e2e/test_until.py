@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from small_study import quiclab, trials, write_spec
 
-pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+pytestmark = [pytest.mark.e2e, pytest.mark.netns, pytest.mark.alone]
 
 
 def test_goes_on_until_it_is_decided(tmp_path: Path) -> None:

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 from plain_user import as_plain_user, open_folder
-from small_study import quiclab, trials, write_spec
+from small_study import main_only, quiclab, trials, write_spec
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
 
 def _run(tmp_path: Path, *options: str, **changes: str | int) -> list[dict[str, object]]:
     study = tmp_path / "study"
-    done = quiclab("run", write_spec(tmp_path, **changes), "--out", study, *options)
+    done = quiclab("run", main_only(write_spec(tmp_path, **changes)), "--out", study, "--no-report", *options)
     assert done.returncode == 0, done.stdout + done.stderr
-    return [trial for trial in trials(study) if trial["row"]["kind"] == "main"]
+    return trials(study)
 
 
 def test_ipv6(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_aioquic_at_both_ends(tmp_path: Path) -> None:
     spec.write_text(
         spec.read_text().replace('protocol = "h3"\nclient = "curl-cffi"', 'protocol = "h3"\nclient = "aioquic"')
     )
-    done = quiclab("run", spec, "--out", tmp_path / "study")
+    done = quiclab("run", main_only(spec), "--out", tmp_path / "study", "--no-report")
     assert done.returncode == 0, done.stdout + done.stderr
     h3 = [trial for trial in trials(tmp_path / "study") if trial["protocol"] == "h3"]
     for trial in h3:

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from live_link import in_sandbox
 from live_programs import PATIENCE_S, PORT, SIZE, on_loopback
-from small_study import quiclab, trials, write_spec
+from small_study import main_only, quiclab, trials, write_spec
 
 from quiclab.decoders.trial import decode_trial
 from quiclab.endpoints._api import Endpoint
@@ -38,9 +38,10 @@ needs_chromium, needs_firefox = _needs("chromium", "chromium"), _needs("firefox-
 needs_certutil = _needs("certutil", "libnss3-tools")
 chromium = pytest.param(Chromium(), marks=[needs_chromium, needs_certutil], id="chromium")
 firefox = pytest.param(Firefox(), marks=needs_firefox, id="firefox")
+firefox_too = pytest.param(Firefox(), marks=[needs_firefox, pytest.mark.matrix], id="firefox")
 
 
-@pytest.fixture(params=[chromium, firefox])
+@pytest.fixture(params=[chromium, firefox_too])
 def browser(request: pytest.FixtureRequest) -> Endpoint:
     """Each browser that is installed."""
     endpoint: Endpoint = request.param
@@ -58,11 +59,12 @@ def visit(folder: Path, browser: Endpoint, knobs: Knobs | None = None, **changes
     return result
 
 
+@pytest.mark.parametrize("browser", [chromium, firefox], indirect=True)
 def test_a_trial_proves_its_protocol_and_that_nothing_else_was_sent(tmp_path: Path, browser: Endpoint) -> None:
     """The body is whole, the connection new and the only one, and the page's instants enclose its packets."""
     spec = write_spec(tmp_path, size="300 KB", client=f'"{browser.name}"', trial_limit="60 s")
     spec.write_text(spec.read_text().replace('client = "curl-cffi"', f'client = "{browser.name}"'))
-    done = quiclab("run", spec, "--out", tmp_path / "study", "--no-report", timeout=500)
+    done = quiclab("run", main_only(spec), "--out", tmp_path / "study", "--no-report", timeout=500)
     assert done.returncode == 0, done.stdout + done.stderr
     found = trials(tmp_path / "study")
     assert {trial["row"]["arm_name"] for trial in found} == {"h2", "h3"}

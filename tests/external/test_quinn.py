@@ -127,6 +127,7 @@ REORDERS = Direction(
 )
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("server", "knobs", "mistaken"),
     [

@@ -26,7 +26,7 @@ PAIRS = (
     ("curl", "nginx"),
     ("curl-cffi", "caddy"),
     ("chromium", "caddy"),
-    ("firefox", "nginx"),
+    pytest.param("firefox", "nginx", marks=pytest.mark.matrix),
 )
 LOSSY = 'loss = "1 %"\n'
 

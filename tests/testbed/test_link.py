@@ -14,23 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_link import bulk_tcp, in_sandbox, open_link, received, udp_flood
+from live_link import BACKENDS, bulk_tcp, in_sandbox, open_link, received, udp_flood, with_backend
 
 from quiclab.spec.model import Bernoulli, Direction, Jitter, Queue, Reorder
-from quiclab.testbed.backend import tun_problem
 from quiclab.testbed.link import Backend
 from quiclab.units import Bitrate, Duration, Share
 
 pytestmark = pytest.mark.netns
-BACKENDS: tuple[Backend, ...] = ("tun", "veth")
 
 
 @pytest.fixture(params=BACKENDS)
 def backend(request: pytest.FixtureRequest) -> Backend:
     """Both ways to carry packets, where this machine has them."""
-    if request.param == "tun" and (problem := in_sandbox(tun_problem)) is not None:
-        pytest.skip(f"no TUN device here: {problem}")
-    return request.param  # type: ignore[no-any-return]
+    return with_backend(request.param)
 
 
 def _check_books(summary: dict[str, Any]) -> None:

@@ -57,6 +57,58 @@ def test_killed_anywhere_nothing_is_left(victim: str, tmp_path: Path) -> None:
     _wait_for(lambda: not _with(mark))
 
 
+@pytest.mark.parametrize("victim", ["caller", "keeper"])
+@pytest.mark.parametrize("_time", range(6))
+def test_killed_before_a_process_knows_of_its_parent(victim: str, _time: int, tmp_path: Path) -> None:
+    """A child that asks for a signal at its parent's end when that is over would live on: it must look."""
+    started = tmp_path / "started"
+    code = (
+        "import os, subprocess, time\nimport quiclab.testbed.sandbox as sandbox\nask = sandbox._libc.die_with_parent\n"
+        "def late(number):\n    if os.getpid() == 1:\n"
+        f"        open({str(tmp_path / 'window')!r}, 'w').close()\n"
+        "    time.sleep(0.3)\n    ask(number)\n"
+        "sandbox._libc.die_with_parent = late\n"
+        f"def main():\n    open({str(started)!r}, 'w').close()\n    time.sleep(60)\n    return 0\n"
+        "run_in_sandbox(main)"
+    )
+    caller = subprocess.Popen(_python(code), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _wait_for(lambda: (tmp_path / "window").exists())  # PID 1 is in the window
+    keeper = int(Path(f"/proc/{caller.pid}/task/{caller.pid}/children").read_text().split()[0])
+    first = int(Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()[0])
+    os.kill({"caller": caller.pid, "keeper": keeper}[victim], signal.SIGKILL)
+    caller.wait(timeout=10)
+    _wait_for(lambda: not _lives(first))
+    assert not started.exists()
+
+
+@pytest.mark.parametrize(
+    "what", ["raise OSError(24, 'too many')", "raise SystemExit(1)", "import nothing_of_this_name"]
+)
+def test_a_crash_is_no_trial_that_failed(what: str) -> None:
+    """Code 1 says that a study is finished; a crash has a code of its own."""
+    assert _run(f"def main():\n    {what}\nraise SystemExit(run_in_sandbox(main))").returncode == 70
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("where", ["die_with_parent", "mount"])
+def test_interrupted_before_the_first_process_has_begun(number: signal.Signals, where: str, tmp_path: Path) -> None:
+    """In the first instants too, it is an interruption, and neither a crash nor an end."""
+    code = (
+        "import os, time\nimport quiclab.testbed.sandbox as sandbox\n"
+        f"real = sandbox._libc.{where}\n"
+        "def slow(*arguments):\n"
+        "    if os.getpid() == 1:\n"
+        f"        open({str(tmp_path / 'there')!r}, 'w').close()\n        time.sleep(5)\n"
+        "    real(*arguments)\n"
+        f"sandbox._libc.{where} = slow\nraise SystemExit(run_in_sandbox(lambda: 0))"
+    )
+    caller = subprocess.Popen(_python(code), stderr=subprocess.PIPE, text=True)
+    _wait_for(lambda: (tmp_path / "there").exists())
+    caller.send_signal(number)
+    _, told = caller.communicate(timeout=10)
+    assert (caller.returncode, told) == (130, "")
+
+
 def test_a_thread_forbids_entering() -> None:
     """A mistake of the program is not a user's error."""
     code = (
@@ -81,6 +133,14 @@ def test_forbidden_user_namespaces_are_explained() -> None:
     assert done.returncode == 3, done.stderr
     assert "cannot make user" in done.stdout
     assert "max_user_namespaces" in done.stdout
+
+
+def _lives(pid: int) -> bool:
+    """Not so of one that nobody has taken leave of yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def _with(mark: str) -> list[str]:

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Constant delay, and jitter around it.
 
-use crate::distribution::{normal_table, Distribution, QUANTILES, UNIT};
+use crate::distribution::{Distribution, UNIT};
 use crate::random::{Stream, StreamKey};
+use crate::sawtooth::Sawtooth;
 use crate::timeline::Timeline;
 use crate::units::Nanos;
 
 /// Whether jitter may turn packets around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Packets keep their order; the jitter of two packets is correlated, by half after each `half_life` between
-    /// them (zero: independent).
+    /// Packets keep their order: the jitter is a process in time, which forgets half of itself in each `half_life`.
     InOrder {
-        /// The time after which half of the correlation is left.
+        /// The time after which half of the correlation is left; at least [`Jitter::least_half_life`].
         half_life: Nanos,
     },
     /// Each packet by itself, as netem does without a rate: later ones may overtake.
@@ -30,14 +30,19 @@ pub struct Jitter {
     pub order: Order,
 }
 
-/// Jitter that is running.
+impl Jitter {
+    /// The shortest half-life with which jitter in order can have its distribution.
+    #[must_use]
+    pub fn least_half_life(distribution: Distribution, scale: Nanos) -> Nanos {
+        Sawtooth::least_half_life(distribution, scale)
+    }
+}
+
+/// Jitter that is running, of so many nanoseconds a scale.
 #[derive(Clone, Debug)]
-struct Running {
-    jitter: Jitter,
-    table: Vec<i32>,
-    normal: Vec<i32>,
-    /// The Gaussian process behind correlated jitter, and when it was last looked at.
-    latent: Option<(Nanos, f64)>,
+enum Running {
+    InOrder(f64, Box<Sawtooth>),
+    Reorder(Nanos, Vec<i32>),
 }
 
 /// The stage that adds delay and jitter.
@@ -57,7 +62,7 @@ impl DelayStage {
         jitters: &Timeline<Option<Jitter>>,
         key: &StreamKey,
     ) -> Self {
-        let jitters = jitters.map(|_, jitter| jitter.map(Running::new));
+        let jitters = jitters.map(|at, jitter| jitter.map(|jitter| Running::new(jitter, at, key)));
         Self {
             delays,
             jitters,
@@ -69,14 +74,17 @@ impl DelayStage {
     /// When packet `index`, which enters at `t`, comes out. `t` never goes back.
     pub fn pass(&mut self, t: Nanos, index: u32) -> Nanos {
         let delay = *self.delays.at(t);
-        let Some(running) = self.jitters.at(t) else {
-            return self.in_order(t + delay);
-        };
-        let offset = running.offset(t, self.draws.draw(index.into()));
-        let due = t + Nanos(delay.0.saturating_add_signed(offset));
-        match running.jitter.order {
-            Order::InOrder { .. } => self.in_order(due),
-            Order::Reorder => due,
+        let delayed = |offset: i64| t + Nanos(delay.0.saturating_add_signed(offset));
+        match self.jitters.at(t) {
+            None => self.in_order(t + delay),
+            Some(Running::InOrder(scale, sawtooth)) => {
+                let due = delayed(whole(*scale * sawtooth.at(t)));
+                self.in_order(due)
+            }
+            Some(Running::Reorder(scale, table)) => {
+                let quantile = (self.draws.draw(index.into()) >> 52) as usize;
+                delayed(scaled(*scale, table[quantile]))
+            }
         }
     }
 
@@ -87,50 +95,43 @@ impl DelayStage {
 }
 
 impl Running {
-    fn new(jitter: Jitter) -> Self {
-        Self {
-            jitter,
-            table: jitter.distribution.table(),
-            normal: normal_table(),
-            latent: None,
+    fn new(jitter: Jitter, at: Nanos, key: &StreamKey) -> Self {
+        let Jitter {
+            distribution,
+            scale,
+            order,
+        } = jitter;
+        match order {
+            Order::Reorder => Self::Reorder(scale, distribution.table()),
+            Order::InOrder { half_life } => {
+                let half_life = half_life.max(Jitter::least_half_life(distribution, scale));
+                let sawtooth = Sawtooth::new(distribution, half_life, at, key);
+                Self::InOrder(float(scale), Box::new(sawtooth))
+            }
         }
     }
+}
 
-    /// The jitter of one packet in nanoseconds.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the quantile is below 5 scales and the scale below 2⁶⁰ ns"
-    )]
-    fn offset(&mut self, t: Nanos, draw: u64) -> i64 {
-        let quantile = (draw >> 52) as usize;
-        let quantile = match self.jitter.order {
-            Order::InOrder { half_life } if half_life > Nanos::ZERO => {
-                self.correlated(t, quantile, half_life)
-            }
-            _ => quantile,
-        };
-        (i128::from(self.jitter.scale.0) * i128::from(self.table[quantile]) / i128::from(UNIT))
-            as i64
-    }
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a scale needs no more than 53 bits"
+)]
+fn float(scale: Nanos) -> f64 {
+    scale.0 as f64
+}
 
-    /// A first-order autoregression in time: correlation 2^(−Δt / `half_life`). It runs on a normal variable whose
-    /// quantile then selects from the asked distribution, so the distribution stays what was asked for.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a ratio of lengths of time needs no more than 53 bits"
-    )]
-    fn correlated(&mut self, t: Nanos, quantile: usize, half_life: Nanos) -> usize {
-        let innovation = f64::from(self.normal[quantile]);
-        let value = match self.latent {
-            None => innovation,
-            Some((last, value)) => {
-                let correlation = (-(t.since(last).0 as f64) / half_life.0 as f64).exp2();
-                correlation * value + (1.0 - correlation * correlation).sqrt() * innovation
-            }
-        };
-        self.latent = Some((t, value));
-        self.normal
-            .partition_point(|&entry| f64::from(entry) < value)
-            .min(QUANTILES - 1)
-    }
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "below 5 scales, and the scale below 2⁶⁰ ns"
+)]
+fn whole(ns: f64) -> i64 {
+    ns.floor() as i64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the quantile is below 5 scales and the scale below 2⁶⁰ ns"
+)]
+fn scaled(scale: Nanos, quantile: i32) -> i64 {
+    (i128::from(scale.0) * i128::from(quantile) / i128::from(UNIT)) as i64
 }

@@ -28,7 +28,7 @@ impl Distribution {
     pub fn table(self) -> Vec<i32> {
         match self {
             Self::Uniform => tabulate(|p| 2.0 * p - 1.0),
-            Self::Normal => normal_table(),
+            Self::Normal => normal_quantiles().map(steps).collect(),
             Self::Pareto => tabulate(pareto),
             Self::ParetoNormal => normal_quantiles()
                 .enumerate()
@@ -36,11 +36,114 @@ impl Distribution {
                 .collect(),
         }
     }
+
+    /// The same quantiles with the density at each, for jitter that moves from one to the next.
+    pub(crate) fn levels(self) -> Levels {
+        let (normal, pareto) = match self {
+            Self::Uniform => {
+                return Levels::new((0..QUANTILES).map(|i| Level::even(probability(i))))
+            }
+            Self::Normal => (1.0, 0.0),
+            Self::Pareto => (0.0, 1.0),
+            Self::ParetoNormal => (0.25, 0.75),
+        };
+        Levels::new(
+            normal_quantiles()
+                .enumerate()
+                .map(|(i, z)| Level::mixed(probability(i), z, normal, pareto)),
+        )
+    }
 }
 
-/// The normal quantiles, which also carry correlated jitter.
-pub(crate) fn normal_table() -> Vec<i32> {
-    normal_quantiles().map(steps).collect()
+/// A quantile.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    /// In scales, without the bound of the Pareto part: so the density has one peak.
+    free: f64,
+    /// With it.
+    bounded: f64,
+    /// Of `free`.
+    density: f64,
+}
+
+impl Level {
+    fn even(p: f64) -> Self {
+        let x = 2.0 * p - 1.0;
+        Self {
+            free: x,
+            bounded: x,
+            density: 0.5,
+        }
+    }
+
+    /// A mixture by quantiles: the slopes of the quantile functions, 1 / φ(z) and 4/9 · (1 − p)^(−4/3), add up.
+    fn mixed(p: f64, z: f64, normal: f64, pareto: f64) -> Self {
+        let slope = normal / normal_density(z) + pareto * 4.0 / 9.0 * (1.0 - p).powf(-4.0 / 3.0);
+        Self {
+            free: normal * z + pareto * free_pareto(p),
+            bounded: normal * z + pareto * self::pareto(p),
+            density: 1.0 / slope,
+        }
+    }
+}
+
+/// The levels that a jitter passes, in ascending order; the density rises to its peak and falls behind it.
+#[derive(Clone, Debug)]
+pub(crate) struct Levels {
+    levels: Vec<Level>,
+    peak: usize,
+}
+
+impl Levels {
+    fn new(levels: impl Iterator<Item = Level>) -> Self {
+        let levels: Vec<Level> = levels.collect();
+        let density = |i: &usize| levels[*i].density;
+        let peak = (0..levels.len())
+            .max_by(|a, b| density(a).total_cmp(&density(b)))
+            .unwrap_or(0);
+        Self { levels, peak }
+    }
+
+    /// The quantile of `p`, in scales.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "p is in [0, 1)"
+    )]
+    pub(crate) fn quantile(&self, p: f64) -> f64 {
+        self.levels[(p * QUANTILES as f64) as usize].free
+    }
+
+    /// The level above the peak at which `share` of the peak's density is left.
+    pub(crate) fn above_peak(&self, share: f64) -> f64 {
+        let behind = &self.levels[self.peak..];
+        let density = share * behind[0].density;
+        let place = behind.partition_point(|level| level.density > density);
+        behind[place.min(behind.len() - 1)].free
+    }
+
+    /// The level below the peak, and not above `from`, at which the density is `share` of that at `from` (of the peak's,
+    /// if `from` lies above it).
+    pub(crate) fn below(&self, from: f64, share: f64) -> f64 {
+        let before = &self.levels[..=self.peak];
+        let place = before.partition_point(|level| level.free < from);
+        let place = place.min(self.peak);
+        let density = share * before[place].density;
+        before[before
+            .partition_point(|level| level.density < density)
+            .min(place)]
+        .free
+    }
+
+    /// What a level shows, in scales: itself, within the distribution's bound.
+    pub(crate) fn shown(&self, free: f64) -> f64 {
+        let above = self.levels.partition_point(|level| level.free < free);
+        let above = above.clamp(1, self.levels.len() - 1);
+        let [low, high] = [self.levels[above - 1], self.levels[above]];
+        let share = (free - low.free) / (high.free - low.free);
+        low.bounded + share.clamp(0.0, 1.0) * (high.bounded - low.bounded)
+    }
 }
 
 fn tabulate(quantile: impl Fn(f64) -> f64) -> Vec<i32> {
@@ -64,7 +167,11 @@ fn steps(scales: f64) -> i32 {
 }
 
 fn pareto(p: f64) -> f64 {
-    (((1.0 - p).powf(-1.0 / 3.0) - 1.5) * (4.0 / 3.0)).min(4.0)
+    free_pareto(p).min(4.0)
+}
+
+fn free_pareto(p: f64) -> f64 {
+    ((1.0 - p).powf(-1.0 / 3.0) - 1.5) * (4.0 / 3.0)
 }
 
 /// All normal quantiles in ascending order, each by Newton's method from the one before.

@@ -18,6 +18,7 @@ mod queue;
 mod random;
 mod random_rate;
 mod rate;
+mod sawtooth;
 mod timeline;
 mod trace;
 mod transmitter;

@@ -28,11 +28,21 @@ fn jittery(distribution: Distribution, order: Order) -> DirectionConfig {
 
 /// Each packet's jitter, in scales.
 fn jitter(config: &DirectionConfig, gap_ns: u64) -> Vec<f64> {
-    let dues = dues(&drive(config, SEED, PACKETS, gap_ns, 100));
+    jitter_of(config, PACKETS, gap_ns)
+}
+
+fn jitter_of(config: &DirectionConfig, packets: u64, gap_ns: u64) -> Vec<f64> {
+    let dues = dues(&drive(config, SEED, packets, gap_ns, 100));
     dues.iter()
         .enumerate()
         .map(|(i, due)| (*due as f64 - (i as u64 * gap_ns + DELAY) as f64) / SCALE as f64)
         .collect()
+}
+
+fn deviation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares = values.iter().map(|value| (value - mean).powi(2));
+    (squares.sum::<f64>() / values.len() as f64).sqrt()
 }
 
 /// The shapes, from their formulae alone: uniform, normal, Pareto of shape 3, and the mixture by its quantiles.
@@ -115,59 +125,107 @@ fn jitter_follows_its_distribution() {
     }
 }
 
-/// With packets far apart nothing has to be held back for the order, and correlated jitter has the asked distribution
-/// too: correlation does not squeeze it.
+const IN_ORDER: [Distribution; 4] = [
+    Distribution::Uniform,
+    Distribution::Normal,
+    Distribution::Pareto,
+    Distribution::ParetoNormal,
+];
+
+/// Jitter in order of the shortest half-life that is possible, times `stretch`.
+fn in_order(distribution: Distribution, stretch: u64) -> (DirectionConfig, u64) {
+    let half_life = Jitter::least_half_life(distribution, Nanos(SCALE)).0 * stretch;
+    let order = Order::InOrder {
+        half_life: Nanos(half_life),
+    };
+    (jittery(distribution, order), half_life)
+}
+
+/// Seen now and then, jitter in order has the asked distribution: nothing squeezes or shifts it.
 #[test]
-fn correlated_jitter_keeps_its_distribution() {
+fn jitter_in_order_keeps_its_distribution() {
+    for distribution in IN_ORDER {
+        let (config, half_life) = in_order(distribution, 3);
+        let values = jitter_of(&config, PACKETS / 4, half_life * 61);
+        assert_ks(&values, reference(distribution));
+    }
+}
+
+/// A packet's delay does not depend on what else is sent: 10 packets a second, as acknowledgements may come, find what they
+/// would have found among 100,000, and none waits for the one before it. So the distribution is that of the test above
+/// at every rate.
+#[test]
+fn jitter_in_order_is_the_same_at_every_rate() {
+    const DENSE_GAP: u64 = 10_000;
+    for distribution in IN_ORDER {
+        for stretch in [1, 3] {
+            let (config, _) = in_order(distribution, stretch);
+            let dense = dues(&drive(&config, SEED, 5 * PACKETS, DENSE_GAP, 100));
+            assert!(dense.is_sorted());
+            for share in [10, 100, 1000, 10_000] {
+                let gap = DENSE_GAP * share;
+                let sparse = dues(&drive(&config, SEED, 5 * PACKETS / share, gap, 100));
+                let step = usize::try_from(share).expect("small");
+                let same: Vec<u64> = dense.iter().copied().step_by(step).collect();
+                assert_eq!(sparse, same);
+            }
+        }
+    }
+}
+
+/// At each rate mean and standard deviation are within 3 % of the scale of those of the distribution, over 40,000
+/// half-lives.
+#[test]
+fn jitter_in_order_has_mean_and_deviation_at_every_rate() {
     for distribution in [
         Distribution::Uniform,
         Distribution::Normal,
         Distribution::Pareto,
     ] {
-        let order = Order::InOrder {
-            half_life: Nanos(1_000_000_000),
-        };
-        let gap_ns = 2_000_000_000;
-        let values = jitter(&jittery(distribution, order), gap_ns);
-        // Every tenth value: 20 half-lives apart, as good as independent.
-        let apart: Vec<f64> = values.into_iter().step_by(10).collect();
-        assert_ks(&apart, reference(distribution));
+        let (config, half_life) = in_order(distribution, 3);
+        let independent = jitter(&jittery(distribution, Order::Reorder), 1_000_000);
+        for packets in [PACKETS, 10 * PACKETS] {
+            let values = jitter_of(&config, packets, 40_000 * half_life / packets);
+            assert!((mean(&values) - mean(&independent)).abs() < 0.03);
+            assert!((deviation(&values) - deviation(&independent)).abs() < 0.03);
+        }
     }
 }
 
-/// The correlation of normal jitter halves with each half-life between packets.
+/// Half of the correlation is left after a half-life, and none after many.
 #[test]
-fn correlation_halves_with_time() {
-    let order = Order::InOrder {
-        half_life: Nanos(100_000_000),
+fn correlation_halves_in_a_half_life() {
+    for distribution in IN_ORDER {
+        let (config, half_life) = in_order(distribution, 4);
+        let values = jitter_of(&config, 10 * PACKETS, half_life / 10);
+        for (lag, expected, within) in [(10, 0.5, 0.03), (1000, 0.0, 0.05)] {
+            let measured = autocorrelation(&values, lag);
+            assert!(
+                (measured - expected).abs() < within,
+                "{distribution:?}, lag {lag}: {measured} instead of {expected}"
+            );
+        }
+    }
+}
+
+/// Two changes of the jitter, to another size and to none, turn no packets around.
+#[test]
+fn jitter_that_changes_keeps_the_order() {
+    let (mut config, _) = in_order(Distribution::Pareto, 1);
+    let setting = |scale: u64| {
+        let order = Order::InOrder {
+            half_life: Nanos(20 * SCALE),
+        };
+        Some(Jitter {
+            distribution: Distribution::Normal,
+            scale: Nanos(scale),
+            order,
+        })
     };
-    let values = jitter(&jittery(Distribution::Normal, order), 50_000_000);
-    assert!(mean(&values).abs() < 0.05);
-    for (lag, expected) in [(1, 0.707), (2, 0.5), (4, 0.25), (40, 0.0)] {
-        let measured = autocorrelation(&values, lag);
-        assert!(
-            (measured - expected).abs() < 0.03,
-            "lag {lag}: {measured} instead of {expected}"
-        );
-    }
-}
-
-/// Jitter in order never lets a packet overtake, however close they come.
-#[test]
-fn in_order_means_in_order() {
-    for half_life in [0, 1_000_000, 1_000_000_000] {
-        let order = Order::InOrder {
-            half_life: Nanos(half_life),
-        };
-        let dues = dues(&drive(
-            &jittery(Distribution::Pareto, order),
-            SEED,
-            PACKETS,
-            10_000,
-            100,
-        ));
-        assert!(dues.is_sorted());
-    }
+    config.jitter = Timeline::constant(setting(SCALE))
+        .then(Nanos(300_000_000), setting(SCALE / 10))
+        .then(Nanos(600_000_000), None);
+    assert!(dues(&drive(&config, SEED, PACKETS, 10_000, 100)).is_sorted());
 }
 
 /// Jitter never makes a packet come before it was sent.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::clock::monotonic_ns;
 use crate::control::{Control, Wait};
 use crate::lane::{Account, Lane};
+use crate::stalls::Stalls;
 use crate::timer::{Naps, Spin};
 
 /// How often the request to stop is looked for while there is no time to sleep.
@@ -26,6 +27,7 @@ pub fn run(
     let mut wait = Wait::new(control, lanes.iter().flat_map(Lane::fds));
     let mut naps = Naps::default();
     let mut looked_ns = monotonic_ns();
+    let mut stalls = Stalls::new(looked_ns);
     loop {
         if wait.was_told_to_begin() {
             lanes.iter_mut().for_each(Lane::begin);
@@ -33,9 +35,10 @@ pub fn run(
         }
         let mut busy = false;
         for lane in &mut lanes {
-            busy |= lane.turn()?;
+            busy |= lane.turn(&mut stalls)?;
         }
         let now_ns = monotonic_ns();
+        stalls.look(now_ns);
         naps.nap_if_due(now_ns);
         if now_ns - looked_ns >= LOOK_NS {
             looked_ns = now_ns;

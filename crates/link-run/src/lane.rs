@@ -11,6 +11,7 @@ use crate::histogram::Histogram;
 use crate::log::pcapng::Way;
 use crate::log::record::Action;
 use crate::log::Counts;
+use crate::stalls::Stalls;
 use crate::train;
 use crate::waiting::Waiting;
 
@@ -95,13 +96,14 @@ impl<'a> Lane<'a> {
     ///
     /// # Errors
     /// If a device is lost.
-    pub fn turn(&mut self) -> io::Result<bool> {
+    pub fn turn(&mut self, stalls: &mut Stalls) -> io::Result<bool> {
         let mut packets = 0;
         let mut read = false;
         while (packets < READS || self.source.is_crowded()) && self.receive(&mut packets)? {
+            stalls.look(monotonic_ns());
             read = true;
         }
-        Ok(self.write_due() || read)
+        Ok(self.write_due(stalls) || read)
     }
 
     /// Reads once, and adds the packets of what was read. False: nothing was there.
@@ -121,13 +123,14 @@ impl<'a> Lane<'a> {
     }
 
     /// Writes what is due. False: nothing was.
-    fn write_due(&mut self) -> bool {
+    fn write_due(&mut self, stalls: &mut Stalls) -> bool {
         let mut written = 0;
         while written < WRITES {
             let Some(next_ns) = self.waiting.next_ns() else {
                 break;
             };
             let now_ns = monotonic_ns();
+            stalls.look(now_ns);
             if next_ns > now_ns {
                 break;
             }
@@ -141,22 +144,23 @@ impl<'a> Lane<'a> {
             self.waiting.take_train(now_ns, longest, &mut self.train);
             if !self.train.is_empty() {
                 written += self.train.len();
-                self.write(now_ns);
+                self.write(now_ns, stalls);
             }
         }
         written > 0
     }
 
-    fn write(&mut self, now_ns: u64) {
+    fn write(&mut self, now_ns: u64, stalls: &Stalls) {
         let sent = self.sink.send(&mut self.waiting.pool, &self.train);
         for &slot in &self.train {
-            let late_from_ns = self.waiting.late_from_ns(slot, self.wrote_ns);
+            let wrote_ns = self.wrote_ns;
+            let own_ns = self.waiting.lateness_ns(slot, now_ns, wrote_ns, stalls);
             let record = &mut self.waiting.pool.get_mut(slot).record;
             let late_ns = now_ns.saturating_sub(record.due_ns);
             record.lateness_ns = i32::try_from(late_ns).unwrap_or(i32::MAX);
             let record = *record;
             if record.action == Action::Delivered {
-                self.lateness.add(now_ns.saturating_sub(late_from_ns));
+                self.lateness.add(own_ns);
                 self.waiting.counters.delivered += 1;
                 self.waiting.counters.delivered_bytes += u64::from(record.size_bytes);
                 // A far end whose interface is not up yet loses housekeeping packets, and nobody minds.

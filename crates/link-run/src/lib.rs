@@ -17,6 +17,7 @@ pub mod log;
 pub mod packet;
 pub mod pool;
 pub mod segment;
+pub mod stalls;
 pub mod summary;
 pub mod tcp_info;
 pub mod timer;

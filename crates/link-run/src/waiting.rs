@@ -16,6 +16,7 @@ use crate::log::{Counts, Logs};
 use crate::packet;
 use crate::pool::{Pool, HEADROOM};
 use crate::segment::Segments;
+use crate::stalls::Stalls;
 use crate::train;
 
 /// The model's t = 0, which both directions share: the first packet of the workload sets it.
@@ -102,15 +103,17 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// From when on the link is late with a packet, if it wrote the one before at `wrote_ns`. Where nothing slows an end
-    /// down but this machine, packets wait for those before them, and only what the link takes for each is its own.
+    /// How late a packet is that is written at `now_ns`, the one before it having been written at `wrote_ns`. Where nothing
+    /// slows an end down but this machine, packets wait for those before them: there the link's own are the time that it
+    /// takes for each, and all in which it stood still.
     #[must_use]
-    pub fn late_from_ns(&self, slot: u32, wrote_ns: u64) -> u64 {
+    pub fn lateness_ns(&self, slot: u32, now_ns: u64, wrote_ns: u64, stalls: &Stalls) -> u64 {
         let due_ns = self.pool.get(slot).record.due_ns;
         if self.passage.unlimited {
-            due_ns.max(wrote_ns)
+            let behind_others_ns = now_ns.saturating_sub(due_ns.max(wrote_ns));
+            behind_others_ns.max(stalls.since_ns(due_ns))
         } else {
-            due_ns
+            now_ns.saturating_sub(due_ns)
         }
     }
 

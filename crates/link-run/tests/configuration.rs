@@ -230,7 +230,7 @@ fn faults_of_further_links_are_named() {
 #[test]
 fn faults_are_named() {
     let bernoulli = |p: f64| json!({"model": "bernoulli", "probability": p});
-    let jitter = |half_life: u64| json!({"distribution": "normal", "scale_ns": 1, "mode": "reorder", "half_life_ns": half_life});
+    let jitter = |mode: &str| json!({"distribution": "normal", "scale_ns": 5_000_000, "mode": mode, "half_life_ns": 5});
     let fair = |quantum: u64, flows: u64| json!({"model": "fq_codel", "target_ns": 1, "interval_ns": 1, "ecn": true, "quantum_bytes": quantum, "flows": flows});
     let trace = json!({"format": "mahimahi", "path": "/nowhere/trace"});
     for (pointer, value, says) in [
@@ -270,8 +270,13 @@ fn faults_are_named() {
         ),
         (
             "/up/jitter",
-            jitter(5),
+            jitter("reorder"),
             "up.jitter.half_life_ns: goes with mode inorder only",
+        ),
+        (
+            "/up/jitter",
+            jitter("inorder"),
+            "up.jitter.half_life_ns: 5 is less than 4200000, faster than which jitter",
         ),
         (
             "/up/block",

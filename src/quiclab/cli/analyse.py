@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import track
 
 from quiclab.errors import DecodeError, SpecError
-from quiclab.store.layout import StudyDir, disk_errors, read_trial
+from quiclab.store.layout import DAMAGED, Attempt, StudyDir, disk_errors, read_trial
 from quiclab.store.ledger import open_ledger
+from quiclab.store.parquet import is_whole, write_parquet
+
+if TYPE_CHECKING:
+    import polars
 
 
 def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = None) -> Path:
@@ -54,28 +58,54 @@ def make_tables(study_dir: StudyDir, console: Console, *, again: bool = False) -
 
     from quiclab.tables import OF_STUDY
 
-    rows: list[dict[str, Any]] = []
     metrics: list[polars.DataFrame] = []
     with open_ledger(study_dir) as ledger:
         ledger.adopt()
+        planned = {row["trial_id"]: row for row in ledger.rows()}
         attempts = [attempt for tries in ledger.attempts().values() for attempt in tries]
+        damaged = ledger.damaged()
+    rows: list[dict[str, Any]] = []
     with disk_errors(study_dir.tables):
+        study_dir.tables.mkdir(exist_ok=True)
         for attempt in track(attempts, "decoding", console=console, transient=True):
-            folder = study_dir.folder(attempt)
-            document = read_trial(folder)
-            if document is None:
+            status, lacks = attempt.status, damaged.get(attempt.trial_id)
+            document = read_trial(study_dir.folder(attempt))
+            if status == "verified" and lacks is None and document is not None:
+                try:
+                    metrics.append(_metrics(study_dir, attempt.trial_id, document, again=again))
+                except DecodeError as error:
+                    lacks = error.message
+            row = planned.get(attempt.trial_id) or (document or {}).get("row")
+            if row is None:
+                console.print(f"of trial {attempt.trial_id} the ledger has no row of a plan: it is left out")
                 continue
-            rows.append(_trial_row(document, attempt.status, attempt.reason))
-            if attempt.status == "verified":
-                kept = study_dir.tables / "metrics" / f"{attempt.trial_id}.parquet"
-                # Without its keys a trial of a bundle would lose what its tables have.
-                if not kept.exists() or (again and not document.get("keys_left_out")):
-                    _decode(study_dir, attempt.trial_id, folder, document)
-                metrics.append(polars.read_parquet(kept))
+            if status == "verified" and lacks is not None:
+                attempt = Attempt(attempt.trial_id, attempt.attempt, DAMAGED, lacks)
+            rows.append(_trial_row(row, attempt))
         if not rows:
             raise DecodeError(f"{study_dir.root} holds no trial yet", "run it first: quiclab run")
-        polars.DataFrame(rows, infer_schema_length=None).write_parquet(study_dir.tables / "trials.parquet")
-        polars.concat([OF_STUDY["metrics"].empty(), *metrics]).write_parquet(study_dir.metrics)
+        write_parquet(polars.DataFrame(rows, infer_schema_length=None), study_dir.tables / "trials.parquet")
+        write_parquet(polars.concat([OF_STUDY["metrics"].empty(), *metrics]), study_dir.metrics)
+
+
+def _metrics(study_dir: StudyDir, trial_id: str, document: dict[str, Any], *, again: bool) -> polars.DataFrame:
+    """The metrics of a verified trial, which is decoded where its tables are not whole. Raises DecodeError."""
+    import polars
+
+    kept = study_dir.tables / "metrics" / f"{trial_id}.parquet"
+    # Without its keys a trial of a bundle would lose what its tables have.
+    may_lose = document.get("keys_left_out") and is_whole(kept)
+    if not may_lose and (again or not _is_decoded(study_dir, trial_id)):
+        _decode(study_dir, trial_id, study_dir.trial(trial_id), document)
+    return polars.read_parquet(kept, glob=False)
+
+
+def _is_decoded(study_dir: StudyDir, trial_id: str) -> bool:
+    """Whether every table that the study has is there of this trial, and whole."""
+    from quiclab.tables import OF_STUDY, TABLES
+
+    names = (name for name in {**TABLES, **OF_STUDY} if name == "metrics" or (study_dir.tables / name).is_dir())
+    return all(is_whole(study_dir.tables / name / f"{trial_id}.parquet") for name in names)
 
 
 def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str, Any]) -> None:
@@ -111,9 +141,10 @@ def _decode(study_dir: StudyDir, trial_id: str, folder: Path, document: dict[str
     }
     if "page" in (document.get("expected") or {}):
         _write_har(study_dir, trial_id, tables)
+    files = {name: study_dir.tables / name / f"{trial_id}.parquet" for name in tables}
+    files["metrics"].unlink(missing_ok=True)
     for name, table in tables.items():
-        (study_dir.tables / name).mkdir(parents=True, exist_ok=True)
-        table.write_parquet(study_dir.tables / name / f"{trial_id}.parquet", metadata=known[name].metadata)
+        write_parquet(table, files[name], known[name].metadata)
 
 
 def _write_har(study_dir: StudyDir, trial_id: str, tables: dict[str, Any]) -> None:
@@ -132,12 +163,11 @@ def _write_har(study_dir: StudyDir, trial_id: str, tables: dict[str, Any]) -> No
         har.write(lazy, Choice(source=source), folder / f"{trial_id}.har")
 
 
-def _trial_row(document: dict[str, Any], status: str, reason: str) -> dict[str, Any]:
-    row = document["row"]
+def _trial_row(row: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
     wanted = ("trial_id", "kind", "cell_id", "workload", "path", "arm", "baseline_arm", "block", "position")
     return {name: row[name] for name in wanted} | {
-        "attempt": document["attempt"],
+        "attempt": attempt.attempt,
         "seed": str(row["seed"]),
-        "status": status,
-        "reason": reason,
+        "status": attempt.status,
+        "reason": attempt.reason,
     }

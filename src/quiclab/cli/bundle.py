@@ -16,7 +16,7 @@ from typing import Any
 
 from quiclab.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.archive import pack
-from quiclab.store.layout import StudyDir, disk_errors, write_atomically
+from quiclab.store.layout import StudyDir, disk_errors, read_object, write_atomically
 from quiclab.store.ledger import Ledger, open_ledger
 from quiclab.store.remarks import read_remarks, write_remarks
 from quiclab.store.secrets import take_keys_out
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     with study_dir.locked(), open_ledger(study_dir) as ledger, tempfile.TemporaryDirectory() as draft:
         rows = _rows_of(ledger, arguments.block)
-        resolved = json.loads(study_dir.resolved.read_text())
+        resolved = read_object(study_dir.resolved)
         name = f"{resolved.get('name')}-{rows[0]['block_id']}"
         if not re.fullmatch(r"[\w.-]+", name) or name.startswith("."):
             raise DecodeError(f"{study_dir.resolved} names the study or its block {name!r}", "it is no name of a study")
@@ -109,7 +109,7 @@ def _collect(source: StudyDir, ledger: Ledger, rows: list[dict[str, Any]], folde
             shutil.copyfile(file, folder.root / file.name)
     only = rows[0]["block_id"]
     folder.spec.write_text(only_block(source.spec.read_text(), only))
-    resolved = json.loads(source.resolved.read_text()) | {"only_blocks": [only]}
+    resolved = read_object(source.resolved) | {"only_blocks": [only]}
     folder.resolved.write_text(json.dumps(resolved, indent=1))
     for trace in traces_of(load_study(source.spec)):
         if trace.is_relative_to(source.root):

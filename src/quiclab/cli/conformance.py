@@ -179,7 +179,7 @@ def _study(tried: list[Case]) -> Study:
         baseline=tried[0].arm.name,
         aa=AaControl("1KB", "quiet", 1),
         # Whether programs understand each other does not depend on how punctual the link is.
-        limits=Limits(trial=Duration(_LIMIT_S * 10**9), lateness_p99=Duration(10**9)),
+        limits=Limits(trial=Duration(_LIMIT_S * 10**9), lateness_p99=Duration(60 * 10**9)),
     )
 
 

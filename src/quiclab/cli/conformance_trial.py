@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quiclab.decoders import decode_trial
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.trial import run_trial
@@ -22,7 +23,7 @@ def try_case(laboratory: Laboratory, folder: Path, case: Case, trial_id: str, tr
     """Run it, again where the laboratory was at fault; the logs of what failed stay in `folder`."""
     for attempt in range(1, tries + 1):
         trial = run_trial(laboratory, _row(case, trial_id), attempt)
-        verdict = judge(trial)
+        verdict = judge(trial, decode_trial(trial).tables)
         if verdict.status != "void":
             break
     document = json.loads((trial / "trial.json").read_text())
@@ -45,6 +46,7 @@ def try_case(laboratory: Laboratory, folder: Path, case: Case, trial_id: str, tr
     if verdict.status == "verified":
         shutil.rmtree(trial)
     else:
+        shutil.rmtree(folder / "failed" / f"{case.arm.name}.{case.what}", ignore_errors=True)
         move_in(trial, folder / "failed" / f"{case.arm.name}.{case.what}")
     return result
 

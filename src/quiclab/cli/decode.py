@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,44 +63,56 @@ def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for files that are not there, DecodeError where nothing can be read, HostError for the disk."""
     found = find_logs(arguments.files, arguments.client, arguments.server, arguments.keys)
     out: Path = arguments.out
+    check_out(out)
     _check_free(out, force=arguments.force)
     work = out.with_name(f".{out.name}.partial")
     with disk_errors(out, "nothing was replaced"):
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         try:
-            unreadable = _decode(found, work)
+            code = _decode(found, work)
             if out.exists():
                 shutil.rmtree(out)
             work.rename(out)
         finally:
             shutil.rmtree(work, ignore_errors=True)
     print(f"tables: {out}")
-    return ExitCode.DECODE if unreadable else ExitCode.OK
+    return code
 
 
 def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: list[Path]) -> Found:
     """What the user named, recognised."""
-    from quiclab.decoders import DECODERS, Found, find
+    from quiclab.decoders import DECODERS, UNPACK_FIRST, find
 
     named = [*files, *client, *server]
     if not named:
         raise SpecError("no log is named", "quiclab decode FILE… -o DIR")
-    missing = tuple(str(path) for path in [*named, *keys] if not path.exists())
+    missing = tuple(as_text(path) for path in [*named, *keys] if not path.exists())
     if missing:
         raise SpecError("these files are not there", "check the spelling", missing)
     inside = {path: _files(path) for path in named}
     names = _names(inside)
     ends: tuple[tuple[list[Path], End], ...] = ((client, "client"), (server, "server"))
     vantages = {names[file]: end for paths, end in ends for path in paths for file in inside[path]}
+    both = {file for path in client for file in inside[path]} & {file for path in server for file in inside[path]}
+    if both:
+        raise SpecError(
+            "these files were given with --client and with --server",
+            "a log is of one end: name it once",
+            tuple(sorted(names[file] for file in both)),
+        )
     try:
         found = find(((file, name) for file, name in names.items()), vantages)
     except OSError as error:
-        raise DecodeError(f"cannot read {error.filename}: {error.strerror}", "make it readable for you") from error
+        raise DecodeError(
+            f"cannot read {as_text(Path(str(error.filename)))}: {error.strerror}", "make it readable for you"
+        ) from error
     if not found.logs:
         formats = ", ".join(decoder.format for decoder in DECODERS)
-        raise DecodeError("none of these files is a log that can be read", f"formats: {formats}", found.unknown)
-    return Found(found.logs, (*found.key_logs, *keys), found.unknown)
+        hint = f"{UNPACK_FIRST}; formats: {formats}" if found.packed else f"formats: {formats}"
+        packed = tuple(f"{name} ({how})" for name, how in found.packed)
+        raise DecodeError("none of these files is a log that can be read", hint, (*found.unknown, *packed))
+    return replace(found, key_logs=(*found.key_logs, *keys))
 
 
 def _files(path: Path) -> list[Path]:
@@ -109,12 +123,25 @@ def _files(path: Path) -> list[Path]:
 def _names(inside: Mapping[Path, Sequence[Path]]) -> dict[Path, str]:
     """Every file's name, from the file or folder that was given on; in full where two would be called the same."""
     short = {
-        file: str(file.absolute().relative_to(path.absolute().parent))
+        file: as_text(file.absolute().relative_to(path.absolute().parent))
         for path, files in inside.items()
         for file in files
     }
     often = Counter(short.values())
-    return {file: name if often[name] == 1 else str(file) for file, name in short.items()}
+    return {file: name if often[name] == 1 else as_text(file) for file, name in short.items()}
+
+
+def as_text(path: Path) -> str:
+    """A path as tables and terminals can hold it: bytes that are no UTF-8 as `\\xff`."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def check_out(out: Path) -> None:
+    """Raises SpecError for an output whose name nothing could be written to."""
+    try:
+        os.fspath(out.absolute()).encode("utf-8")
+    except UnicodeEncodeError:
+        raise SpecError(f"the name of the output is no UTF-8: {as_text(out)}", "choose another place with -o") from None
 
 
 def _check_free(out: Path, *, force: bool) -> None:
@@ -126,8 +153,8 @@ def _check_free(out: Path, *, force: bool) -> None:
         raise SpecError(f"{out} holds the tables of an earlier decoding", "choose another folder, or add --force")
 
 
-def _decode(found: Found, work: Path) -> int:
-    """Write all tables that have rows; the number of files that could not be read."""
+def _decode(found: Found, work: Path) -> ExitCode:
+    """Write all tables that have rows; INPUT_LOST if a file, or the rest of one, could not be decoded."""
     from rich.console import Console
 
     from quiclab.cli.decode_text import summarise
@@ -135,7 +162,11 @@ def _decode(found: Found, work: Path) -> int:
     console = Console()
     account, rows = write_tables(found, work, console)
     summarise(account, rows, found.unknown, console)
-    return sum(finding.name == "unreadable" for _, finding in account.findings)
+    unreadable = {log for log, finding in account.findings if finding.name == "unreadable"}
+    if len(unreadable) == len(found.logs):
+        return ExitCode.DECODE
+    lost = any(finding.severity == "error" for _, finding in account.findings)
+    return ExitCode.INPUT_LOST if lost else ExitCode.OK
 
 
 def write_tables(found: Found, folder: Path, console: Console) -> tuple[Account, dict[str, int]]:

@@ -50,6 +50,7 @@ def _clock(source: Source) -> str:
     return {
         "same_clock": f"the study's, {exact}",
         "realtime_offset": f"placed by the offset of CLOCK_REALTIME, {exact}",
+        "shared_realtime": f"placed by CLOCK_REALTIME, {exact}",
         "reference": f"stands for the study's, {exact}",
     }[source.placed_by or "reference"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.cli.link_options import add_link_options, read_link_options
-from quiclab.errors import ExitCode, HostError, QuiclabError, SpecError
+from quiclab.errors import HostError, SpecError
 
 if TYPE_CHECKING:
     from quiclab.spec import model
@@ -69,7 +69,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(arguments: argparse.Namespace) -> int:
     """Check everything that can be wrong before anything starts, then enter the sandbox."""
-    from quiclab.cli.trouble import tell
+    from quiclab.cli.trouble import code_of
     from quiclab.testbed.sandbox import leave_network, run_in_sandbox
     from quiclab.testbed.terminal import terminal_restored
     from quiclab.testbed.user_commands import UserCommands, run_user_commands
@@ -98,20 +98,14 @@ def run(arguments: argparse.Namespace) -> int:
     )
 
     def inside() -> int:
-        try:
-            with ExitStack() as stack:
-                if way_out is not None:
-                    stack.enter_context(way_out)
-                    leave_network()
-                return run_user_commands(commands, way_out)
-        except QuiclabError as error:
-            tell(error)
-            return error.exit_code
-        except KeyboardInterrupt:
-            return ExitCode.INTERRUPTED
+        with ExitStack() as stack:
+            if way_out is not None:
+                stack.enter_context(way_out)
+                leave_network()
+            return run_user_commands(commands, way_out)
 
     with terminal_restored():
-        return run_in_sandbox(inside, own_network=way_out is None)
+        return run_in_sandbox(lambda: code_of(inside), own_network=way_out is None)
 
 
 def _read(arguments: argparse.Namespace) -> tuple[model.Path, list[str]]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab.cli.decode import find_logs, write_tables
+from quiclab.cli.decode import as_text, check_out, find_logs, write_tables
 from quiclab.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.layout import disk_errors
 
@@ -82,6 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         export = Qlog(old=True)
     choice = Choice(arguments.source, arguments.connection, arguments.vantage)
     out: Path = arguments.out
+    check_out(out)
     _check_free(out, export, force=arguments.force)
     console = Console()
     work = out.with_name(f".{out.name}.partial")
@@ -120,7 +121,9 @@ def _tables(sources: Sequence[Path], keys: list[Path], folder: Path, console: Co
 
     decoded = [path for path in sources if (path / "sources.parquet").exists()]
     if decoded and (len(sources) > 1 or keys):
-        raise SpecError(f"{decoded[0]} is a folder of tables", "name it alone: what it was decoded from is in it")
+        raise SpecError(
+            f"{as_text(decoded[0])} is a folder of tables", "name it alone: what it was decoded from is in it"
+        )
     if decoded:
         return open_tables(decoded[0])
     found = find_logs(list(sources), [], [], keys)

@@ -18,7 +18,10 @@ _EFFECTS = {
     "delay": ("TIME", 'one-way delay, "50ms": without up- or down- it applies to both directions'),
     "loss": ("SHARE", 'random loss, "1%%"'),
     "queue": ("BOUND", 'queue before the bottleneck: "1 bdp", "100 packets", "64 KB" or "20 ms"'),
-    "jitter": ("TIME", "standard deviation of a normal jitter that does not reorder"),
+    "jitter": (
+        "TIME",
+        'standard deviation of a normal jitter that keeps the order, "5ms"; "5ms/20ms" also says its half-life',
+    ),
     "duplicate": ("SHARE", 'duplicated packets, "0.1%%"'),
     "corrupt": ("SHARE", 'corrupted packets, "0.1%%"'),
     "trace": ("FILE", "Mahimahi trace in place of a rate"),
@@ -88,7 +91,8 @@ def _in_full(effect: str, value: str) -> Any:
     words = value.split()
     match effect:
         case "jitter":
-            return {"distribution": "normal", "scale": value}
+            scale, _, half_life = value.partition("/")
+            return {"distribution": "normal", "scale": scale} | ({"half_life": half_life} if "/" in value else {})
         case "aqm" if words[1:] == ["ecn"]:
             return {"model": words[0], "ecn": True}
         case "block":

@@ -7,6 +7,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from quiclab import __version__
 from quiclab.cli import (
     bundle,
     clean,
@@ -26,8 +27,8 @@ from quiclab.cli import (
     sql,
     trial,
 )
-from quiclab.cli.trouble import tell
-from quiclab.errors import ExitCode, QuiclabError
+from quiclab.cli.streams import ended_in_order, patient_streams
+from quiclab.cli.trouble import code_of
 from quiclab.visible import guard_terminal
 
 _VERBS = (
@@ -46,6 +47,7 @@ to meet the link by itself:
 exit codes:
   0 all done   1 some trials failed   2 wrong spec or command line   3 this machine cannot
   4 unreadable log or study   5 another run holds the study   6 a change beyond its bound
+  7 decoded, but some input was lost or unreadable   70 a mistake of quiclab
   130 interrupted
 """
 
@@ -58,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    top.add_argument("--version", action="version", version=f"quiclab {__version__}")
     verbs = top.add_subparsers(metavar="VERB", required=True)
     for verb in _VERBS:
         verb.add_parser(verbs)
@@ -66,19 +69,17 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; every trouble of a user's making is one clear message and a documented exit code."""
+    patient_streams()
     guard_terminal()
+    with ended_in_order():
+        return code_of(lambda: _run(argv))
+
+
+def _run(argv: Sequence[str] | None) -> int:
     arguments = parser().parse_args(argv)
-    try:
-        return int(arguments.run(arguments))
-    except QuiclabError as error:
-        tell(error)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
-        return ExitCode.OK
+    code = int(arguments.run(arguments))
+    sys.stdout.flush()
+    return code
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quiclab import __version__
+from quiclab.decoders import decode_trial
 from quiclab.errors import ExitCode
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import PORT, arm_of, path_of, workload_of
@@ -128,8 +129,10 @@ def run_one(study: Study, study_dir: StudyDir, row: PlanRow, wanted: Backend | N
         attempt = max((each.attempt for each in tries), default=0) + 1
         narrator = _Narrator(laboratory, row, stay)
         folder = run_trial(laboratory, row, attempt, onlooker=narrator)
-        verdict = judge(folder, decrypt=True)
+        verdict = judge(folder, decode_trial(folder).tables, decrypt=True)
         ended = Attempt(row.trial_id, attempt, verdict.status, verdict.reason)
+        if tries and tries[-1].status == "verified":
+            ledger.overrule(tries[-1], "void", "run again by hand (quiclab trial)")
         kept = study_dir.folder(ended)
         move_in(folder, kept)
         ledger.record(ended)

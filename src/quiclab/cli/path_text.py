@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from quiclab.plan.rows import PlanRow
+from quiclab.spec.jitter import half_life
 from quiclab.spec.model import Aqm, Block, Change, CoDel, Direction, Path, Police, RandomRate, Step
 from quiclab.spec.random_rate import drawn_rates
 from quiclab.units import Duration
@@ -55,7 +56,8 @@ def _parts(direction: Direction) -> Iterator[str]:
         yield _aqm(direction.aqm)
     if direction.jitter is not None:
         jitter = direction.jitter
-        yield f"jitter {jitter.distribution} {jitter.scale} ({jitter.mode})"
+        how = f"in order, half-life {half_life(jitter)}" if jitter.mode == "inorder" else "reorders"
+        yield f"jitter {jitter.distribution} {jitter.scale} ({how})"
     if direction.reorder is not None:
         yield f"{direction.reorder.probability} overtaken by {direction.reorder.extra_delay}"
     if direction.duplicate.value:

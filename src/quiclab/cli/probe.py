@@ -14,12 +14,13 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.probe_options import Order, add_options, read_order
-from quiclab.errors import ExitCode, HostError, QuiclabError, SpecError
+from quiclab.cli.trouble import code_of
+from quiclab.errors import ExitCode, HostError, SpecError
 from quiclab.spec.model import Limits
 from quiclab.spec.model import Path as LinkPath
 from quiclab.spec.target import Target
 from quiclab.store.identity import conflicts
-from quiclab.store.layout import StudyDir, write_atomically
+from quiclab.store.layout import StudyDir, read_object, write_atomically
 from quiclab.units import Duration
 
 if TYPE_CHECKING:
@@ -97,16 +98,8 @@ def _in_sandbox(order: Order, study_dir: StudyDir, backend: Any, nat: HostNat) -
     from quiclab.testbed.sandbox import run_in_sandbox
 
     def inside() -> int:
-        from quiclab.cli.trouble import tell
-
-        try:
-            return _looks_and_trials(order, study_dir, backend)
-        except QuiclabError as error:
-            tell(error)
-            return error.exit_code
-        except KeyboardInterrupt:
-            print("\ninterrupted: finished trials are kept; the same command continues")
-            return ExitCode.INTERRUPTED
+        told = "interrupted: finished trials are kept; the same command continues"
+        return code_of(lambda: _looks_and_trials(order, study_dir, backend), told)
 
     return run_in_sandbox(inside, connect=nat.connect)
 
@@ -161,7 +154,7 @@ def _looks_and_trials(order: Order, study_dir: StudyDir, wanted: Any) -> int:
 
 def _keep(study_dir: StudyDir, resolved: dict[str, Any]) -> None:
     if study_dir.resolved.exists():
-        before = json.loads(study_dir.resolved.read_text())
+        before = read_object(study_dir.resolved)
         found = conflicts(before, resolved)
         ways = [each["paths"][0]["title"] for each in (before, resolved)]
         if ways[0] != ways[1]:
@@ -176,7 +169,7 @@ def _kept(study_dir: StudyDir) -> dict[str, Any] | None:
     """What the looks of an earlier run of this probe found."""
     if not study_dir.resolved.exists():
         return None
-    kept: dict[str, Any] | None = json.loads(study_dir.resolved.read_text()).get("probe")
+    kept: dict[str, Any] | None = read_object(study_dir.resolved).get("probe")
     if kept is None:
         raise SpecError(f"{study_dir.root} is another study and no probe", "choose another directory with --out")
     return kept

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from quiclab.decoders import decode_trial
 from quiclab.errors import TrialError
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.probe import Probe, run_probe_trial
@@ -62,7 +63,7 @@ def look_at(probe: Probe, study: Study, target: Target) -> Look:
             position=0,
         )
         folder = run_probe_trial(replace(probe, laboratory=laboratory), row, 1)
-        judge(folder)
+        judge(folder, decode_trial(folder).tables)
         document = json.loads((folder / "trial.json").read_text())
         requests = (document["client"] or {}).get("requests") or [{}]
         problem = problem_of(document)

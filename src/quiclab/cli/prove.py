@@ -21,7 +21,8 @@ def prove_rest(study_dir: StudyDir, console: Console) -> None:
     """Judge again, with decryption, what counts so far. What turns out not to be what was asked for has failed."""
     with open_ledger(study_dir) as ledger:
         ledger.adopt()
-        final = [tries[-1] for tries in ledger.attempts().values()]
+        damaged = ledger.damaged()
+        final = [tries[-1] for trial_id, tries in ledger.attempts().items() if trial_id not in damaged]
         rest = [attempt for attempt in final if attempt.status == "verified" and not _decrypted(study_dir, attempt)]
         with ThreadPoolExecutor(_AT_A_TIME) as pool, disk_errors(study_dir.root):
             verdicts = pool.map(lambda attempt: judge(study_dir.folder(attempt), decrypt=True), rest)

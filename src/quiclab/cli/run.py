@@ -9,9 +9,10 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab.errors import ExitCode, QuiclabError, SpecError
+from quiclab.cli.trouble import code_of
+from quiclab.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.identity import conflicts
-from quiclab.store.layout import StudyDir, disk_errors, write_atomically
+from quiclab.store.layout import StudyDir, disk_errors, read_object, write_atomically
 
 if TYPE_CHECKING:
     from quiclab.spec.model import Study
@@ -54,6 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.cli.plan import describe_arms, load_study
     from quiclab.cli.until import look, planned_blocks, read_goal
     from quiclab.spec.resolved import resolved_json
+    from quiclab.testbed.cpu_limit import remove_leftover_cgroups
     from quiclab.testbed.sandbox import run_in_sandbox
 
     spec_file: Path = arguments.spec / "spec.toml" if arguments.spec.is_dir() else arguments.spec
@@ -65,21 +67,19 @@ def run(arguments: argparse.Namespace) -> int:
     )
     study_dir.create()
     with study_dir.locked():
+        remove_leftover_cgroups()
+        study_dir.remove_unfinished()
         keep_spec(study_dir, spec_file, resolved_json(study) | {"arms_summary": describe_arms(study)}, study)
         keep_claims(study_dir, spec_file, claims)
 
         def trials() -> int:
-            from quiclab.cli.trials import run_trials
-            from quiclab.cli.trouble import tell
+            def work() -> int:
+                from quiclab.cli.trials import run_trials
 
-            try:
                 return run_trials(study, study_dir, arguments.backend, blocks=planned_blocks(study_dir))
-            except QuiclabError as error:
-                tell(error)
-                return error.exit_code
-            except KeyboardInterrupt:
-                print(f"\ninterrupted: finished trials are kept; continue with: quiclab run {study_dir.root}")
-                return ExitCode.INTERRUPTED
+
+            told = f"interrupted: finished trials are kept; continue with: quiclab run {study_dir.root}"
+            return code_of(work, told)
 
         while True:
             try:
@@ -106,8 +106,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def keep_spec(study_dir: StudyDir, spec_file: Path, resolved: dict[str, Any], study: Study) -> None:
     """Keep the spec and traces beside it with the study. Raises SpecError where what has run would change."""
-    if study_dir.resolved.exists():
-        found = conflicts(json.loads(study_dir.resolved.read_text()), resolved)
+    if any(each in str(study_dir.root) for each in "{}"):
+        hint = "choose another directory with --out"
+        raise SpecError(f"{study_dir.root}: servers take {{ and }} in the names of files for placeholders", hint)
+    if study_dir.resolved.exists() or study_dir.ledger.exists():
+        before = read_object(study_dir.resolved)
+        try:
+            found = conflicts(before, resolved)
+        except (KeyError, TypeError, AttributeError) as error:
+            told = f"{study_dir.resolved} is no resolved spec: {error!r} is not as it should be"
+            raise DecodeError(told, "put it back from a copy of the study") from error
         if found:
             hint = "a study may grow, but not change: choose another directory with --out"
             raise SpecError(f"{spec_file} differs from the spec that {study_dir.root} was run with", hint, found)

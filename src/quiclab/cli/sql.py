@@ -54,8 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     study = open_study(arguments.study)
     if arguments.query is None:
         for name in study.tables:
-            columns = study.scan(name).collect_schema().names()
-            print(f"{name}: {', '.join(columns)}")
+            print(f"{name}: {', '.join(study.columns(name))}")
         return ExitCode.OK
     _print(study.sql(arguments.query), arguments.format)
     return ExitCode.OK

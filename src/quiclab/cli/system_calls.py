@@ -16,6 +16,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
+from quiclab.decoders import decode_trial
 from quiclab.plan.make import make_plan
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.document import read_json
@@ -25,7 +26,7 @@ from quiclab.spec.model import Arm, Study
 from quiclab.store.layout import StudyDir, write_atomically
 from quiclab.testbed.syscall_count import syscall_count_problem, syscall_counts
 from quiclab.units import Duration
-from quiclab.verify.bodies import body_problem
+from quiclab.verify.trial import judge, problem_of
 
 _SLOWER = 5
 """Times the study's limits that a program may take whose every call stops it twice."""
@@ -61,9 +62,10 @@ def _patient(laboratory: Laboratory) -> Laboratory:
 def _count(laboratory: Laboratory, arm: Arm) -> dict[str, Any]:
     row = _row(laboratory.study, arm)
     folder = run_trial(laboratory, row, attempt=1, counted=True)
+    judge(folder, decode_trial(folder).tables)
     document = json.loads((folder / "trial.json").read_text())
     # How late the link was is of no interest here: what arrived is.
-    problem = document["failure"] or body_problem(document)
+    problem = problem_of(document)
     size = document["expected"]["body_bytes"]
     roles = {role: _role(folder, role, program.name, size) for role, program, _ in arm.programs()}
     shutil.rmtree(folder)

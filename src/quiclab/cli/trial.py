@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab.errors import ExitCode, QuiclabError, SpecError
+from quiclab.cli.trouble import code_of
+from quiclab.errors import SpecError
 from quiclab.store.layout import StudyDir, disk_errors
 
 if TYPE_CHECKING:
@@ -85,18 +86,13 @@ def run(arguments: argparse.Namespace) -> int:
         host_proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
 
         def inside() -> int:
-            from quiclab.cli.one_trial import Stay, run_one
-            from quiclab.cli.trouble import tell
+            def work() -> int:
+                from quiclab.cli.one_trial import Stay, run_one
 
-            stay = Stay(shell_at=place if arguments.shell else None, keep=arguments.keep, host_proc=host_proc)
-            try:
+                stay = Stay(shell_at=place if arguments.shell else None, keep=arguments.keep, host_proc=host_proc)
                 return run_one(study, study_dir, row, arguments.backend, stay)
-            except QuiclabError as error:
-                tell(error)
-                return error.exit_code
-            except KeyboardInterrupt:
-                print("\ninterrupted: nothing is left of the trial", file=sys.stderr)
-                return ExitCode.INTERRUPTED
+
+            return code_of(work, "interrupted: nothing is left of the trial")
 
         try:
             with terminal_restored():

@@ -20,6 +20,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from quiclab import __version__
 from quiclab.cli.system_calls import count_system_calls
+from quiclab.decoders import decode_trial
 from quiclab.errors import ExitCode, SpecError
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import grow_plan, order_block
@@ -27,7 +28,7 @@ from quiclab.plan.rows import PlanRow
 from quiclab.runner.laboratory import Laboratory, open_laboratory
 from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Study
-from quiclab.store.layout import Attempt, StudyDir, move_in, write_atomically
+from quiclab.store.layout import Attempt, StudyDir, move_in, read_object, write_atomically
 from quiclab.store.ledger import Ledger, open_ledger
 from quiclab.testbed.backend import choose_backend
 from quiclab.testbed.host import facts
@@ -53,7 +54,7 @@ def run_trials(
 ) -> int:
     """Run everything that is not done yet, of some cells (`blocks`) more than the spec plans.
 
-    Exit code 0, or 1 when trials failed or blocks stayed void.
+    Exit code 0, or 1 when trials failed or are damaged, or blocks stayed void.
     """
     console = Console()
     backend, why = (wanted, "as asked") if wanted else choose_backend()
@@ -70,21 +71,26 @@ def run_trials(
         with _Bar(study, rows, console) as bar:
             for block in _blocks(rows):
                 _run_block(run_one, study.limits.attempts, study_dir, ledger, block, bar)
-        attempts = ledger.attempts()
+        attempts, damaged = ledger.attempts(), ledger.damaged()
     if study.count_system_calls:
         count_system_calls(laboratory, study_dir, console)
     final = [tries[-1] for tries in attempts.values()]
-    failed = sum(attempt.status == "failed" for attempt in final)
-    void = sum(attempt.status == "void" for attempt in final)
-    if failed or void:
-        console.print(f"[yellow]{failed} trials failed and {void} stayed void: the reasons are in the report[/yellow]")
-    return ExitCode.TRIALS_FAILED if failed or void else ExitCode.OK
+    failed, unproven, void = (
+        sum(attempt.status == status for attempt in final) for status in ("failed", "unproven", "void")
+    )
+    if failed or unproven or void:
+        nobody_knows = f", {unproven} are unproven" if unproven else ""
+        told = f"{failed} trials failed{nobody_knows} and {void} stayed void: the reasons are in the report"
+        console.print(f"[yellow]{told}[/yellow]")
+    for trial_id, lacks in damaged.items():
+        console.print(f"trial {trial_id} is damaged: {lacks}. It has no result and is not run again", style="yellow")
+    return ExitCode.TRIALS_FAILED if failed or unproven or void or damaged else ExitCode.OK
 
 
 def _refuse_to_mix(study_dir: StudyDir, backend: Backend) -> None:
     """TUN and veth differ in timing: one study uses one of them."""
     if study_dir.host.exists():
-        before = json.loads(study_dir.host.read_text()).get("link_backend", backend)
+        before = read_object(study_dir.host).get("link_backend", backend)
         if before != backend:
             hint = f"continue with --backend {before}, or choose another directory with --out"
             raise SpecError(f"{study_dir.root} was run over {before} and would now go on over {backend}", hint)
@@ -135,10 +141,12 @@ def _void_rest(ledger: Ledger, last: dict[str, Attempt], number: int) -> None:
 def _run_one(run_one: RunOne, study_dir: StudyDir, ledger: Ledger, row: PlanRow, attempt: int, bar: _Bar) -> str:
     bar.show(row)
     folder = run_one(row, attempt)
-    verdict = judge(folder)
+    verdict = judge(folder, decode_trial(folder).tables)
     ended = Attempt(row.trial_id, attempt, verdict.status, verdict.reason)
-    move_in(folder, study_dir.folder(ended))
+    aside = move_in(folder, study_dir.folder(ended))
     ledger.record(ended)
+    if aside is not None:
+        bar.note(f"[yellow]what stood in the place of trial {row.trial_id} was never whole: it is in {aside}[/yellow]")
     if verdict.status != "verified":
         bar.note(
             f"[yellow]{verdict.status}[/yellow] {row.cell_id} {row.arm} block {row.block}: {escape(verdict.reason)}"

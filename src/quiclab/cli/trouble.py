@@ -3,9 +3,24 @@
 
 from __future__ import annotations
 
+import errno
 import sys
+import traceback
+from collections.abc import Callable
 
-from quiclab.errors import QuiclabError
+from quiclab.errors import DecodeError, ExitCode, HostError, QuiclabError
+
+_HINTS = {
+    errno.ENOENT: "was the study moved or removed meanwhile? The same command continues with what is there",
+    errno.ENOSPC: "free some room and run the same command again: finished trials are kept",
+    errno.EMFILE: "allow more open files: ulimit -n 1024",
+    errno.ENFILE: "this machine has too many files open: end something else",
+    errno.EAGAIN: "allow more processes: ulimit -u, or the limit of the container",
+    errno.ENOMEM: "this machine has too little memory left: end something else",
+    errno.EFBIG: "allow larger files: ulimit -f unlimited",
+    errno.EACCES: "make it readable and writable for this user",
+    errno.EIO: "look whether the disk is well",
+}
 
 
 def tell(error: QuiclabError) -> None:
@@ -15,3 +30,41 @@ def tell(error: QuiclabError) -> None:
         print(f"  {problem}", file=sys.stderr)
     if error.hint:
         print(f"  hint: {error.hint}", file=sys.stderr)
+
+
+def code_of(work: Callable[[], int], interrupted: str = "interrupted") -> int:
+    """The exit code of `work`, with all that goes wrong in it told; only a mistake of quiclab's own has a traceback."""
+    try:
+        return int(work())
+    except QuiclabError as error:
+        tell(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print(f"\n{interrupted}" if sys.stderr.isatty() else interrupted, file=sys.stderr)
+        return ExitCode.INTERRUPTED
+    except OSError as error:
+        tell(refused(error))
+        return ExitCode.HOST
+    except RecursionError:
+        tell(
+            DecodeError("a file is nested deeper than any that quiclab writes", "look into what was added to the study")
+        )
+        return ExitCode.DECODE
+    except MemoryError:
+        tell(HostError("there is not enough memory", "end something else, or allow more: ulimit -v unlimited"))
+        return ExitCode.HOST
+    except Exception:
+        traceback.print_exc()
+        print("quiclab: this is a mistake of quiclab: please report it with the lines above", file=sys.stderr)
+        return ExitCode.CRASH
+
+
+def refused(error: OSError) -> HostError:
+    """What the operating system refused, in a sentence."""
+    place = f": {error.filename}" if error.filename is not None else ""
+    return HostError(
+        f"the operating system refuses: {error.strerror or error}{place}",
+        _HINTS.get(
+            error.errno or 0, "if a file or folder is in the way, move it away; then run the same command again"
+        ),
+    )

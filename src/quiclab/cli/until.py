@@ -7,15 +7,17 @@ import json
 import math
 import os
 import re
+import signal
 import sys
-import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quiclab.errors import ExitCode, QuiclabError, SpecError
+from quiclab.cli.trouble import code_of
+from quiclab.errors import ExitCode, SpecError
 from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir, disk_errors, write_atomically
+from quiclab.testbed._libc import die_with_parent
 
 FILE = "sequential.json"
 _USUAL_FACTOR = 5
@@ -135,22 +137,18 @@ def _read(study_dir: StudyDir) -> dict[str, Any]:
 def _in_child(work: Callable[[], int]) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
+    caller = os.getpid()
     pid = os.fork()
     if pid == 0:
-        code: int = ExitCode.HOST
+        # The stack below is a copy of the caller's: nothing of it may run here.
+        code: int = ExitCode.CRASH
         try:
-            code = work()
-        except QuiclabError as error:
-            from quiclab.cli.trouble import tell
-
-            tell(error)
-            code = error.exit_code
-        except KeyboardInterrupt:
-            code = ExitCode.INTERRUPTED
-        except BaseException:
-            # The stack below is a copy of the caller's: nothing of it may run here.
-            traceback.print_exc()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            die_with_parent(signal.SIGKILL)
+            if os.getppid() == caller:  # it may have gone before that call
+                code = code_of(work)
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return code if code >= 0 else ExitCode.CRASH

@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 import gzip
+import json
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
 from quiclab.errors import DecodeError
 
 _GZIP = b"\x1f\x8b"
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 MAX_LINE = 1 << 20
 """Longer lines are no log's: whoever reads them takes what stands before."""
 
@@ -30,6 +33,25 @@ def lines_of(path: Path) -> Iterator[Iterator[str]]:
                 yield _lines(text)
     except (OSError, EOFError, zlib.error) as error:
         raise DecodeError(f"cannot decode {path}: {error}", "the file is damaged, or of another format") from error
+
+
+def read_json(text: str) -> Any:
+    """A JSON text whose strings are all Unicode: half a surrogate pair, which JSON can write, becomes U+FFFD.
+
+    Raises ValueError or RecursionError for what is no JSON, or nested too deep.
+    """
+    content = json.loads(text, strict=False)
+    return _whole(content) if _SURROGATE.search(text) else content
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, list):
+        return [_whole(each) for each in value]
+    if isinstance(value, dict):
+        return {_whole(name): _whole(each) for name, each in value.items()}
+    return value
 
 
 def _lines(text: TextIO) -> Iterator[str]:

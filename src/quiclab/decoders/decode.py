@@ -8,13 +8,15 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from quiclab.decoders._api import Absent, Context, FileTables, Finding
+from quiclab.decoders._api import Absent, Context, End, FileTables, Finding
 from quiclab.decoders.aligned import aligned
 from quiclab.decoders.clocks import Placement
+from quiclab.decoders.ends import end_by
 from quiclab.decoders.joins import CAPTURES, in_captures, named, sightings
-from quiclab.decoders.log_files import Found, LogFile
+from quiclab.decoders.log_files import UNPACK_FIRST, Found, LogFile
 from quiclab.decoders.placing import Source, place_all, shift
 from quiclab.decoders.sinks import Sink
+from quiclab.decoders.wall_clock import by_realtime, of_other_machines, taken_as_synchronised
 from quiclab.errors import DecodeError
 from quiclab.tables import CAPTURED, CONNECTION, MADE_LATER, TABLES
 
@@ -58,27 +60,42 @@ def decode_files(
 ) -> Account:
     """Decode every log into `sink`; a file that cannot be read is counted, not raised.
 
-    The offset between the clocks comes from a packet log, else it is what is given, known to `offset_error_ns`.
+    The offset between the clocks comes from a packet log, else it is what is given, known to `offset_error_ns`. The
+    order of the logs makes no difference. Raises SpecError for a log that was said to be of one end and is of another.
     """
     account = Account()
-    # A packet log comes first: it says how the clocks relate.
-    for log in sorted(found.logs, key=lambda log: log.decoder.format != "packet_log"):
+    account.findings += [
+        (name, Finding(f"unread_compression:{how}", "data_loss", 1, UNPACK_FIRST)) for name, how in found.packed
+    ]
+    # A packet log comes first: it says how the clocks of its machine relate. All others come by name.
+    for log in sorted(found.logs, key=lambda log: (log.decoder.format != "packet_log", log.name)):
         progress(log)
         context = Context(log.vantage, realtime_minus_monotonic_ns, found.key_logs)
-        file = _decode(log, context, sink)
-        realtime_minus_monotonic_ns = file.realtime_minus_monotonic_ns or realtime_minus_monotonic_ns
+        file, ends = _decode(log, context, sink)
+        if log.decoder.format == "packet_log":
+            realtime_minus_monotonic_ns = file.realtime_minus_monotonic_ns or realtime_minus_monotonic_ns
         account.findings += [(log.name, each) for each in file.findings]
         account.absent += [(log.name, each) for each in file.absent]
-        account.sources.append(_source(log, file, offset_error_ns))
+        account.sources.append(_source(log, file, end_by(log, ends), offset_error_ns))
+    account.sources = of_other_machines(account.sources, realtime_minus_monotonic_ns)
     _place(account, sink)
+    account.findings += taken_as_synchronised(account.sources)
     # What a file's clock lacks is no matter where packets have placed it.
-    placed = {each.name for each in account.sources if each.placed_by == "joined_packets"}
+    placed = {each.name for each in account.sources if each.placed_by in ("joined_packets", "shared_realtime")}
     account.findings = [each for each in account.findings if each[0] not in placed or each[1].name not in _CLOCKLESS]
     return account
 
 
-def _source(log: LogFile, file: FileTables, offset_error_ns: int) -> Source:
-    source = Source(log.name, log.decoder.format, file.dialect, log.vantage, file.clock, file.resolution_ns)
+def _source(log: LogFile, file: FileTables, end: End | None, offset_error_ns: int) -> Source:
+    source = Source(
+        log.name,
+        log.decoder.format,
+        file.dialect,
+        end,
+        file.clock,
+        file.resolution_ns,
+        realtime_minus_monotonic_ns=file.realtime_minus_monotonic_ns,
+    )
     if file.clock != "monotonic":
         return source
     # Half a step either way is what a clock that rounds cannot tell.
@@ -87,10 +104,16 @@ def _source(log: LogFile, file: FileTables, offset_error_ns: int) -> Source:
     return source.here("same_clock", file.resolution_ns // 2)
 
 
-def _decode(log: LogFile, context: Context, sink: Sink) -> FileTables:
-    """Decode one file into the sink; every row gets the columns that decoders do not fill."""
+def _decode(log: LogFile, context: Context, sink: Sink) -> tuple[FileTables, set[End]]:
+    """Decode one file into the sink, and the ends of which its rows are.
+
+    Every row gets the columns that decoders do not fill.
+    """
+    ends: set[End] = set()
 
     def take(name: str, rows: pl.DataFrame) -> None:
+        if "vantage" in rows.columns:
+            ends.update(rows["vantage"].drop_nulls().unique())
         own = {column.name: pl.lit(None, column.dtype) for column in TABLES[name].columns if column in MADE_LATER}
         own["source"] = pl.lit(log.name)
         sink.take(name, rows.with_columns(**own).select(TABLES[name].schema().names()))
@@ -98,10 +121,10 @@ def _decode(log: LogFile, context: Context, sink: Sink) -> FileTables:
     try:
         file = log.decoder.decode(log.path, context, take if sink.streams else None)
     except DecodeError as error:
-        return FileTables({}, (Finding("unreadable", "error", 1, error.message),))
+        return FileTables({}, (Finding("unreadable", "error", 1, error.message),)), ends
     for name, rows in file.tables.items():
         take(name, rows)
-    return file
+    return file, ends
 
 
 def _place(account: Account, sink: Sink) -> None:
@@ -111,7 +134,7 @@ def _place(account: Account, sink: Sink) -> None:
         packets = packets.clear()  # nothing to join: a large log need not be held for it
     seen = named(sightings(packets, captures))
     seen = pl.concat([seen, aligned(seen, packets, sink.table("ip_packets"), captures)])
-    account.sources = place_all([part for each in account.sources for part in _traces(each, seen)], seen)
+    account.sources = by_realtime(place_all([part for each in account.sources for part in _traces(each, seen)], seen))
     account.captured = in_captures(seen, captures)
 
 

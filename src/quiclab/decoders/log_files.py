@@ -12,6 +12,15 @@ from quiclab.decoders._api import Decoder, End
 from quiclab.decoders._registry import DECODERS
 
 _HEAD_BYTES = 4096
+_UNREAD_COMPRESSIONS = (
+    (b"\xfd7zXZ\0", "xz"),
+    (b"BZh", "bzip2"),
+    (b"PK\3\4", "zip"),
+    (b"7z\xbc\xaf\x27\x1c", "7z"),
+    (b"\x04\x22\x4d\x18", "lz4"),
+)
+"""Magic numbers; gzip and Zstandard are unpacked while they are read."""
+UNPACK_FIRST = "gzip and Zstandard are read as they are: unpack other archives first"
 _KEY_LOG_LABELS = (b"CLIENT_", b"SERVER_", b"EXPORTER_", b"EARLY_EXPORTER_", b"RSA ", b"QUIC_")
 
 
@@ -24,6 +33,8 @@ class LogFile:
     """As in the column `source`."""
     decoder: Decoder
     vantage: End | None
+    vantage_given: bool = False
+    """Whether somebody said so, and not only its name."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +45,8 @@ class Found:
     key_logs: tuple[Path, ...]
     unknown: tuple[str, ...]
     """Names of files that are no log of a known format."""
+    packed: tuple[tuple[str, str], ...] = ()
+    """Names of files that are compressed in a way that is not read, and which."""
 
 
 def find(paths: Iterable[tuple[Path, str]], vantages: dict[str, End] | None = None) -> Found:
@@ -44,16 +57,20 @@ def find(paths: Iterable[tuple[Path, str]], vantages: dict[str, End] | None = No
     logs: list[LogFile] = []
     key_logs: list[Path] = []
     unknown: list[str] = []
+    packed: list[tuple[str, str]] = []
     for path, name in paths:
         head = head_of(path)
         decoder = decoder_for(head)
         if decoder is not None:
-            logs.append(LogFile(path, name, decoder, (vantages or {}).get(name) or end_of(Path(name))))
+            given = (vantages or {}).get(name)
+            logs.append(LogFile(path, name, decoder, given or end_of(Path(name)), given is not None))
         elif is_key_log(head):
             key_logs.append(path)
+        elif compression := unread_compression(head):
+            packed.append((name, compression))
         else:
             unknown.append(name)
-    return Found(tuple(logs), tuple(key_logs), tuple(unknown))
+    return Found(tuple(logs), tuple(key_logs), tuple(unknown), tuple(packed))
 
 
 def head_of(path: Path) -> bytes:
@@ -69,6 +86,11 @@ def decoder_for(head: bytes) -> Decoder | None:
 def decoder_of(path: Path) -> Decoder | None:
     """The decoder that recognises a file; None if none does."""
     return decoder_for(head_of(path))
+
+
+def unread_compression(head: bytes) -> str | None:
+    """How a file is compressed that must be unpacked first; None if it is not compressed, or by gzip or Zstandard."""
+    return next((name for magic, name in _UNREAD_COMPRESSIONS if head.startswith(magic)), None)
 
 
 def is_key_log(head: bytes) -> bool:

@@ -13,7 +13,7 @@ from quiclab.decoders._api import Clock, End
 from quiclab.decoders.clocks import Placement, place
 from quiclab.decoders.joins import CAPTURES, KEY
 
-PlacedBy = Literal["same_clock", "realtime_offset", "joined_packets", "reference"]
+PlacedBy = Literal["same_clock", "realtime_offset", "joined_packets", "shared_realtime", "reference"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Source:
     connection: str | None = None
     placed_by: PlacedBy | None = None
     placement: Placement | None = None
+    realtime_minus_monotonic_ns: int | None = None
+    """The offset between the clocks of its machine, if it tells it."""
 
     def row(self) -> dict[str, object]:
         """A row of the table `sources`."""
@@ -58,24 +60,30 @@ def place_all(sources: Sequence[Source], seen: pl.DataFrame) -> list[Source]:
     """Every source that can be placed, placed; `seen` are `joins.sightings` with `joins.named` connections.
 
     Those that are placed already are the start. Where none is, the one with the most packets, a capture if there is
-    one, stands for the study's clock. Each round then places the source that shares the most packets with those placed.
+    one, stands for the study's clock. Each round then places the source that shares the most packets with those placed;
+    names decide where that is undecided, so that the order of the sources does not.
     """
     done = [source for source in sources if source.placement]
     waiting = [source for source in sources if not source.placement]
     if not done and waiting:
         root = max(
-            waiting, key=lambda each: (each.format in CAPTURES, each.clock == "realtime", _of(each, seen).height)
+            waiting,
+            key=lambda each: (each.format in CAPTURES, each.clock == "realtime", _of(each, seen).height, _id(each)),
         )
         waiting.remove(root)
         done.append(root.here("reference", root.resolution_ns // 2))
     while waiting:
         known = pl.concat([_shifted(source, seen) for source in done])
         joined = {source: _joined(_of(source, seen), known) for source in waiting}
-        best = max(waiting, key=lambda source: joined[source].height)
+        best = max(waiting, key=lambda source: (joined[source].height, _id(source)))
         waiting.remove(best)
         done.append(_placed(best, joined[best]))
     order = {(source.name, source.connection): at for at, source in enumerate(sources)}
     return sorted(done, key=lambda source: order[source.name, source.connection])
+
+
+def _id(source: Source) -> tuple[str, str]:
+    return source.name, source.connection or ""
 
 
 def _placed(source: Source, joined: pl.DataFrame) -> Source:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from quiclab.decoders._api import Context, FileTables, Finding, Take
+from quiclab.decoders._text import read_json
 from quiclab.errors import DecodeError
 from quiclab.tables import TABLES
 
@@ -56,10 +56,16 @@ class PlayerLog:
             "player_events": _frame("player_events", [_event(each) for each in events]),
             "player_stalls": _frame("player_stalls", stalls([_event(each) for each in events])),
         }
+        found = [Finding("malformed_row", "data_loss", bad, "a look or an event without sense")]
+        unread = sum(name in log and not isinstance(log[name], list) for name in ("samples", "events"))
+        unread += sum(_instant(log, name) is None for name in ("start_ns", "end_ns"))
+        found.append(
+            Finding("impossible_value", "data_loss", unread, "a member of the log that is not what it must be")
+        )
         told = f"{log.get('player')} {log.get('player_version') or ''}".strip()
         return FileTables(
             {name: frame for name, frame in tables.items() if frame.height},
-            (Finding("malformed_row", "data_loss", bad, "a look or an event without sense"),) if bad else (),
+            tuple(each for each in found if each.count),
             dialect=f"version 1, by {told}",
             clock="monotonic",
             resolution_ns=2 * (_instant(log, "clock_uncertainty_ns") or 6000),
@@ -121,7 +127,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     try:
         with path.open("rb") as file:
             text = file.read(_MOST_BYTES + 1)
-        log = json.loads(text.decode(errors="replace"), strict=False) if len(text) <= _MOST_BYTES else None
+        log = read_json(text.decode(errors="replace")) if len(text) <= _MOST_BYTES else None
     except (OSError, ValueError, RecursionError) as error:
         raise DecodeError(f"cannot decode {path}: {error}", "the file is damaged, or of another format") from error
     if not isinstance(log, dict) or log.get("quiclab_player") != 1:
@@ -150,13 +156,12 @@ def _fits(row: Any, kinds: Sequence[type], may_lack: Sequence[int]) -> bool:
             return False
         if kind is not str and (isinstance(value, bool) or not isinstance(value, (int, kind))):
             return False
-        if isinstance(value, (int, float)) and not _sane(value):
+        # The first is an instant.
+        if isinstance(value, (int, float)) and not (
+            math.isfinite(value) and 0 <= value < 2 ** (62 if place == 0 else 32)
+        ):
             return False
     return True
-
-
-def _sane(number: float) -> bool:
-    return math.isfinite(number) and 0 <= number < 2**62 and (number < 2**32 or isinstance(number, int))
 
 
 def _frame(table: str, rows: list[dict[str, Any]]) -> pl.DataFrame:

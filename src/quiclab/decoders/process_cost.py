@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import polars as pl
 
 from quiclab.decoders._api import Context, FileTables, Finding, Take
-from quiclab.decoders._text import lines_of, refuse
+from quiclab.decoders._text import lines_of, read_json, refuse
 from quiclab.tables import TABLES
 
 _COLUMNS = {
@@ -56,7 +55,7 @@ class ProcessCost:
 
 def _row(line: str) -> dict[str, object] | None:
     try:
-        told = json.loads(line)
+        told = read_json(line)
     except (ValueError, RecursionError):
         return None
     if not isinstance(told, dict) or not isinstance(told.get("role"), str):

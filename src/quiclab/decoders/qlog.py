@@ -20,7 +20,7 @@ class Qlog:
     )
     tables = (
         *("packets", "frames", "acks", "streams", "transport_metrics", "cc_states", "losses", "timers"),
-        *("flow_control", "handshake", "parameters", "http_requests", "http_frames"),
+        *("flow_control", "blocked", "handshake", "parameters", "http_requests", "http_frames"),
     )
     clock = "The endpoint's own: with an epoch mapped to CLOCK_MONOTONIC, without one relative to the log's start."
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from quiclab.decoders._api import Context, FileTables, Finding, Take
+from quiclab.decoders._text import read_json
 from quiclab.errors import DecodeError
 from quiclab.tables import TABLES
 
@@ -53,6 +53,9 @@ class TrialDocument:
         del context, take
         trial = _read(path)
         found: list[Finding] = []
+        if misplaced := _misplaced(trial):
+            advice = "a part of the document that is not what it must be: what it tells is missing"
+            found.append(Finding("malformed_part", "data_loss", misplaced, advice))
         tables = {
             "trials": _frame("trials", [_trial(trial)], found),
             "process_usage": _frame("process_usage", list(_usage(trial)), found),
@@ -70,7 +73,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     try:
         with path.open("rb") as file:
             text = file.read(_MOST_BYTES + 1)
-        trial = json.loads(text.decode(errors="replace"), strict=False) if len(text) <= _MOST_BYTES else None
+        trial = read_json(text.decode(errors="replace")) if len(text) <= _MOST_BYTES else None
     except (OSError, ValueError, RecursionError) as error:
         raise DecodeError(f"cannot decode {path}: {error}", "the file is damaged, or of another format") from error
     if not isinstance(trial, dict) or not isinstance(trial.get("trial_id"), str):
@@ -87,11 +90,11 @@ def _frame(table: str, rows: list[dict[str, object]], found: list[Finding]) -> p
         for row in rows:
             value = row.get(name)
             try:
-                values.append(pl.Series([value], dtype=dtype, strict=True)[0])
-            except (TypeError, OverflowError, pl.exceptions.PolarsError):
-                values.append(None)
+                values.append(pl.Series(name, [value], dtype=dtype, strict=True))
+            except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+                values.append(pl.Series(name, [None], dtype=dtype))
                 misfits += 1
-        columns.append(pl.Series(name, values, dtype=dtype))
+        columns.append(pl.concat(values) if values else pl.Series(name, [], dtype=dtype))
     if misfits:
         found.append(Finding("impossible_value", "data_loss", misfits, f"a value that the table {table} cannot hold"))
     return pl.DataFrame(columns)
@@ -102,10 +105,23 @@ def _part(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return part if isinstance(part, dict) else {}
 
 
+def _misplaced(trial: Mapping[str, Any]) -> int:
+    """Parts that something else stands in the place of."""
+    costs = _part(_part(trial, "host"), "cost")
+    parts = [
+        *(trial.get(name) for name in ("row", "client", "proof", "expected", "clock", "host")),
+        _part(trial, "host").get("cost"),
+        *costs.values(),
+        *(_part(costs, role).get(scope) for role in costs for scope in ("transfer", "life")),
+    ]
+    return sum(part is not None and not isinstance(part, dict) for part in parts)
+
+
 def _trial(trial: Mapping[str, Any]) -> dict[str, object]:
     row = _part(trial, "row")
     requests = _part(trial, "client").get("requests")
-    bodies = [each.get("body_bytes") for each in requests if isinstance(each, dict)] if requests else []
+    listed = requests if isinstance(requests, list) else []
+    bodies = [each.get("body_bytes") for each in listed if isinstance(each, dict)]
     return {
         **{name: trial.get(name) for name in _OWN},
         **{name: row.get(key) for name, key in _ROW.items()},

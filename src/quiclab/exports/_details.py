@@ -27,6 +27,12 @@ def names_and_values(detail: str | None) -> list[tuple[str, str]]:
     return found
 
 
+def members(detail: str | None) -> dict[str, Any]:
+    """The members of an object; none of anything else."""
+    content = _read(detail)
+    return content if isinstance(content, dict) else {}
+
+
 def priority(detail: str | None) -> str:
     """The value of a priority field: a text, or `priority` of an object."""
     content = _read(detail)

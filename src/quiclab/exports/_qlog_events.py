@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from quiclab.exports._qlog_frames import Json, http3_frame, quic_frame
+from quiclab.exports._qlog_frames import Json, http3_frame, lacking, quic_frame
 from quiclab.exports._qlog_parameters import parameter_events
 from quiclab.exports._tables import Row
 
@@ -22,6 +22,7 @@ TABLES_WRITTEN = (
     "transport_metrics",
     "cc_states",
     "flow_control",
+    "blocked",
     "http_frames",
 )
 """The tables that events are made of."""
@@ -49,6 +50,10 @@ _STREAM_TYPES = {
     "qpack_encoder": "qpack_encode",
     "qpack_decoder": "qpack_decode",
 }
+_REASONS = (
+    *("scheduling", "pacing", "amplification_protection", "congestion_control", "connection_flow_control"),
+    *("stream_flow_control", "stream_id", "application"),
+)
 _METRICS = {
     "cwnd_bytes": "congestion_window",
     "bytes_in_flight": "bytes_in_flight",
@@ -64,37 +69,50 @@ _METRICS = {
 class Teller:
     """Makes events, and counts what it has none for."""
 
-    def __init__(self, left_out: Counter[str], *, losses_are_packets: bool) -> None:
-        """`losses_are_packets`: the log told of lost packets itself, so that the table `losses` repeats them."""
+    def __init__(self, left_out: Counter[str], *, losses_are_packets: bool, whole_numbers: bool = True) -> None:
+        """`losses_are_packets`: the log told of lost packets itself, so that the table `losses` repeats them.
+
+        `whole_numbers`: transport parameters without a name have their whole number, which a NetLog cuts.
+        """
         self._left_out = left_out
+        self._whole_numbers = whole_numbers
         self._losses_are_packets = losses_are_packets
 
     def events(self, instant: Instant) -> Iterator[Told]:
         """What happened at one instant: what was agreed first, then packets, then what they led to."""
-        for name, data in parameter_events(instant["parameters"], self._left_out):
+        for name, data in parameter_events(instant["parameters"], self._left_out, whole_numbers=self._whole_numbers):
             yield name, data, {}
         for row in instant["streams"]:
             if row["transport"] == "quic" and row["kind"] in _STREAM_TYPES:
                 yield _stream_type(row)
         yield from map(_timer, _of_quic(instant["timers"]))
-        yield from _packets(instant)
+        for told in _packets(instant):
+            self._count_lacking(told[1].get("frames", ()))
+            yield told
         if not self._losses_are_packets:
             yield from map(_loss, _of_quic(instant["losses"]))
         yield from map(_metrics, _of_quic(instant["transport_metrics"]))
         yield from map(_congestion_state, _of_quic(instant["cc_states"]))
-        for row in _of_quic(instant["flow_control"]):
-            if row["event"] != "limit" and row["scope"] in ("connection", "stream"):
+        for row in _of_quic(instant["blocked"]):
+            if row["scope"] in ("connection", "stream", "datagram"):
                 yield _blocked(row)
         for row in instant["http_frames"]:
             if row["http_version"] == "HTTP/3":
                 yield from self._http3(row)
+
+    def _count_lacking(self, frames: Sequence[Json]) -> None:
+        for frame in frames:
+            for member in lacking(frame):
+                self._left_out[f"{member} of {frame['frame_type']} frames, which no log tells"] += 1
 
     def _http3(self, row: Row) -> Iterator[Told]:
         if row["stream_id"] is None:
             self._left_out["http_frames without a stream"] += 1
             return
         name = "http3:frame_created" if _is_sent(row) else "http3:frame_parsed"
-        yield name, {"stream_id": row["stream_id"], "frame": http3_frame(row)}, {}
+        frame = http3_frame(row)
+        self._count_lacking([frame])
+        yield name, {"stream_id": row["stream_id"], "frame": frame}, {}
 
 
 def _of_quic(rows: Sequence[Row]) -> list[Row]:
@@ -203,10 +221,17 @@ def _timer(row: Row) -> Told:
 
 
 def _blocked(row: Row) -> Told:
-    data: Json = {"new": row["event"], "reason": f"{row['scope']}_flow_control"}
+    data: Json = {"new": row["new_state"]}
+    if row["old_state"] is not None:
+        data["old"] = row["old_state"]
+    beside: Json = {}
+    if row["reason"] in _REASONS:
+        data["reason"] = row["reason"]
+    elif row["reason"] is not None:
+        beside["reason"] = row["reason"]
     if row["scope"] == "stream":
-        return "quic:stream_data_blocked_updated", {"stream_id": row["stream_id"], **data}, {}
-    return "quic:connection_data_blocked_updated", data, {}
+        data = {"stream_id": row["stream_id"], **data}
+    return f"quic:{row['scope']}_data_blocked_updated", data, beside
 
 
 def _stream_type(row: Row) -> Told:

@@ -3,14 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from quiclab.exports._details import names_and_values, priority
+from quiclab.exports._details import members, names_and_values, priority
 from quiclab.exports._qlog_names import application_error
 from quiclab.exports._tables import Row
 
 Json = dict[str, Any]
+
+_STREAM_TYPES_BY_NAME = ("unidirectional", "bidirectional")
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int and value in range(1 << 64)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_hex(value: Any) -> bool:
+    return isinstance(value, str) and _HEX.fullmatch(value) is not None
+
 
 _NUMBER_IS = {
     "max_data": "maximum",
@@ -28,6 +44,33 @@ _NUMBER_IS = {
     "unknown": "frame_type_bytes",
 }
 """What the column `value` is called; in frames that the draft does not know, it keeps its name."""
+_REQUIRED = {
+    "new_connection_id": ("retire_prior_to", "connection_id"),
+    "reset_stream": ("final_size",),
+    "reset_stream_at": ("final_size", "reliable_size"),
+    "max_streams": ("stream_type",),
+    "streams_blocked": ("stream_type",),
+    "unknown": ("frame_type_bytes",),
+    "reserved": ("frame_type_bytes",),
+}
+"""Members that the drafts require, but not every log tells."""
+_HEX = re.compile(r"([0-9a-f]{2})*")
+_IN_DETAIL: dict[str, dict[str, Callable[[Any], bool]]] = {
+    "new_connection_id": {"retire_prior_to": _is_number, "connection_id": _is_hex},
+    "reset_stream": {"final_size": _is_number},
+    "reset_stream_at": {"final_size": _is_number, "reliable_size": _is_number},
+    "max_streams": {"stream_type": _STREAM_TYPES_BY_NAME.__contains__},
+    "streams_blocked": {"stream_type": _STREAM_TYPES_BY_NAME.__contains__},
+    "path_challenge": {"data": _is_hex},
+    "path_response": {"data": _is_hex},
+    "connection_close": {
+        "error_space": ("transport", "application").__contains__,
+        "reason": _is_text,
+        "reason_bytes": _is_hex,
+        "trigger_frame_type": _is_text,
+    },
+}
+"""Members of each type that the column `detail` holds by these names, and what they must be."""
 _WITH_DATA = ("stream", "crypto", "datagram", "padding", "new_token")
 _STREAM_TYPES = {"streams_bidi": "bidirectional", "streams_uni": "unidirectional"}
 _SETTINGS = {
@@ -43,9 +86,11 @@ def quic_frame(row: Row, acks: Sequence[Row], flow_control: Sequence[Row]) -> Js
     """One QUIC frame; `acks` are the ranges of an ACK frame, `flow_control` what else is known of the instant."""
     kind: str = row["frame_type"]
     frame: Json = {"frame_type": kind}
-    for name in ("stream_id", "offset", "fin"):
-        if row[name] is not None and (name != "fin" or kind == "stream"):
+    for name, kinds in (("stream_id", None), ("offset", ("stream", "crypto")), ("fin", ("stream",))):
+        if row[name] is not None and (kinds is None or kind in kinds):
             frame[name] = row[name]
+    told = members(row["detail"])
+    frame |= {name: told[name] for name, fits in _IN_DETAIL.get(kind, {}).items() if name in told and fits(told[name])}
     if acks:
         if acks[0]["ack_delay_us"] is not None:
             frame["ack_delay"] = acks[0]["ack_delay_us"] / 1000
@@ -58,7 +103,7 @@ def quic_frame(row: Row, acks: Sequence[Row], flow_control: Sequence[Row]) -> Js
         frame[name] = value
         if name == "error_code" and kind != "connection_close":
             frame["error"] = application_error(value)
-        if kind in ("max_streams", "streams_blocked"):
+        if kind in ("max_streams", "streams_blocked") and "stream_type" not in frame:
             scopes = {_STREAM_TYPES.get(each["scope"]) for each in flow_control if each["limit"] == value}
             if len(known := scopes - {None}) == 1:
                 frame["stream_type"] = known.pop()
@@ -71,6 +116,11 @@ def quic_frame(row: Row, acks: Sequence[Row], flow_control: Sequence[Row]) -> Js
     return frame
 
 
+def lacking(frame: Json) -> tuple[str, ...]:
+    """The members of a frame, QUIC's or HTTP/3's, that the drafts require and no log told."""
+    return tuple(name for name in _REQUIRED.get(frame["frame_type"], ()) if name not in frame)
+
+
 def _range(first: int, last: int) -> list[int]:
     return [first] if first == last else [first, last]
 
@@ -78,6 +128,8 @@ def _range(first: int, last: int) -> list[int]:
 def http3_frame(row: Row) -> Json:
     """One HTTP/3 frame."""
     kind: str = row["frame_type"]
+    if kind.startswith("unknown"):
+        kind = "unknown"
     frame: Json = {"frame_type": kind}
     value = row["value"]
     if kind in ("headers", "push_promise"):

@@ -24,6 +24,7 @@ _CRYPTO_ERROR = re.compile(r"crypto_error_0x1[0-9a-f][0-9a-f]")
 _CLOSE_TRIGGERS = (
     "idle_timeout", "application", "error", "version_mismatch", "stateless_reset", "aborted", "unspecified",
 )  # fmt: skip
+_NUMBER = re.compile(r"0x[0-9a-f]+")
 _HEX_VERSION_DIGITS = 8
 _EMPTY = ("(empty)", "0")
 """How programs write a connection id without bytes."""
@@ -118,6 +119,7 @@ _EVENTS: dict[str, tuple[str, dict[str, Reader]]] = {
     "parameters_set": ("quic:parameters_set", _QUIC_PARAMETERS),
     "parameters_restored": ("quic:parameters_restored", _QUIC_PARAMETERS),
     "settings": ("http3:parameters_set", _HTTP3_PARAMETERS),
+    "settings_restored": ("http3:parameters_restored", {**_HTTP3_PARAMETERS}),
     "connection_started": ("quic:connection_started", {"local": _end, "remote": _end}),
     "connection_closed": (
         "quic:connection_closed",
@@ -150,14 +152,21 @@ _RENAMED = {
 _WITH_INITIATOR = ("parameters_set", "settings", "connection_closed")
 
 
-def parameter_events(rows: Sequence[Row], left_out: Counter[str]) -> Iterator[Event]:
-    """The events of one instant; members that the draft does not have are counted."""
+def parameter_events(rows: Sequence[Row], left_out: Counter[str], *, whole_numbers: bool = True) -> Iterator[Event]:
+    """The events of one instant; members that the draft does not have are counted.
+
+    `whole_numbers`: see `_qlog_events.Teller`.
+    """
     for (event, owner), members in groupby(rows, _event_and_owner):
         if event not in _EVENTS:
             left_out[f"parameters {event}"] += len(list(members))
             continue
         values = {row["name"].rsplit(".", 1)[1].lower(): row["value"] for row in members}
         told = values.pop("owner", None) or values.pop("initiator", None)
+        if event == "parameters_set" and not whole_numbers:
+            for name in [name for name in values if _NUMBER.fullmatch(name)]:
+                left_out["transport parameters without a name, of whose number a NetLog tells the end"] += 1
+                del values[name]
         yield from _event(event, owner or told, rows[0]["vantage"], values, left_out)
 
 
@@ -165,7 +174,11 @@ def _event_and_owner(row: Row) -> tuple[str, str | None]:
     event, *owner, _ = row["name"].split(".") if "." in row["name"] else (row["name"], "")
     # Settings of HTTP/3 may stand among an event that has the same short name as QUIC's.
     member = row["name"].rsplit(".", 1)[-1].lower()
-    if event == "parameters_set" and _RENAMED.get(member, member) in _HTTP3_PARAMETERS:
+    if (
+        event == "parameters_set"
+        and not _NUMBER.fullmatch(member)
+        and _RENAMED.get(member, member) in _HTTP3_PARAMETERS
+    ):
         event = "settings"
     return event, owner[0] if owner else None
 
@@ -186,6 +199,9 @@ def _event(
     data: Json = {"initiator": initiator} if initiator and event in _WITH_INITIATOR else {}
     for old, text in values.items():
         member = _RENAMED.get(old, old)
+        if event == "parameters_set" and _NUMBER.fullmatch(old):
+            _unknown(data, old, text, left_out)
+            continue
         if member not in readers:
             left_out[f"parameters {event}.{old}"] += 1
             continue
@@ -200,6 +216,16 @@ def _event(
     elif not data.keys() - {"initiator"}:
         return
     yield name, data
+
+
+def _unknown(data: Json, number: str, text: str, left_out: Counter[str]) -> None:
+    """A transport parameter that its program had no name for, by its number."""
+    try:
+        parameter = {"id": _number(number), "value": _hex(text)}
+    except (ValueError, KeyError, TypeError):
+        left_out["parameters parameters_set.unknown_parameters that cannot be read"] += 1
+        return
+    data.setdefault("unknown_parameters", []).append(parameter)
 
 
 def _named_ends(values: dict[str, str], vantage: str | None) -> dict[str, str]:

@@ -30,7 +30,8 @@ def open_tables(folder: Path) -> Tables:
         if not path.exists():
             opened[name] = table.empty().lazy()
             continue
-        opened[name] = rows = pl.scan_parquet(path)
+        # A folder's name may hold what a pattern is made of.
+        opened[name] = rows = pl.scan_parquet(path, glob=False)
         try:
             missing = table.schema().items() - rows.collect_schema().items()
         except pl.exceptions.PolarsError as error:
@@ -50,7 +51,7 @@ def in_order(rows: pl.LazyFrame) -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="quiclab-") as folder:
         path = Path(folder) / "sorted.parquet"
         rows.sort("time_ns", maintain_order=True).sink_parquet(path, row_group_size=_PORTION_ROWS)
-        yield from _each(pl.scan_parquet(path))
+        yield from _each(pl.scan_parquet(path, glob=False))
 
 
 def _is_sorted(rows: pl.LazyFrame) -> bool:

@@ -191,11 +191,22 @@ def _response(row: Row) -> Json:
         "httpVersion": row["http_version"] or "",
         "cookies": [],
         "headers": _fields(row["down"]),
-        "content": {"size": row["response_body_bytes"] or 0, "mimeType": row["content_type"] or ""},
+        "content": _content(row),
         "redirectURL": "",
         "headersSize": _size(row["response_header_bytes"]),
         "bodySize": _size(row["response_body_bytes"]),
     }
+
+
+def _content(row: Row) -> Json:
+    """The body without its content encoding; how long it is then only a browser tells, or a header without one."""
+    body, size = row["response_body_bytes"], row["response_decoded_bytes"]
+    if size is None and names_and_values(row["down"]) and row["content_encoding"] in (None, "identity"):
+        size = body
+    content: Json = {"size": _size(size), "mimeType": row["content_type"] or ""}
+    if size is not None and body is not None:
+        content["compression"] = size - body
+    return content
 
 
 def _fields(detail: str | None) -> list[Json]:

@@ -84,7 +84,8 @@ def _write(trace: Trace, tables: Tables, path: Path, left_out: Counter[str], *, 
     if trace.clock.resolution_ns >= _COARSE_NS:
         own |= {name: _with_their_packets(own[name], own["packets"]) for name in ("frames", "acks")}
     kinds = own["packets"].select(pl.col("event").unique()).collect(engine="streaming")["event"]
-    teller = Teller(left_out, losses_are_packets="lost" in kinds)
+    is_netlog = trace.clock.dialect.startswith("netlog")
+    teller = Teller(left_out, losses_are_packets="lost" in kinds, whole_numbers=not is_netlog)
     events = 0
     with path.open("w", encoding="utf-8") as file:
         header = _header_of_03 if old else _header

@@ -79,6 +79,19 @@ class Evidence:
             raise Unknown("the client left no account of its requests")
         return requests
 
+    @property
+    def has_account(self) -> bool:
+        """Whether the client program told of its requests."""
+        return bool((self.trial.get("client") or {}).get("requests"))
+
+    @cached_property
+    def responses(self) -> pl.DataFrame:
+        """Successful responses in the client's capture, where it was decrypted (rows of `http_requests`)."""
+        captures = self.table("sources").filter(pl.col("format").is_in(CAPTURES), pl.col("vantage") == "client")
+        return self.table("http_requests").filter(
+            pl.col("source").is_in(captures["source"].to_list()), pl.col("status").is_between(200, 299)
+        )
+
     def client_instant(self, name: str) -> list[int]:
         """One instant of every request in CLOCK_MONOTONIC ns. Raises Unknown if a request has none."""
         instants = [request.get(name) for request in self.requests]

@@ -32,6 +32,8 @@ def ttfb_ms(evidence: Evidence) -> float:
     """Arrival of the packet that let the client program have the first byte of a body."""
     if evidence.upload:
         raise Unknown("an upload's response has no body")
+    if not evidence.has_account:
+        return evidence.since_zero_ms(min(_answered(evidence, "first_byte_ns")))
     # Of several objects one may be empty.
     told = [each["first_byte_ns"] for each in evidence.requests if each.get("first_byte_ns") is not None]
     first_byte_ns = min(told or evidence.client_instant("first_byte_ns"))
@@ -48,6 +50,8 @@ def ttlb_ms(evidence: Evidence) -> float:
     if evidence.quic:
         arrivals = quic.arrivals(evidence)
         return evidence.since_zero_ms(max(_arrival(arrivals, packet) for packet in quic.completing_packets(evidence)))
+    if not evidence.has_account:
+        return evidence.since_zero_ms(max(_answered(evidence, "last_byte_ns")))
     until_ns = max(evidence.client_instant("last_byte_ns"))
     # What came whole to an address that was gone ended nothing.
     ends = _responses_end(evidence) if evidence.for_nobody.is_empty() else []
@@ -101,7 +105,25 @@ def goodput_bit_per_s(evidence: Evidence) -> float:
     """Body bits over the time to the last byte of a body."""
     if evidence.upload:
         return int(evidence.trial["expected"]["body_bytes"]) * 8 / (upload_ms(evidence) / 1e3)
-    return sum(evidence.client_instant("body_bytes")) * 8 / (ttlb_ms(evidence) / 1e3)
+    if evidence.has_account:
+        sizes = evidence.client_instant("body_bytes")
+    else:
+        sizes = _answered(evidence, "response_body_bytes")
+    return sum(sizes) * 8 / (ttlb_ms(evidence) / 1e3)
+
+
+def _answered(evidence: Evidence, column: str) -> list[int]:
+    """A column of every response, by the client's decrypted capture where its program told nothing.
+
+    Raises Unknown where that does not show all that was to be fetched, or where an answer came for nobody.
+    """
+    objects = len((evidence.trial.get("expected") or {}).get("objects") or [None])
+    found = evidence.responses[column].drop_nulls().to_list()
+    if len(found) < objects or evidence.responses["last_byte_ns"].null_count() or not evidence.for_nobody.is_empty():
+        raise Unknown(
+            "the client left no account of its requests, and its capture does not show each response to its end"
+        )
+    return found
 
 
 def _arrival(arrivals: dict[quic.PacketKey, int], packet: quic.PacketKey) -> int:
@@ -161,7 +183,9 @@ TIMES = (
         "lower",
         "First packet of the client to the arrival of the packet that let the client program have the first byte of a "
         "body: the last one before that instant that moved on the in-order end of the response (QUIC: of a request "
-        "stream). Over TCP a whole TLS record must be there, so this says more than when the first bytes came.",
+        "stream). Over TCP a whole TLS record must be there, so this says more than when the first bytes came. Of a "
+        "client that tells nothing of itself: of the packet with which that byte could be read in its decrypted "
+        "capture.",
         ttfb_ms,
     ),
     Metric(
@@ -172,7 +196,7 @@ TIMES = (
         "response. QUIC: the packet that completes the stream, its end included, by the client's qlog. TCP: the same "
         "by its decrypted capture; where that was not decrypted, the last segment that moved on the in-order sequence "
         "number before the client program had its last byte and before its FIN. Of an upload it is the server's answer "
-        "to the last body.",
+        "to the last body. A client that tells nothing of itself needs a capture that can be decrypted.",
         ttlb_ms,
     ),
     Metric(

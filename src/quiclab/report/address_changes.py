@@ -19,7 +19,7 @@ def address_change_tables(study: Study) -> list[TextTable]:
     if not any(item.get("address_change") for item in study.items("workloads")):
         return []
     counts: dict[tuple[str, str], Counter[str]] = {}
-    trials = study.trials.filter((pl.col("kind") == "main") & (pl.col("status") != "void"))
+    trials = study.trials.filter((pl.col("kind") == "main") & pl.col("status").is_in(["verified", "failed"]))
     for arm, workload, trial_id, attempt, status in trials.select(
         "arm", "workload", "trial_id", "attempt", "status"
     ).iter_rows():
@@ -48,7 +48,7 @@ _OUTCOMES = ("migrated", "reconnected", "unproven", "failed")
 
 def _outcome(record: Mapping[str, Any], status: str) -> str:
     if status != "verified":
-        return "failed"
+        return status
     if (record.get("asked") or {}).get("migration") is None:
         return "reconnected"
     return "migrated" if record["proof"]["migrated"] is True else "unproven"

@@ -12,12 +12,13 @@ import polars as pl
 from quiclab import statistics
 from quiclab.report import wording
 from quiclab.report.compare import arm_result, compare, decide, decide_all
+from quiclab.report.damaged import damage_notes
 from quiclab.report.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
 from quiclab.report.probe_notes import probe_notes
 from quiclab.report.refusals import refusal_notes
 from quiclab.report.sequential import sequential_note, sequentially
 from quiclab.report.study import Study, read_study
-from quiclab.store.layout import BLOCK_VOID
+from quiclab.store.layout import BLOCK_VOID, DAMAGED
 
 TITLES = {
     "ttlb_ms": "time to last byte",
@@ -110,6 +111,7 @@ def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
         controls=tuple(controls),
         notes=(
             *study.missing,
+            *damage_notes(study),
             *sequential,
             *probe_notes(study),
             *refusal_notes(study),
@@ -155,9 +157,11 @@ def _arms(study: Study, baseline: str, present: Iterable[str], kind: object) -> 
 
 
 def arm_in_cell(arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
-    """An arm by its attempts with their `value`. The last attempt of each trial counts, unless it was void: then the
-    trial has no result."""
-    last = attempts.sort("attempt").group_by("trial_id", maintain_order=True).last().filter(pl.col("status") != "void")
+    """An arm by its attempts with their `value`. The last attempt of each trial counts, unless it was void or is
+    damaged: then the trial has no result."""
+    last = attempts.sort("attempt").group_by("trial_id", maintain_order=True).last()
+    damaged = last.filter(pl.col("status") == DAMAGED).height
+    last = last.filter(~pl.col("status").is_in(["void", DAMAGED]))
     trials = [
         TrialResult(
             row["trial_id"],
@@ -169,7 +173,7 @@ def arm_in_cell(arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
         for row in last.iter_rows(named=True)
     ]
     own_voids = attempts.filter((pl.col("status") == "void") & (pl.col("reason").fill_null("") != BLOCK_VOID)).height
-    return arm_result(arm, trials, attempts.height, own_voids, metric)
+    return arm_result(arm, trials, attempts.height, own_voids, metric, damaged)
 
 
 def metric_of(study: Study, name: str) -> Metric:
@@ -208,6 +212,12 @@ def _limits(main: list[Comparison], controls: list[Comparison], metric: Metric, 
     if unmeasured:
         notes.append(
             f"No {metric.title} of {wording.counted(unmeasured, 'verified trial')}: left out of the comparison."
+        )
+    unproven = sum(c.baseline.unproven + c.other.unproven for c in main)
+    if unproven:
+        notes.append(
+            f"Nothing shows what the client got in {wording.counted(unproven, 'unproven trial')}: left out of the "
+            "comparison."
         )
     pairs = min((comparison.pairs for comparison in main), default=0)
     needed = statistics.pairs_needed(alpha, len(main)) if main else 0

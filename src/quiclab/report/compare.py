@@ -19,7 +19,9 @@ VOID_LIMIT_PCT = 5.0
 VOID_DIFFERENCE_P = 0.05
 
 
-def arm_result(arm: str, trials: Iterable[TrialResult], attempts: int, voids: int, metric: Metric) -> ArmResult:
+def arm_result(
+    arm: str, trials: Iterable[TrialResult], attempts: int, voids: int, metric: Metric, damaged: int = 0
+) -> ArmResult:
     """Summarise one arm's trials in one cell."""
     ordered = tuple(sorted(trials, key=lambda trial: trial.block))
     values = values_of(ordered, metric)
@@ -34,6 +36,7 @@ def arm_result(arm: str, trials: Iterable[TrialResult], attempts: int, voids: in
         statistics.median_interval(values, 0.95),
         float(known.mean()) if known.size else None,
         float(known.std(ddof=1)) if known.size > 1 else None,
+        damaged,
     )
 
 

@@ -105,7 +105,9 @@ def _arm(side: str, arm: ArmResult) -> dict[str, object]:
         f"{side}_mean": arm.mean,
         f"{side}_sd": arm.sd,
         f"{side}_failed": arm.failures,
+        f"{side}_unproven": arm.unproven,
         f"{side}_void": arm.voids,
+        f"{side}_damaged": arm.damaged,
         f"{side}_unmeasured": arm.unmeasured,
     }
 

@@ -42,9 +42,9 @@ class TrialResult:
     trial_id: str
     block: int
     status: str
-    """'verified' or 'failed'."""
+    """'verified', 'failed' or 'unproven'."""
     value: float | None
-    """In the metric's unit; None where it failed or could not be measured."""
+    """In the metric's unit; None where it failed, is unproven or could not be measured."""
     reason: str
 
 
@@ -65,11 +65,18 @@ class ArmResult:
     mean: float | None
     """Of the trials that have a value."""
     sd: float | None
+    damaged: int = 0
+    """Trials that were verified, and whose files are no longer whole: without a result, as is their pair."""
 
     @property
     def failures(self) -> int:
         """Trials that failed or reached their time limit: censored, never dropped."""
         return sum(trial.status == "failed" for trial in self.trials)
+
+    @property
+    def unproven(self) -> int:
+        """Trials of which nothing shows what their client got: left out, and said so."""
+        return sum(trial.status == "unproven" for trial in self.trials)
 
     @property
     def unmeasured(self) -> int:

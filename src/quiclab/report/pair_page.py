@@ -27,7 +27,12 @@ _ROOT = "../../../"
 """From a pair's page to the study."""
 WORTH_PROCESSES = 60
 """Pairs from which on all processors write pages: a new process takes a second to begin."""
-_STATUS = {"verified": "counts", "failed": "failed: ranks worst", "void": "void: run again"}
+_STATUS = {
+    "verified": "counts",
+    "failed": "failed: ranks worst",
+    "unproven": "unproven: left out",
+    "void": "void: run again",
+}
 
 
 def write_pairs(study: Study, analysis: StudyAnalysis, cells: list[Cell]) -> dict[str, list[Drawn]]:

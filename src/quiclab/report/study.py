@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from quiclab.errors import DecodeError
+from quiclab.store.layout import check_name
 
 TRIALS = {
     "trial_id": pl.String,
@@ -92,6 +93,7 @@ def _condition(item: Mapping[str, Any]) -> str:
 
 def read_study(directory: Path) -> Study:
     """Read what a study directory holds. Raises DecodeError only if it is no directory at all."""
+    check_name(directory)
     if not directory.is_dir():
         raise DecodeError(f"{directory} is not a study directory", "Give the directory that `quiclab run` wrote.")
     missing: list[str] = []
@@ -107,7 +109,7 @@ def read_study(directory: Path) -> Study:
 def read_table(path: Path, columns: Columns, missing: list[str]) -> pl.DataFrame:
     """The columns asked for, null where the file lacks them; without a usable file, an empty frame and a note."""
     try:
-        frame = pl.read_parquet(path)
+        frame = pl.read_parquet(path, glob=False)
         absent = [name for name in columns if name not in frame.columns]
         if absent:
             missing.append(f"{_place(path)} has no column {', '.join(absent)}.")
@@ -131,7 +133,7 @@ def read_json(path: Path, missing: list[str]) -> dict[str, Any]:
         missing.append(f"{_place(path)} holds no JSON object.")
     except FileNotFoundError:
         missing.append(f"{_place(path)} is missing.")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         missing.append(f"{_place(path)} cannot be read ({error}).")
     return {}
 

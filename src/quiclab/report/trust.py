@@ -13,6 +13,7 @@ import polars as pl
 from quiclab.figures.path import Path
 from quiclab.report import wording
 from quiclab.report.address_changes import address_change_tables
+from quiclab.report.damaged import damage_table, damaged_trials
 from quiclab.report.flags import drift_table, outlier_table
 from quiclab.report.metric_values import by_path_and_arm, middle, worst
 from quiclab.report.model import StudyAnalysis
@@ -20,6 +21,9 @@ from quiclab.report.path_table import path_table
 from quiclab.report.refusals import refusal_table
 from quiclab.report.study import DECODE_STATS, Study, read_json, read_table
 from quiclab.report.text_table import TextTable
+from quiclab.store.layout import DAMAGED
+
+_STATUSES = ("verified", "failed", "unproven", "void", DAMAGED)
 
 
 def trust_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
@@ -27,6 +31,7 @@ def trust_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
     return [
         _controls(analysis),
         _counts(study),
+        *([damage_table(study)] if damaged_trials(study).height else []),
         *address_change_tables(study),
         drift_table(study, analysis),
         outlier_table(study, analysis),
@@ -67,11 +72,13 @@ def _counts(study: Study) -> TextTable:
         count = Counter(attempts["status"].to_list())
         reasons = Counter(r or "no reason given" for r in attempts.filter(pl.col("status") != "verified")["reason"])
         told = "; ".join(f"{reason} ({n})" for reason, n in reasons.most_common(5))
-        rows.append((str(arm), str(kind), *(str(count[s]) for s in ("verified", "failed", "void")), told))
+        rows.append((str(arm), str(kind), *(str(count[s]) for s in _STATUSES), told))
     return TextTable(
         "Trials",
-        "Failed: an endpoint's fault, ranks worst. Void: the laboratory's fault, run again with its block.",
-        ("arm", "kind", "verified", "failed", "void", "reasons"),
+        "Failed: an endpoint's fault, ranks worst. Unproven: neither packets nor an account of the client show what it "
+        "got, so that the trial is left out. Void: the laboratory's fault, run again with its block. Damaged: "
+        "verified, but files were lost since.",
+        ("arm", "kind", *_STATUSES, "reasons"),
         tuple(sorted(rows, key=lambda row: (row[1] != "main", row[0]))),
         "No trial is on record.",
     )

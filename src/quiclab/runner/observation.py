@@ -112,7 +112,7 @@ class Observation:
     def ended(self, role: str, process: Process) -> None:
         """A program has ended."""
         if process.usage is not None:
-            self._costs.ended(role, process.usage)
+            self._costs.ended(role, process.usage, process.run_delay_ns)
 
     def findings(self) -> dict[str, Any]:
         """For trial.json, once the `with` block has been left."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from quiclab import __version__
 from quiclab.endpoints import Available, Command, Context, Foreign, find
-from quiclab.errors import HostError, TrialError
+from quiclab.errors import HostError, TrialError, VoidError
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.allowance import Allowance
 from quiclab.runner.commands import arm_of, path_of
@@ -93,9 +93,12 @@ def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
         each.mkdir()
     started = clock.read()
     facts = _facts(target)
+    summary: dict[str, Any] = {}
     try:
         with ExitStack() as stack:
             summary = _transfer(probe, row, raw, min(left, probe.most_bytes or left), facts, stack)
+    except VoidError as error:
+        facts["void"] = error.message
     finally:
         kill_everything_else()
     keep_safe(folder)
@@ -113,6 +116,7 @@ def _facts(target: Target) -> dict[str, Any]:
     """What stands in trial.json, and is known or null beforehand."""
     return {
         "failure": None,
+        "void": None,
         "client_exit_code": None,
         "host": {},
         "time_ns": {},
@@ -171,6 +175,7 @@ def _transfer(
         facts["client_exit_code"] = _wait(client, laboratory.study)
     except TrialError as error:
         facts["failure"] = error.message
+        facts["void"] = client.killed_from_outside()
     observation.end()
     phase("transfer")
     summary = link.stop()

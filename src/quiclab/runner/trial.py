@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import TrialError
+from quiclab.errors import TrialError, VoidError
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.address_change import ChangingAddress
 from quiclab.runner.commands import (
@@ -50,6 +50,7 @@ from quiclab.runner.topology import Topology
 from quiclab.runner.waiting import ended, visit
 from quiclab.store.secrets import keep_safe
 from quiclab.testbed import clock
+from quiclab.testbed.link import Link
 from quiclab.testbed.process import Process, collect, kill_everything_else
 from quiclab.testbed.syscall_count import counting
 from quiclab.units import Duration
@@ -71,9 +72,12 @@ class _Record:
     phases: dict[str, int] = field(default_factory=dict)
     host: dict[str, Any] = field(default_factory=dict)
     failure: str | None = None
+    void: str | None = None
+    """What spoiled the trial that was no endpoint's doing."""
     client_exit_code: int | None = None
     address_change: dict[str, Any] | None = None
     competition: dict[str, Any] = field(default_factory=dict)
+    client_reports: bool = False
     mark: int = field(default_factory=time.monotonic_ns)
 
     def phase(self, name: str) -> None:
@@ -87,7 +91,9 @@ class _Record:
         """As trial.json has them."""
         return {
             "failure": self.failure,
+            "void": self.void,
             "client_exit_code": self.client_exit_code,
+            "client_reports": self.client_reports,
             "address_change": self.address_change,
             "host": self.host,
             "time_ns": self.phases,
@@ -114,6 +120,8 @@ def run_trial(
     try:
         with ExitStack() as stack:
             summary = _transfer(laboratory, row, raw, record, stack, counted)
+    except VoidError as error:
+        record.void = error.message
     finally:
         kill_everything_else()
     keep_safe(folder)
@@ -146,6 +154,7 @@ def _transfer(
     if record.failure is not None:
         return stack.enter_context(topology.link()).stop()
     commands = {part: trial_command(laboratory, row, raw, part) for part in parts_of(arm)}
+    record.client_reports = commands["client"].reports
     for command in commands.values():
         for file, content in command.files.items():
             file.parent.mkdir(exist_ok=True)
@@ -167,6 +176,8 @@ def _transfer(
         for role, program, _ in arm.programs()
     }
 
+    started: list[Process] = []
+
     def start(name: Part) -> Process:
         command = commands[name]
         argv = command.argv
@@ -183,6 +194,7 @@ def _transfer(
             waits_for_go=command.waits_for_go,
         )
         stack.enter_context(process)
+        started.append(process)
         record.onlooker.started(process.name, process.pid, process.argv)
         if name in ("client", "server", "proxy"):
             slow[name].admit(process)
@@ -244,9 +256,10 @@ def _transfer(
         answering = {"server": front} if origin is None else {"proxy": front, "server": origin}
         with watch_congestion_control(arm, path, namespaces, controls, upload=upload):
             limit, finishing_s = laboratory.study.limits.trial, commands["client"].finishing_s
-            _watch(limit, finishing_s, client, answering, record, contest)
+            _watch(limit, finishing_s, client, answering, record, contest, link)
     except TrialError as error:
         record.failure = error.message
+        record.void = next((told for process in started if (told := process.killed_from_outside())), None)
     record.host["tcp_congestion_controls"] = controls
     sender = "client" if upload else front_name
     if sender in controls:
@@ -277,12 +290,15 @@ def _watch(
     answering: Mapping[str, Process],
     record: _Record,
     contest: Contest,
+    link: Link,
 ) -> None:
-    """Wait for the client's end. Raises TrialError where it, or whoever is to answer it, ends badly or too late."""
+    """Wait for the client's end. Raises TrialError where it, or whoever is to answer it, ends badly or too late, and
+    VoidError where the link has ended."""
     deadline = time.monotonic() + limit.s + finishing_s
     while True:
         code = client.wait(contest.patience_s(min(_LOOK_S, max(0.0, deadline - time.monotonic()))))
         contest.check()
+        link.check()
         if code is not None:
             record.client_exit_code = code
             if code != 0:

@@ -9,6 +9,7 @@ from typing import Any
 
 from quiclab.spec import kinds
 from quiclab.spec.aqm import AQM
+from quiclab.spec.jitter import least_half_life
 from quiclab.spec.model import (
     Bernoulli,
     Block,
@@ -87,8 +88,15 @@ JITTER_KEYS: Mapping[str, Kind[Any]] = {
 
 def _read_jitter(node: Node) -> Jitter:
     jitter = build(Jitter, node, JITTER_KEYS)
-    if jitter.mode == "reorder" and jitter.half_life.ns:
+    if jitter.half_life is None:
+        return jitter
+    if jitter.mode == "reorder":
         raise WrongValueError('"half_life" belongs to mode "inorder": in mode "reorder" each packet is drawn by itself')
+    if jitter.half_life.ns < (least := least_half_life(jitter)).ns:
+        raise WrongValueError(
+            f"a half-life of {jitter.half_life} is too short: a delay that varies by {jitter.scale} "
+            f"({jitter.distribution}) and keeps packets in order cannot forget itself in less than {least}"
+        )
     return jitter
 
 

@@ -8,6 +8,7 @@ import pathlib
 from typing import Any
 
 from quiclab.spec import traces
+from quiclab.spec.jitter import half_life
 from quiclab.spec.model import (
     Aqm,
     Bernoulli,
@@ -165,7 +166,7 @@ def _jitter(jitter: Jitter | None) -> dict[str, Any] | None:
         "distribution": jitter.distribution,
         "scale_ns": jitter.scale.ns,
         "mode": jitter.mode,
-        "half_life_ns": jitter.half_life.ns,
+        "half_life_ns": half_life(jitter).ns if jitter.mode == "inorder" else 0,
     }
 
 

@@ -196,7 +196,8 @@ class Limits:
     """A server must be ready by then."""
     lateness_p99: Duration = Duration(100_000)
     """A trial is void if 1 % of its packets left the link later than this, and than 2 % of the one-way delay, and than
-    a full packet's own time of service at the bottleneck: what is finer than the link's grain changes no order."""
+    a full packet's own time of service at the bottleneck: what is finer than the link's grain changes no order. Also
+    if an end waited for a processor for longer than this, than 5 ms and than a fifth of the transfer's time."""
     attempts: int = 4
     """How often a block that was void is run again."""
 

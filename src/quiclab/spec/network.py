@@ -116,9 +116,11 @@ class Jitter:
     scale: Duration
     """Half width of `uniform`, standard deviation of `normal`; `pareto` and `paretonormal` scale as in netem."""
     mode: Literal["inorder", "reorder"] = "inorder"
-    """`inorder` never reorders; `reorder` draws each packet by itself, as netem does without a rate."""
-    half_life: Duration = Duration(0)
-    """`inorder`: how fast the delay forgets itself; 0 draws every packet by itself."""
+    """`inorder` never reorders, and keeps its distribution at all packet rates; `reorder` draws each packet by itself,
+    as netem does without a rate."""
+    half_life: Duration | None = None
+    """`inorder`: the time after which half of the delay's correlation with itself is left. Four times the scale by
+    default."""
 
 
 @dataclass(frozen=True)

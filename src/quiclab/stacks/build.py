@@ -13,6 +13,7 @@ from pathlib import Path
 
 from quiclab.endpoints._stacks import LIBRARY_FOLDERS
 from quiclab.errors import HostError
+from quiclab.stacks import kept
 from quiclab.stacks.catalogue import Build
 
 Tools = Callable[[], Path | None]
@@ -31,6 +32,17 @@ def is_current(stacks: Path, build: Build, source: Path) -> bool:
         return False
 
 
+def take_kept(stacks: Path, build: Build, source: Path) -> bool:
+    """Put the program into `bin` that another checkout compiled from the same sources, if there is one."""
+    (stacks / "bin").mkdir(parents=True, exist_ok=True)
+    (stacks / "build").mkdir(exist_ok=True)
+    fresh = stacks / "bin" / f".{build.name}.new"
+    if not kept.take(build.name, _digest(source), fresh):
+        return False
+    _put(stacks, build, fresh, _digest(source))
+    return True
+
+
 def compile_program(stacks: Path, build: Build, source: Path, tools: Tools) -> None:
     """Compile and put the program into `bin`, in one step."""
     if missing := [program for program in build.needs if shutil.which(program) is None]:
@@ -42,10 +54,15 @@ def compile_program(stacks: Path, build: Build, source: Path, tools: Tools) -> N
     (stacks / "bin").mkdir(exist_ok=True)
     fresh = stacks / "bin" / f".{build.name}.new"
     shutil.copy(made, fresh)
+    _put(stacks, build, fresh, digest)
+    kept.keep(build.name, digest, stacks / "bin" / build.name)
+    shutil.rmtree(work)
+
+
+def _put(stacks: Path, build: Build, fresh: Path, digest: str) -> None:
     fresh.chmod(0o755)
     fresh.replace(stacks / "bin" / build.name)
     _stamp(stacks, build).write_text(digest)
-    shutil.rmtree(work)
 
 
 def _cargo(work: Path, build: Build, source: Path, tools: Tools) -> Path:

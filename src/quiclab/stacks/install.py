@@ -19,6 +19,7 @@ from quiclab.stacks import npm, wheels
 from quiclab.stacks import tree as trees
 from quiclab.stacks.apt import Apt, IndexExpiredError, require_apt
 from quiclab.stacks.catalogue import ITEMS, PREFERRED, Binary, Build, Item, Script, Tree, Wheels
+from quiclab.stacks.kept import kept_folder
 from quiclab.stacks.probe import version
 from quiclab.stacks.sources import Source, mirror, own_sources
 
@@ -159,6 +160,9 @@ class _Installer:
             raise builds.MissingToolError(f"{source} is missing", "it is part of the project's sources")
         if builds.is_current(self.stacks, build, source):
             self.say(f"{build.name}: here already")
+            return
+        if builds.take_kept(self.stacks, build, source):
+            self.say(f"{build.name}: compiled from the same sources before, taken from {kept_folder()}")
             return
         self.say(f"{build.name}: building {build.source} with {build.compiler}")
         builds.compile_program(self.stacks, build, source, lambda: self._tools(build))

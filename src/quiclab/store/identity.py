@@ -13,9 +13,14 @@ def conflicts(old: dict[str, Any], new: dict[str, Any]) -> tuple[str, ...]:
     """What a changed spec would make untrue of trials that exist; both are resolved specs.
 
     Blocks, workloads and paths may be added, and questions, levels and limits changed. Arms may not even be added:
-    trials of a block run back to back.
+    trials of a block run back to back. A spec of another name, or without a workload or path in common, is another
+    study's.
     """
-    found = [] if old["seed"] == new["seed"] else [f"seed: was {old['seed']}, is {new['seed']}"]
+    found = [f"{key}: was {old[key]}, is {new[key]}" for key in ("name", "seed") if old[key] != new[key]]
+    for kind in ("workloads", "paths"):
+        was, now = ([item["name"] for item in spec[kind]] for spec in (old, new))
+        if was and not set(was) & set(now):
+            found.append(f"{kind}: were {', '.join(was)}, are {', '.join(now)}")
     for kind in ("workloads", "paths", "arms"):
         before, after = ({item["name"]: _essence(item) for item in spec[kind]} for spec in (old, new))
         word = kind.removesuffix("s")

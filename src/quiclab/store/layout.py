@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import itertools
 import json
 import os
 import re
@@ -23,12 +24,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from quiclab.errors import BusyError, DecodeError, HostError
+from quiclab.errors import BusyError, DecodeError, HostError, SpecError
 from quiclab.store.own_files import refuse_links
 
-Status = Literal["verified", "failed", "void"]
+Status = Literal["verified", "failed", "unproven", "void"]
+"""What the ledger says of an attempt. A verified one whose files are no longer whole is told as `DAMAGED`."""
+
+DAMAGED = "damaged"
+"""In the place of a status: of a trial that was verified, and whose files are not what its register says."""
 
 BLOCK_VOID = "another trial of its block was void"
 """Reason of a void trial that did nothing wrong itself: it is not counted against its arm."""
@@ -40,7 +45,8 @@ class Attempt:
 
     trial_id: str
     attempt: int
-    status: Status
+    status: str
+    """A `Status`, or `DAMAGED` where the study's files are looked at."""
     reason: str
 
     def __post_init__(self) -> None:
@@ -111,7 +117,7 @@ class StudyDir:
 
     def folder(self, attempt: Attempt) -> Path:
         """Folder of an attempt: only what counts stands under trials/."""
-        if attempt.status == "verified":
+        if attempt.status in ("verified", DAMAGED):
             return self.trial(attempt.trial_id)
         return self.failed(attempt.trial_id, attempt.attempt)
 
@@ -125,9 +131,17 @@ class StudyDir:
             for folder in ("trials", "failed", "tables"):
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
 
+    def remove_unfinished(self) -> None:
+        """Folders that a killed run was bringing in: never whole, and in no ledger. Hold the directory."""
+        with disk_errors(self.root):
+            for place in ("trials", "failed"):
+                for folder in (self.root / place).glob(".incoming-*"):
+                    shutil.rmtree(folder)
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the directory: one run at a time. The kernel lets go when the process ends, however it ends."""
+        check_name(self.root)
         with disk_errors(self.root):
             refuse_links(self.root)
         with disk_errors(self.root), (self.root / ".lock").open("a+") as file:
@@ -189,14 +203,44 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int | None = Non
         temporary.replace(path)
 
 
-def move_in(source: Path, target: Path) -> None:
-    """Bring a finished trial's folder from memory to the disk: `target` appears whole or not at all."""
+def check_name(path: Path) -> None:
+    """Raises SpecError for a path that programs and tables cannot name: not all of them speak anything but UTF-8."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        shown = str(path).encode(errors="backslashreplace").decode()
+        raise SpecError(f"the path {shown} is not UTF-8", "rename it, or choose another folder") from None
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The object in a JSON file of a study. Raises DecodeError where it is none."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(value, dict):
+            return value
+        why = "it holds no JSON object"
+    except FileNotFoundError:
+        why = "it is not there"
+    except (OSError, ValueError, RecursionError) as error:
+        why = str(error)
+    raise DecodeError(f"{path} cannot be read: {why}", "put it back from a copy of the study")
+
+
+def move_in(source: Path, target: Path) -> Path | None:
+    """Bring a finished trial's folder from memory to the disk: `target` appears whole or not at all.
+
+    What stood there is set aside under another name, which is returned: nothing that was measured is overwritten.
+    """
+    aside = None
     with disk_errors(target):
         incoming = target.parent / f".incoming-{target.name}"
         shutil.rmtree(incoming, ignore_errors=True)
         try:
             shutil.copytree(source, incoming)
-            shutil.rmtree(target, ignore_errors=True)
+            _to_disk(incoming)
+            if os.path.lexists(target):
+                aside = _free_name(target)
+                target.rename(aside)
             incoming.replace(target)
         except shutil.Error as error:
             shutil.rmtree(incoming, ignore_errors=True)
@@ -207,17 +251,56 @@ def move_in(source: Path, target: Path) -> None:
             shutil.rmtree(incoming, ignore_errors=True)
             raise
     shutil.rmtree(source, ignore_errors=True)
+    return aside
+
+
+def _to_disk(folder: Path) -> None:
+    """Have every file below on the disk before the folder gets its name: a loss of power leaves it whole, or away."""
+    for parent, _, names in os.walk(folder):
+        for path in (*(Path(parent, name) for name in names), Path(parent)):
+            fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+
+
+def _free_name(target: Path) -> Path:
+    """Under failed/, where nothing is verified."""
+    folder = target.parent.parent / "failed"
+    names = (folder / f"{target.name}-aside{number}" for number in itertools.count(1))
+    return next(name for name in names if not os.path.lexists(name))
 
 
 def read_trial(folder: Path) -> dict[str, Any] | None:
     """trial.json of a folder, or None when it is not whole."""
+    return None if damage(folder) else _document(folder)
+
+
+def damage(folder: Path) -> str | None:
+    """What a trial's folder lacks of what its register says, in words; None where it is whole."""
+    if not folder.is_dir():
+        return "its folder is gone"
+    document = _document(folder)
+    if document is None:
+        return "its trial.json is missing or cannot be read"
+    for item in document["artefacts"]:
+        file = folder / item["path"]
+        if not file.is_file():
+            return f"{item['path']} is missing"
+        if (size := file.stat().st_size) != item["bytes"]:
+            return f"{item['path']} has {size} bytes instead of {item['bytes']}"
+    return None
+
+
+def _document(folder: Path) -> dict[str, Any] | None:
+    """trial.json of a judged trial, if it says what one must."""
     try:
-        document: dict[str, Any] = json.loads((folder / "trial.json").read_text())
-    except (OSError, json.JSONDecodeError):
+        document = json.loads((folder / "trial.json").read_text())
+        document.setdefault("artefacts", [])
+        known = isinstance(document["trial_id"], str) and isinstance(document["attempt"], int)
+        known &= all(isinstance(item["path"], str) and isinstance(item["bytes"], int) for item in document["artefacts"])
+        judged = document["status"] in get_args(Status) and isinstance(document["reason"], str)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
-    registered = document.get("artefacts", [])
-    whole = all(
-        (folder / item["path"]).is_file() and (folder / item["path"]).stat().st_size == item["bytes"]
-        for item in registered
-    )
-    return document if whole and "status" in document else None
+    return document if known and judged else None

@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ledger: which trials the plan has and what became of each attempt. SQLite, so that it survives `kill -9`.
 
-A trial's folder is moved into place before the ledger says so; at the start of a run `adopt` brings the ledger up to
-what the folders hold. So a trial is either done with all its artefacts, or it will be run again.
+A trial's folder is moved into place before the ledger says so; `adopt` brings the ledger up to what the folders hold.
+So what was never whole is run again, and what the ledger has was whole once. It stays there: a trial whose files were
+lost since is damaged, has no result, and is not drawn anew.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Any
+from typing import Any, get_args
 
 from quiclab.errors import DecodeError, HostError
-from quiclab.store.layout import BLOCK_VOID, Attempt, Status, StudyDir, disk_errors, read_trial
+from quiclab.store.layout import BLOCK_VOID, Attempt, Status, StudyDir, damage, disk_errors, read_trial
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS trials (trial_id TEXT PRIMARY KEY, block_id TEXT NOT NULL, row TEXT NOT NULL);
@@ -25,6 +27,23 @@ CREATE TABLE IF NOT EXISTS attempts (
 );
 PRAGMA user_version = 1;
 """
+
+_ROW = {
+    **dict.fromkeys(("trial_id", "block_id", "kind", "cell_id", "workload", "path", "arm", "baseline_arm"), str),
+    **dict.fromkeys(("block", "position", "seed"), int),
+}
+"""What the row of a plan has at least."""
+_ADOPTED_AGAIN = "move it away; the trials in trials/ and failed/ are adopted again"
+
+
+def _check(known: bool) -> None:
+    if not known:
+        raise ValueError("a row of another form")
+
+
+def _is_id(value: object) -> bool:
+    """Whether it may name a folder."""
+    return isinstance(value, str) and re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z#-]*", value) is not None
 
 
 class Ledger:
@@ -44,15 +63,30 @@ class Ledger:
 
     def rows(self) -> list[dict[str, Any]]:
         """All plan rows that were ever entered, in the order of their blocks in the plan."""
-        rows = [json.loads(row) for (row,) in self._db.execute("SELECT row FROM trials")]
-        return sorted(rows, key=lambda row: (row["cell_id"], row["block"], row["position"], row["trial_id"]))
+        with self._readable():
+            rows = [json.loads(row) for (row,) in self._db.execute("SELECT row FROM trials")]
+            for row in rows:
+                _check(all(isinstance(row[key], kind) for key, kind in _ROW.items()) and _is_id(row["trial_id"]))
+            return sorted(rows, key=lambda row: (row["cell_id"], row["block"], row["position"], row["trial_id"]))
 
     def attempts(self) -> dict[str, list[Attempt]]:
         """Attempts of every trial, in order."""
         found: dict[str, list[Attempt]] = {}
-        for values in self._db.execute("SELECT trial_id, attempt, status, reason FROM attempts ORDER BY attempt"):
-            found.setdefault(values[0], []).append(Attempt(*values))
+        with self._readable():
+            for values in self._db.execute("SELECT trial_id, attempt, status, reason FROM attempts ORDER BY attempt"):
+                trial_id, attempt, status, reason = values
+                _check(_is_id(trial_id) and isinstance(attempt, int) and status in get_args(Status))
+                found.setdefault(trial_id, []).append(Attempt(trial_id, attempt, status, str(reason)))
         return found
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Raises DecodeError for rows that no run has written."""
+        try:
+            yield
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            told = f"{self._study_dir.ledger} holds what no run writes: {error}"
+            raise DecodeError(told, _ADOPTED_AGAIN) from error
 
     def record(self, attempt: Attempt) -> None:
         """One attempt has ended and its folder is in place."""
@@ -73,18 +107,14 @@ class Ledger:
             self._study_dir.failed(attempt.trial_id, attempt.attempt),
         )
         with disk_errors(target):
-            if source.exists():
+            if source.is_dir():
                 source.replace(target)
         self.record(Attempt(attempt.trial_id, attempt.attempt, status, reason))
 
     def adopt(self) -> None:
         """Bring the ledger up to what the folders hold: a run was ended between the two."""
-        known = {}
-        for attempt in [attempt for tries in self.attempts().values() for attempt in tries]:
-            if attempt.status == "void" or read_trial(self._study_dir.folder(attempt)) is not None:
-                known[attempt.trial_id, attempt.attempt] = attempt
-            else:
-                self._forget(attempt)
+        attempts = [attempt for tries in self.attempts().values() for attempt in tries]
+        known = {(each.trial_id, each.attempt) for each in attempts if not self._was_overruled(each)}
         for place in ("trials", "failed"):
             for folder in sorted((self._study_dir.root / place).glob("[!.]*")):
                 document = read_trial(folder)
@@ -95,11 +125,18 @@ class Ledger:
                     status, reason = "void", BLOCK_VOID
                 self.record(Attempt(document["trial_id"], document["attempt"], status, reason))
 
-    def _forget(self, attempt: Attempt) -> None:
-        with disk_errors(self._study_dir.ledger), self._db:
-            self._db.execute(
-                "DELETE FROM attempts WHERE trial_id = ? AND attempt = ?", (attempt.trial_id, attempt.attempt)
-            )
+    def _was_overruled(self, attempt: Attempt) -> bool:
+        """Whether a run was ended when the folder of what counted had gone to failed/, before the ledger said so."""
+        gone = attempt.status == "verified" and not self._study_dir.trial(attempt.trial_id).exists()
+        return gone and self._study_dir.failed(attempt.trial_id, attempt.attempt).is_dir()
+
+    def damaged(self) -> dict[str, str]:
+        """Trial → what its folder lacks, of those whose last attempt was verified."""
+        last = {trial_id: tries[-1] for trial_id, tries in self.attempts().items()}
+        counting = {
+            trial_id: self._study_dir.folder(each) for trial_id, each in last.items() if each.status == "verified"
+        }
+        return {trial_id: lacks for trial_id, folder in counting.items() if (lacks := damage(folder)) is not None}
 
 
 @contextmanager
@@ -121,8 +158,9 @@ def open_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
             raise HostError(
                 f"cannot write {study_dir.ledger}: {error}", "choose another directory with --out"
             ) from error
-        raise DecodeError(
-            f"{study_dir.ledger} is damaged: {error}", "move it away; the trials in trials/ are adopted again"
-        ) from error
+        if "disk I/O error" in str(error) or "unable to open" in str(error) or "locked" in str(error):
+            hint = "look whether the disk is there and lets this user write; the study is as it was"
+            raise HostError(f"cannot use {study_dir.ledger}: {error}", hint) from error
+        raise DecodeError(f"{study_dir.ledger} is damaged: {error}", _ADOPTED_AGAIN) from error
     finally:
         connection.close()

@@ -23,6 +23,7 @@ from quiclab.tables.study import ATTEMPTS, METRICS
 from quiclab.tables.tcp_info import TCP_INFO
 from quiclab.tables.transport import (
     ACKS,
+    BLOCKED,
     CC_STATES,
     FLOW_CONTROL,
     FRAMES,
@@ -52,6 +53,7 @@ TABLES: dict[str, Table] = {
         LOSSES,
         TIMERS,
         FLOW_CONTROL,
+        BLOCKED,
         HANDSHAKE,
         PARAMETERS,
         HTTP_REQUESTS,

@@ -41,7 +41,7 @@ PACKET_TYPE = Column(
     "QUIC: `initial`, `handshake`, `0RTT`, `1RTT`, `retry`, `version_negotiation`, `stateless_reset`. TCP: null.",
 )  # fmt: skip
 PACKET_NUMBER = Column(
-    "packet_number", pl.UInt64, "", "not readable",
+    "packet_number", pl.UInt64, "", "not readable; a TCP segment of another connection between the same ports",
     "QUIC: within its packet number space (RFC 9000 section 12.3). TCP: sequence number of the first byte, counted "
     "from "
     "the initial one (the SYN is 0) without wrap-around.",

@@ -36,7 +36,8 @@ SOURCES = Table(
         Column("resolution_ns", pl.UInt64, "ns", NEVER, "The step of its times."),
         Column(
             "placed_by", pl.String, "", "not placed",
-            "How its times became the study's: `same_clock`, `realtime_offset`, `joined_packets`, or `reference` where "
+            "How its times became the study's: `same_clock`, `realtime_offset`, `joined_packets`, `shared_realtime` "
+            "(by dates, as those of another file that is placed), or `reference` where "
             "no file has the study's clock and this one's stands for it.",
         ),
         Column("offset_ns", pl.Int64, "ns", "not placed", "What was added to its times."),

@@ -55,7 +55,7 @@ STREAMS = of_logs(
 
 HTTP_FRAMES = of_logs(
     "http_frames",
-    "One HTTP/2 frame (RFC 9113 section 6) or HTTP/3 frame (RFC 9114 section 7).",
+    "One HTTP/2 frame (RFC 9113 section 6), HTTP/3 frame (RFC 9114 section 7), or header of an HTTP/1.1 message.",
     VANTAGE,
     CONNECTION,
     replace(
@@ -63,7 +63,7 @@ HTTP_FRAMES = of_logs(
         doc="In a capture: the frame's first byte could be read, with all before it (over TLS, once its record was "
         "whole). In a program's log: as it was logged. " + TIME.doc,
     ),
-    Column("http_version", pl.String, "", NEVER, "`HTTP/2` or `HTTP/3`."),
+    Column("http_version", pl.String, "", NEVER, "`HTTP/1.1`, `HTTP/2` or `HTTP/3`."),
     EVENT,
     DIRECTION,
     STREAM_ID,
@@ -75,7 +75,8 @@ HTTP_FRAMES = of_logs(
         pl.UInt64,
         "",
         "the frame has no such field",
-        "Window increment, error code, last stream of GOAWAY, id of a push, or the promised or prioritised stream.",
+        "Window increment, error code, last stream of GOAWAY, id of a push, the promised or prioritised stream, or the "
+        "type of a frame of HTTP/3 without a name.",
     ),
     _instant("last_byte_ns", "The frame's last byte could be read, with all before it."),
     Column(
@@ -102,6 +103,8 @@ HTTP_REQUESTS = of_logs(
     Column("url", pl.String, "", _NOT_SEEN, "The whole of it, without the fragment."),
     Column("status", pl.UInt16, "", "no response", "Status of the final response."),
     Column("content_type", pl.String, "", _NOT_SEEN, "The response's."),
+    Column("content_encoding", pl.String, "", "none, or " + _NOT_SEEN, "The response's (RFC 9110 section 8.4)."),
+    Column("content_range", pl.String, "", "none, or " + _NOT_SEEN, "The response's (RFC 9110 section 14.4)."),
     Column("resource_type", pl.String, "", _NOT_SEEN, "The browser's word: `Document`, `Image`, …"),
     Column(
         "priority",
@@ -130,7 +133,8 @@ HTTP_REQUESTS = of_logs(
     _bytes("request_header_bytes", "Its header sections as sent, compressed: trailers too."),
     _bytes("request_body_bytes", "The body as sent, without framing and padding."),
     _bytes("response_header_bytes", "Its header sections as sent, compressed: interim responses and trailers too."),
-    _bytes("response_body_bytes", "The body as sent, without framing and padding."),
+    _bytes("response_body_bytes", "The body as sent, without framing and padding: compressed, if it was."),
+    _bytes("response_decoded_bytes", "The body once its content encoding (RFC 9110 section 8.4) is undone."),
     Column("from_cache", pl.Boolean, "", _NOT_SEEN, "Answered without the network."),
     Column("error", pl.String, "", "none", "Why it failed, in the log's words."),
 )

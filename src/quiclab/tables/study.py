@@ -29,8 +29,8 @@ ATTEMPTS = Table(
         Column("position", pl.Int64, "", NEVER, "Place in the order of the plan."),
         Column("attempt", pl.Int64, "", NEVER, "Counts from 1."),
         _text("seed", NEVER, "The block's seed, a number of 64 bits."),
-        _text("status", NEVER, "`verified`, `failed` (a result, the worst there is) or `void` (no result)."),
-        _text("reason", NEVER, "Why it failed or is void; empty where it is verified."),
+        _text("status", NEVER, "`verified`, `failed` (the worst result); no result: `unproven`, `void`, `damaged`."),
+        _text("reason", NEVER, "Why it is not verified, or what a damaged one lacks; empty where it is verified."),
     ),
 )
 

@@ -190,6 +190,22 @@ FLOW_CONTROL = of_logs(
     ),
 )  # fmt: skip
 
+BLOCKED = of_logs(
+    "blocked",
+    "One change of whether a sender, or one of its streams, can send what it has, and why, as the sender itself says.",
+    *_OF_CONNECTION,
+    replace(DIRECTION, doc="The way of the data that is held back: `up` or `down`."),
+    Column("scope", pl.String, "", NEVER, "What is held back: the `connection`, a `stream` or its `datagram` frames."),
+    STREAM_ID,
+    Column("old_state", pl.String, "", "the log does not say", "`blocked` or `unblocked`, before."),
+    Column("new_state", pl.String, "", NEVER, "`blocked` or `unblocked`, from now on."),
+    Column(
+        "reason", pl.String, "", "the log does not say",
+        "`scheduling`, `pacing`, `amplification_protection`, `congestion_control`, `connection_flow_control`, "
+        "`stream_flow_control`, `stream_id` (the number of streams), `application` or the log's own word.",
+    ),
+)  # fmt: skip
+
 HANDSHAKE = of_logs(
     "handshake",
     "One message of a handshake: TCP's segments, TLS messages over either transport, QUIC's Retry and Version "
@@ -220,7 +236,8 @@ PARAMETERS = of_logs(
     Column(
         "name", pl.String, "", NEVER,
         "`event.member`, or `event.owner.member`: `settings.server.max_frame_size`, "
-        "`parameters_set.client.initial_max_data`. The owner is `local` or `remote` where the log does not say whose "
+        "`parameters_set.client.initial_max_data`. `connection_id_updated.server`: packets to the server bear another "
+        "Destination Connection ID from here on. The owner is `local` or `remote` where the log does not say whose "
         "it is.",
     ),
     Column("value", pl.String, "", NEVER, "Its value as text; JSON where it is no scalar."),
@@ -243,6 +260,12 @@ FRAMES = of_logs(
     Column("fin", pl.Boolean, "", "the log does not say, which means false", "Whether the stream ends here."),
     Column(
         "value", pl.UInt64, "", "the frame has no such field",
-        "The frame's number: the limit of MAX_* and *_BLOCKED, an error code, a sequence number.",
+        "The frame's number: the limit of MAX_* and *_BLOCKED, an error code, a sequence number, the type of a frame "
+        "without a name; of extensions for several paths: the path.",
+    ),
+    Column(
+        "detail", pl.String, "", "nothing to say",
+        "JSON object of what no other column holds, by qlog's names: `final_size`, `retire_prior_to`, "
+        "`connection_id`, `stream_type`, `error_space`, `data`, …",
     ),
 )  # fmt: skip

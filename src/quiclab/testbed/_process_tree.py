@@ -64,6 +64,8 @@ class Stat:
     children_system_ns: int
     threads: int
     start_ticks: int
+    stopped: bool = False
+    """By a signal; not by a tracer."""
 
     @property
     def identity(self) -> tuple[int, int]:
@@ -161,6 +163,7 @@ def _stat(pid: int) -> Stat | None:
         children_system_ns=int(fields[17]) * TICK_NS,
         threads=int(fields[20]),
         start_ticks=int(fields[22]),
+        stopped=fields[3] == "T",
     )
 
 

@@ -6,6 +6,7 @@ One process moves the packets of all links of a path. Between two links stands a
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from quiclab.errors import HostError
+from quiclab.errors import HostError, VoidError
 from quiclab.testbed.link_ends import PREFIXES, SIDES, Ends, Place, Span
 from quiclab.testbed.link_files import SECOND_NETWORK_FILES, link_files
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
@@ -229,9 +230,15 @@ class Link:
         """The workload begins: every link's t = 0, and its packet 0, is the next packet that reaches it."""
         process = self._require()
         if self._settings.begins_when_told and process.stdin is not None:
-            process.stdin.write("begin\n")
-            process.stdin.flush()
+            with contextlib.suppress(BrokenPipeError):  # of one that has ended, which is told where it does not answer
+                process.stdin.write("begin\n")
+                process.stdin.flush()
             self._message("begun")
+
+    def check(self) -> None:
+        """Raises VoidError where the link's process has ended, though nobody told it to."""
+        if (code := self._require().poll()) is not None:
+            raise _gone(code)
 
     @property
     def pid(self) -> int:
@@ -280,10 +287,16 @@ class Link:
         try:
             message: dict[str, Any] = json.loads(line)
         except json.JSONDecodeError:
-            raise HostError(f"the link process ended without a word (exit code {process.poll()})") from None
+            process.kill()  # it has nothing more to say
+            raise _gone(process.wait()) from None
         if message.get("event") != event:
             raise HostError(f"the link cannot run: {message.get('message', line)}", message.get("hint", ""))
         return message
+
+
+def _gone(code: int) -> VoidError:
+    how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    return VoidError(f"the link's process {how} before its time", "the trial is void; the same command runs it again")
 
 
 def link_binary() -> str:

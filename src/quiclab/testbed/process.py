@@ -22,9 +22,12 @@ from quiclab.testbed.confinement import ORDINARY_ID, Confinement
 from quiclab.testbed.listening import Kind, ListeningPorts
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process_cost import reap
+from quiclab.testbed.run_delay import run_delays
 from quiclab.visible import visible
 
 _LONGEST_WORDS = 500
+_FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT}
+"""Crashes have others: SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE. The kernel's out-of-memory killer has SIGKILL."""
 
 
 class Process:
@@ -58,6 +61,8 @@ class Process:
         self._process: subprocess.Popen[bytes] | None = None
         self.usage: resource.struct_rusage | None = None
         """What it and its children have used, once it has ended."""
+        self.run_delay_ns: int | None = None
+        """How long its first thread was ready and had no processor, once it has ended; None where nobody counts."""
 
     def __enter__(self) -> Self:
         stdin = subprocess.PIPE if self._waits_for_go else (subprocess.DEVNULL if self._output else None)
@@ -121,8 +126,17 @@ class Process:
                     return None
             finally:
                 os.close(pidfd)
+            self.run_delay_ns = run_delays(process.pid).get(process.pid)
             self.usage = reap(process)
         return process.returncode
+
+    def killed_from_outside(self) -> str | None:
+        """How, in words, of one that a signal has ended which programs do not send themselves. To be asked before it
+        is told to end."""
+        code = None if self._process is None else self.poll()
+        if code is None or -code not in _FROM_OUTSIDE:
+            return None
+        return f"{self.name} was killed from outside ({signal.Signals(-code).name})"
 
     def poll(self) -> int | None:
         """Exit code if it has ended."""

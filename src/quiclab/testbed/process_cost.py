@@ -25,6 +25,8 @@ from quiclab.testbed import _process_tree
 from quiclab.testbed._last_seen import LastSeen
 from quiclab.testbed._process_tree import Stat, Used
 from quiclab.testbed._ticker import Ticker
+from quiclab.testbed.run_delay import RunDelay
+from quiclab.testbed.stops import Stops
 from quiclab.units import Duration
 
 INTERVAL = Duration(100_000_000)
@@ -57,6 +59,11 @@ class _Role:
     seen: LastSeen = field(default_factory=LastSeen)
     seen_at_begin: Used = field(default_factory=Used)
     seen_at_end: Used = field(default_factory=Used)
+    delay: RunDelay = field(default_factory=RunDelay)
+    looks_stopped: int = 0
+    """Looks at which a process of its stood still."""
+    stops: Stops | None = None
+    stood_still: dict[str, int] | None = None
     life: Used | None = None
     max_rss_bytes: int = 0
     """ru_maxrss: of the largest process, but see `_memory`."""
@@ -90,13 +97,17 @@ class ProcessCosts:
     def watch(self, role: str, pid: int) -> None:
         """From now on; `pid` should lead a session of its own, so that children that it left are found."""
         with self._lock:
-            self._roles[role] = _Role(role, pid)
+            self._roles[role] = _Role(role, pid, stops=Stops(pid))
 
     def begin(self) -> None:
         """The transfer begins. A program that is watched only later counts as begun with it."""
         with self._lock:
             for role, stats in self._trees():
                 role.at_begin = _used(stats)
+                role.delay.begin(stat.pid for stat in stats)
+                role.looks_stopped = 0
+                if role.stops is not None:
+                    role.stops.begin()
                 role.seen.look(stats, at_threads=True)
                 role.seen_at_begin = role.seen.total()
 
@@ -107,13 +118,18 @@ class ProcessCosts:
             for role, stats in self._trees():
                 role.seen.look(stats, at_threads=True)
                 role.seen_at_end = role.seen.total()
+                role.delay.look(stat.pid for stat in stats)
+                role.stood_still = _stood_still(role)
                 if role.life is None and any(stat.pid == role.pid for stat in stats):
                     role.at_end = _used(stats)
 
-    def ended(self, name: str, usage: resource.struct_rusage) -> None:
-        """The program was waited for, with this account; children that outlived it are still in /proc."""
+    def ended(self, name: str, usage: resource.struct_rusage, run_delay_ns: int | None = None) -> None:
+        """The program was waited for, with this account; children that outlived it are still in /proc. `run_delay_ns`
+        is its first thread's, of one that ended before the transfer did."""
         with self._lock:
             role = self._roles[name]
+            if role.at_end is None and run_delay_ns is not None:
+                role.delay.ended(role.pid, run_delay_ns)
             outlived = next(stats for each, stats in self._trees() if each is role)
             role.life = _of(usage) + _used([stat for stat in outlived if stat.pid != role.pid])
             role.max_rss_bytes = usage.ru_maxrss * 1024
@@ -132,7 +148,11 @@ class ProcessCosts:
             for role, stats in self._trees():
                 if not stats or role.life is not None:
                     continue
-                role.seen.look(stats, at_threads=self._looks % _LOOKS_PER_LOOK_AT_THREADS == 0)
+                at_threads = self._looks % _LOOKS_PER_LOOK_AT_THREADS == 0
+                role.seen.look(stats, at_threads=at_threads)
+                if at_threads:
+                    role.delay.look(stat.pid for stat in stats)
+                role.looks_stopped += any(stat.stopped for stat in stats if stat.pid != role.pid)
                 memory = [_process_tree.memory(stat.pid) for stat in stats]
                 threads = sum(stat.threads for stat in stats)
                 role.processes = max(role.processes, len(stats))
@@ -176,7 +196,15 @@ def _summary(role: _Role) -> dict[str, Any]:
         **_memory(role),
         "most_processes": role.processes,
         "most_threads": role.threads,
+        "run_delay": role.delay.summary(),
+        "stood_still": role.stood_still,
     }
+
+
+def _stood_still(role: _Role) -> dict[str, int]:
+    """Of the program itself exactly; of its children, at how many looks one of them stood."""
+    own = {"number": 0, "stopped_ns": 0} if role.stops is None else role.stops.summary()
+    return own | {"looks_at_children": role.looks_stopped}
 
 
 def _transfer(role: _Role, at_end: Used) -> Used:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import sys
 import threading
@@ -19,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
-from quiclab.errors import HostError
+from quiclab.errors import ExitCode, HostError
 from quiclab.testbed import _libc
 from quiclab.testbed.real_time import Grants
 
@@ -33,7 +34,8 @@ USER_NAMESPACE_HINT = (
 def run_in_sandbox(
     main: Callable[[], int], *, own_network: bool = True, connect: Callable[[int], None] | None = None
 ) -> int:
-    """Run `main` as PID 1 of a new sandbox and return its exit code; Ctrl-C and SIGTERM reach it as KeyboardInterrupt.
+    """Run `main` as PID 1 of a new sandbox and return its exit code; Ctrl-C, SIGTERM and SIGHUP reach it as
+    KeyboardInterrupt. The code is ExitCode.CRASH where it raised what it should not.
 
     `connect` is called in the caller before that, with the id of a process that has the sandbox's network.
 
@@ -53,7 +55,7 @@ def run_in_sandbox(
         grants.enter_sandbox()
         os.close(unshared_read)
         os.close(mapped_write)
-        os._exit(_keep(main, unshared_write, mapped_read, own_network))
+        os._exit(_code_of(lambda: _keep(main, unshared_write, mapped_read, own_network)))
     os.close(unshared_write)
     os.close(mapped_read)
     grants.serve()
@@ -94,37 +96,58 @@ def _keep(main: Callable[[], int], unshared: int, mapped: int, own_network: bool
         _libc.die_with_parent(signal.SIGKILL)
     except HostError as error:
         os.write(unshared, error.message.encode())
-        return 1
+        return ExitCode.CRASH
     os.write(unshared, b"ok")
     if os.read(mapped, 1) != b"x":
-        return 1
+        return ExitCode.CRASH
+    alive_read, alive_write = os.pipe()
+    for number in forwarded():
+        signal.signal(number, _interrupt)  # of the child, which is to end in peace if it is told so at once
     child = os.fork()
     if child == 0:
-        os._exit(_first_process(main))
+        os.close(alive_write)
+        os._exit(_code_of(lambda: _first_process(main, alive_read)))
+    os.close(alive_read)
     return _wait(child, forward_to=child)
 
 
-def _first_process(main: Callable[[], int]) -> int:
+def _first_process(main: Callable[[], int], keeper_alive: int) -> int:
     _libc.die_with_parent(signal.SIGKILL)
-    signal.signal(signal.SIGTERM, _interrupt)
-    signal.signal(signal.SIGINT, _interrupt)
+    # A keeper that was gone before that call cannot have it sent any more; its end of the pipe is closed then.
+    watch = select.poll()
+    watch.register(keeper_alive, 0)
+    if watch.poll(0):
+        return ExitCode.CRASH
     _libc.mount("none", "/", None, _libc.MS_REC | _libc.MS_PRIVATE)
     _libc.mount("proc", "/proc", "proc", _libc.MS_NOSUID | _libc.MS_NODEV)
-    code = 1
+    return main()
+
+
+def _code_of(work: Callable[[], int]) -> int:
+    """What `work` returns, in a forked process: the stack below is a copy of the caller's, nothing of it may run."""
+    code: int = ExitCode.CRASH
     try:
-        code = main()
+        code = work()
+    except KeyboardInterrupt:
+        code = ExitCode.INTERRUPTED
     except BaseException:
-        # The stack below is a copy of the caller's: nothing of it may run here.
         traceback.print_exc()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with contextlib.suppress(BaseException):
+        sys.stdout.flush()
+        sys.stderr.flush()
     return code
+
+
+def forwarded() -> list[signal.Signals]:
+    """Signals that end a run in order; SIGHUP is left alone where nohup wants it to be."""
+    hang_up = [] if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN else [signal.SIGHUP]
+    return [signal.SIGTERM, signal.SIGINT, *hang_up]
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     """Once: Ctrl-C comes from the terminal and again from the caller, and clearing up is not to be interrupted."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in forwarded():
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
@@ -135,12 +158,12 @@ def _wait(child: int, forward_to: int) -> int:
         with contextlib.suppress(ProcessLookupError):
             os.kill(forward_to, number)
 
-    before = signal.signal(signal.SIGTERM, forward), signal.signal(signal.SIGINT, forward)
+    before = {number: signal.signal(number, forward) for number in forwarded()}
     try:
         _, status = os.waitpid(child, 0)
     finally:
-        signal.signal(signal.SIGTERM, before[0])
-        signal.signal(signal.SIGINT, before[1])
+        for number, handler in before.items():
+            signal.signal(number, handler)
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
 

@@ -2,15 +2,19 @@
 """The verdict on one attempt: does it count, did it fail, or was the laboratory at fault?
 
 `judge` reads what the runner left, writes proof, status and the artefact register into trial.json, and returns the
-verdict. Only *verified* counts; *failed* ranks worst; *void* is the laboratory's fault and voids the whole block.
+verdict. Only *verified* counts; *failed* ranks worst; *unproven* is left out, as neither packets nor an account of the
+client tell what it got; *void* is the laboratory's fault and voids the whole block.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from quiclab.store.layout import Status, write_atomically
 from quiclab.verify.address_change import change_problem, changed_in_vain
@@ -18,10 +22,13 @@ from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, rests_on_decryption, shortfall
 from quiclab.verify.bodies import body_problem
 from quiclab.verify.competition import broken_wire, competition_problem
+from quiclab.verify.delivered import HTTP_VERSIONS, shown_by_packets, unproven
+from quiclab.verify.ends import ends_problem
 from quiclab.verify.origin_leg import control_problem, relay_problem
 from quiclab.verify.proof import UNPROVEN, prove, prove_decrypted
+from quiclab.verify.responses import closed_because, responses
 
-HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
+_NOT_DECODED = "the packets were not decoded"
 
 
 @dataclass(frozen=True)
@@ -32,15 +39,20 @@ class Verdict:
     reason: str
 
 
-def judge(folder: Path, decrypt: bool = False) -> Verdict:
-    """Judge the attempt in `folder` and complete its trial.json.
+def judge(folder: Path, tables: Mapping[str, pl.DataFrame] | None = None, decrypt: bool = False) -> Verdict:
+    """Judge the attempt in `folder` by its files and its decoded tables, and complete its trial.json.
 
-    Packets are decrypted where the verdict rests on it. With `decrypt` they are in any case: that takes some 0.2 s, so
-    it is for the time after the last trial. It may be called again, and from several threads for different folders.
+    Without `tables` what they said when it was first judged still holds. tshark is asked where the verdict rests on it.
+    With `decrypt` it is in any case: that takes some 0.2 s, so it is for the time after the last trial. It may be
+    called again, and from several threads for different folders.
     """
     document: dict[str, Any] = json.loads((folder / "trial.json").read_text())
-    document["proof"] = prove(folder, document)
-    if decrypt or rests_on_decryption(document):
+    spoiled = document.get("void") is not None  # logs that were cut off prove nothing
+    before = document.get("proof", {})
+    document["proof"] = {} if spoiled else prove(folder, document)
+    if not spoiled:
+        _prove_responses(document, tables, before)
+    if not spoiled and (decrypt or rests_on_decryption(document)):
         prove_decrypted(folder, document)
     verdict = _verdict(document)
     document["status"], document["reason"] = verdict.status, verdict.reason
@@ -52,15 +64,39 @@ def judge(folder: Path, decrypt: bool = False) -> Verdict:
 def problem_of(document: dict[str, Any]) -> str | None:
     """What was wrong with a judged trial, whatever its link says."""
     failure: str | None = document["failure"]
-    return failure or _transport_problem(document) or body_problem(document)
+    return failure or _transport_problem(document) or body_problem(document) or _contradiction(document)
+
+
+def _prove_responses(
+    document: dict[str, Any], tables: Mapping[str, pl.DataFrame] | None, before: Mapping[str, Any]
+) -> None:
+    """What was asked and answered, by the tables; without them as it was known before."""
+    proof = document["proof"]
+    if tables is not None:
+        told, closed = responses(tables, document), closed_because(tables)
+    else:
+        told = before.get("http_responses", UNPROVEN)
+        closed = _NOT_DECODED if told == UNPROVEN else before["unproven_because"].get("http_responses")
+    proof["http_responses"] = told
+    if closed is not None:
+        proof["unproven_because"]["http_responses"] = closed
+
+
+def _contradiction(document: dict[str, Any]) -> str | None:
+    """What the packets show that should not be, whatever the client says of itself."""
+    return shown_by_packets(document).problem
 
 
 def _verdict(document: dict[str, Any]) -> Verdict:
+    if (spoiled := document.get("void")) is not None:
+        return Verdict("void", spoiled)
     link = document["link"]
     if not link:
         return Verdict("void", "the link left no account of itself")
     if not link["sound"]:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
+    if (stood := ends_problem(document)) is not None:
+        return Verdict("void", stood)
     if (trouble := changed_in_vain(document)) is not None:
         return Verdict("void", trouble)
     if (lost := broken_wire(document)) is not None:
@@ -69,7 +105,10 @@ def _verdict(document: dict[str, Any]) -> Verdict:
         return Verdict("failed", document["failure"] + _refused_on_the_way(link))
     found = (check(document) for check in _CHECKS)
     problem = next((problem for problem in found if problem), None)
-    return Verdict("failed", problem) if problem else Verdict("verified", "")
+    if problem:
+        return Verdict("failed", problem)
+    unknown = unproven(document)
+    return Verdict("unproven", unknown) if unknown else Verdict("verified", "")
 
 
 def _refused_on_the_way(link: dict[str, Any]) -> str:
@@ -99,6 +138,6 @@ def _transport_problem(document: dict[str, Any]) -> str | None:
 
 _CHECKS = (
     *(_transport_problem, control_problem, competition_problem),
-    *(body_problem, relay_problem, objects_apart, change_problem, shortfall),
+    *(body_problem, _contradiction, relay_problem, objects_apart, change_problem, shortfall),
 )
 """Of a trial that ran to its end, in this order."""

@@ -50,10 +50,29 @@ def test_clock_and_dialect() -> None:
     """The clock is the machine's own in milliseconds; the log gives its offset, and says who wrote it."""
     file = decoded("chromium-h3")
     assert (file.clock, file.resolution_ns) == ("monotonic", _MS)
-    assert file.realtime_minus_monotonic_ns == 1795294534608 * _MS
+    # Chromium cuts it to whole milliseconds.
+    assert file.realtime_minus_monotonic_ns == 1795294534608 * _MS + _MS // 2
     assert file.dialect.startswith("NetLog 1, Chromium 156.")
     assert {finding.name for finding in file.findings} == {"event_without_table"}
     assert {each.table for each in file.absent} >= {"transport_metrics", "cc_states", "timers"}
+
+
+def test_padding_is_no_body() -> None:
+    """Chromium logs DATA frames of HTTP/2 with their padding; what it read of the body was without."""
+    sizes = [params["size"] for _, params in plain("chromium-h2-padded", "HTTP2_SESSION_RECV_DATA") if params["size"]]
+    rows = decoded("chromium-h2-padded").tables["http_requests"].rows(named=True)
+    assert sizes == [1100] * 10 * len(rows)
+    for row in rows:
+        assert (row["response_body_bytes"], row["response_decoded_bytes"], row["status"]) == (10_000, 10_000, 200)
+
+
+def test_a_greased_transport_parameter_stands_alone() -> None:
+    """What Chromium has no name for is a parameter by its number, not the end of its neighbour's value."""
+    (told,) = (params for _, params in plain("chromium-h3", "QUIC_SESSION_TRANSPORT_PARAMETERS_RECEIVED"))
+    assert told["quic_transport_parameters"].endswith("initial_source_connection_id b239f190 0x1891=24a3701346dd697f]")
+    parameters = dict(decoded("chromium-h3").tables["parameters"].select("name", "value").rows())
+    assert parameters["parameters_set.server.initial_source_connection_id"] == "b239f190"
+    assert parameters["parameters_set.server.0x1891"] == "24a3701346dd697f"
 
 
 def test_packets_sent() -> None:

@@ -61,6 +61,57 @@ def test_requests_of_a_real_page() -> None:
     assert both.filter(pl.col("first_byte_ns") > pl.col("last_byte_ns")).is_empty()
 
 
+def traced(folder: Path, *requests: tuple[str, dict[str, Any], list[int], dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Rows by URL of requests (URL, response, lengths of data as the renderer got them, end), in Chromium's words."""
+    events: list[dict[str, Any]] = []
+
+    def add(name: str, number: int, **data: Any) -> None:
+        event = {"name": name, "cat": "devtools.timeline", "ph": "I", "ts": 1_000_000 + len(events), "pid": 1, "tid": 1}
+        events.append(event | {"args": {"data": {"requestId": f"1.{number}", **data}}})
+
+    for number, (url, response, data, end) in enumerate(requests):
+        add("ResourceSendRequest", number, url=url, requestMethod="GET")
+        add("ResourceReceiveResponse", number, statusCode=200, **response)
+        for length in data:
+            add("ResourceReceivedData", number, encodedDataLength=length)
+        add("ResourceFinish", number, didFail=False, **end)
+    path = folder / "trace.json"
+    path.write_text(json.dumps(events))
+    rows = decoded(path, "trace_events").tables["http_requests"].rows(named=True)
+    return {row["url"]: row for row in rows}
+
+
+def test_a_body_is_counted_as_it_came(tmp_path: Path) -> None:
+    """Numbers of Chromium 156: data are told decoded, the whole with its header; only what a network brought counts."""
+    network = {"protocol": "http/1.1", "fromCache": False, "encodedDataLength": 171}
+    packed = {"encodedDataLength": 148_878, "decodedBodyLength": 1_128_890}
+    rows = traced(
+        tmp_path,
+        ("http://a/packed", network, [564_445, 564_445], packed),
+        ("http://a/empty", network | {"encodedDataLength": 90}, [], {"encodedDataLength": 90, "decodedBodyLength": 0}),
+        ("http://a/cached", network | {"fromCache": True, "encodedDataLength": 0}, [500], {"encodedDataLength": 0}),
+        ("chrome://a", {"protocol": "chrome", "encodedDataLength": -1}, [9], {"encodedDataLength": 9}),
+        ("http://a/old", network, [9], {}),
+    )
+    lengths = {url: (row["response_body_bytes"], row["response_decoded_bytes"]) for url, row in rows.items()}
+    assert lengths == {
+        "http://a/packed": (148_707, 1_128_890),
+        "http://a/empty": (0, 0),
+        "http://a/cached": (None, None),
+        "chrome://a": (None, None),
+        "http://a/old": (None, None),
+    }
+
+
+def test_a_navigation_begins_where_the_network_says(tmp_path: Path) -> None:
+    """The renderer hears of it once it is answered."""
+    timing = {"requestTime": 0.5, "sendStart": 10, "receiveHeadersEnd": 40}
+    response = {"protocol": "h2", "fromCache": False, "timing": timing}
+    (row,) = traced(tmp_path, ("https://a/", response, [1], {"finishTime": 0.6})).values()
+    assert row["time_ns"] == row["queued_ns"] == 500_000_000
+    assert row["queued_ns"] < row["send_start_ns"] < row["headers_ns"] < row["last_byte_ns"]
+
+
 def test_screenshots_are_bytes(tmp_path: Path) -> None:
     """What was to be seen comes out as the browser encoded it, other rows have none."""
     image = bytes(range(256)) * 40
@@ -114,6 +165,33 @@ def test_har_timings_become_instants(tmp_path: Path) -> None:
     instants = [row[f"{name}_ns"] / 1e6 for name in names]
     assert instants == [1.5, 3.5, 3.5, 6.5, 11.5, 11.75, 31.75, 61.75]
     assert (row["response_body_bytes"], row["request_header_bytes"]) == (1000, None)
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        # HAR 1.2: 2 + 8 + 0 + 20 + 30, of which TLS took 5.
+        ({"connect": 8, "ssl": 5, "time": 60}, (2, 5, 10)),
+        # Firefox: TLS followed.
+        ({"connect": 8, "ssl": 5, "time": 65}, (2, 10, 15)),
+        # It took longer than the whole would have.
+        ({"connect": 1, "ssl": 30}, (2, 3, 33)),
+        ({"connect": 8, "ssl": 5}, (2, 5, 10)),
+        ({"connect": 8, "ssl": -1, "time": 65}, (2, None, 10)),
+        ({"connect": -1, "ssl": 5, "time": 57}, (2, 2, 7)),
+    ],
+)
+def test_the_time_for_tls_is_inside_or_behind(
+    times: dict[str, float], expected: tuple[float | None, ...], tmp_path: Path
+) -> None:
+    """By HAR 1.2 it is part of the time to connect; Firefox writes it apart. The entry's own time tells which."""
+    timings = {"blocked": -1, "dns": 2, "send": 0, "wait": 20, "receive": 30, **times}
+    made = entry(timings=timings) | ({"time": timings.pop("time")} if "time" in timings else {})
+    (row,) = decoded(archive(tmp_path / "x.har", [made]), "har").tables["http_requests"].rows(named=True)
+    told = [row[name] for name in ("connect_start_ns", "secure_start_ns", "connect_end_ns")]
+    assert tuple(None if ns is None else (ns - _START) / 1e6 for ns in told) == expected
+    assert row["send_start_ns"] == row["connect_end_ns"]
+    assert row["last_byte_ns"] - row["send_start_ns"] == 50_000_000
 
 
 @pytest.mark.parametrize("nothing", [-1, None, "x"])

@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
 import json
+import lzma
+import os
 import subprocess
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -15,6 +21,13 @@ from decoders import writers
 from quiclab.cli.main import main
 from quiclab.errors import ExitCode
 from quiclab.tables import TABLES
+
+
+def _zipped(content: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("server.pcap", content)
+    return file.getvalue()
 
 
 @pytest.fixture
@@ -77,13 +90,42 @@ def test_earlier_tables_are_replaced_only_on_demand(logs: Path, tmp_path: Path) 
 
 
 def test_a_damaged_log_is_told_and_the_rest_written(logs: Path, tmp_path: Path) -> None:
-    """The exit code says that a file could not be read; its name stands in decode_stats."""
+    """The exit code says that input was lost; the file's name stands in decode_stats."""
     (logs / "link.qplog").write_bytes(b"QLPKTLOG\2")
     out = tmp_path / "tables"
-    assert main(["decode", str(logs), "-o", str(out)]) == ExitCode.DECODE
+    assert main(["decode", str(logs), "-o", str(out)]) == ExitCode.INPUT_LOST
     stats = pl.read_parquet(out / "decode_stats.parquet")
     assert stats.filter(name="unreadable")["source"].to_list() == ["logs/link.qplog"]
     assert pl.read_parquet(out / "ip_packets.parquet").height == 1
+
+
+def test_the_exit_code_tells_a_lost_rest_and_a_lost_whole(logs: Path, tmp_path: Path) -> None:
+    """A rest that cannot be read is an error, which has a code; a capture cut short is a loss, which has none."""
+    capture = (logs / "client.pcapng").read_bytes()
+    for rest, code in ((b"\6\0\0\0\xff\xff\xff\xff", ExitCode.INPUT_LOST), (b"\6\0\0\0", ExitCode.OK)):
+        (logs / "client.pcapng").write_bytes(capture + rest)
+        assert main(["decode", str(logs), "-o", str(tmp_path / "tables"), "--force"]) == code
+    alone = tmp_path / "alone.qplog"
+    alone.write_bytes(b"QLPKTLOG\2")
+    assert main(["decode", str(alone), "-o", str(tmp_path / "none")]) == ExitCode.DECODE
+
+
+@pytest.mark.parametrize(("pack", "how"), [(lzma.compress, "xz"), (bz2.compress, "bzip2"), (_zipped, "zip")])
+def test_what_is_packed_otherwise_is_told(
+    pack: Callable[[bytes], bytes], how: str, logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Alone it is an error that names the compressions that are read; beside other logs it is a loss in the summary."""
+    packed = tmp_path / "server.pcap"
+    packed.write_bytes(pack(writers.pcap([writers.udp("up", 30)])))
+    assert main(["decode", str(packed), "-o", str(tmp_path / "none")]) == ExitCode.DECODE
+    said = capsys.readouterr().err
+    assert f"server.pcap ({how})" in said
+    assert "gzip and Zstandard are read as they are" in said
+    out = tmp_path / "tables"
+    assert main(["decode", str(packed), str(logs), "-o", str(out)]) == ExitCode.OK
+    stats = pl.read_parquet(out / "decode_stats.parquet").filter(source="server.pcap")
+    assert stats.select("name", "severity").rows() == [(f"unread_compression:{how}", "data_loss")]
+    assert "unread_compression" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -133,3 +175,64 @@ def test_a_full_disk_is_told_and_leaves_nothing(logs: Path, tmp_path: Path) -> N
     assert "No space left" in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout.split() == ["filler"]
+
+
+@pytest.mark.parametrize("end", ["--client", "--server"])
+def test_a_log_says_itself_whose_it_is(end: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command line may not say otherwise; a file's name is a guess, which the log overrules."""
+    log, out = tmp_path / "client.sqlog", tmp_path / "tables"
+    qlog = writers.Qlog("server")
+    qlog.packet("sent", 1, 1, 100, [{"frame_type": "ping"}])
+    log.write_bytes(qlog.bytes())
+    code = main(["decode", end, str(log), "-o", str(out)])
+    if end == "--client":
+        assert code == ExitCode.SPEC
+        assert (
+            "client.sqlog was given with --client, but says itself that it is the server's" in capsys.readouterr().err
+        )
+        assert not out.exists()
+        assert main(["decode", str(log), "-o", str(out)]) == ExitCode.OK
+    assert pl.read_parquet(out / "sources.parquet")["vantage"].to_list() == ["server"]
+
+
+def test_one_file_is_of_one_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both at once is a contradiction of the command line with itself."""
+    log = tmp_path / "a.sqlog"
+    log.write_bytes(writers.Qlog("server").bytes())
+    assert main(["decode", "--client", str(log), "--server", str(log), "-o", str(tmp_path / "out")]) == ExitCode.SPEC
+    assert "given with --client and with --server" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["a[1]", "{x}", "a*b?", "wei\u00df \U0001f980"])
+def test_any_name_will_do(name: str, tmp_path: Path) -> None:
+    """What patterns are made of is nothing special in names of logs, of their folders, and of what is written."""
+    logs = tmp_path / name
+    logs.mkdir()
+    qlog = writers.Qlog("client")
+    qlog.packet("sent", 1, 1, 100, [{"frame_type": "ping"}])
+    (logs / f"client-{name}.sqlog").write_bytes(qlog.bytes())
+    # What a pattern would find, too.
+    (tmp_path / "a1").mkdir()
+    tables = tmp_path / f"tables-{name}"
+    assert main(["decode", str(logs), "-o", str(tables)]) == ExitCode.OK
+    assert pl.read_parquet(tables / "packets.parquet", glob=False)["source"].to_list() == [
+        f"{name}/client-{name}.sqlog"
+    ]
+    out = tmp_path / f"out-{name}"
+    assert main(["export", "qlog", str(tables), "-o", str(out)]) == ExitCode.OK
+    assert [path.suffix for path in out.iterdir()] == [".sqlog"]
+    assert main(["export", "qlog", str(logs), "-o", str(out), "--force"]) == ExitCode.OK
+
+
+def test_names_that_are_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A log's is told with its bytes; an output's is refused, as nothing could be written to it."""
+    log = Path(os.fsdecode(os.fsencode(tmp_path) + b"/client-\xff.sqlog"))
+    qlog = writers.Qlog("client")
+    qlog.packet("sent", 1, 1, 100, [{"frame_type": "ping"}])
+    log.write_bytes(qlog.bytes())
+    out = tmp_path / "tables"
+    assert main(["decode", str(log), "-o", str(out)]) == ExitCode.OK
+    assert pl.read_parquet(out / "packets.parquet")["source"].to_list() == ["client-\\xff.sqlog"]
+    for command in (["decode", str(log)], ["export", "qlog", str(out)]):
+        assert main([*command, "-o", str(log) + "-out"]) == ExitCode.SPEC
+        assert "no UTF-8: " in capsys.readouterr().err

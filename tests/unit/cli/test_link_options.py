@@ -10,6 +10,7 @@ import pytest
 
 from quiclab.cli.link_options import add_link_options, read_link_options
 from quiclab.errors import SpecError
+from quiclab.spec.jitter import half_life
 from quiclab.spec.model import Bernoulli, Block, FqCoDel, Path, Police, Step
 from quiclab.units import Bitrate, ByteCount, Duration, Share
 
@@ -38,6 +39,18 @@ def test_one_direction_overrides() -> None:
     assert path.base_rtt == Duration(60_000_000)
     assert path.down.loss is None
     assert path.up.queue.packets == 100
+
+
+def test_jitter_may_say_its_half_life() -> None:
+    """Behind a slash; four times the scale without."""
+    path = _read("--up-jitter", "5ms/30ms", "--down-jitter", "5ms")
+    assert path.up.jitter is not None
+    assert path.down.jitter is not None
+    assert half_life(path.up.jitter) == Duration(30_000_000)
+    assert half_life(path.down.jitter) == Duration(20_000_000)
+    with pytest.raises(SpecError) as caught:
+        _read("--jitter", "5ms/0ms")
+    assert "--jitter: a half-life of 0 ns is too short" in caught.value.problems[0]
 
 
 def test_nothing_asked_is_an_open_link() -> None:

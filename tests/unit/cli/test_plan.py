@@ -143,7 +143,7 @@ def test_what_few_paths_have_is_listed_below_the_table(
     text = " ".join(run(capsys, written(tmp_path, with_path(lines))).split())
     for words in (
         "IPv4, MTU 1400 bytes",
-        "jitter normal 5 ms (inorder)",
+        "jitter normal 5 ms (in order, half-life 20 ms)",
         "3 % overtaken by 4 ms",
         "1 % duplicated",
         "2 % corrupted",

@@ -42,7 +42,10 @@ def test_both_ends_and_both_logs_become_one_set_of_tables(tmp_path: Path) -> Non
     assert decoded.tables["link_packets"].select("direction", "index", "arrival_ns", "due_ns").rows() == [
         ("up", 0, 100, 200)
     ]
-    assert decoded.stats.select("source", "name").rows() == [("raw/client-qlog/a.sqlog", "no_epoch")]
+    assert decoded.stats.select("source", "name").rows() == [
+        ("raw/client-qlog/a.sqlog", "empty_trace"),
+        ("raw/client-qlog/a.sqlog", "no_epoch"),
+    ]
 
 
 def test_a_damaged_file_is_counted_and_the_rest_decoded(tmp_path: Path) -> None:

@@ -147,3 +147,20 @@ def test_nothing_to_choose_from(tmp_path: Path) -> None:
     assert caught.value.problems == ("netlog",)
     with pytest.raises(DecodeError, match="no HTTP request"):
         Har().write(open_tables(made(tmp_path)), Choice(), tmp_path / "out.har")
+
+
+@pytest.mark.parametrize(
+    ("told", "content"),
+    [
+        ({"response_body_bytes": 100, "response_decoded_bytes": 700}, {"size": 700, "compression": 600}),
+        ({"response_body_bytes": 100}, {"size": -1}),
+        ({"response_decoded_bytes": 700}, {"size": 700}),
+    ],
+)
+def test_content_is_longer_than_the_body(told: dict[str, int], content: dict[str, int], tmp_path: Path) -> None:
+    """`bodySize` is what was sent, `content.size` what the browser made of it; -1 where no log tells."""
+    out = tmp_path / "out.har"
+    Har().write(open_tables(made(tmp_path, told)), Choice(), out)
+    (entry,) = load(out)["entries"]
+    assert entry["response"]["content"] == {"mimeType": "", **content}
+    assert entry["response"]["bodySize"] == told.get("response_body_bytes", -1)

@@ -117,8 +117,9 @@ def test_words_that_the_draft_lacks_stand_beside_the_data(made: Made) -> None:
     made.add("timers", 4, timer="pto", event="set", packet_type="1RTT", delta_ms=12.5)
     made.add("timers", 5, timer="anti_deadlock", event="expired")
     made.add("cc_states", 6, old_state="slow_start", new_state="recovery")
-    made.add("flow_control", 7, event="blocked", scope="stream", stream_id=4)
-    sent, whim, lost, pto, own, state, blocked = made.events()
+    made.add("blocked", 7, scope="stream", stream_id=4, new_state="blocked", reason="stream_flow_control")
+    made.add("blocked", 8, scope="connection", old_state="blocked", new_state="unblocked", reason="whim")
+    sent, whim, lost, pto, own, state, blocked, unblocked = made.events()
     assert sent["data"]["trigger"] == "pto_probe"
     assert (whim["trigger"], whim["data"]["header"]["packet_type"]) == ("whim", "unknown")
     # The log told of the loss as a packet: the table of losses repeats it.
@@ -129,6 +130,7 @@ def test_words_that_the_draft_lacks_stand_beside_the_data(made: Made) -> None:
     assert own["timer"] == "anti_deadlock"
     assert state["data"] == {"old": "slow_start", "new": "recovery"}
     assert blocked["data"] == {"stream_id": 4, "new": "blocked", "reason": "stream_flow_control"}
+    assert (unblocked["data"], unblocked["reason"]) == ({"new": "unblocked", "old": "blocked"}, "whim")
 
 
 def test_losses_are_told_where_no_packet_is(made: Made) -> None:
@@ -160,6 +162,8 @@ def test_old_names_of_parameters_become_the_drafts(made: Made) -> None:
         "parameters_set.client.colour": "blue",
         "settings.remote.SETTINGS_QPACK_BLOCKED_STREAMS": "100",
         "connection_closed.remote.connection_code": "296",
+        "parameters_set.client.0x2b": "0aff",
+        "parameters_set.client.0x4d": "many",
         "quic_session.host": "x",
     }.items():
         made.add("parameters", 1, name=name, value=value)
@@ -174,7 +178,7 @@ def test_old_names_of_parameters_become_the_drafts(made: Made) -> None:
         },
         "quic:parameters_set": {
             "initiator": "local", "max_idle_timeout": 30000, "initial_source_connection_id": "",
-            "disable_active_migration": True,
+            "disable_active_migration": True, "unknown_parameters": [{"id": 0x2B, "value": "0aff"}],
         },
         "http3:parameters_set": {"initiator": "remote", "blocked_streams_count": 100},
         "quic:connection_closed": {
@@ -245,3 +249,42 @@ def test_a_capture_from_between_is_told_as_the_client_would(tmp_path: Path) -> N
     assert [event["name"] for event in made.events()] == ["quic:packet_sent", "quic:packet_received"]
     (header, *_) = records(tmp_path / "0a_unknown.sqlog")
     assert header["trace"]["vantage_point"] == {"name": "log", "type": "network", "flow": "client"}
+
+
+def test_frames_say_what_the_drafts_require(made: Made) -> None:
+    """As the column `detail` has it; of what no log told, the reader is told what is missing."""
+    made.add("packets", 1, **PACKET)
+    for kind, value, detail in (
+        ("reset_stream", 0x10C, '{"final_size":9}'),
+        ("new_connection_id", 1, '{"connection_id":"0a0b","retire_prior_to":0}'),
+        ("max_streams", 7, '{"stream_type":"bidirectional"}'),
+        ("path_challenge", None, '{"data":"0011223344556677","colour":"blue"}'),
+        ("reset_stream", 0x10C, '{"final_size":"many"}'),
+    ):
+        stream = 4 if kind == "reset_stream" else None
+        made.add("frames", 1, **PACKET, frame_type=kind, value=value, stream_id=stream, detail=detail)
+    (event,) = made.events()
+    told = event["data"]["frames"]
+    assert told[0] == {
+        "frame_type": "reset_stream", "stream_id": 4, "error_code": 0x10C, "error": "http_request_cancelled",
+        "final_size": 9,
+    }  # fmt: skip
+    assert told[1] == {
+        "frame_type": "new_connection_id", "sequence_number": 1, "retire_prior_to": 0, "connection_id": "0a0b"
+    }  # fmt: skip
+    assert told[2]["stream_type"] == "bidirectional"
+    assert told[3] == {"frame_type": "path_challenge", "data": "0011223344556677"}
+    assert "final_size" not in told[4]
+    assert made.left_out == {"final_size of reset_stream frames, which no log tells": 1}
+
+
+def test_a_frame_without_a_name_has_its_number(made: Made) -> None:
+    """Reserved and unknown ones of HTTP/3, whatever a capture calls them."""
+    made.add("packets", 1, **PACKET)
+    for kind, number in (("reserved", 0x21), ("unknown_0x2f", 0x2F)):
+        made.add("http_frames", 2, event="sent", stream_id=2, http_version="HTTP/3", frame_type=kind, value=number)
+    assert [event["data"]["frame"] for event in made.events()[1:]] == [
+        {"frame_type": "reserved", "frame_type_bytes": 0x21},
+        {"frame_type": "unknown", "frame_type_bytes": 0x2F},
+    ]
+    assert not made.left_out

@@ -11,8 +11,8 @@ from decoders import writers
 from unit.metrics import scenes
 
 from quiclab.decoders.trial import decode_trial
-from quiclab.metrics.evidence import Evidence
-from quiclab.metrics.times import ttlb_ms
+from quiclab.metrics.evidence import Evidence, Unknown
+from quiclab.metrics.times import goodput_bit_per_s, ttfb_ms, ttlb_ms
 from quiclab.tables import TABLES
 
 
@@ -49,6 +49,26 @@ def test_a_decrypted_response_ends_where_it_was_whole(tmp_path: Path) -> None:
     assert ttlb_ms(Evidence({**tables, "http_requests": seen}, trial)) == pytest.approx(1084)
     trial["client"]["requests"].append(scene.request)
     assert ttlb_ms(Evidence({**tables, "http_requests": seen}, trial)) == pytest.approx(1096)
+
+
+def test_a_client_that_tells_nothing_is_timed_by_its_decrypted_capture(tmp_path: Path) -> None:
+    """Over TCP: the first and the last byte of the body as they could be read; not where a response was not whole."""
+    scene = scenes.tcp_scene()
+    scene.request = {}
+    trial = scene.lay_out(tmp_path)
+    tables = decode_trial(tmp_path).tables
+    source = tables["sources"].filter(pl.col("format") == "pcapng", pl.col("vantage") == "client")["source"][0]
+    at = {"time_ns": scenes.ns(1041), "first_byte_ns": scenes.ns(1061), "last_byte_ns": scenes.ns(1084)}
+    row = {"source": source, "vantage": "client", "status": 200, "response_body_bytes": 400, **at}
+    evidence = [
+        Evidence({**tables, "http_requests": pl.DataFrame([seen], schema=TABLES["http_requests"].schema())}, trial)
+        for seen in (row, {**row, "last_byte_ns": None}, {**row, "status": 404})
+    ]
+    assert (ttfb_ms(evidence[0]), ttlb_ms(evidence[0])) == (pytest.approx(1061), pytest.approx(1084))
+    assert goodput_bit_per_s(evidence[0]) == pytest.approx(3200 / 1.084)
+    for lacking in evidence[1:]:
+        with pytest.raises(Unknown, match="its capture does not show each response to its end"):
+            ttlb_ms(lacking)
 
 
 def test_goodput_is_body_bits_over_time_to_last_byte(tmp_path: Path) -> None:

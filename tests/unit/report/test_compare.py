@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from quiclab.report.compare import arm_result, compare, decide, decide_all
 from quiclab.report.model import ArmResult, Comparison, Metric, Outcome, TrialResult
+from quiclab.report.wording import trouble
 
 TTLB = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)
 
@@ -38,6 +41,16 @@ def test_numbers_of_a_clear_cell() -> None:
     assert found.outcome is Outcome.OTHER_BETTER
     assert found.interval_pct is not None
     assert 0 < found.interval_pct.low <= (found.shift_pct or 0) <= found.interval_pct.high
+
+
+def test_an_unproven_trial_is_left_out_and_counted() -> None:
+    """It is no failure, which would rank worst, and no value: its pair does not count."""
+    slow = arm("h2", SLOW)
+    trials = [*slow.trials[:-1], replace(slow.trials[-1], status="unproven", value=None)]
+    found = decided(arm_result("h2", trials, len(trials), 0, TTLB), arm("h3", FAST))
+    assert (found.pairs, found.baseline.failures, found.baseline.unproven) == (7, 0, 1)
+    assert found.baseline.median == 103
+    assert trouble(found.baseline) == "1 unproven"
 
 
 def test_swapping_the_arms_swaps_the_outcome() -> None:

@@ -38,8 +38,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_trials_are_counted_per_arm_with_reasons(written: Path) -> None:
     """Verified, failed and void, and why."""
     h2, h3 = tables(written)["Trials"].rows[:2]
-    assert h2 == ("h2", "main", "8", "1", "0", "client reached its time limit of 60 s (1)")
-    assert h3 == ("h3", "main", "9", "0", "1", "link late: p99 180 us (1)")
+    assert h2 == ("h2", "main", "8", "1", "0", "0", "0", "client reached its time limit of 60 s (1)")
+    assert h3 == ("h3", "main", "9", "0", "0", "1", "0", "link late: p99 180 us (1)")
 
 
 def test_the_path_as_asked_stands_above_the_path_as_measured(written: Path) -> None:

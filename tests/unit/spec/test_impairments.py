@@ -112,10 +112,10 @@ def test_a_wrong_loss_is_refused(tmp_path: pathlib.Path, text: str, words: str) 
 
 
 def test_jitter_and_reordering_are_tables(tmp_path: pathlib.Path) -> None:
-    """In order and independent unless it says otherwise."""
+    """In order unless it says otherwise."""
     lines = 'jitter = {distribution = "normal", scale = "5 ms"}\nreorder = {probability = "1 %", extra_delay = "5 ms"}'
     direction = down(tmp_path, lines)
-    assert direction.jitter == Jitter("normal", Duration(5_000_000), "inorder", Duration(0))
+    assert direction.jitter == Jitter("normal", Duration(5_000_000), "inorder", None)
     assert direction.reorder == Reorder(Share(0.01), Duration(5_000_000))
 
 
@@ -123,6 +123,21 @@ def test_a_half_life_needs_an_order(tmp_path: pathlib.Path) -> None:
     """Packets that are drawn by themselves have no memory."""
     jitter = 'jitter = {distribution = "normal", scale = "5 ms", mode = "reorder", half_life = "1 ms"}'
     assert '"half_life" belongs to mode "inorder"' in only_problem(tmp_path, with_path(jitter))
+
+
+@pytest.mark.parametrize(
+    ("distribution", "least"), [("uniform", 2), ("normal", 4.25), ("pareto", 11), ("paretonormal", 7)]
+)
+def test_jitter_in_order_cannot_vary_faster_than_time(tmp_path: pathlib.Path, distribution: str, least: float) -> None:
+    """Independent draws in order would be another, longer delay: the shortest half-life is named."""
+    table = f'jitter = {{distribution = "{distribution}", scale = "5 ms", half_life = "%s"}}'
+    for text in ("0 ms", f"{least - 0.01} ms"):
+        told = only_problem(tmp_path, with_path(table % text))
+        assert "is too short" in told
+        assert f"in less than {least:g} ms" in told
+    jitter = down(tmp_path, table % f"{least} ms").jitter
+    assert jitter is not None
+    assert jitter.half_life == Duration(round(least * 1e6))
 
 
 def test_a_schedule_is_sorted_by_time(tmp_path: pathlib.Path) -> None:

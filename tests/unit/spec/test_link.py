@@ -95,6 +95,10 @@ def test_every_effect_has_its_form(tmp_path: pathlib.Path) -> None:
     assert config["overhead_bytes"] == 38
     jitter = {"distribution": "pareto", "scale_ns": 1_000_000, "mode": "inorder", "half_life_ns": 5_000_000}
     assert config["jitter"] == jitter
+    usual = down(tmp_path, 'jitter = {distribution = "normal", scale = "5 ms"}')
+    assert usual["jitter"]["half_life_ns"] == 20_000_000
+    alone = down(tmp_path, 'jitter = {distribution = "normal", scale = "5 ms", mode = "reorder"}')
+    assert alone["jitter"]["half_life_ns"] == 0
     assert config["reorder"] == {"probability": 0.03, "extra_delay_ns": 4_000_000}
 
 

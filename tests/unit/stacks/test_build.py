@@ -4,16 +4,24 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from quiclab.errors import HostError
-from quiclab.stacks.build import MissingToolError, compile_program, is_current
+from quiclab.stacks.build import MissingToolError, compile_program, is_current, take_kept
 from quiclab.stacks.catalogue import Build
+from quiclab.stacks.kept import keep, take
 
 BUILD = Build("one-line", "one-line", "cargo")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept for other checkouts stays in the test's folder."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -71,3 +79,38 @@ def test_a_machine_without_the_compiler_is_told_how_to_get_it(
     with pytest.raises(MissingToolError, match="needs Rust") as raised:
         compile_program(tmp_path, BUILD, source, _no_tools)
     assert "apt-get install" in raised.value.hint
+
+
+def test_another_checkout_takes_what_was_compiled_from_the_same_sources(tmp_path: Path, source: Path) -> None:
+    """Without a compiler; other sources are compiled anew."""
+    other = tmp_path / "other"
+    assert not take_kept(other, BUILD, source)
+    compile_program(tmp_path, BUILD, source, _no_tools)
+    assert take_kept(other, BUILD, source)
+    assert (other / "bin" / "one-line").read_bytes() == (tmp_path / "bin" / "one-line").read_bytes()
+    assert is_current(other, BUILD, source)
+    (source / "src" / "main.rs").write_text("fn main() {}\n")
+    assert not take_kept(other, BUILD, source)
+    assert not is_current(other, BUILD, source)
+
+
+def test_what_was_kept_and_is_no_longer_whole_is_not_taken(tmp_path: Path, source: Path) -> None:
+    """A disk that was full, or a file that somebody changed: the program is compiled as if nothing had been kept."""
+    compile_program(tmp_path, BUILD, source, _no_tools)
+    (kept,) = (file for file in (tmp_path / "cache" / "quiclab" / "programs").iterdir() if file.suffix != ".sha256")
+    kept.write_bytes(kept.read_bytes()[:-1])
+    assert not take_kept(tmp_path / "other", BUILD, source)
+    assert not (tmp_path / "other" / "bin" / "one-line").exists()
+
+
+def test_a_few_versions_are_kept(tmp_path: Path) -> None:
+    """The latest of each program."""
+    program, folder = tmp_path / "program", tmp_path / "cache" / "quiclab" / "programs"
+    for number in range(6):
+        program.write_text(str(number))
+        known = set(folder.glob("*"))
+        keep("program", f"sources {number}", program)
+        for file in set(folder.glob("*")) - known:
+            os.utime(file, (number, number))  # a file system's clock ticks more slowly than this loop turns
+    assert [take("program", f"sources {number}", tmp_path / "taken") for number in range(6)] == [False] * 2 + [True] * 4
+    assert len(list(folder.iterdir())) == 2 * 4

@@ -46,6 +46,8 @@ def test_growing_is_allowed(change: str) -> None:
     ("change", "told"),
     [
         ("new['seed'] = 2", "seed: was 1, is 2"),
+        ("new['name'] = 'zzz'", "is zzz"),
+        ("new['paths'] = [dict(new['paths'][0], name='only')]", "are only"),
         ("new['paths'][1]['down']['loss']['probability_pct'] = 2.0", "down.loss.probability_pct was 1.0, is 2.0"),
         ("new['workloads'][0]['size_bytes'] = 7", "size_bytes was 100000, is 7"),
         ("new['arms'][0]['client']['knobs']['gso'] = True", "client.knobs.gso was None, is True"),

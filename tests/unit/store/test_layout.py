@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from quiclab.errors import BusyError, HostError
-from quiclab.store.layout import Attempt, StudyDir, disk_errors, move_in, read_trial, write_atomically
+from quiclab.store.layout import Attempt, StudyDir, damage, disk_errors, move_in, read_trial, write_atomically
 
 
 def _trial(folder: Path, **changes: object) -> Path:
@@ -39,6 +39,38 @@ def test_move_in_replaces_what_was_half_there(tmp_path: Path) -> None:
     assert read_trial(target) is not None
     assert not source.exists()
     assert [path.name for path in target.parent.iterdir()] == ["t"]
+
+
+def test_move_in_overwrites_nothing(tmp_path: Path) -> None:
+    """What was never whole is set aside under failed/, each under its own name."""
+    target = tmp_path / "trials" / "t"
+    (tmp_path / "failed").mkdir()
+    for number in (1, 2):
+        target.mkdir(parents=True, exist_ok=True)
+        (target / f"left-{number}").touch()
+        aside = move_in(_trial(tmp_path / "memory" / "t"), target)
+        assert aside == tmp_path / "failed" / f"t-aside{number}"
+        assert (aside / f"left-{number}").exists()
+        assert read_trial(target) is not None
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        ("import shutil; shutil.rmtree(folder)", "folder is gone"),
+        ("(folder / 'trial.json').unlink()", "trial.json is missing"),
+        ("(folder / 'trial.json').write_bytes(b'[' * 100000)", "trial.json is missing or cannot be read"),
+        ("(folder / 'trial.json').write_text('[]')", "cannot be read"),
+        ("(folder / 'raw' / 'a.log').unlink()", "raw/a.log is missing"),
+        ("(folder / 'raw' / 'a.log').write_text('1')", "raw/a.log has 1 bytes instead of 5"),
+    ],
+)
+def test_what_a_trial_lacks_is_told(tmp_path: Path, harm: str, told: str) -> None:
+    """The file, and both sizes."""
+    folder = _trial(tmp_path / "t")
+    assert damage(folder) is None
+    exec(harm, {"folder": folder})
+    assert told in str(damage(folder))
 
 
 def test_a_trial_with_a_short_artefact_is_not_whole(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,13 +64,42 @@ def test_a_folder_that_the_ledger_missed_is_adopted(study: StudyDir) -> None:
         assert ledger.attempts() == {"t": [attempt]}
 
 
-def test_a_trial_whose_folder_is_gone_will_be_run_again(study: StudyDir) -> None:
-    """The ledger alone does not make a trial."""
+def test_a_trial_whose_folder_is_gone_is_damaged_and_not_forgotten(study: StudyDir) -> None:
+    """What was verified once is not drawn anew because a file was removed."""
     attempt = Attempt("t", 1, "verified", "")
     with open_ledger(study) as ledger:
         ledger.record(attempt)
         ledger.adopt()
+        assert ledger.attempts() == {"t": [attempt]}
+        assert ledger.damaged() == {"t": "its folder is gone"}
+
+
+def test_what_is_not_whole_and_in_no_ledger_does_not_count(study: StudyDir) -> None:
+    """It never was: it is run again."""
+    study.trial("t").mkdir(parents=True)
+    with open_ledger(study) as ledger:
+        ledger.adopt()
         assert ledger.attempts() == {}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ("../../t", 1, "verified", ""),
+        ("t", "one", "verified", ""),
+        ("t", 1, "splendid", ""),
+        (b"t", 1, "verified", ""),
+    ],
+)
+def test_a_row_that_no_run_has_written(study: StudyDir, row: tuple[object, ...]) -> None:
+    """Named, before it names a folder."""
+    with open_ledger(study):
+        pass
+    with sqlite3.connect(study.ledger) as connection:
+        connection.execute("INSERT INTO attempts VALUES (?, ?, ?, ?)", row)
+    connection.close()
+    with pytest.raises(DecodeError, match="what no run writes"), open_ledger(study) as ledger:
+        ledger.attempts()
 
 
 def test_voiding_a_trial_that_counted(study: StudyDir) -> None:

@@ -28,7 +28,7 @@ def trial(folder: Path, name: str, **changes: Any) -> Path:
         "protocol": protocol,
         "server_port": 443,
         "tcp_congestion_control_asked": "reno",
-        "expected": {"body_bytes": 1000, "sha256": "abc"},
+        "expected": {"name": "object", "body_bytes": 1000, "sha256": "abc"},
         "host": {"server_tcp_congestion_control": "reno"},
         "link": {"sound": True, "unsound_reasons": []},
         "client": {"requests": [request]},

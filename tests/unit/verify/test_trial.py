@@ -20,7 +20,7 @@ GOOD: dict[str, Any] = {
     "protocol": "h2",
     "server_port": 443,
     "tcp_congestion_control_asked": "reno",
-    "expected": {"body_bytes": 5, "sha256": "abc"},
+    "expected": {"name": "object", "body_bytes": 5, "sha256": "abc"},
     "host": {"server_tcp_congestion_control": "reno"},
     "link": {"sound": True, "unsound_reasons": []},
     "client": {"requests": [{"http_version": "HTTP/2", "status": 200, "body_bytes": 5, "sha256": "abc"}]},
@@ -89,9 +89,10 @@ def test_an_unsound_link_voids_whatever_else_happened(tmp_path: Path, failure: s
 
 
 def test_a_body_that_a_users_own_client_kept_is_checked(tmp_path: Path) -> None:
-    """It writes no account, but its body tells."""
+    """It writes no account, but its body tells; over which version of HTTP it came, nothing does."""
     kept = {"body_bytes": 5, "sha256": "abc"}
-    assert _judge(tmp_path, {"client": None, "client_body": kept})[0] == "verified"
+    status, why = _judge(tmp_path, {"client": None, "client_body": kept})
+    assert (status, why.partition(":")[0]) == ("unproven", "nothing shows the HTTP version")
     kept["sha256"] = "abd"
     assert "wrong content" in _judge(tmp_path, {"client": None, "client_body": kept})[1]
 

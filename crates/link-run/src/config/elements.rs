@@ -241,26 +241,38 @@ impl Jitter {
         if self.scale_ns >= 1 << 60 {
             return Err(format!(".scale_ns: {} is beyond 2^60", self.scale_ns));
         }
-        let order = match self.mode {
-            JitterMode::InOrder => core::Order::InOrder {
-                half_life: Nanos(self.half_life_ns),
-            },
-            JitterMode::Reorder if self.half_life_ns != 0 => {
-                return Err(".half_life_ns: goes with mode inorder only".to_owned());
-            }
-            JitterMode::Reorder => core::Order::Reorder,
-        };
         let distribution = match self.distribution {
             Distribution::Uniform => core::Distribution::Uniform,
             Distribution::Normal => core::Distribution::Normal,
             Distribution::Pareto => core::Distribution::Pareto,
             Distribution::ParetoNormal => core::Distribution::ParetoNormal,
         };
+        let order = match self.mode {
+            JitterMode::InOrder => core::Order::InOrder {
+                half_life: self.half_life(distribution)?,
+            },
+            JitterMode::Reorder if self.half_life_ns != 0 => {
+                return Err(".half_life_ns: goes with mode inorder only".to_owned());
+            }
+            JitterMode::Reorder => core::Order::Reorder,
+        };
         Ok(core::Jitter {
             distribution,
             scale: Nanos(self.scale_ns),
             order,
         })
+    }
+
+    /// Of jitter in order.
+    fn half_life(&self, distribution: core::Distribution) -> Result<Nanos, String> {
+        let least = core::Jitter::least_half_life(distribution, Nanos(self.scale_ns));
+        if self.half_life_ns < least.0 {
+            return Err(format!(
+                ".half_life_ns: {} is less than {}, faster than which jitter cannot vary without turning packets around",
+                self.half_life_ns, least.0
+            ));
+        }
+        Ok(Nanos(self.half_life_ns))
     }
 }
 

@@ -3,7 +3,9 @@
 
 pub mod counters;
 pub mod netns;
+mod ring;
 pub mod socket;
+mod stamps;
 pub mod tun;
 pub mod veth;
 

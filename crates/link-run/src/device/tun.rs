@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! TUN devices with a virtio-net header: the kernel hands over super-packets and leaves checksums to the far end.
+//! TUN devices with a virtio-net header: the kernel hands over super-packets and leaves checksums to the far end. Reading
+//! does not say when the device had them, so a packet socket beside it does.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -8,6 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use super::counters::DeviceCounters;
 use super::netns::Netns;
+use super::stamps::Stamps;
 use super::{Lost, Port, Received, Sink, Source, FRAME};
 use crate::config::End;
 use crate::error::Error;
@@ -34,6 +36,7 @@ pub fn open(end: &End) -> Result<Port, Error> {
         };
         let source = TunSource {
             file,
+            stamps: Stamps::open(&end.device)?,
             counters: DeviceCounters::open(&end.device)?,
             offloads,
             buffer: vec![0; FRAME as usize],
@@ -58,6 +61,7 @@ pub fn open(end: &End) -> Result<Port, Error> {
 #[derive(Debug)]
 struct TunSource {
     file: File,
+    stamps: Stamps,
     counters: DeviceCounters,
     offloads: &'static [&'static str],
     buffer: Vec<u8>,
@@ -140,7 +144,7 @@ impl Source for TunSource {
             take(Received {
                 packet,
                 offload: Offload::decode(*header, 0),
-                arrival_ns: None,
+                arrival_ns: self.stamps.arrival_ns(packet),
             });
         }
         Ok(true)

@@ -22,6 +22,13 @@ pub(super) struct Fields<'a> {
     big_endian: bool,
 }
 
+/// Code and value of an option.
+pub(super) type Opt<'a> = (u16, Fields<'a>);
+
+/// An option is longer than its block.
+#[derive(Debug)]
+pub(super) struct Malformed;
+
 impl<'a> Fields<'a> {
     #[cfg(test)]
     pub(super) fn new(bytes: &'a [u8], big_endian: bool) -> Self {
@@ -76,20 +83,22 @@ impl<'a> Fields<'a> {
         std::str::from_utf8(self.bytes).unwrap_or_default()
     }
 
-    /// The options from `at` to the end (section 3.5), as code and value; ends quietly at the first malformed one.
-    pub(super) fn options(&self, mut at: usize) -> impl Iterator<Item = (u16, Fields<'a>)> + '_ {
+    /// The options from `at` to the end (section 3.5), as code and value; the last one is an error where the options
+    /// behind contradict their lengths.
+    pub(super) fn options(
+        &self,
+        mut at: usize,
+    ) -> impl Iterator<Item = Result<Opt<'a>, Malformed>> + '_ {
         std::iter::from_fn(move || {
             let code = self.u16(at).filter(|&code| code != 0)?;
-            let len = usize::from(self.u16(at + 2)?);
-            let value = self.bytes(at + 4, len)?;
-            at += 4 + len.next_multiple_of(4);
-            Some((
-                code,
-                Fields {
-                    bytes: value,
-                    big_endian: self.big_endian,
-                },
-            ))
+            let value = (self.u16(at + 2)).and_then(|len| self.bytes(at + 4, len.into()));
+            let Some(bytes) = value else {
+                at = usize::MAX - 4;
+                return Some(Err(Malformed));
+            };
+            at += 4 + bytes.len().next_multiple_of(4);
+            let big_endian = self.big_endian;
+            Some(Ok((code, Fields { bytes, big_endian })))
         })
     }
 }

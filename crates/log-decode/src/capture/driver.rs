@@ -2,6 +2,7 @@
 //! What becomes of every packet: a row of `ip_packets`, and then TCP's or QUIC's.
 
 use super::addresses::Addresses;
+use super::encapsulation::Inside;
 use super::headers::{self, Headers};
 use super::link_type::LinkType;
 use crate::quic::{self, UdpDatagram};
@@ -58,13 +59,9 @@ impl<'a> Driver<'a> {
     }
 
     pub(super) fn frame(&mut self, link: LinkType, frame: &Frame<'_>) {
-        let Some((packet, link_bytes)) = link.network_layer(frame.bytes) else {
-            self.tables.count(
-                "not_ip",
-                Severity::Info,
-                "frames of other protocols than IP, or of an unknown link type",
-            );
-            return;
+        let (packet, link_bytes) = match link.network_layer(frame.bytes) {
+            Inside::Ip(packet, link_bytes) => (packet, link_bytes),
+            inside => return self.not_ip(link, inside),
         };
         let headers = Headers::parse(packet, frame.original.saturating_sub(link_bytes));
         if headers.protocol.is_none() {
@@ -74,10 +71,44 @@ impl<'a> Driver<'a> {
                 "the capture holds too little of a packet to read its headers",
             );
         }
+        if headers.bad_udp_length {
+            self.tables.count(
+                "bad_udp_length",
+                Severity::DataLoss,
+                "UDP datagrams whose length contradicts that of their IP packet, which receivers drop: only ip_packets has them",
+            );
+        }
         let direction = direction(self.end, frame.flags);
         self.row(frame, &headers, direction);
         self.hand_on(frame, &headers, direction);
         self.number += 1;
+    }
+
+    /// A frame without an IP packet that could be read.
+    fn not_ip(&mut self, link: LinkType, inside: Inside<'_>) {
+        let stats = &mut self.tables.stats;
+        match (link.unread(), inside) {
+            (Some(name), _) => stats.count(
+                name,
+                Severity::DataLoss,
+                "frames of a link layer that is not read, by its number in the registry of link types: nothing in them is decoded",
+            ),
+            (None, Inside::Hidden(protocol)) => stats.count(
+                format!("unread_encapsulation:0x{protocol:04x}"),
+                Severity::DataLoss,
+                "frames with a header that is not read, by its EtherType or PPP protocol: nothing in them is decoded",
+            ),
+            (None, Inside::Cut) => stats.count(
+                "cut_packet",
+                Severity::DataLoss,
+                "the capture holds too little of a packet to read its headers",
+            ),
+            (None, _) => stats.count(
+                "not_ip",
+                Severity::Info,
+                "frames of other protocols than IP, such as ARP",
+            ),
+        }
     }
 
     fn row(&mut self, frame: &Frame<'_>, headers: &Headers<'_>, direction: Option<Direction>) {

@@ -30,6 +30,8 @@ pub(super) struct Headers<'a> {
     pub payload: &'a [u8],
     /// Only a part of what was sent as one packet.
     pub fragment: bool,
+    /// The length that UDP's header says cannot be.
+    pub bad_udp_length: bool,
 }
 
 #[derive(Debug)]
@@ -154,8 +156,20 @@ impl<'a> Headers<'a> {
 
     fn udp(&mut self, transport: &Transport<'a>) -> Option<()> {
         self.ports = Some((be16(transport.bytes, 0)?, be16(transport.bytes, 2)?));
-        self.payload_bytes = transport.length.checked_sub(8);
-        self.payload = transport.bytes.get(8..).unwrap_or_default();
+        let length = match u32::from(be16(transport.bytes, 4)?) {
+            // A jumbogram, whose length 16 bits cannot hold (RFC 2675 section 4).
+            0 if transport.length > u16::MAX.into() => transport.length,
+            // The first fragment has the length of the whole datagram.
+            length if self.fragment => length.min(transport.length),
+            length => length,
+        };
+        self.bad_udp_length = !(8..=transport.length).contains(&length);
+        if !self.bad_udp_length {
+            // What IP carries behind it are UDP's options (RFC 9868) or of no meaning.
+            let captured = transport.bytes.len().min(length as usize);
+            self.payload_bytes = length.checked_sub(8);
+            self.payload = transport.bytes.get(8..captured).unwrap_or_default();
+        }
         Some(())
     }
 

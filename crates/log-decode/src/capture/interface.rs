@@ -24,6 +24,8 @@ pub(super) struct Interface {
     offset_ns: i128,
     /// Written by the link itself: its packet ids are those of the packet log.
     ours: bool,
+    /// Its options break off before they tell the resolution: what its times mean is not known.
+    pub(super) is_timeless: bool,
 }
 
 impl Interface {
@@ -34,11 +36,25 @@ impl Interface {
             denominator: 1,
             offset_ns: 0,
             ours: false,
+            is_timeless: false,
         };
         let mut clock_offset_ns = None;
-        for (code, value) in body.options(8) {
+        let mut has_resolution = false;
+        for option in body.options(8) {
+            let Ok((code, value)) = option else {
+                interface.is_timeless = !has_resolution;
+                stats.count(
+                    "malformed_interface",
+                    Severity::Error,
+                    "an interface's options contradict their lengths: where its resolution is unknown, its packets are not read",
+                );
+                break;
+            };
             match code {
-                IF_TSRESOL => interface.resolve(value.u8(0).unwrap_or(6), stats),
+                IF_TSRESOL => {
+                    has_resolution = true;
+                    interface.resolve(value.u8(0).unwrap_or(6), stats);
+                }
                 IF_TSOFFSET => {
                     interface.offset_ns += i128::from(value.i64(0).unwrap_or(0)) * 1_000_000_000;
                 }

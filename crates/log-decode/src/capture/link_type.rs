@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What stands before the IP packet in a frame, by the registry of link types (draft-ietf-opsawg-pcaplinktype).
 
+use super::encapsulation::{behind_ethertype, behind_ppp_protocol, by_version, ppp, Inside, Rest};
+use std::borrow::Cow;
+
 /// The link layers that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LinkType {
     Ethernet,
     /// IP and nothing before it.
     Raw,
-    /// Four bytes that name the address family, in the byte order of whoever captured.
+    /// Four bytes that name the address family, in the byte order of the machine that captured.
     Loopback,
     LinuxCooked,
     LinuxCooked2,
-    Unknown,
+    /// RFC 1661, with or without the address and control fields of RFC 1662.
+    Ppp,
+    /// PPP or Cisco's framing (RFC 1547 section 4.3.1), told by the first byte.
+    PppOrCiscoHdlc,
+    /// A session's frames (RFC 2516 section 4).
+    PppOverEthernet,
+    Mpls,
+    /// Its number.
+    Unread(u16),
 }
 
 impl LinkType {
@@ -19,38 +30,51 @@ impl LinkType {
         match number {
             0 | 108 => Self::Loopback,
             1 => Self::Ethernet,
+            9 => Self::Ppp,
             // 12 and 14: raw IP where it was numbered by the system's own list.
             12 | 14 | 101 | 228 | 229 => Self::Raw,
+            50 | 104 => Self::PppOrCiscoHdlc,
+            51 => Self::PppOverEthernet,
             113 => Self::LinuxCooked,
+            219 => Self::Mpls,
             276 => Self::LinuxCooked2,
-            _ => Self::Unknown,
+            other => Self::Unread(other),
         }
     }
 
-    /// The IP packet in a frame, and the length of the link-layer header before it; `None` if it holds none.
-    pub(super) fn network_layer(self, frame: &[u8]) -> Option<(&[u8], u32)> {
-        let (header, protocol_at) = match self {
-            Self::Raw => (0, None),
-            Self::Loopback => (4, None),
-            Self::Ethernet => {
-                // 802.1Q and 802.1ad tags, at most two.
-                let tagged = |at: usize| matches!(u16_at(frame, at), Some(0x8100 | 0x88a8));
-                let tags = usize::from(tagged(12)) + usize::from(tagged(12) && tagged(16));
-                (14 + 4 * tags, Some(12 + 4 * tags))
-            }
-            Self::LinuxCooked => (16, Some(14)),
-            Self::LinuxCooked2 => (20, Some(0)),
-            Self::Unknown => return None,
-        };
-        let packet = frame.get(header..)?;
-        let ip = match protocol_at {
-            Some(at) => matches!(u16_at(frame, at), Some(0x0800 | 0x86dd)),
-            None => matches!(packet.first()? >> 4, 4 | 6),
-        };
-        ip.then_some((packet, u32::try_from(header).ok()?))
+    /// The IP packet in a frame, if it holds one.
+    pub(super) fn network_layer(self, frame: &[u8]) -> Inside<'_> {
+        let rest = Rest::of(frame);
+        match self {
+            Self::Raw => by_version(rest),
+            Self::Loopback => rest.skip(4).map_or(Inside::Cut, by_version),
+            Self::Ethernet => behind_ethertype(rest, 12, 14),
+            Self::LinuxCooked => behind_ethertype(rest, 14, 16),
+            Self::LinuxCooked2 => behind_ethertype(rest, 0, 20),
+            Self::Ppp => ppp(rest),
+            Self::PppOrCiscoHdlc => match frame.first() {
+                // Unicast or broadcast, a control byte, and an `EtherType`.
+                Some(0x0f | 0x8f) => behind_ethertype(rest, 2, 4),
+                _ => ppp(rest),
+            },
+            Self::PppOverEthernet => rest.skip(6).map_or(Inside::Cut, behind_ppp_protocol),
+            Self::Mpls => super::encapsulation::mpls(rest),
+            Self::Unread(_) => Inside::Other,
+        }
     }
-}
 
-fn u16_at(frame: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_be_bytes(frame.get(at..at + 2)?.try_into().ok()?))
+    /// What a finding calls a link layer that is not read.
+    pub(super) fn unread(self) -> Option<Cow<'static, str>> {
+        let Self::Unread(number) = self else {
+            return None;
+        };
+        let name = match number {
+            105 => "_ieee802_11",
+            127 => "_ieee802_11_radiotap",
+            192 => "_ppi",
+            239 => "_nflog",
+            _ => "",
+        };
+        Some(format!("unread_link_type:{number}{name}").into())
+    }
 }

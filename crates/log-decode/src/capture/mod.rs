@@ -5,6 +5,7 @@ mod addresses;
 mod blocks;
 mod classic;
 mod driver;
+mod encapsulation;
 mod headers;
 mod interface;
 mod link_type;

@@ -127,12 +127,28 @@ impl Reader<'_, '_> {
             );
             return Some(());
         };
+        if interface.is_timeless {
+            self.driver.tables.count(
+                "no_resolution",
+                Severity::DataLoss,
+                "packets of an interface whose resolution of time is not known: they are not read",
+            );
+            return Some(());
+        }
         let ticks = u64::from(body.u32(4)?) << 32 | u64::from(body.u32(8)?);
         let captured = usize::try_from(body.u32(12)?).ok()?;
         let original = body.u32(16)?;
         let bytes = body.bytes(20, captured)?;
         let (mut flags, mut packet_id, mut dropped) = (0, None, None);
-        for (code, value) in body.options(20 + captured.next_multiple_of(4)) {
+        for option in body.options(20 + captured.next_multiple_of(4)) {
+            let Ok((code, value)) = option else {
+                self.driver.tables.count(
+                    "malformed_options",
+                    Severity::DataLoss,
+                    "a packet's options contradict their lengths: its direction and comments are lost",
+                );
+                break;
+            };
             match code {
                 EPB_FLAGS => flags = value.u32(0)?,
                 EPB_PACKET_ID => packet_id = value.u64(0),

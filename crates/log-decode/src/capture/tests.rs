@@ -10,6 +10,7 @@ use crate::tables::Finished;
 use crate::End;
 use crate::Stats;
 
+mod lost;
 mod whole;
 
 fn decoded(file: &[u8], vantage: Option<End>) -> Result<Finished, DecodeError> {
@@ -206,38 +207,6 @@ fn times_follow_resolution_and_offset() {
     );
     let clock = option(1, b"quiclab clock_offset_ns=1000");
     assert_eq!(with_options(&[option(9, &[9]), clock]).time_ns(5), -995);
-}
-
-#[test]
-fn link_layers_are_stripped() {
-    let ip = udp4();
-    let link = |kind: u16| described(&[&kind.to_le_bytes()[..], &[0; 6]].concat());
-    let header = |bytes: usize, at: usize, protocol: u16| {
-        let mut frame = vec![0; bytes];
-        frame[at..at + 2].copy_from_slice(&protocol.to_be_bytes());
-        frame
-    };
-    let mut tagged = header(22, 12, 0x88a8);
-    tagged[16..18].copy_from_slice(&0x8100_u16.to_be_bytes());
-    tagged[20..22].copy_from_slice(&0x0800_u16.to_be_bytes());
-    let frames = [
-        (1, header(14, 12, 0x0800)),
-        (1, tagged),
-        (113, header(16, 14, 0x0800)),
-        (276, header(20, 0, 0x0800)),
-        (101, vec![]),
-    ];
-    for (kind, header) in frames {
-        let frame = [header.as_slice(), &ip].concat();
-        let length = u32::try_from(header.len()).unwrap();
-        assert_eq!(
-            link(kind).link.network_layer(&frame),
-            Some((ip.as_slice(), length)),
-            "link type {kind}"
-        );
-    }
-    assert_eq!(link(1).link.network_layer(&header(14, 12, 0x0806)), None);
-    assert_eq!(link(147).link.network_layer(&ip), None);
 }
 
 #[test]

@@ -83,11 +83,15 @@ struct Archive<'t> {
 impl Archive<'_> {
     fn log<R: BufRead>(&mut self, scanner: &mut Scanner<R>) -> Result<(), Broken> {
         members(scanner, |scanner, key| match key {
-            b"\"entries\"" if scanner.peek()? == b'[' => {
+            b"\"entries\"" | b"\"pages\"" if scanner.peek()? != b'[' => {
+                self.count_malformed();
+                scanner.value(None).map(drop)
+            }
+            b"\"entries\"" => {
                 self.found = true;
                 scanner.elements(b']', |scanner| self.each(scanner, Self::entry))
             }
-            b"\"pages\"" if scanner.peek()? == b'[' => {
+            b"\"pages\"" => {
                 self.found = true;
                 scanner.elements(b']', |scanner| self.each(scanner, Self::page))
             }
@@ -123,13 +127,17 @@ impl Archive<'_> {
             .ok()
             .and_then(|value| take(self, &value));
         if taken.is_none() {
-            self.tables.count(
-                "malformed_entry",
-                Severity::DataLoss,
-                "an entry or page without a valid startedDateTime",
-            );
+            self.count_malformed();
         }
         Ok(())
+    }
+
+    fn count_malformed(&mut self) {
+        self.tables.count(
+            "malformed_entry",
+            Severity::DataLoss,
+            "an entry or page without a valid startedDateTime, or with something else in its place",
+        );
     }
 
     /// When an entry or a page began.
@@ -148,7 +156,11 @@ impl Archive<'_> {
             detail: page["title"].as_str(),
             ..PageEvent::default()
         });
-        let timings = page["pageTimings"].as_object().into_iter().flatten();
+        let timings = &page["pageTimings"];
+        if !timings.is_object() && !timings.is_null() {
+            self.count_malformed();
+        }
+        let timings = timings.as_object().into_iter().flatten();
         for (name, ms) in timings {
             let Some(time_ns) = ms
                 .as_f64()
@@ -170,7 +182,7 @@ impl Archive<'_> {
     fn entry(&mut self, entry: &Value) -> Option<()> {
         let start = self.started_ns(entry)?;
         let (request, response) = (&entry["request"], &entry["response"]);
-        let phases = Phases::new(start, &entry["timings"]);
+        let phases = Phases::new(start, entry);
         let version = [&response["httpVersion"], &request["httpVersion"]]
             .into_iter()
             .find_map(|text| http_version(text.as_str()?));
@@ -210,6 +222,7 @@ impl Archive<'_> {
             content_type: response["content"]["mimeType"]
                 .as_str()
                 .filter(|kind| !kind.is_empty()),
+            content_encoding: field(response, "content-encoding"),
             resource_type: entry["_resourceType"].as_str(),
             priority: first.or(last),
             priority_updated: last.filter(|&last| first.is_some_and(|first| first != last)),
@@ -231,6 +244,7 @@ impl Archive<'_> {
             request_body_bytes: size(&request["bodySize"]),
             response_header_bytes: header(&response["headersSize"]),
             response_body_bytes: size(&response["bodySize"]).or(transferred),
+            response_decoded_bytes: size(&response["content"]["size"]),
             from_cache: cached.then_some(true),
             error,
             ..HttpRequest::default()
@@ -254,6 +268,17 @@ fn after(start: i64, ms: f64) -> Option<i64> {
 )]
 fn whole(bytes: f64) -> u64 {
     bytes as u64
+}
+
+/// A header field of a message.
+fn field<'a>(message: &'a Value, name: &str) -> Option<&'a str> {
+    let fields = message["headers"].as_array()?;
+    let field = fields.iter().find(|field| {
+        field["name"]
+            .as_str()
+            .is_some_and(|known| known.eq_ignore_ascii_case(name))
+    })?;
+    field["value"].as_str().filter(|value| !value.is_empty())
 }
 
 fn http_version(text: &str) -> Option<&'static str> {

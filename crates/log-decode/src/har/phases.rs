@@ -16,7 +16,8 @@ pub(super) struct Phases {
 }
 
 impl Phases {
-    pub(super) fn new(start: i64, timings: &Value) -> Self {
+    pub(super) fn new(start: i64, entry: &Value) -> Self {
+        let timings = &entry["timings"];
         let mut at = Some(start);
         let mut next = |name: &str| {
             let begin = at?;
@@ -25,11 +26,20 @@ impl Phases {
             Some((begin, at?))
         };
         next("blocked");
-        let (name, connect) = (next("dns"), next("connect"));
-        let (send, wait, receive) = (next("send"), next("wait"), next("receive"));
-        // The time for TLS is part of that to connect.
+        let (name, mut connect) = (next("dns"), next("connect"));
         let tls = timings["ssl"].as_f64().filter(|&ms| ms >= 0.0);
-        let secure_start = connect.and_then(|(begin, end)| Some(after(end, -tls?)?.max(begin)));
+        let secure_start = if secures_apart(entry) {
+            let secured = next("ssl");
+            // A connection can be used once it is secure.
+            connect = match (connect, secured) {
+                (Some((begin, _)), Some((_, end))) => Some((begin, end)),
+                (connect, secured) => connect.or(secured),
+            };
+            secured.map(|(begin, _)| begin)
+        } else {
+            connect.and_then(|(begin, end)| Some(after(end, -tls?)?.max(begin)))
+        };
+        let (send, wait, receive) = (next("send"), next("wait"), next("receive"));
         Self {
             name,
             connect,
@@ -39,4 +49,24 @@ impl Phases {
             last: receive.map(|(_, end)| end),
         }
     }
+}
+
+/// Whether the time for TLS follows that to connect, as Firefox writes it; by HAR 1.2 it is part of it. An entry's
+/// `time` is the sum of its phases, so it says which of the two was meant.
+fn secures_apart(entry: &Value) -> bool {
+    let phase = |name: &str| {
+        let ms = entry["timings"][name].as_f64();
+        ms.filter(|&ms| ms >= 0.0).unwrap_or(0.0)
+    };
+    let (connect, tls) = (phase("connect"), phase("ssl"));
+    let rest: f64 = ["blocked", "dns", "send", "wait", "receive"]
+        .map(phase)
+        .iter()
+        .sum();
+    let beyond = entry["time"]
+        .as_f64()
+        .map(|time| time - rest - connect)
+        .filter(|ms| ms.is_finite());
+    // What is longer than the whole is no part of it: rounding takes up to a millisecond.
+    tls > connect + 1.0 || beyond.is_some_and(|ms| ms > tls / 2.0 && tls > 0.0)
 }

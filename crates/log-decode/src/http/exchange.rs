@@ -51,6 +51,8 @@ pub(super) struct Exchange {
     url: Option<String>,
     status: Option<u16>,
     content_type: Option<String>,
+    content_encoding: Option<String>,
+    content_range: Option<String>,
     priority: Option<String>,
     priority_updated: Option<String>,
     promised_ns: Option<i64>,
@@ -97,7 +99,9 @@ impl Exchange {
         }
         self.method = fields.get(":method").map(word);
         if let Some(authority) = fields.get(":authority").or_else(|| fields.get("host")) {
-            let url = match (fields.get(":scheme"), fields.get(":path")) {
+            // `*` stands for the server as a whole (RFC 9110 section 7.1).
+            let path = fields.get(":path").filter(|&path| path != "*");
+            let url = match (fields.get(":scheme"), path) {
                 (Some(scheme), path) => {
                     format!("{scheme}://{authority}{}", path.unwrap_or_default())
                 }
@@ -114,10 +118,13 @@ impl Exchange {
         let Some(status) = fields.get(":status").and_then(|text| text.parse().ok()) else {
             return;
         };
-        if self.status.is_none() && !(100..200).contains(&status) {
+        // 101 is the last that HTTP/1.1 says (RFC 9110 section 15.2.2); HTTP/2 and HTTP/3 have none.
+        if self.status.is_none() && (status == 101 || !(100..200).contains(&status)) {
             self.status = Some(status);
             self.headers_ns = Some(decoded_ns);
             self.content_type = fields.get("content-type").map(word);
+            self.content_encoding = fields.get("content-encoding").map(word);
+            self.content_range = fields.get("content-range").map(word);
         }
     }
 
@@ -201,6 +208,8 @@ impl Exchange {
             url: self.url.as_deref(),
             status: self.status,
             content_type: self.content_type.as_deref(),
+            content_encoding: self.content_encoding.as_deref(),
+            content_range: self.content_range.as_deref(),
             priority: self.priority.as_deref(),
             priority_updated: self.priority_updated.as_deref(),
             send_start_ns: self.send_start_ns,

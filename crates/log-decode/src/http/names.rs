@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 /// What endpoints send to keep each other used to the unknown.
-const RESERVED: &str = "reserved";
+pub(super) const RESERVED: &str = "reserved";
 
 type Name = Cow<'static, str>;
 

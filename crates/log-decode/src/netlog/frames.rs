@@ -24,6 +24,8 @@ pub(super) struct QuicFrame {
     ack_delay_us: Option<i64>,
     /// Packets that came with ECT(0), ECT(1) and CE.
     ecn: [Option<u64>; 3],
+    /// What no other column holds, as JSON.
+    detail: Option<String>,
 }
 
 /// The packet that carries a frame.
@@ -42,6 +44,7 @@ impl QuicFrame {
     pub(super) fn new(kind: &str, params: &Params<'_>) -> Self {
         let mut frame = Self::default();
         let (mut values, mut lengths) = ([None; 5], [None; 4]);
+        let mut told = serde_json::Map::new();
         for (name, raw) in params.members() {
             let unsigned = || number(raw).and_then(|number| u64::try_from(number).ok());
             match name {
@@ -53,7 +56,23 @@ impl QuicFrame {
                 }
                 b"offset" => frame.offset = unsigned(),
                 b"fin" => frame.fin = flag(raw),
-                b"is_unidirectional" => frame.unidirectional = flag(raw),
+                b"is_unidirectional" => {
+                    frame.unidirectional = flag(raw);
+                    let bidirectional = frame.unidirectional == Some(false);
+                    let name = if bidirectional {
+                        "bidirectional"
+                    } else {
+                        "unidirectional"
+                    };
+                    told.insert("stream_type".into(), name.into());
+                }
+                b"retire_prior_to" => {
+                    told.insert("retire_prior_to".into(), unsigned().into());
+                }
+                b"connection_id" => {
+                    let id = params.text("connection_id").unwrap_or_default();
+                    told.insert("connection_id".into(), id.into());
+                }
                 b"delta_time_largest_observed_us" => frame.ack_delay_us = number(raw),
                 b"ECT0" => frame.ecn[0] = unsigned(),
                 b"ECT1" => frame.ecn[1] = unsigned(),
@@ -74,6 +93,12 @@ impl QuicFrame {
         frame.value = values.into_iter().flatten().next();
         frame.length = lengths.into_iter().flatten().next();
         let of_stream = frame.stream_id.is_some();
+        if kind == "RST_STREAM" {
+            // Where the stream ends, not where data of the frame lie.
+            told.insert("final_size".into(), frame.offset.take().into());
+        }
+        told.retain(|_, value| !value.is_null());
+        frame.detail = (!told.is_empty()).then(|| serde_json::Value::Object(told).to_string());
         frame.name = Cow::Borrowed(match kind {
             "STREAM" => "stream",
             "ACK" => "ack",
@@ -123,6 +148,7 @@ impl QuicFrame {
             length_bytes: self.length,
             fin: self.fin,
             value: self.value,
+            detail: self.detail.as_deref(),
         });
         for &(first, last) in &self.acknowledged {
             #[expect(clippy::cast_precision_loss, reason = "a delay in microseconds")]

@@ -8,7 +8,7 @@ use super::params::Params;
 use super::streams::Streams;
 use super::Event;
 use crate::tables::{FlowControl, HttpFrame, Tables};
-use crate::Direction;
+use crate::{Direction, Severity};
 use std::collections::BTreeMap;
 
 /// RFC 9113 section 6.9.2.
@@ -99,6 +99,13 @@ impl Session {
             .into_iter()
             .find_map(|name| params.unsigned(name));
         let settings = params.texts("settings");
+        if settings.is_empty() && params.raw("settings").is_some_and(|raw| raw != "[]") {
+            tables.count(
+                "malformed_settings",
+                Severity::DataLoss,
+                "settings that are no list of texts",
+            );
+        }
         for (name, value) in settings.iter().filter_map(|text| parse_setting(text)) {
             self.setting("settings.client", *time_ns, name, value, tables);
         }

@@ -107,6 +107,7 @@ impl Http3 {
                 frame.length_bytes,
             ),
             "GOAWAY" => frame.value = stream_id.or(params.unsigned("id")),
+            "UNKNOWN" => frame.value = params.unsigned("frame_type"),
             _ => {}
         }
         let frame_type = kind.to_ascii_lowercase();

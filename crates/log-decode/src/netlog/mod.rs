@@ -70,13 +70,11 @@ pub fn decode(
         dialect: constants.dialect.clone(),
         clock,
         resolution_ns: NS_PER_MS.unsigned_abs(),
-        // Known to a millisecond: it is of use only where nothing better is known.
-        realtime_minus_monotonic_ns: match options.realtime_minus_monotonic_ns {
-            None if clock == Clock::Monotonic => constants
-                .tick_offset_ms
-                .and_then(|offset| offset.checked_mul(NS_PER_MS)),
-            _ => None,
-        },
+        // Cut to whole milliseconds: the middle is nearest to whatever it was.
+        realtime_minus_monotonic_ns: constants
+            .tick_offset_ms
+            .filter(|_| clock == Clock::Monotonic)
+            .and_then(|offset| offset.checked_mul(NS_PER_MS)?.checked_add(NS_PER_MS / 2)),
     };
     let offset_ms = if clock == Clock::Realtime {
         constants.tick_offset_ms.unwrap_or_default()
@@ -102,10 +100,12 @@ pub fn decode(
 impl Log<'_> {
     fn read<R: std::io::Read>(&mut self, walker: &mut Walker<R>) -> Result<(), DecodeError> {
         let (mut members, mut sources) = (Members::new(), Sources::default());
+        let mut found = false;
         let outcome = walker.object(|walker, key| {
             if key != b"events" || walker.peek()? != b'[' {
                 return walker.skip();
             }
+            found = true;
             walker.items(|walker| {
                 let read = walker.item(|reader| {
                     let written = Written::read(reader, &mut members, &mut sources)?;
@@ -141,6 +141,11 @@ impl Log<'_> {
                 "truncated_log",
                 Severity::DataLoss,
                 "the browser did not close its log, or the file was cut: what came after is missing",
+            ),
+            Ok(()) if !found => self.tables.count(
+                "no_events",
+                Severity::DataLoss,
+                "the log has no list of events: nothing is known of its connections",
             ),
             Ok(()) => {}
         }
@@ -312,6 +317,11 @@ impl Log<'_> {
             for table in ["transport_metrics", "cc_states", "timers"] {
                 self.tables.cannot_tell(table, None, unsaid);
             }
+            self.tables.cannot_tell(
+                "parameters",
+                Some("name"),
+                "of a transport parameter that it has no name for, Chromium logs the last 32 bits of its number",
+            );
             self.tables.cannot_tell(
                 "losses",
                 Some("rule"),

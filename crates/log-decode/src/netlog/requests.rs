@@ -20,6 +20,7 @@ struct Request {
     http_version: Option<&'static str>,
     status: Option<u16>,
     content_type: Option<String>,
+    content_encoding: Option<String>,
     priority: Option<String>,
     job: Option<i64>,
     quic_session: Option<i64>,
@@ -30,9 +31,25 @@ struct Request {
     headers_ns: Option<i64>,
     first_byte_ns: Option<i64>,
     last_byte_ns: Option<i64>,
-    body_bytes: Option<u64>,
+    /// What was read before and after its content encoding was undone; the first is told only where there is one.
+    read: (Option<u64>, Option<u64>),
     read_from_cache: bool,
     error: Option<i64>,
+}
+
+impl Request {
+    /// The body as it came. `framed` is the payload of its frames, which counts HTTP/2's padding; what the program read
+    /// does not, but ends where the program lost interest, and may come from the cache in part.
+    fn body_bytes(&self, framed: Option<u64>) -> Option<u64> {
+        let read = self.read.0.or(self.read.1);
+        match (framed, read, self.http_version) {
+            (Some(framed), Some(read), Some("HTTP/2")) if self.error.is_none() => {
+                Some(framed.min(read))
+            }
+            (Some(framed), ..) => Some(framed),
+            (None, read, _) => read.filter(|_| !self.read_from_cache),
+        }
+    }
 }
 
 /// All that are not over yet.
@@ -152,6 +169,7 @@ impl Requests {
                 request.content_type = params
                     .header("content-type")
                     .or(request.content_type.take());
+                request.content_encoding = params.header("content-encoding");
             }
             ("HTTP_CACHE_READ_DATA" | "HTTP_CACHE_READ_INFO", Phase::End) => {
                 request.read_from_cache = true;
@@ -159,11 +177,13 @@ impl Requests {
             ("URL_REQUEST_JOB_BYTES_READ" | "URL_REQUEST_JOB_FILTERED_BYTES_READ", _) => {
                 request.first_byte_ns.get_or_insert(time_ns);
                 request.last_byte_ns = Some(time_ns);
-                if *name == "URL_REQUEST_JOB_BYTES_READ" {
-                    let read = params.unsigned("byte_count").unwrap_or_default();
-                    request.body_bytes =
-                        Some(request.body_bytes.unwrap_or_default().saturating_add(read));
-                }
+                let sum = if *name == "URL_REQUEST_JOB_BYTES_READ" {
+                    &mut request.read.0
+                } else {
+                    &mut request.read.1
+                };
+                let read = params.unsigned("byte_count").unwrap_or_default();
+                *sum = Some(sum.unwrap_or_default().saturating_add(read));
             }
             _ => return false,
         }
@@ -213,6 +233,7 @@ impl Requests {
             url: request.url.as_deref().map(without_fragment),
             status: request.status,
             content_type: request.content_type.as_deref(),
+            content_encoding: request.content_encoding.as_deref(),
             priority: request.priority.as_deref().or(wait.priority.as_deref()),
             queued_ns: request.queued_ns,
             name_start_ns: fresh(wait.name.0),
@@ -226,7 +247,8 @@ impl Requests {
             first_byte_ns: request.first_byte_ns,
             last_byte_ns: request.last_byte_ns,
             request_body_bytes: body(Direction::Up),
-            response_body_bytes: body(Direction::Down).or(request.body_bytes),
+            response_body_bytes: request.body_bytes(body(Direction::Down)),
+            response_decoded_bytes: request.read.1.filter(|_| request.error.is_none()),
             from_cache: (went_out || request.read_from_cache).then_some(!went_out),
             error: error.as_deref(),
             ..HttpRequest::default()

@@ -101,9 +101,9 @@ impl Clock {
         }
         if format == Format::Delta {
             ns = ns.saturating_add(self.previous_ns);
-            self.previous_ns = ns;
             self.deltas += 1;
         }
+        self.previous_ns = ns;
         let ns = ns
             .saturating_add(self.offset_ns)
             .saturating_add(self.epoch_ns.unwrap_or(0));

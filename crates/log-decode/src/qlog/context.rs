@@ -5,7 +5,7 @@ use super::connection::{Connection, Ends};
 use super::dialect::Writer;
 use super::event::Event;
 use super::losses::Who;
-use super::{controller, packets, parameters, rest};
+use super::{blocked, controller, packets, parameters, rest};
 use crate::json::{number, Span};
 use crate::tables::Tables;
 use std::borrow::Cow;
@@ -102,7 +102,10 @@ pub(super) fn dispatch(context: &Context<'_>, state: &mut State<'_>, tables: &mu
         b"packet_lost" | b"PACKET_LOST" => packets::packet("lost", context, state, tables),
         b"packet_dropped" | b"packet_drop" => packets::packet("dropped", context, state, tables),
         b"packet_buffered" => packets::packet("buffered", context, state, tables),
-        b"packets_acked" => packets::acked(context, state),
+        b"packets_acked" => {
+            packets::acked(context, state);
+            rest::count(context, tables);
+        }
         b"metrics_updated"
         | b"recovery_metrics_updated"
         | b"metric_update"
@@ -117,9 +120,13 @@ pub(super) fn dispatch(context: &Context<'_>, state: &mut State<'_>, tables: &mu
         }
         b"connection_data_blocked_updated"
         | b"stream_data_blocked_updated"
+        | b"datagram_data_blocked_updated"
         | b"data_blocked_updated" => {
-            controller::blocked(context, tables);
+            blocked::updated(context, tables);
         }
+        b"app_idle_update" | b"app_limited_update" => blocked::by_application(context, tables),
+        b"frames_created" => packets::frames("sent", context, state, tables),
+        b"frames_parsed" => packets::frames("received", context, state, tables),
         b"frame_created" => rest::http_frame(true, context, state, tables),
         b"frame_parsed" => rest::http_frame(false, context, state, tables),
         b"stream_type_set" => rest::stream_type(context, state, tables),

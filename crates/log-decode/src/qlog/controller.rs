@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the sender says of itself: recovery metrics, the congestion controller's state, timers, being held back.
+//! What the sender says of itself: recovery metrics, the congestion controller's state, timers.
 
 use super::context::{Context, IMPOSSIBLE};
 use super::names::packet_type_of_space;
 use crate::json::number;
-use crate::tables::{CcState, FlowControl, Tables, Timer, TransportMetric};
+use crate::tables::{CcState, Tables, Timer, TransportMetric};
 use crate::Severity;
 
 const QUIC: &str = "quic";
@@ -147,33 +147,5 @@ pub(super) fn timer(context: &Context<'_>, tables: &mut Tables) {
             .and_then(|delta| number::float(delta.as_bytes()))
             .map(|delta| delta * context.to_ms),
         estimate: false,
-    });
-}
-
-/// `connection_data_blocked_updated`, `stream_data_blocked_updated`: the sender itself says that a limit holds it back.
-pub(super) fn blocked(context: &Context<'_>, tables: &mut Tables) {
-    let new = context.member("new").or_else(|| context.member("state"));
-    let event = match new.as_deref() {
-        Some("unblocked") => "unblocked",
-        _ => "blocked",
-    };
-    let stream_id = context.unsigned("stream_id");
-    tables.flow_control.push(FlowControl {
-        vantage: context.who.vantage,
-        connection: Some(context.who.connection),
-        time_ns: context.time_ns,
-        transport: QUIC,
-        event,
-        direction: context.who.outbound,
-        scope: if stream_id.is_some() {
-            "stream"
-        } else {
-            "connection"
-        },
-        stream_id,
-        limit: context
-            .unsigned("limit")
-            .or_else(|| context.unsigned("maximum")),
-        ..FlowControl::default()
     });
 }

@@ -12,7 +12,7 @@ use super::walk::{Stop, Walker};
 use super::FORMAT;
 use crate::json::Fault;
 use crate::tables::Tables;
-use crate::{DecodeError, Input, Options, Source};
+use crate::{DecodeError, Input, Options, Severity, Source};
 use serde_json::Value;
 
 /// Traces of one document; a hostile file cannot make the list of headers long.
@@ -23,6 +23,8 @@ const MAX_TRACES: usize = 1 << 10;
 struct Headers {
     file: serde_json::Map<String, Value>,
     traces: Vec<(serde_json::Map<String, Value>, Option<String>)>,
+    /// Traces beyond [`MAX_TRACES`].
+    left_out: u64,
 }
 
 pub(super) fn decode(
@@ -38,6 +40,12 @@ pub(super) fn decode(
             "it is a JSON document without traces",
         ));
     }
+    tables.stats.add(
+        "traces_left_out",
+        headers.left_out,
+        Severity::DataLoss,
+        "more traces than are read of one file: the connections of the last ones are missing",
+    );
     let file_title = file.title.clone();
     let mut decoder = Decoder::new(options, file, "JSON", tables);
     let mut traces = headers.traces.into_iter();
@@ -82,7 +90,7 @@ pub(super) fn decode(
 fn headers(input: &Input) -> Result<Headers, DecodeError> {
     let mut headers = Headers::default();
     let mut file = serde_json::Map::new();
-    let traces = &mut headers.traces;
+    let (traces, left_out) = (&mut headers.traces, &mut headers.left_out);
     let mut event = Event::default();
     let mut walker = Walker::new(input.open()?);
     let outcome = walker.traces(|walker, key, value| {
@@ -91,6 +99,7 @@ fn headers(input: &Input) -> Result<Headers, DecodeError> {
             return Ok(());
         }
         if traces.len() == MAX_TRACES {
+            *left_out += 1;
             return walker.skip();
         }
         traces.push(Default::default());

@@ -2,7 +2,7 @@
 //! One event, read in one pass whatever the order of its members: packets with all their frames, and of every other
 //! event its members as they are written, for whoever knows what they mean.
 
-use super::frame::{read_raw, Frame};
+use super::frame::{read_raw, Frame, Store};
 use super::names::packet_type;
 use crate::json::{Fault, Kind, Reader, Span};
 
@@ -46,6 +46,17 @@ pub(super) enum TimeKind {
     Delta,
 }
 
+impl TimeKind {
+    /// What a single event says of its own time.
+    fn of(format: Option<&[u8]>) -> Option<Self> {
+        match format? {
+            b"relative_to_epoch" | b"relative" => Some(Self::Relative),
+            b"relative_to_previous_event" | b"delta" => Some(Self::Delta),
+            _ => None,
+        }
+    }
+}
+
 /// The members that become rows. It is used again for every event, so nothing of it is a borrow.
 #[derive(Default)]
 pub(super) struct Event {
@@ -58,11 +69,12 @@ pub(super) struct Event {
     /// Of what the event is about, without its header.
     pub payload_length: Option<u64>,
     pub frames: Vec<Frame>,
-    /// Acknowledged ranges of all frames.
-    pub ranges: Vec<(u64, u64)>,
+    /// What its frames have several of, and what is not read.
+    pub store: Store,
     /// Key and value of every other member of its data.
     pub members: Vec<(Span, Span)>,
     has_name: bool,
+    time_format: Option<TimeKind>,
 }
 
 /// A packet's header and size.
@@ -85,9 +97,11 @@ impl Event {
         self.packet = Packet::default();
         self.payload_length = None;
         self.frames.clear();
-        self.ranges.clear();
+        self.store.ranges.clear();
+        self.store.details.clear();
         self.members.clear();
         self.has_name = false;
+        self.time_format = None;
     }
 
     /// A member of the data.
@@ -106,6 +120,9 @@ impl Event {
         } else {
             self.read_object(reader)
         }?;
+        if let (Some(told), Some((kind, _))) = (self.time_format, &mut self.time) {
+            *kind = told;
+        }
         // The converters of old drafts end a trace with an empty event.
         let is_empty = is_array && reader.text().get(start..reader.position()) == Some(b"[]");
         if self.has_name || is_empty {
@@ -120,6 +137,10 @@ impl Event {
         while let Some(key) = reader.next_key(&mut inside)? {
             let field = match key {
                 b"time" => Field::Time(TimeKind::AsTheTraceSays),
+                b"time_format" => {
+                    self.time_format = TimeKind::of(reader.optional_string()?);
+                    continue;
+                }
                 b"name" => Field::Name,
                 b"data" => Field::Data,
                 _ => match Field::of(key) {
@@ -128,6 +149,9 @@ impl Event {
                     field => field,
                 },
             };
+            if field == Field::Other {
+                self.store.unread.count(b"event", key);
+            }
             self.read_field(reader, field)?;
         }
         Ok(())
@@ -171,6 +195,8 @@ impl Event {
 
     fn read_data(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         if reader.kind()? != Kind::Object {
+            // The event stays, with nothing said of it.
+            reader.impossible += u64::from(reader.peek()? != b'n');
             return reader.skip().map(drop);
         }
         let mut inside = reader.enter(b'{')?;
@@ -199,7 +225,10 @@ impl Event {
         }
         let mut inside = reader.enter(b'{')?;
         while let Some(key) = reader.next_key(&mut inside)? {
-            self.packet.read_member(reader, key)?;
+            // Connections are named after it, but no row has it.
+            if !self.packet.read_member(reader, key)? || key == b"dcid" {
+                self.store.unread.count(b"header", key);
+            }
         }
         Ok(())
     }
@@ -207,7 +236,7 @@ impl Event {
     fn read_frames(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         let mut inside = reader.enter(b'[')?;
         while reader.next_item(&mut inside)? {
-            let frame = Frame::read(reader, &mut self.ranges)?;
+            let frame = Frame::read(reader, &mut self.store)?;
             self.frames.push(frame);
         }
         Ok(())
@@ -216,7 +245,13 @@ impl Event {
 
 impl Packet {
     /// One member of a header; aioquic and the first drafts write some of them beside it.
-    pub(super) fn read_member(&mut self, reader: &mut Reader<'_>, key: &[u8]) -> Result<(), Fault> {
+    ///
+    /// False for one that is not read.
+    pub(super) fn read_member(
+        &mut self,
+        reader: &mut Reader<'_>,
+        key: &[u8],
+    ) -> Result<bool, Fault> {
         match key {
             b"packet_type" | b"type" => {
                 self.packet_type = reader.optional_string()?.and_then(packet_type);
@@ -225,8 +260,11 @@ impl Packet {
             b"packet_size" => self.length = reader.unsigned()?.filter(|size| *size > 0),
             b"key_phase_bit" => self.key_phase = reader.boolean()?,
             b"dcid" => self.dcid = reader.optional_text()?,
-            _ => drop(reader.skip()?),
+            _ => {
+                reader.skip()?;
+                return Ok(false);
+            }
         }
-        Ok(())
+        Ok(true)
     }
 }

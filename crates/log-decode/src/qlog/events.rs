@@ -7,6 +7,7 @@ use super::context::{dispatch, Context, Followed, IMPOSSIBLE};
 use super::dialect::Writer;
 use super::event::{Event, Field};
 use super::header::{FileHeader, TraceHeader};
+use super::unread::{members_read, Unread, TRIGGER};
 use crate::json::{Fault, Reader};
 use crate::tables::Tables;
 use crate::{Clock as Placed, End, Options, Severity, Source};
@@ -25,6 +26,7 @@ pub(super) struct Decoder<'t> {
     resolution_ns: u64,
     placed: Placed,
     event: Event,
+    unread: Unread,
     tables: &'t mut Tables,
 }
 
@@ -38,6 +40,8 @@ struct Trace {
     /// What a length of time is multiplied by to be milliseconds.
     to_ms: f64,
     connections: Connections,
+    /// Events that were read.
+    events: u64,
 }
 
 impl<'t> Decoder<'t> {
@@ -58,6 +62,7 @@ impl<'t> Decoder<'t> {
             resolution_ns: 1,
             placed: Placed::Monotonic,
             event: Event::default(),
+            unread: Unread::default(),
             tables,
         }
     }
@@ -116,6 +121,7 @@ impl<'t> Decoder<'t> {
             clock: Clock::new(header, self.options.realtime_minus_monotonic_ns),
             to_ms: 10_f64.powi(exponent - 6),
             connections: Connections::default(),
+            events: 0,
         });
     }
 
@@ -141,6 +147,15 @@ impl<'t> Decoder<'t> {
             return;
         };
         trace.connections.finish(trace.ends, self.tables);
+        if trace.events == 0 {
+            self.tables.count(
+                "empty_trace",
+                Severity::DataLoss,
+                "a trace without any event that could be read: nothing is known of its connection",
+            );
+        }
+        self.unread.finish(self.tables);
+        self.event.store.unread.finish(self.tables);
         let has_rows = [
             ("cc_states", self.tables.cc_states.is_empty()),
             ("timers", self.tables.timers.is_empty()),
@@ -291,6 +306,18 @@ impl<'t> Decoder<'t> {
             to_ms: trace.to_ms,
         };
         dispatch(&context, &mut followed.1, tables);
+        trace.events += 1;
+        if let Some(read) = members_read(short) {
+            if event.trigger.is_some() && !read.contains(&TRIGGER) {
+                self.unread.count(short, TRIGGER);
+            }
+            for (key, _) in &event.members {
+                let key = key.of(text);
+                if !read.contains(&key) {
+                    self.unread.count(short, key);
+                }
+            }
+        }
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 //! One frame of a packet, in the words of any dialect.
 
 use super::names::FrameType;
+use super::unread::Unread;
 use crate::json::{Fault, Kind, Reader, Span};
 
 /// One frame; what a dialect calls its fields is settled here.
@@ -20,28 +21,61 @@ pub(super) struct Frame {
     pub ack_delay: Option<f64>,
     /// The counts of ECT(0), ECT(1) and CE.
     pub ecn: [Option<u64>; 3],
-    /// Where its ranges stand in [`Event::ranges`].
+    /// Where its ranges stand in [`Store::ranges`].
     pub ranges: (u32, u32),
+    /// Where its other members stand in [`Store::details`].
+    pub details: (u32, u32),
+    /// Whether `unidirectional` is told, and not merely not said.
+    pub stream_type_told: bool,
+}
+
+/// What frames of one event have several of.
+#[derive(Default)]
+pub(super) struct Store {
+    /// Acknowledged ranges.
+    pub ranges: Vec<(u64, u64)>,
+    /// qlog's name, and the value, of a member that no column holds.
+    pub details: Vec<(&'static str, Span)>,
+    /// Members that are not read.
+    pub unread: Unread,
+}
+
+/// Members of frames that go into the column `detail`, by the draft's names.
+fn detail_name(key: &[u8]) -> Option<&'static str> {
+    Some(match key {
+        b"final_size" => "final_size",
+        b"reliable_size" => "reliable_size",
+        b"retire_prior_to" => "retire_prior_to",
+        b"connection_id" => "connection_id",
+        b"error_space" => "error_space",
+        b"reason" => "reason",
+        b"reason_bytes" => "reason_bytes",
+        b"trigger_frame_type" => "trigger_frame_type",
+        b"data" => "data",
+        _ => return None,
+    })
 }
 
 impl Frame {
-    pub(super) fn read(
-        reader: &mut Reader<'_>,
-        ranges: &mut Vec<(u64, u64)>,
-    ) -> Result<Self, Fault> {
+    pub(super) fn read(reader: &mut Reader<'_>, store: &mut Store) -> Result<Self, Fault> {
+        let start = position(&store.details);
         let mut frame = Self::default();
         // The whole frame, which OpenSSL gives beside the length of its data.
         let mut whole = None;
-        let mut error = None;
+        let (mut error, mut name, mut type_number) = (None, None, None);
         let mut inside = reader.enter(b'{')?;
         while let Some(key) = reader.next_key(&mut inside)? {
             match key {
                 b"frame_type" => {
+                    reader.impossible += u64::from(reader.peek()? != b'"');
                     if let Some(name) = reader.optional_text()? {
                         let text = name.of(reader.text());
                         frame.kind = FrameType::of(text);
                         frame.name = name;
                         frame.unidirectional |= text.ends_with(b"uni") || text.ends_with(b"unidir");
+                        frame.stream_type_told |= frame.unidirectional
+                            || text.ends_with(b"bidi")
+                            || text.ends_with(b"bidir");
                     }
                 }
                 b"stream_id" | b"id" => frame.stream_id = reader.unsigned()?,
@@ -57,7 +91,7 @@ impl Frame {
                 b"ect0" => frame.ecn[0] = reader.unsigned()?,
                 b"ect1" => frame.ecn[1] = reader.unsigned()?,
                 b"ce" => frame.ecn[2] = reader.unsigned()?,
-                b"acked_ranges" => frame.ranges = read_ranges(reader, ranges)?,
+                b"acked_ranges" => frame.ranges = read_ranges(reader, &mut store.ranges)?,
                 b"maximum" | b"limit" | b"maximum_data" | b"max_streams" | b"data_limit"
                 | b"stream_limit" | b"sequence_number" | b"sequence" => {
                     frame.value = reader.unsigned()?;
@@ -71,17 +105,40 @@ impl Frame {
                     }
                 }
                 b"stream_type" => {
-                    frame.unidirectional |= reader
-                        .optional_string()?
-                        .is_some_and(|name| name.starts_with(b"uni"));
+                    let name = reader.optional_string()?.unwrap_or_default();
+                    frame.unidirectional |= name.starts_with(b"uni");
+                    frame.stream_type_told |= name.starts_with(b"uni") || name.starts_with(b"bi");
                 }
-                _ => drop(reader.skip()?),
+                b"frame_type_bytes" | b"frame_type_value" | b"raw_frame_type" => {
+                    type_number = reader.unsigned()?;
+                }
+                b"error" => name = reader.optional_text()?,
+                key => match detail_name(key) {
+                    Some(name) => {
+                        let value = reader.value()?;
+                        store.details.push((name, value));
+                    }
+                    None => {
+                        store.unread.count(b"frame", key);
+                        reader.skip()?;
+                    }
+                },
             }
         }
-        frame.value = frame.value.or(error);
+        // The number of a frame whose type has no name.
+        let unnamed = type_number.filter(|_| frame.kind == FrameType::Unknown);
+        frame.value = frame.value.or(error).or(unnamed);
         frame.length = frame.length.or(whole);
+        if let Some(name) = name.filter(|_| frame.value.is_none()) {
+            store.details.push(("error", name));
+        }
+        frame.details = (start, position(&store.details));
         Ok(frame)
     }
+}
+
+fn position<T>(stored: &[T]) -> u32 {
+    u32::try_from(stored.len()).unwrap_or(u32::MAX)
 }
 
 /// `length` and `payload_length` of what is there in bytes.
@@ -100,7 +157,6 @@ pub(super) fn read_raw(reader: &mut Reader<'_>) -> Result<(Option<u64>, Option<u
 
 /// `[n]`, `[first, last]` or plain `n`, any number of them; where they stand in `ranges`.
 fn read_ranges(reader: &mut Reader<'_>, ranges: &mut Vec<(u64, u64)>) -> Result<(u32, u32), Fault> {
-    let position = |ranges: &Vec<_>| u32::try_from(ranges.len()).unwrap_or(u32::MAX);
     let start = position(ranges);
     if reader.kind()? != Kind::Array {
         // Some write one range as text.

@@ -112,6 +112,8 @@ impl Http {
                 "error_code",
                 "prioritized_element_id",
                 "stream_id",
+                "frame_type_bytes",
+                "frame_type_value",
             ]
             .iter()
             .find_map(|key| unsigned(&frame[*key])),

@@ -8,6 +8,7 @@
 //! Sources: draft-marx-qlog-main-schema-00 to -02, draft-ietf-quic-qlog-main-schema-00 to -12,
 //! draft-ietf-quic-qlog-quic-events-00 to -12, draft-ietf-quic-qlog-h3-events-00 to -12, RFC 7464.
 
+mod blocked;
 mod clock;
 mod connection;
 mod context;
@@ -29,6 +30,7 @@ mod resolution;
 mod rest;
 mod sequence;
 mod streams;
+mod unread;
 mod walk;
 
 use crate::json::{Reader, Window};

@@ -5,10 +5,13 @@ use super::context::{Context, State};
 use super::event::Packet as Header;
 use super::frame::Frame;
 use super::names::{packet_type, packet_type_of_space, FrameType};
-use crate::json::Reader;
+use crate::json::{number, Reader};
 use crate::tables::{Ack, FlowControl, Frame as FrameRow, Packet, Tables};
+use serde_json::Value;
 
 const QUIC: &str = "quic";
+/// Longer members of a frame are left out of the column `detail`.
+const MAX_DETAIL_BYTES: usize = 1024;
 
 /// What a packet event says of the packet, in its header or, in some dialects, beside it.
 struct Whole {
@@ -101,14 +104,69 @@ pub(super) fn packet(
         packet_type: packet.packet_type,
         packet_number: packet.number,
     };
-    for frame in &event.frames {
-        row.push(frame, context, tables);
-        if frame.kind == FrameType::Ack {
-            row.push_ranges(frame, context, state, tables);
-        } else if counts {
-            row.follow(frame, context, state, tables);
-        }
+    row.push_all(counts, context, state, tables);
+}
+
+/// `frames_created`, `frames_parsed`: frames that are told of without their packet.
+pub(super) fn frames(
+    kind: &'static str,
+    context: &Context<'_>,
+    state: &mut State<'_>,
+    tables: &mut Tables,
+) {
+    let sent = kind == "sent";
+    let numbers = context.event.member(context.text, b"packet_numbers");
+    let numbers: Option<Vec<u64>> =
+        numbers.and_then(|list| serde_json::from_slice(list.of(context.text)).ok());
+    let row = Row {
+        kind,
+        direction: if sent {
+            context.who.outbound
+        } else {
+            context.who.inbound
+        },
+        packet_type: None,
+        // Of several packets no single one carries the frames.
+        packet_number: numbers.and_then(|numbers| match numbers[..] {
+            [number] => Some(number),
+            _ => None,
+        }),
+    };
+    row.push_all(true, context, state, tables);
+}
+
+/// What a frame says that no other column holds.
+fn detail(frame: &Frame, context: &Context<'_>) -> Option<String> {
+    let (start, end) = frame.details;
+    let told = (context.event.store.details).get(start as usize..end as usize)?;
+    let limits_streams = matches!(
+        frame.kind,
+        FrameType::MaxStreams | FrameType::StreamsBlocked
+    );
+    let stream_type = if frame.unidirectional {
+        "unidirectional"
+    } else {
+        "bidirectional"
+    };
+    let mut members = serde_json::Map::new();
+    if limits_streams && frame.stream_type_told {
+        members.insert("stream_type".into(), stream_type.into());
     }
+    for (name, value) in told {
+        let text = context.text(*value);
+        let value = match *name {
+            "final_size" | "reliable_size" | "retire_prior_to" => {
+                number::unsigned(text.as_bytes()).map(Value::from)
+            }
+            _ if text.len() > MAX_DETAIL_BYTES || matches!(text.as_ref(), "null" | "") => None,
+            // 0.3 calls them `transport_error` and `application_error`.
+            "error_space" => Some(text.trim_end_matches("_error").into()),
+            "connection_id" | "data" | "reason_bytes" => Some(text.to_ascii_lowercase().into()),
+            _ => Some(text.as_ref().into()),
+        };
+        members.extend(value.map(|value| ((*name).to_owned(), value)));
+    }
+    (!members.is_empty()).then(|| Value::Object(members).to_string())
 }
 
 /// The packet that carries a frame.
@@ -120,6 +178,24 @@ struct Row {
 }
 
 impl Row {
+    /// The event's frames; `counts`: they were sent or received, and so have effects.
+    fn push_all(
+        &self,
+        counts: bool,
+        context: &Context<'_>,
+        state: &mut State<'_>,
+        tables: &mut Tables,
+    ) {
+        for frame in &context.event.frames {
+            self.push(frame, context, tables);
+            if frame.kind == FrameType::Ack {
+                self.push_ranges(frame, context, state, tables);
+            } else if counts {
+                self.follow(frame, context, state, tables);
+            }
+        }
+    }
+
     fn push(&self, frame: &Frame, context: &Context<'_>, tables: &mut Tables) {
         let own;
         let frame_type = match frame.kind {
@@ -147,6 +223,7 @@ impl Row {
             length_bytes: frame.length,
             fin: frame.fin,
             value: frame.value,
+            detail: detail(frame, context).as_deref(),
         });
     }
 
@@ -164,7 +241,7 @@ impl Row {
             .filter(|_| is_time)
             .map(|delay| delay * to_us);
         let (start, end) = frame.ranges;
-        let ranges = context.event.ranges.get(start as usize..end as usize);
+        let ranges = context.event.store.ranges.get(start as usize..end as usize);
         for &(first, last) in ranges.unwrap_or_default() {
             if self.kind == "received" {
                 state

@@ -4,7 +4,11 @@
 use super::context::Context;
 use super::handshake;
 use super::losses::Who;
+use crate::json::Span;
 use crate::tables::{FlowControl, Parameter, Tables};
+use crate::Severity;
+use serde_json::Value;
+use std::fmt::Write;
 
 /// Whether the members of an event go to the table `parameters`.
 pub(super) fn holds(name: &[u8]) -> bool {
@@ -21,6 +25,16 @@ pub(super) fn holds(name: &[u8]) -> bool {
             | b"connection_close"
             | b"ALPN_update"
             | b"transport_parameters_update"
+            | b"server_listening"
+            | b"connection_id_updated"
+            | b"connection_id_update"
+            | b"spin_bit_updated"
+            | b"spin_bit_update"
+            | b"tuple_assigned"
+            | b"path_assigned"
+            | b"mtu_updated"
+            | b"migration_state_updated"
+            | b"ecn_state_updated"
     )
 }
 
@@ -39,6 +53,7 @@ pub(super) fn all(context: &Context<'_>, tables: &mut Tables) {
     let event = match (context.name, namespace) {
         (b"parameters_set", Some(b"recovery:")) => "recovery_parameters_set".into(),
         (b"parameters_set", Some(b"http:" | b"h3:" | b"http3:")) => "settings".into(),
+        (b"parameters_restored", Some(b"http:" | b"h3:" | b"http3:")) => "settings_restored".into(),
         _ => String::from_utf8_lossy(context.name),
     };
     let mut name = match &owner {
@@ -52,8 +67,12 @@ pub(super) fn all(context: &Context<'_>, tables: &mut Tables) {
             continue;
         }
         name.truncate(stem);
+        if key == "unknown_parameters" {
+            unknown(&mut name, *value, context, tables);
+            continue;
+        }
         name.push_str(match event.as_ref() {
-            "settings" => setting(&key),
+            "settings" | "settings_restored" => setting(&key),
             "connection_started" => end(&key, context.who),
             _ => &key,
         });
@@ -65,11 +84,54 @@ pub(super) fn all(context: &Context<'_>, tables: &mut Tables) {
             value: &context.text(*value),
         });
     }
+    if let Some(trigger) = context.trigger() {
+        name.truncate(stem);
+        name.push_str("trigger");
+        tables.parameters.push(Parameter {
+            vantage: context.who.vantage,
+            connection: Some(context.who.connection),
+            time_ns: context.time_ns,
+            name: &name,
+            value: &trigger,
+        });
+    }
     if event == "parameters_set" {
         if let Some(owner) = owner {
             first_limits(&owner, context, tables);
         }
     }
+}
+
+/// Parameters that the program has no name for: each by its number, with its value in hexadecimal.
+fn unknown(name: &mut String, list: Span, context: &Context<'_>, tables: &mut Tables) {
+    let stem = name.len();
+    let Ok(listed) = serde_json::from_slice::<Vec<Value>>(list.of(context.text)) else {
+        return count_impossible(tables);
+    };
+    for parameter in listed {
+        let Some(id) = parameter["id"].as_u64() else {
+            count_impossible(tables);
+            continue;
+        };
+        name.truncate(stem);
+        // Writing to a string does not fail.
+        let _ = write!(name, "{id:#x}");
+        tables.parameters.push(Parameter {
+            vantage: context.who.vantage,
+            connection: Some(context.who.connection),
+            time_ns: context.time_ns,
+            name,
+            value: parameter["value"].as_str().unwrap_or_default(),
+        });
+    }
+}
+
+fn count_impossible(tables: &mut Tables) {
+    tables.count(
+        "impossible_value",
+        Severity::Notice,
+        super::context::IMPOSSIBLE,
+    );
 }
 
 /// Which end `local` and `remote` are; what they stand for where the log does not say whose it is.
@@ -104,6 +166,9 @@ fn first_limits(owner: &str, context: &Context<'_>, tables: &mut Tables) {
         ("initial_max_streams_uni", "streams_uni"),
     ] {
         let Some(limit) = context.unsigned(parameter) else {
+            if context.member(parameter).is_some() {
+                count_impossible(tables);
+            }
             continue;
         };
         tables.flow_control.push(FlowControl {
@@ -167,6 +232,7 @@ pub(super) fn connection_state(context: &Context<'_>, tables: &mut Tables) {
                 tables,
             );
         }
+        // What else a state may be is told by packets and by other events.
         Some("handshake_confirmed") => {
             handshake::said(
                 "handshake_confirmed",

@@ -13,14 +13,14 @@ macro_rules! names_without_table {
 
 /// Events that the drafts define and no table holds, and the names under which they are counted; in order.
 const EVENTS_WITHOUT_TABLE: &[(&str, &str)] = names_without_table! {
-    app_idle_update app_limited_update connection_id_update connection_id_updated connection_migrated
-    connection_retried connection_state_updated data_moved datagram_data_moved datagram_dropped
-    datagram_received datagram_sent datagrams_received datagrams_sent ecn_state_updated frames_processed
-    l4s_weight_update marked_for_retransmit message migration_state_updated mtu_updated
-    network_path_model_update pacing_metric_update pacing_observation packet_ack packets_lost path_assigned
-    path_validated push_resolved server_listening spin_bit_update spin_bit_updated stream_data_moved
-    stream_priority_updated stream_state_update stream_state_updated transport_state_update transport_summary
-    tuple_assigned udp_datagram_dropped udp_datagrams_received udp_datagrams_sent
+    capsule_created capsule_parsed connection_migrated connection_migration connection_retried
+    connection_state_updated data_moved datagram_created datagram_data_moved datagram_dropped datagram_parsed
+    datagram_received datagram_sent datagrams_received datagrams_sent debug error frames_processed info
+    l4s_weight_update loss_alarm marked_for_retransmit marker message network_path_model_update
+    pacing_metric_update pacing_observation packet_ack packets_acked packets_lost path_validated path_validation
+    priority_update push_resolved request_over_stream scenario stream_data_moved stream_priority_updated
+    stream_state_update stream_state_updated transport_state_update transport_summary udp_datagram_dropped
+    udp_datagrams_received udp_datagrams_sent verbose warning
 };
 
 pub(super) fn count(context: &Context<'_>, tables: &mut Tables) {
@@ -44,6 +44,32 @@ pub(super) fn count(context: &Context<'_>, tables: &mut Tables) {
         );
     }
 }
+
+/// Members of a frame of HTTP/3 that rows are made of.
+const FRAME_MEMBERS: [&str; 22] = [
+    "frame_type",
+    "raw",
+    "length",
+    "byte_length",
+    "headers",
+    "header_fields",
+    "fields",
+    "settings",
+    "priority_field_value",
+    "new",
+    "priority",
+    "id",
+    "push_id",
+    "error_code",
+    "prioritized_element_id",
+    "element_id",
+    "stream_id",
+    "frame_type_bytes",
+    "frame_type_value",
+    "origin_entries",
+    "payload_length",
+    "frame_type_raw",
+];
 
 /// `frame_created`, `frame_parsed` of HTTP/3.
 pub(super) fn http_frame(
@@ -69,6 +95,16 @@ pub(super) fn http_frame(
         frame_length: context.event.packet.length,
         frame: &frame,
     };
+    for (name, _) in frame.as_object().into_iter().flatten() {
+        if !FRAME_MEMBERS.contains(&name.as_str()) {
+            let name: String = name.chars().take(48).collect();
+            tables.stats.count(
+                format!("not_read:http3_frame.{name}"),
+                Severity::Info,
+                "a member of a record that no column of a table holds",
+            );
+        }
+    }
     state.http.frame(&event, context.who, tables);
 }
 
@@ -83,7 +119,7 @@ pub(super) fn stream_type(context: &Context<'_>, state: &mut State<'_>, tables: 
         Some("request" | "data") => "request",
         Some("qpack_encoder" | "qpack_encode") => "qpack_encoder",
         Some("qpack_decoder" | "qpack_decode") => "qpack_decoder",
-        _ => return,
+        _ => return count(context, tables),
     };
     if let Some(id) = context.unsigned("stream_id") {
         state.streams.kind(id, kind, context.who, tables);

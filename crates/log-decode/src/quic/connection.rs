@@ -14,14 +14,20 @@ use super::recovery::Recovery;
 use super::rows::Row;
 use super::sent_packets::Content;
 use super::streams::Streams;
+use super::trial::FAR;
 use super::wire::{hex, ConnectionId};
 use crate::http::h3;
 use crate::tables::{Packet, Tables};
-use crate::tls::keylog::KeyLog;
+use crate::tls::keylog::{KeyLog, Random};
 use crate::tls::Reader;
 use crate::{Direction, End, Severity};
 use serde_json::json;
 use std::rc::Rc;
+
+/// Packets of a late connection whose numbers are searched for, each way.
+const MAX_SEARCHES: u8 = 16;
+/// Connection ids that are told, each way.
+const MAX_DCIDS: usize = 64;
 
 /// Where a packet stands.
 #[derive(Clone, Copy)]
@@ -50,6 +56,16 @@ pub(super) struct Connection {
     pub(super) peers: Peers,
     /// Both hellos are made out.
     pub(super) hellos: [bool; 2],
+    /// The id that a Retry gave, until the client has used it: for Initial and 0-RTT packets.
+    retried: [Option<ConnectionId>; 2],
+    /// Its start is not in the capture.
+    is_late: bool,
+    /// An end has given connection ids for other paths than the first.
+    pub(super) has_paths: bool,
+    /// Attempts at a packet number each way that nothing leads to.
+    searches: [u8; 2],
+    /// What the packets each way have borne so far.
+    dcids: [Vec<ConnectionId>; 2],
 }
 
 impl Connection {
@@ -76,8 +92,41 @@ impl Connection {
             recovery: Recovery::default(),
             peers: Peers::default(),
             hellos: [false; 2],
+            retried: [None; 2],
+            is_late: false,
+            has_paths: false,
+            searches: [0; 2],
+            dcids: Default::default(),
             name: name.into(),
         }
+    }
+
+    /// A connection that the capture shows from later on; its addresses are its name.
+    pub(super) fn late(
+        name: &str,
+        version: Version,
+        vantage: Option<End>,
+        keys: KeyLog,
+        waiting: &Waiting,
+    ) -> Self {
+        let mut late = Self::new(version, ConnectionId::default(), vantage, keys, waiting);
+        late.name = name.into();
+        late.streams = Streams::new(h3::Connection::new(name.to_owned(), vantage), waiting);
+        late.is_late = true;
+        late
+    }
+
+    /// What a hello would have told.
+    pub(super) fn know(&mut self, random: Random, suite: u16, version: Version) {
+        self.keyring.random = Some(random);
+        self.keyring.choose(suite);
+        self.version = version;
+        self.is_late = true;
+    }
+
+    /// The next 1-RTT packet that goes `way` has about this number.
+    pub(super) fn expect_number(&mut self, way: Direction, number: u64) {
+        self.numbers[Space::Application as usize][way as usize].expect(number);
     }
 
     fn sealed<'b>(
@@ -123,6 +172,30 @@ impl Connection {
         self.keyring.open_short(self.version, sealed, buffer)
     }
 
+    /// The length of the connection id in a packet that goes `way`, where neither that nor its number can be told because the
+    /// start is not in the capture.
+    pub(super) fn find_late(
+        &mut self,
+        packet: &[u8],
+        way: Direction,
+        lengths: &[usize],
+        buffer: &mut Vec<u8>,
+    ) -> Option<usize> {
+        let largest = self.numbers[Space::Application as usize][way as usize].largest();
+        let searches = &mut self.searches[way as usize];
+        if !self.is_late || largest.is_some() || *searches >= MAX_SEARCHES {
+            return None;
+        }
+        *searches += 1;
+        let trial = self.keyring.trial(self.version, way)?;
+        let (id_bytes, number) = lengths.iter().find_map(|&id_bytes| {
+            let number = trial.number(packet, 1 + id_bytes, FAR, buffer)?;
+            Some((id_bytes, number))
+        })?;
+        self.expect_number(way, number);
+        Some(id_bytes)
+    }
+
     /// Whether `packet` is a Retry that answers this client.
     pub(super) fn is_retried_by(&self, version: Version, packet: &[u8]) -> bool {
         super::protection::retry_fits(version, &self.original_dcid, packet)
@@ -133,7 +206,8 @@ impl Connection {
         let name = Rc::clone(&self.name);
         let row = self.row(&name, at, Some(Kind::Retry.as_str()));
         push_packet(&row, at, None, None, tables);
-        for version in [Version::V1, Version::V2] {
+        self.retried = [Some(long.scid); 2];
+        for version in [long.version, Version::V1, Version::V2] {
             self.keyring.add_initial(version, &long.scid);
         }
         self.peers.learn(long.scid, End::Server);
@@ -190,11 +264,39 @@ impl Connection {
             self.version = long.version;
         }
         self.peers.learn(long.scid, at.way.sender());
+        if at.way == Direction::Up {
+            self.handshake.token_bytes = long.token.len();
+            self.after_retry(long, space, header.number, tables);
+        }
         // RFC 9001 section 4.9.1.
         if space == Space::Handshake && at.way == Direction::Up {
             self.recovery.discard(Space::Initial);
         }
         self.packet(at, long.kind.as_str(), space, header, payload, tables);
+    }
+
+    /// A client must not start its packet numbers again after a Retry (RFC 9000 section 17.2.5.3), and some do.
+    fn after_retry(&mut self, long: &Long<'_>, space: Space, number: u64, tables: &mut Tables) {
+        let Some(retried) = self
+            .retried
+            .get_mut(usize::from(long.kind == Kind::ZeroRtt))
+        else {
+            return;
+        };
+        if long.kind == Kind::Handshake || *retried != Some(long.dcid) {
+            return;
+        }
+        *retried = None;
+        let numbers = &mut self.numbers[space as usize][Direction::Up as usize];
+        if numbers.largest().is_some_and(|largest| number <= largest) {
+            *numbers = Numbers::default();
+            self.recovery.discard(space);
+            tables.count(
+                "packet_numbers_restarted",
+                Severity::Notice,
+                "clients that count packets anew after a Retry (RFC 9000 section 17.2.5.3 forbids it): numbers come twice",
+            );
+        }
     }
 
     /// A packet with a short header has been opened.
@@ -239,11 +341,11 @@ impl Connection {
                     row.frame(&frame, ack_delay.exponent, tables);
                     self.frame(&row, space, &frame, &mut content, tables);
                 }
-                Err(Stop::Unknown(_)) => {
-                    tables.count(
-                        "unknown_frame",
+                Err(Stop::Unknown(kind)) => {
+                    tables.stats.count(
+                        format!("unknown_frame:0x{kind:x}"),
                         Severity::DataLoss,
-                        "a frame of an extension that is not known: what follows it in its packet cannot be read",
+                        "frames of an extension that is not known, by their type: they and what follows them in their packets are not read",
                     );
                     break;
                 }
@@ -260,6 +362,20 @@ impl Connection {
         if self.vantage == Some(at.way.sender()) {
             self.recovery
                 .sent(&row, space, at.length_bytes, content, tables);
+        }
+    }
+
+    /// The Destination Connection ID that a packet bears: told where the sender takes another one than before.
+    pub(super) fn note_dcid(&mut self, at: At, dcid: ConnectionId, tables: &mut Tables) {
+        let borne = &mut self.dcids[at.way as usize];
+        if borne.contains(&dcid) || borne.len() >= MAX_DCIDS {
+            return;
+        }
+        borne.push(dcid);
+        if borne.len() > 1 {
+            let end = at.way.reverse().sender().as_str();
+            let name = format!("connection_id_updated.{end}");
+            self.note_path(at, &name, &hex(dcid.as_bytes()), tables);
         }
     }
 

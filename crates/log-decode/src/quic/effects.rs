@@ -80,7 +80,9 @@ impl Connection {
                 self.streams.reset(row, id, error_code, tables);
             }
             Frame::StopSending { id, .. } => self.streams.stop_sending(row, id, tables),
-            Frame::Ack(ref ack) if self.vantage == Some(row.way.reverse().sender()) => {
+            Frame::Ack(ref ack) | Frame::PathAck { path: 0, ref ack }
+                if self.vantage == Some(row.way.reverse().sender()) =>
+            {
                 let AckDelay { exponent, max_ns } = self.ack_delay(space, row.way);
                 #[allow(
                     clippy::cast_possible_truncation,
@@ -96,6 +98,13 @@ impl Connection {
             } => {
                 self.peers.learn(id, row.way.sender());
                 self.peers.add_reset_token(reset_token);
+            }
+            Frame::Extension(extension) => {
+                if let Some((id, reset_token)) = extension.id {
+                    self.has_paths = true;
+                    self.peers.learn(id, row.way.sender());
+                    self.peers.add_reset_token(reset_token);
+                }
             }
             Frame::ConnectionClose {
                 application,

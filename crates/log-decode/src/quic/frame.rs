@@ -2,10 +2,12 @@
 //! Frames: RFC 9000 section 19, DATAGRAM (RFC 9221), `ACK_FREQUENCY` and `IMMEDIATE_ACK` (draft-ietf-quic-ack-frequency),
 //! `RESET_STREAM_AT` (draft-ietf-quic-reliable-stream-reset).
 
+mod extension;
 mod reading;
 
 use super::ack::Ack;
 use super::wire::ConnectionId;
+pub(super) use extension::Extension;
 pub(super) use reading::next;
 
 /// One frame; its data stays in the packet.
@@ -17,11 +19,17 @@ pub(super) enum Frame<'a> {
     },
     Ping,
     Ack(Ack<'a>),
+    /// An ACK of packets on one path.
+    PathAck {
+        path: u64,
+        ack: Ack<'a>,
+    },
     /// Also `RESET_STREAM_AT`.
     ResetStream {
         id: u64,
         error_code: u64,
-        at: bool,
+        final_size: u64,
+        reliable_size: Option<u64>,
     },
     StopSending {
         id: u64,
@@ -60,12 +68,13 @@ pub(super) enum Frame<'a> {
     },
     NewConnectionId {
         sequence: u64,
+        retire_prior_to: u64,
         id: ConnectionId,
         reset_token: [u8; 16],
     },
     RetireConnectionId(u64),
-    PathChallenge,
-    PathResponse,
+    PathChallenge([u8; 8]),
+    PathResponse([u8; 8]),
     ConnectionClose {
         application: bool,
         error_code: u64,
@@ -79,6 +88,7 @@ pub(super) enum Frame<'a> {
         sequence: u64,
     },
     ImmediateAck,
+    Extension(Extension),
 }
 
 /// Why the rest of a packet cannot be read.
@@ -96,8 +106,13 @@ impl Frame<'_> {
             Self::Padding { .. } => "padding",
             Self::Ping => "ping",
             Self::Ack(_) => "ack",
-            Self::ResetStream { at: false, .. } => "reset_stream",
-            Self::ResetStream { at: true, .. } => "reset_stream_at",
+            Self::PathAck { .. } => "path_ack",
+            Self::Extension(extension) => extension.name,
+            Self::ResetStream {
+                reliable_size: None,
+                ..
+            } => "reset_stream",
+            Self::ResetStream { .. } => "reset_stream_at",
             Self::StopSending { .. } => "stop_sending",
             Self::Crypto { .. } => "crypto",
             Self::NewToken { .. } => "new_token",
@@ -110,8 +125,8 @@ impl Frame<'_> {
             Self::StreamsBlocked { .. } => "streams_blocked",
             Self::NewConnectionId { .. } => "new_connection_id",
             Self::RetireConnectionId(_) => "retire_connection_id",
-            Self::PathChallenge => "path_challenge",
-            Self::PathResponse => "path_response",
+            Self::PathChallenge(_) => "path_challenge",
+            Self::PathResponse(_) => "path_response",
             Self::ConnectionClose { .. } => "connection_close",
             Self::HandshakeDone => "handshake_done",
             Self::Datagram { .. } => "datagram",
@@ -122,9 +137,13 @@ impl Frame<'_> {
 
     /// RFC 9002 section 2.
     pub(super) fn is_ack_eliciting(&self) -> bool {
-        !matches!(
-            self,
-            Self::Padding { .. } | Self::Ack(_) | Self::ConnectionClose { .. }
-        )
+        match self {
+            Self::Padding { .. }
+            | Self::Ack(_)
+            | Self::PathAck { .. }
+            | Self::ConnectionClose { .. } => false,
+            Self::Extension(extension) => extension.is_ack_eliciting,
+            _ => true,
+        }
     }
 }

@@ -18,7 +18,8 @@ pub fn packets(input: &[u8], tables: &mut Tables) {
     };
     let mut talk = Talk {
         suite: 0x1301 + u16::from(about & 3),
-        version: [Version::V1, Version::V2][usize::from(about >> 2 & 1)],
+        version: [Version::V1, Version::V2, Version::V1, Version::Draft(29)]
+            [usize::from(about >> 2 & 1 | about >> 5 & 2)],
         ..Talk::new()
     };
     let vantage = [None, None, Some(End::Client), Some(End::Server)][usize::from(about >> 3 & 3)];

@@ -20,6 +20,8 @@ pub(super) struct Handshake {
     streams: [[Reassembly; 2]; 3],
     messages: [Messages; 3],
     round_trips: RoundTrips,
+    /// Of the Initial packet that is being read.
+    pub(super) token_bytes: usize,
 }
 
 impl Handshake {
@@ -29,6 +31,7 @@ impl Handshake {
             streams: [(); 3].map(|()| [stream(), stream()]),
             messages: <[Messages; 3]>::default(),
             round_trips: RoundTrips::default(),
+            token_bytes: 0,
         }
     }
 
@@ -46,7 +49,10 @@ impl Handshake {
         stream.insert(offset, data, |bytes| messages.feed(row.way, bytes));
         let mut contents = Vec::new();
         while let Some(message) = self.messages[space as usize].next(row.way) {
-            let content = message.content();
+            let mut content = message.content();
+            if let Content::ClientHello(hello) = &mut content {
+                hello.token_bytes = (self.token_bytes > 0).then_some(self.token_bytes);
+            }
             let (step, detail) = (message.step(&content), content.detail());
             self.step(
                 row,

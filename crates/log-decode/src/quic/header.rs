@@ -9,6 +9,8 @@ use crate::tls::Reader;
 pub(super) enum Version {
     V1,
     V2,
+    /// The drafts from 29 to 34 of version 1, which differ from it in what Initial packets are protected by alone.
+    Draft(u8),
 }
 
 impl Version {
@@ -16,6 +18,7 @@ impl Version {
         match number {
             1 => Some(Self::V1),
             0x6b33_43cf => Some(Self::V2),
+            0xff00_001d..=0xff00_0022 => u8::try_from(number & 0xff).ok().map(Self::Draft),
             _ => None,
         }
     }
@@ -25,6 +28,12 @@ impl Version {
         match self {
             Self::V1 => "00000001",
             Self::V2 => "6b3343cf",
+            Self::Draft(29) => "ff00001d",
+            Self::Draft(30) => "ff00001e",
+            Self::Draft(31) => "ff00001f",
+            Self::Draft(32) => "ff000020",
+            Self::Draft(33) => "ff000021",
+            Self::Draft(_) => "ff000022",
         }
     }
 }
@@ -101,10 +110,15 @@ impl<'a> Header<'a> {
         let Some(version) = Version::of(version) else {
             return Some(Self::OtherVersion { version, dcid });
         };
-        let kind = match (first >> 4 & 3, version) {
-            (0, Version::V1) | (1, Version::V2) => Kind::Initial,
-            (1, Version::V1) | (2, Version::V2) => Kind::ZeroRtt,
-            (2, Version::V1) | (3, Version::V2) => Kind::Handshake,
+        // Version 2 counts from one on, and Retry is what is left (RFC 9369 section 3.2).
+        let type_bits = match version {
+            Version::V2 => (first >> 4).wrapping_sub(1) & 3,
+            Version::V1 | Version::Draft(_) => first >> 4 & 3,
+        };
+        let kind = match type_bits {
+            0 => Kind::Initial,
+            1 => Kind::ZeroRtt,
+            2 => Kind::Handshake,
             _ => Kind::Retry,
         };
         let mut long = Long {

@@ -3,6 +3,7 @@
 
 use super::header::{Kind, Long, Version};
 use super::protection::{next_secret, HeaderKey, PacketKeys, PayloadKey, Unprotected, TAG_BYTES};
+use super::trial::Trial;
 use super::wire::ConnectionId;
 use crate::tls::keylog::{KeyLog, Label, Random, Secret};
 use crate::tls::suite::Suite;
@@ -24,7 +25,7 @@ pub(super) enum Opening {
     /// It has others for this connection, but not the one of 0-RTT.
     NoEarlyKeys,
     /// The server chose a cipher suite that cannot be opened.
-    NoSuite,
+    NoSuite(Option<u16>),
     /// There are keys, and they do not fit. `proven`: they have fitted before.
     Failed { proven: bool },
 }
@@ -144,7 +145,7 @@ impl Keyring {
             return Opening::NoKeys;
         };
         let Some(suites) = suites(self.suite, &secret) else {
-            return Opening::NoSuite;
+            return Opening::NoSuite(self.suite);
         };
         for suite in suites {
             if let Some(mut phases) = Phases::new(suite, version, secret) {
@@ -157,6 +158,15 @@ impl Keyring {
             }
         }
         Opening::Failed { proven: false }
+    }
+
+    /// What may open 1-RTT packets of which nothing but the direction is known.
+    pub(super) fn trial(&self, version: Version, way: Direction) -> Option<Trial> {
+        let secret = self.secret(match way {
+            Direction::Up => Label::ClientTraffic,
+            Direction::Down => Label::ServerTraffic,
+        })?;
+        Trial::new(self.suite?, version, &secret)
     }
 
     fn secret(&self, label: Label) -> Option<Secret> {
@@ -192,7 +202,7 @@ fn open_with(
         return Opening::NoKeys;
     };
     let Some(suites) = suites(suite, &secret) else {
-        return Opening::NoSuite;
+        return Opening::NoSuite(suite);
     };
     for keys in suites.filter_map(|suite| PacketKeys::new(suite, version, &secret)) {
         if let Some(opened) = attempt(&keys, sealed, buffer) {
@@ -209,13 +219,21 @@ fn attempt(keys: &PacketKeys, sealed: Sealed<'_>, buffer: &mut Vec<u8>) -> Optio
     open_payload(&keys.payload, header, buffer)
 }
 
-fn unprotect(key: &HeaderKey, sealed: Sealed<'_>, buffer: &mut Vec<u8>) -> Option<Unprotected> {
+pub(super) fn unprotect(
+    key: &HeaderKey,
+    sealed: Sealed<'_>,
+    buffer: &mut Vec<u8>,
+) -> Option<Unprotected> {
     buffer.clear();
     buffer.extend_from_slice(sealed.bytes);
     key.unprotect(buffer, sealed.number_at, sealed.largest)
 }
 
-fn open_payload(key: &PayloadKey, header: Unprotected, buffer: &mut [u8]) -> Option<Opening> {
+pub(super) fn open_payload(
+    key: &PayloadKey,
+    header: Unprotected,
+    buffer: &mut [u8],
+) -> Option<Opening> {
     let end = buffer.len().checked_sub(TAG_BYTES)?;
     let (head, payload) = buffer.split_at_mut_checked(header.payload_at)?;
     key.open(header.number, head, payload)?;

@@ -56,6 +56,9 @@ impl Connections {
             .map(|(candidate, _)| candidate)
             .or(candidates.iter().next());
         self.unopened(datagram, owner, Some(name), end, tables);
+        if opening.is_none() && self.count_closed_version(datagram.path(), tables) {
+            return end.clamp(1, bytes.len());
+        }
         unopened::count(
             opening,
             datagram.is_cut() && long.end > bytes.len(),
@@ -83,14 +86,7 @@ impl Connections {
         };
         connection.peers.learn(long.dcid, End::Server);
         let (index, gone) = self.directory.insert(Box::new(connection));
-        if let Some(mut gone) = gone {
-            gone.finish(tables);
-            tables.count(
-                "too_many_connections",
-                Severity::Notice,
-                "more connections than are followed at a time: what comes late of the oldest is not opened",
-            );
-        }
+        Self::finish_oldest(gone, tables);
         let candidate = Candidate {
             index,
             way,
@@ -99,6 +95,18 @@ impl Connections {
         let at = datagram.at(way, packet.len());
         self.opened(candidate, datagram, at, Some(long), (header, end), tables);
         true
+    }
+
+    /// A connection had to go for a new one.
+    pub(super) fn finish_oldest(gone: Option<Box<Connection>>, tables: &mut Tables) {
+        if let Some(mut gone) = gone {
+            gone.finish(tables);
+            tables.count(
+                "too_many_connections",
+                Severity::DataLoss,
+                "more connections than are followed at a time: what comes late of the oldest is not opened",
+            );
+        }
     }
 
     fn retry(

@@ -19,6 +19,7 @@ mod header;
 mod keyring;
 mod long_packets;
 mod numbers;
+mod orphans;
 mod peers;
 mod protection;
 mod reassembly;
@@ -31,6 +32,7 @@ mod sent_packets;
 mod short_packets;
 mod streams;
 mod transport_parameters;
+mod trial;
 mod unopened;
 mod wire;
 
@@ -39,10 +41,13 @@ use crate::tls::keylog::KeyLog;
 use crate::{End, Severity};
 use connection::At;
 pub(crate) use datagram::UdpDatagram;
-use directory::{Candidate, Directory};
+use directory::{Candidate, Directory, Path};
+use hashing::HashMap;
 use header::{Header, Long};
+use orphans::Orphans;
 use protection::Unprotected;
 use reassembly::Waiting;
+use wire::ConnectionId;
 
 /// All connections of one capture.
 pub(crate) struct Connections {
@@ -50,6 +55,9 @@ pub(crate) struct Connections {
     vantage: Option<End>,
     directory: Directory,
     waiting: Waiting,
+    orphans: Orphans,
+    /// Pairs of addresses between which a version is spoken that is not opened.
+    closed_versions: HashMap<Path, u32>,
     /// The packet that is being opened.
     buffer: Vec<u8>,
 }
@@ -62,6 +70,8 @@ impl Connections {
             vantage,
             directory: Directory::default(),
             waiting: Waiting::default(),
+            orphans: Orphans::default(),
+            closed_versions: HashMap::default(),
             buffer: Vec::new(),
         }
     }
@@ -142,6 +152,11 @@ impl Connections {
                 }
             }
         }
+        let dcid = match long {
+            Some(long) => Some(long.dcid),
+            None => (self.buffer.get(1..=candidate.id_bytes)).and_then(ConnectionId::new),
+        };
+        connection.note_dcid(at, dcid.unwrap_or_default(), tables);
         let payload = self.buffer.get(header.payload_at..end).unwrap_or_default();
         match long {
             Some(long) => connection.long(at, long, header, payload, tables),

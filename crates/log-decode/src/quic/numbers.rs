@@ -17,6 +17,13 @@ impl Numbers {
         self.largest
     }
 
+    /// Numbers near this one come next: none has been seen.
+    pub(super) fn expect(&mut self, number: u64) {
+        if self.largest.is_none() {
+            self.largest = number.checked_sub(1);
+        }
+    }
+
     /// Take a number; false if it has been seen.
     pub(super) fn insert(&mut self, number: u64) -> bool {
         match self.largest {

@@ -24,7 +24,7 @@ struct Labels {
 
 fn labels(version: Version) -> Labels {
     match version {
-        Version::V1 => Labels {
+        Version::V1 | Version::Draft(_) => Labels {
             key: b"quic key",
             iv: b"quic iv",
             header_protection: b"quic hp",
@@ -146,12 +146,15 @@ impl HeaderKey {
 
 #[cfg(any(test, fuzzing))]
 impl HeaderKey {
-    /// Protect a header whose packet number takes four bytes.
-    pub(super) fn protect(&self, packet: &mut [u8], number_at: usize) {
+    /// Protect a header whose packet number takes so many bytes.
+    pub(super) fn protect(&self, packet: &mut [u8], number_at: usize, number_bytes: usize) {
         let sample = &packet[number_at + 4..][..SAMPLE_BYTES];
         let [mask, number_mask @ ..] = self.0.new_mask(sample).unwrap();
         packet[0] ^= mask & if packet[0] & 0x80 == 0 { 0x1f } else { 0x0f };
-        for (byte, mask) in packet[number_at..].iter_mut().zip(number_mask) {
+        for (byte, mask) in packet[number_at..][..number_bytes]
+            .iter_mut()
+            .zip(number_mask)
+        {
             *byte ^= mask;
         }
     }

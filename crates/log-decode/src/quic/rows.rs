@@ -6,6 +6,7 @@ use super::frame::Frame;
 use super::wire::hex;
 use crate::tables::{Ack as AckRow, FlowControl, Frame as FrameRow, Parameter, Tables};
 use crate::Direction;
+use serde_json::json;
 
 /// What all rows of one packet have in common.
 #[derive(Clone, Copy)]
@@ -80,12 +81,21 @@ impl Row<'_> {
             }
             | Frame::AckFrequency { sequence: value } => row.value = Some(value),
             Frame::Ack(ref ack) => self.ack(ack, ack_delay_exponent, tables),
+            Frame::PathAck { path, ref ack } => {
+                row.value = Some(path);
+                if path == 0 {
+                    self.ack(ack, ack_delay_exponent, tables);
+                }
+            }
+            Frame::Extension(extension) => row.value = extension.value,
             Frame::Ping
-            | Frame::PathChallenge
-            | Frame::PathResponse
+            | Frame::PathChallenge(_)
+            | Frame::PathResponse(_)
             | Frame::HandshakeDone
             | Frame::ImmediateAck => {}
         }
+        let detail = detail(frame);
+        row.detail = detail.as_deref();
         tables.frames.push(row);
         self.limit(frame, tables);
     }
@@ -208,4 +218,42 @@ pub(super) fn delay_us(delay: u64, exponent: u32) -> f64 {
     )]
     let delay = delay as f64;
     delay * f64::from(1_u32.checked_shl(exponent).unwrap_or(u32::MAX))
+}
+
+/// What a frame says beyond a number, in the words of qlog.
+fn detail(frame: &Frame<'_>) -> Option<String> {
+    let stream_type = |bidirectional| {
+        let name = if bidirectional {
+            "bidirectional"
+        } else {
+            "unidirectional"
+        };
+        json!({ "stream_type": name })
+    };
+    let told = match *frame {
+        Frame::ResetStream {
+            final_size,
+            reliable_size: None,
+            ..
+        } => json!({ "final_size": final_size }),
+        Frame::ResetStream {
+            final_size,
+            reliable_size: Some(reliable_size),
+            ..
+        } => json!({ "final_size": final_size, "reliable_size": reliable_size }),
+        Frame::MaxStreams { bidirectional, .. } | Frame::StreamsBlocked { bidirectional, .. } => {
+            stream_type(bidirectional)
+        }
+        Frame::NewConnectionId {
+            retire_prior_to,
+            ref id,
+            ..
+        } => json!({ "retire_prior_to": retire_prior_to, "connection_id": hex(id.as_bytes()) }),
+        Frame::PathChallenge(data) | Frame::PathResponse(data) => json!({ "data": hex(&data) }),
+        Frame::ConnectionClose { application, .. } => {
+            json!({ "error_space": if application { "application" } else { "transport" } })
+        }
+        _ => return None,
+    };
+    Some(told.to_string())
 }

@@ -26,6 +26,10 @@ pub(super) struct Talk {
     pub(super) random: [u8; 32],
     /// Key updates so far, by direction.
     pub(super) updates: [usize; 2],
+    /// How many bytes of packet numbers are sent.
+    pub(super) number_bytes: usize,
+    /// Of Initial packets.
+    pub(super) token: Vec<u8>,
 }
 
 #[derive(Clone, Copy)]
@@ -45,6 +49,8 @@ impl Talk {
             suite: 0x1301,
             random: RANDOM,
             updates: [0; 2],
+            number_bytes: 4,
+            token: Vec::new(),
         }
     }
 
@@ -54,6 +60,7 @@ impl Talk {
             ids: [self.ids[0].clone(), self.initial_dcid.clone()],
             initial_dcid: self.initial_dcid.clone(),
             version: self.version,
+            token: self.token.clone(),
             ..Self::new()
         }
     }
@@ -93,32 +100,35 @@ impl Talk {
             Direction::Up => (server, client),
             Direction::Down => (client, server),
         };
+        let number_bits = self.number_bytes as u8 - 1;
         let mut payload = payload.to_vec();
         payload.resize(payload.len().max(4), 0);
         let mut packet = if matches!(level, Level::Application) {
             let phase = (self.updates[way as usize] % 2) as u8 * 4;
-            [&[0x43 | phase][..], dcid].concat()
+            [&[0x40 | number_bits | phase][..], dcid].concat()
         } else {
             let (kind, version) = match self.version {
                 Version::V1 => (level as u8, [0, 0, 0, 1]),
+                Version::Draft(number) => (level as u8, [0xff, 0, 0, number]),
                 Version::V2 => (level as u8 + 1, [0x6b, 0x33, 0x43, 0xcf]),
             };
-            let first = 0xc3 | kind << 4;
+            let first = 0xc0 | number_bits | kind << 4;
             let ids = [&[dcid.len() as u8][..], dcid, &[scid.len() as u8], scid].concat();
-            let token: &[u8] = if matches!(level, Level::Initial) {
-                &[0]
+            let token = if matches!(level, Level::Initial) {
+                [&[self.token.len() as u8][..], &self.token].concat()
             } else {
-                &[]
+                Vec::new()
             };
-            let length = (payload.len() as u16 + 4 + 16) | 0x4000;
-            [&[first][..], &version, &ids, token, &length.to_be_bytes()].concat()
+            let length = (payload.len() + self.number_bytes + 16) as u16 | 0x4000;
+            [&[first][..], &version, &ids, &token, &length.to_be_bytes()].concat()
         };
         let number_at = packet.len();
-        packet.extend(number.to_be_bytes());
+        packet.extend(&number.to_be_bytes()[4 - self.number_bytes..]);
         let keys = self.keys(level, way);
         keys.payload.seal(number.into(), &packet, &mut payload);
         packet.extend(payload);
-        keys.header.protect(&mut packet, number_at);
+        keys.header
+            .protect(&mut packet, number_at, self.number_bytes);
         packet
     }
 

@@ -6,6 +6,7 @@ use super::keyring::Opening;
 use super::wire::ConnectionId;
 use super::{unopened, Connections, UdpDatagram};
 use crate::tables::Tables;
+use crate::Severity;
 
 impl Connections {
     /// Open a packet as one of `candidates`, who may have been found by its connection id; what fails first is kept in
@@ -64,6 +65,13 @@ impl Connections {
         if self.try_short(datagram, packet, others, false, &mut failed, tables) {
             return Some(packet.len());
         }
+        if !matches!(failed, Some((_, Opening::Failed { proven: true }))) {
+            let owner = failed.map(|(owner, _)| owner);
+            let found = self.recognise(datagram, packet, owner, tables).into_iter();
+            if self.try_short(datagram, packet, found, false, &mut failed, tables) {
+                return Some(packet.len());
+            }
+        }
         let likeliest = by_id.iter().chain(by_path.iter()).next();
         let owner = failed.map_or(likeliest, |(candidate, _)| Some(candidate));
         // Known connections may do without the fixed bit (RFC 9287), but some senders pad with zeros behind packets.
@@ -87,6 +95,19 @@ impl Connections {
             let cut = owner.filter(|_| datagram.is_cut());
             if let Some(connection) = cut.and_then(|owner| self.directory.get(owner.index)) {
                 connection.recovery.miss();
+            }
+            if owner.is_none() && self.count_closed_version(datagram.path(), tables) {
+                return Some(packet.len());
+            }
+            let is_proven = matches!(failed, Some((_, Opening::Failed { proven: true })));
+            let connection = owner.and_then(|owner| self.directory.get(owner.index));
+            if is_proven && connection.is_some_and(|connection| connection.has_paths) {
+                tables.count(
+                    "other_paths",
+                    Severity::DataLoss,
+                    "packets of connections over several paths, of which only those of the first path are opened",
+                );
+                return Some(packet.len());
             }
             unopened::count(
                 failed.map(|(_, opening)| opening),

@@ -2,12 +2,13 @@
 //! Packets of which only the header can be told.
 
 use super::connection::push_packet;
-use super::directory::Candidate;
+use super::directory::{Candidate, Path};
 use super::keyring::Opening;
 use super::rows::Row;
 use super::wire::{hex, ConnectionId};
 use super::{Connections, UdpDatagram};
 use crate::tables::Tables;
+use crate::tls::names;
 use crate::{Direction, End, Severity};
 use std::rc::Rc;
 
@@ -110,13 +111,42 @@ impl Connections {
             length,
             tables,
         );
-        tables.count(
-            "unknown_version",
-            Severity::DataLoss,
-            "packets of a version of QUIC other than 1 and 2 stay closed",
-        );
+        if version & 0x0f0f_0f0f == 0x0a0a_0a0a {
+            tables.count(
+                "reserved_version",
+                Severity::Info,
+                "packets of a version that does not exist: they ask for Version Negotiation",
+            );
+            return Some(length);
+        }
+        let Path(src, dst) = datagram.path();
+        if self.closed_versions.len() < MAX_CLOSED {
+            self.closed_versions.insert(Path(src, dst), version);
+            self.closed_versions.insert(Path(dst, src), version);
+        }
+        count_version(version, tables);
         Some(length)
     }
+
+    /// Whether a packet between these addresses stays closed because of its version.
+    pub(super) fn count_closed_version(&self, path: Path, tables: &mut Tables) -> bool {
+        let version = self.closed_versions.get(&path);
+        version.is_some_and(|&version| {
+            count_version(version, tables);
+            true
+        })
+    }
+}
+
+/// Pairs of addresses that are remembered.
+const MAX_CLOSED: usize = 1 << 12;
+
+fn count_version(version: u32, tables: &mut Tables) {
+    tables.stats.count(
+        format!("unknown_version:{version:08x}"),
+        Severity::DataLoss,
+        "packets of other versions of QUIC than 1, 2 and the drafts from 29 to 34 stay closed",
+    );
 }
 
 /// Count why a packet was not opened; no `opening`: it was not tried.
@@ -152,11 +182,15 @@ pub(super) fn count(
             Severity::DataLoss,
             "the key log has no CLIENT_EARLY_TRAFFIC_SECRET, which some programs never write: 0-RTT data stays closed",
         ),
-        Some(Opening::NoSuite) => (
-            "unsupported_cipher",
-            Severity::DataLoss,
-            "packets under a cipher suite that cannot be opened: only their headers can be told",
-        ),
+        Some(Opening::NoSuite(suite)) => {
+            let suite = suite.map(names::cipher_suite).unwrap_or_default();
+            tables.stats.count(
+                format!("unsupported_cipher:{suite}"),
+                Severity::DataLoss,
+                "packets under a cipher suite that cannot be opened: only their headers can be told",
+            );
+            return;
+        }
         Some(Opening::Failed { proven: false }) => (
             "wrong_keys",
             Severity::DataLoss,

@@ -55,6 +55,8 @@ table! {
         url: Option<Utf8>,
         status: Option<u16>,
         content_type: Option<Utf8>,
+        content_encoding: Option<Utf8>,
+        content_range: Option<Utf8>,
         resource_type: Option<Utf8>,
         priority: Option<Utf8>,
         priority_updated: Option<Utf8>,
@@ -74,6 +76,7 @@ table! {
         request_body_bytes: Option<u64>,
         response_header_bytes: Option<u64>,
         response_body_bytes: Option<u64>,
+        response_decoded_bytes: Option<u64>,
         from_cache: Option<bool>,
         error: Option<Utf8>,
     }

@@ -15,9 +15,9 @@ pub(crate) use link::{IpPacket, IpPackets, LinkPacket, LinkPackets};
 pub(crate) use page::{PageEvent, PageEvents};
 pub(crate) use quic::{Frame, Frames};
 pub(crate) use transport::{
-    Ack, Acks, CcState, CcStates, FlowControl, FlowControls, Handshake, HandshakeStep, Loss,
-    Losses, Packet, Packets, Parameter, Parameters, Timer, Timers, TransportMetric,
-    TransportMetrics,
+    Ack, Acks, BlockedState, BlockedStates, CcState, CcStates, FlowControl, FlowControls,
+    Handshake, HandshakeStep, Loss, Losses, Packet, Packets, Parameter, Parameters, Timer, Timers,
+    TransportMetric, TransportMetrics,
 };
 
 use crate::arrow::{Outlet, Table};
@@ -84,6 +84,7 @@ tables! {
     losses: Losses,
     timers: Timers,
     flow_control: FlowControls,
+    blocked: BlockedStates,
     handshake: Handshake,
     parameters: Parameters,
     http_requests: HttpRequests,

@@ -19,5 +19,6 @@ table! {
         length_bytes: Option<u64>,
         fin: Option<bool>,
         value: Option<u64>,
+        detail: Option<Utf8>,
     }
 }

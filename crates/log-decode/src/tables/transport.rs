@@ -130,6 +130,22 @@ table! {
 }
 
 table! {
+    /// One change of whether a sender, or one stream, can send what it has, and why, as the sender says it.
+    "blocked" => BlockedStates, BlockedState {
+        vantage: Option<Utf8>,
+        connection: Option<Utf8>,
+        time_ns: i64,
+        transport: Utf8,
+        direction: Option<Utf8>,
+        scope: Utf8,
+        stream_id: Option<u64>,
+        old_state: Option<Utf8>,
+        new_state: Utf8,
+        reason: Option<Utf8>,
+    }
+}
+
+table! {
     /// One message of a handshake.
     "handshake" => Handshake, HandshakeStep {
         vantage: Option<Utf8>,

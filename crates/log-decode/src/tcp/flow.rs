@@ -3,20 +3,26 @@
 
 use super::rows::Rows;
 use super::segment::{Segment, FIN, RST, SYN};
+use super::stray::is_stray;
 use super::stream::Piece;
+use super::undecided::{self, Kept, Undecided};
 use super::way::Way;
 use crate::tables::{HandshakeStep, Packet, Tables};
 use crate::tls::keylog::KeyLog;
 use crate::tls::layer::Layer;
 use crate::tls::RoundTrips;
-use crate::{Direction, End};
+use crate::{Direction, End, Severity};
 use std::net::SocketAddr;
 
 #[derive(Debug)]
 pub(super) struct Flow {
     name: String,
     client: SocketAddr,
+    /// What waits until the client can be told.
+    undecided: Option<Box<Undecided>>,
+    sequel: u32,
     vantage: Option<End>,
+    keys: KeyLog,
     up: Way,
     down: Way,
     /// Both ends have sent their SYN and the client has not acknowledged the server's yet.
@@ -33,38 +39,90 @@ impl Flow {
         keys: KeyLog,
         sequel: u32,
     ) -> Self {
-        let (client, server) = if client_sends(first) {
-            (first.src, first.dst)
-        } else {
-            (first.dst, first.src)
-        };
-        let name = match sequel {
-            0 => format!("{client}-{server}"),
-            _ => format!("{client}-{server}#{sequel}"),
-        };
-        Self {
-            layer: Layer::new(&name, vantage, keys),
-            name,
-            client,
+        let client = undecided::client(first);
+        let mut flow = Self {
+            layer: Layer::new("", vantage, keys.clone()),
+            name: String::new(),
+            client: first.src,
+            undecided: client.is_none().then(Box::default),
+            sequel,
             vantage,
+            keys,
             up: Way::default(),
             down: Way::default(),
             opening: false,
             trips: RoundTrips::default(),
+        };
+        if let Some(client) = client {
+            flow.decide(client, first);
+        }
+        flow
+    }
+
+    /// The client is one of the ends of `segment`.
+    fn decide(&mut self, client: SocketAddr, segment: &Segment<'_>) {
+        let server = if client == segment.src {
+            segment.dst
+        } else {
+            segment.src
+        };
+        self.client = client;
+        self.name = match self.sequel {
+            0 => format!("{client}-{server}"),
+            sequel => format!("{client}-{server}#{sequel}"),
+        };
+        self.layer = Layer::new(&self.name, self.vantage, self.keys.clone());
+    }
+
+    /// Take what has waited, now that `client` is told.
+    fn catch_up(&mut self, client: SocketAddr, kept: &[Kept], tables: &mut Tables) {
+        if let Some(first) = kept.first() {
+            self.decide(client, &first.segment());
+        }
+        for kept in kept {
+            self.take(&kept.segment(), tables);
+        }
+    }
+
+    /// Take a segment.
+    pub(super) fn segment(&mut self, segment: &Segment<'_>, tables: &mut Tables) {
+        if self.undecided.is_none() {
+            return self.take(segment, tables);
+        }
+        let Some(mut waiting) = self.undecided.take() else {
+            return;
+        };
+        match waiting.take(segment) {
+            Some(client) => self.catch_up(client, &waiting.drain(), tables),
+            None => self.undecided = Some(waiting),
+        }
+    }
+
+    /// Nothing more may wait: the ports tell the client.
+    fn stop_waiting(&mut self, tables: &mut Tables) {
+        let waiting = self.undecided.take();
+        if let Some((client, mut waiting)) = waiting.and_then(|all| Some((all.by_port()?, all))) {
+            self.catch_up(client, &waiting.drain(), tables);
         }
     }
 
     /// Whether `segment` begins another connection between the same ports.
     pub(super) fn is_succeeded_by(&self, segment: &Segment<'_>) -> bool {
-        let way = if segment.src == self.client {
-            &self.up
+        if !segment.has(SYN) || segment.ack.is_some() {
+            return false;
+        }
+        if let Some(waiting) = &self.undecided {
+            return !waiting.begins_with(segment.src, segment.seq);
+        }
+        let (way, back) = if segment.src == self.client {
+            (&self.up, &self.down)
         } else {
-            &self.down
+            (&self.down, &self.up)
         };
-        segment.has(SYN) && segment.ack.is_none() && way.is_another_start(segment.seq)
+        way.is_another_start(segment.seq) || way.is_unseen() && !back.has_begun()
     }
 
-    pub(super) fn segment(&mut self, segment: &Segment<'_>, tables: &mut Tables) {
+    fn take(&mut self, segment: &Segment<'_>, tables: &mut Tables) {
         let direction = if segment.src == self.client {
             Direction::Up
         } else {
@@ -80,6 +138,20 @@ impl Flow {
             direction,
             time_ns: segment.time_ns,
         };
+        if is_stray(segment, way, back) {
+            if segment.has(SYN) {
+                way.remember_rival(segment.seq);
+            }
+            return self.stray(segment, direction, tables);
+        }
+        if segment.has(SYN) && way.is_begun_anew(segment.seq) {
+            *way = Way::default();
+            self.layer.finish(tables);
+            self.layer = Layer::new(&self.name, self.vantage, self.keys.clone());
+        }
+        if let Some(ack) = segment.ack {
+            back.choose(ack);
+        }
         let number = way.place(segment.seq, segment.has(SYN));
         let data = number + u64::from(segment.has(SYN));
         let data_end = data + u64::from(segment.length);
@@ -147,6 +219,27 @@ impl Flow {
         self.hand_on(segment, direction, data, data_end, tables);
     }
 
+    /// A segment of another connection has nothing but its row.
+    fn stray(&self, segment: &Segment<'_>, direction: Direction, tables: &mut Tables) {
+        tables.packets.push(Packet {
+            vantage: self.vantage.map(End::as_str),
+            connection: Some(&self.name),
+            time_ns: segment.time_ns,
+            transport: "tcp",
+            event: direction.event(self.vantage),
+            direction: Some(direction.as_str()),
+            length_bytes: Some(segment.length.into()),
+            ip_packet: Some(segment.ip_packet),
+            retransmission: Some(false),
+            ..Packet::default()
+        });
+        tables.count(
+            "stray_segment",
+            Severity::Notice,
+            "segments with numbers of another TCP connection between the same ports: they have no packet_number",
+        );
+    }
+
     /// Give the bytes that are in order now to the layer above.
     fn hand_on(
         &mut self,
@@ -192,7 +285,9 @@ impl Flow {
                 });
         }
         let over = |way: &Way| way.has_ended() && way.acknowledged >= way.next;
-        if over(way) && over(back) || segment.has(RST) {
+        // A reset in answer to the SYN need not be the end: some clients ask again.
+        let is_reset = segment.has(RST) && layer.has_begun();
+        if over(way) && over(back) || is_reset {
             layer.finish(tables);
         }
         if layer.is_done() {
@@ -203,11 +298,13 @@ impl Flow {
 
     /// Memory that grows with what is unanswered.
     pub(super) fn held_bytes(&self) -> usize {
-        self.up.held_bytes() + self.down.held_bytes() + self.layer.held_bytes()
+        let undecided = self.undecided.as_ref().map_or(0, |all| all.held_bytes());
+        self.up.held_bytes() + self.down.held_bytes() + self.layer.held_bytes() + undecided
     }
 
     /// Give back that memory, and with it what would have been told of it.
     pub(super) fn shed(&mut self, tables: &mut Tables) {
+        self.stop_waiting(tables);
         for direction in [Direction::Up, Direction::Down] {
             self.layer.gap(direction, 0, tables);
         }
@@ -219,6 +316,7 @@ impl Flow {
 
     /// The capture ends, or another connection takes the ports.
     pub(super) fn finish(&mut self, tables: &mut Tables) {
+        self.stop_waiting(tables);
         self.layer.finish(tables);
         for (direction, way) in [
             (Direction::Up, &mut self.up),
@@ -233,17 +331,6 @@ impl Flow {
             rows.tell_flight(way, tables);
             way.again.finish(rows.owner(direction), tables);
         }
-    }
-}
-
-/// The client sends the first SYN; else the capture's own direction tells, else the server has the lower port.
-fn client_sends(first: &Segment<'_>) -> bool {
-    if first.has(SYN) {
-        return first.ack.is_none();
-    }
-    match first.direction {
-        Some(direction) => direction == Direction::Up,
-        None => first.src.port() > first.dst.port(),
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! TCP (RFC 9293) in captures: what was sent, acknowledged and sent again, and the bytes in order.
 
+mod first_bytes;
 mod flow;
 mod options;
 mod outstanding;
@@ -8,8 +9,10 @@ mod ranges;
 mod rows;
 mod segment;
 mod sent_again;
+mod stray;
 mod stream;
 mod timers;
+mod undecided;
 mod way;
 
 pub(crate) use options::TcpOptions;

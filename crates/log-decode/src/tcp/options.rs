@@ -19,6 +19,16 @@ pub(crate) struct TcpOptions {
 }
 
 impl TcpOptions {
+    /// No options.
+    pub(super) const NONE: Self = Self {
+        mss: None,
+        window_scale: None,
+        sack_permitted: false,
+        timestamps: None,
+        blocks: [(0, 0); MAX_SACK_BLOCKS],
+        block_count: 0,
+    };
+
     /// Read on until one is malformed.
     pub(crate) fn parse(bytes: &[u8]) -> Self {
         let mut options = Self::default();

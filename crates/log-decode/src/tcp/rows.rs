@@ -79,6 +79,9 @@ impl<'a> Rows<'a> {
                 (news, sample) = (news | told.0, sample | told.1);
             }
         }
+        if self.is_at_sender() {
+            back.again.confirm(ack, self.time_ns);
+        }
         if advances || news {
             self.progress(segment, ack, sample, way, back, tables);
         }

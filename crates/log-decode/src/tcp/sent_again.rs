@@ -27,6 +27,8 @@ pub(super) struct Retransmission {
 pub(super) struct Retransmissions {
     waiting: VecDeque<Retransmission>,
     acknowledged: VecDeque<Retransmission>,
+    /// Of those that wait, how many are known to have been needless and wait for an acknowledgment at most.
+    unconfirmed: usize,
 }
 
 /// What stands in every row of one direction.
@@ -39,6 +41,7 @@ pub(super) struct Owner<'a> {
 
 impl Retransmissions {
     pub(super) fn push(&mut self, again: Retransmission, owner: Owner<'_>, tables: &mut Tables) {
+        self.unconfirmed += usize::from(again.spurious == Some(true));
         self.waiting.push_back(again);
         if self.waiting.len() > MAX_WAITING {
             if let Some(oldest) = self.waiting.pop_front() {
@@ -80,6 +83,20 @@ impl Retransmissions {
         while self.acknowledged.len() > MAX_WAITING {
             if let Some(oldest) = self.acknowledged.pop_front() {
                 row(&oldest, owner, tables);
+            }
+        }
+    }
+
+    /// Everything below `ack` is acknowledged by the end that was captured, which got these segments twice.
+    pub(super) fn confirm(&mut self, ack: u64, time_ns: i64) {
+        if self.unconfirmed == 0 {
+            return;
+        }
+        self.unconfirmed = 0;
+        for again in &mut self.waiting {
+            if again.spurious == Some(true) && again.acknowledged_ns.is_none() {
+                again.acknowledged_ns = (again.end <= ack).then_some(time_ns);
+                self.unconfirmed += usize::from(again.end > ack);
             }
         }
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Segments of one connection, made one by one.
 
+mod strays;
+
 use super::*;
 use crate::tables::Finished;
 
@@ -271,11 +273,14 @@ fn the_receiver_sees_duplicates_only() {
     scene.data(31, 1001);
     scene.data(35, 1);
     scene.data(80, 1);
+    scene.ack(81, 2001, &[]);
     let finished = scene.finish();
     assert_eq!(losses(&finished), ["1||true|"]);
+    let told = finished.table("losses").unwrap();
+    assert_eq!(told.lines(&["acknowledged_ns"]), ["81000000"]);
     let packets = finished.table("packets").unwrap();
     assert_eq!(
-        packets.lines(&["event", "packet_number", "retransmission"])[3..],
+        packets.lines(&["event", "packet_number", "retransmission"])[3..6],
         ["received|1001|false", "received|1|false", "received|1|true"]
     );
     assert_eq!(finished.rows("transport_metrics"), 1);

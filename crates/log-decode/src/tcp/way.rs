@@ -11,6 +11,10 @@ use super::stream::Stream;
 pub(super) struct Way {
     /// The initial sequence number, or one less than the first that was seen.
     initial: Option<u32>,
+    /// It is that of a SYN.
+    begun: bool,
+    /// That of another SYN, which the other end may take instead: a server that keeps no state sends several.
+    rival: Option<u32>,
     /// The end of all that has been sent.
     pub(super) next: u64,
     /// Below `next`, and not seen.
@@ -52,6 +56,7 @@ pub(super) struct Arrival {
 impl Way {
     /// The number of `seq`, counted from the initial one; without that, the first one seen is 1.
     pub(super) fn place(&mut self, seq: u32, is_initial: bool) -> u64 {
+        self.begun |= is_initial;
         let Some(initial) = self.initial else {
             let initial = seq.wrapping_sub(u32::from(!is_initial));
             self.initial = Some(initial);
@@ -61,10 +66,58 @@ impl Way {
             self.stream = Stream::at(1);
             return first;
         };
+        self.next.saturating_add_signed(self.ahead(seq, initial))
+    }
+
+    /// How far `seq` lies beyond all that has been sent.
+    fn ahead(&self, seq: u32, initial: u32) -> i64 {
         let near = u32::try_from(self.next & u64::from(u32::MAX)).unwrap_or_default();
         let ahead = seq.wrapping_sub(initial).wrapping_sub(near);
-        let ahead = i32::from_ne_bytes(ahead.to_ne_bytes());
-        self.next.saturating_add_signed(ahead.into())
+        i32::from_ne_bytes(ahead.to_ne_bytes()).into()
+    }
+
+    /// How far `seq` lies beyond all that has been sent; `None` where nothing has been seen.
+    pub(super) fn distance(&self, seq: u32) -> Option<i64> {
+        self.initial.map(|initial| self.ahead(seq, initial))
+    }
+
+    /// Whether a number so far beyond all that has been sent lies before the first byte.
+    pub(super) fn is_before_start(&self, distance: i64) -> bool {
+        self.next
+            .checked_add_signed(distance)
+            .is_none_or(|number| number == 0)
+    }
+
+    /// Whether nothing is known of its numbers.
+    pub(super) fn is_unseen(&self) -> bool {
+        self.initial.is_none()
+    }
+
+    /// Whether its SYN has been seen.
+    pub(super) fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// Whether a SYN with `seq` comes after another one.
+    pub(super) fn has_begun_otherwise(&self, seq: u32) -> bool {
+        self.begun && self.initial != Some(seq)
+    }
+
+    pub(super) fn remember_rival(&mut self, seq: u32) {
+        self.rival = Some(seq);
+    }
+
+    /// The other end says which of several SYNs it has taken.
+    pub(super) fn choose(&mut self, ack: u32) {
+        let taken = self.rival.filter(|rival| rival.wrapping_add(1) == ack);
+        if taken.is_some() && self.next <= 1 {
+            self.initial = taken;
+        }
+    }
+
+    /// Whether a SYN with `seq` shows that what was seen before was of another connection.
+    pub(super) fn is_begun_anew(&self, seq: u32) -> bool {
+        !self.begun && self.initial.is_some_and(|initial| initial != seq)
     }
 
     /// Memory that grows with what is unanswered.

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What TLS or TCP carries, told by ALPN (RFC 7301) or by its first bytes; 0-RTT data wait until the server takes them.
 
+use super::keylog::KeyLog;
+use super::layer::Layer;
+use super::RoundTrips;
+use crate::http::h1::Successor;
 use crate::http::{h1, h2};
 use crate::tables::Tables;
 use crate::{Direction, End, Severity};
 
 /// Servers take 16 KiB of 0-RTT data, some more.
 const MAX_EARLY_BYTES: usize = 1 << 20;
+/// Tunnels within tunnels that are followed.
+const MAX_TUNNELS: u8 = 3;
 
 /// The protocol above.
 #[derive(Debug)]
@@ -14,7 +20,15 @@ enum Protocol {
     Unknown,
     Http1(Box<h1::Connection>),
     Http2(Box<h2::Connection>),
+    Tunnel(Box<Tunnel>),
     Other,
+}
+
+/// What a proxy passes on (RFC 9110 section 9.3.6).
+#[derive(Debug)]
+struct Tunnel {
+    layer: Layer,
+    trips: RoundTrips,
 }
 
 /// Takes the plaintext of application data.
@@ -22,7 +36,10 @@ enum Protocol {
 pub(super) struct Application {
     connection: String,
     vantage: Option<End>,
+    keys: KeyLog,
     scheme: &'static str,
+    /// How many tunnels it is in.
+    tunnels: u8,
     protocol: Protocol,
     /// Opened, and not taken by the server yet.
     early: Vec<(i64, Vec<u8>)>,
@@ -31,11 +48,19 @@ pub(super) struct Application {
 
 impl Application {
     /// `scheme` is `http` or `https`.
-    pub(super) fn new(connection: String, vantage: Option<End>, scheme: &'static str) -> Self {
+    pub(super) fn new(
+        connection: String,
+        vantage: Option<End>,
+        keys: KeyLog,
+        scheme: &'static str,
+        tunnels: u8,
+    ) -> Self {
         Self {
             connection,
             vantage,
+            keys,
             scheme,
+            tunnels,
             protocol: Protocol::Unknown,
             early: Vec::new(),
             early_bytes: 0,
@@ -50,7 +75,7 @@ impl Application {
             _ => {
                 tables.count(
                     "unknown_application_protocol",
-                    Severity::Info,
+                    Severity::DataLoss,
                     "connections of another protocol than h2 and http/1.1: what they carry is not decoded",
                 );
                 Protocol::Other
@@ -74,6 +99,8 @@ impl Application {
             // The client's preface; the server's first frame is SETTINGS (RFC 9113 section 3.4).
             (Direction::Up, [b'P', b'R', b'I', b' ', ..])
             | (Direction::Down, [0, _, _, 4, 0, 0, 0, 0, 0, ..]) => self.http2(),
+            // A capture that begins between a request and its response.
+            (Direction::Down, first) if first.starts_with(b"HTTP/1.") => self.http1(),
             (Direction::Up, first) if h1::Connection::may_start_with(first) => self.http1(),
             _ => return self.agree("", tables),
         };
@@ -87,9 +114,13 @@ impl Application {
         }
     }
 
-    /// 0-RTT data that wait.
+    /// 0-RTT data that wait, and what a tunnel keeps.
     pub(super) fn held_bytes(&self) -> usize {
-        self.early_bytes.min(MAX_EARLY_BYTES)
+        let tunnel = match &self.protocol {
+            Protocol::Tunnel(tunnel) => tunnel.layer.held_bytes(),
+            _ => 0,
+        };
+        tunnel + self.early_bytes.min(MAX_EARLY_BYTES)
     }
 
     /// The server has said whether it takes 0-RTT data.
@@ -126,22 +157,52 @@ impl Application {
         match &mut self.protocol {
             Protocol::Http1(http) => {
                 let unread = http.data(direction, time_ns, bytes, tables);
-                if http.is_upgraded() {
-                    http.finish(tables);
-                    self.protocol = self.http2();
+                if let Some(successor) = http.successor() {
+                    self.succeed(successor, tables);
                     let rest = bytes.get(bytes.len() - unread..).unwrap_or_default();
-                    self.data(direction, time_ns, rest, tables);
+                    if !rest.is_empty() {
+                        self.data(direction, time_ns, rest, tables);
+                    }
                 }
+            }
+            Protocol::Tunnel(tunnel) => {
+                let Tunnel { layer, trips } = tunnel.as_mut();
+                layer.data(direction, time_ns, bytes, trips, tables);
             }
             Protocol::Http2(http) => http.data(direction, time_ns, bytes, tables),
             Protocol::Unknown | Protocol::Other => {}
         }
     }
 
+    /// HTTP/1.1 ends, and something else begins.
+    fn succeed(&mut self, successor: Successor, tables: &mut Tables) {
+        let Protocol::Http1(mut http) = std::mem::replace(&mut self.protocol, Protocol::Other)
+        else {
+            return;
+        };
+        http.finish(tables);
+        match successor {
+            Successor::Http2 => {
+                let http = h2::Connection::after(&mut http, self.connection.clone(), self.vantage);
+                self.protocol = Protocol::Http2(Box::new(http));
+            }
+            Successor::Tunnel if self.tunnels < MAX_TUNNELS => {
+                let tunnels = self.tunnels + 1;
+                let layer =
+                    Layer::within(&self.connection, self.vantage, self.keys.clone(), tunnels);
+                let trips = RoundTrips::default();
+                self.protocol = Protocol::Tunnel(Box::new(Tunnel { layer, trips }));
+            }
+            Successor::Tunnel | Successor::Other => self.agree("", tables),
+        }
+    }
+
     /// One end has said that it sends no more.
     pub(super) fn end(&mut self, direction: Direction, time_ns: i64, tables: &mut Tables) {
-        if let Protocol::Http1(http) = &mut self.protocol {
-            http.end(direction, time_ns, tables);
+        match &mut self.protocol {
+            Protocol::Http1(http) => http.end(direction, time_ns, tables),
+            Protocol::Tunnel(tunnel) => tunnel.layer.end(direction, time_ns, tables),
+            Protocol::Http2(_) | Protocol::Unknown | Protocol::Other => {}
         }
     }
 
@@ -154,6 +215,7 @@ impl Application {
         match &mut self.protocol {
             Protocol::Http1(http) => http.gap(direction, bytes_missing, tables),
             Protocol::Http2(http) => http.gap(direction, bytes_missing, tables),
+            Protocol::Tunnel(tunnel) => tunnel.layer.gap(direction, bytes_missing, tables),
             Protocol::Unknown | Protocol::Other => {}
         }
     }
@@ -162,6 +224,7 @@ impl Application {
         match std::mem::replace(&mut self.protocol, Protocol::Other) {
             Protocol::Http1(mut http) => http.finish(tables),
             Protocol::Http2(mut http) => http.finish(tables),
+            Protocol::Tunnel(mut tunnel) => tunnel.layer.finish(tables),
             Protocol::Unknown | Protocol::Other => {}
         }
     }
@@ -171,13 +234,14 @@ impl Application {
 mod tests {
     use super::Application;
     use crate::tables::Tables;
+    use crate::tls::keylog::KeyLog;
     use crate::Direction::{Down, Up};
 
     /// After an upgrade both ends go on in HTTP/2, the server within the segment of its 101; its answer is stream 1's.
     #[test]
     fn an_upgrade_to_http2_is_followed() {
         let mut tables = Tables::default();
-        let mut application = Application::new("c".into(), None, "http");
+        let mut application = Application::new("c".into(), None, KeyLog::default(), "http", 0);
         let asked = b"GET /a HTTP/1.1\r\nHost: h\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: \r\n\r\n";
         application.data(Up, 1, asked, &mut tables);
         let mut answer =
@@ -198,14 +262,14 @@ mod tests {
                 "frame_type",
                 "stream_id",
                 "end_stream"
-            ])[..2],
+            ])[2..4],
             ["2|down|settings||", "2|down|headers|1|true"]
         );
-        assert_eq!(frames.rows(), 3);
+        assert_eq!(frames.rows(), 5);
         let requests = finished.table("http_requests").unwrap();
         assert_eq!(
             requests.lines(&["http_version", "stream_id", "url", "status"]),
-            ["HTTP/1.1||http://h/a|", "HTTP/2|1||200"]
+            ["HTTP/2|1|http://h/a|200"]
         );
         assert_eq!(finished.stats.iter().count(), 0);
     }

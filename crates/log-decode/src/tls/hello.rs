@@ -33,6 +33,8 @@ pub(crate) struct ClientHello {
     pub(crate) early_data: bool,
     /// QUIC's, not decoded.
     pub(crate) transport_parameters: Option<Vec<u8>>,
+    /// Of the token in the packet that carries it (RFC 9000 section 8.1): the server's, from a Retry or a connection before.
+    pub(crate) token_bytes: Option<usize>,
 }
 
 /// What the server chooses.
@@ -114,6 +116,9 @@ impl ClientHello {
         );
         detail.insert("pre_shared_key".into(), json!(self.pre_shared_key));
         detail.insert("early_data".into(), json!(self.early_data));
+        if let Some(bytes) = self.token_bytes {
+            detail.insert("token_bytes".into(), json!(bytes));
+        }
         Value::Object(detail).to_string()
     }
 }

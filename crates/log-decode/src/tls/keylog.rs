@@ -156,6 +156,26 @@ impl KeyLog {
         *session.secrets.get(label as usize)?
     }
 
+    /// How many sessions are known.
+    pub(crate) fn sessions(&self) -> usize {
+        self.0.borrow().len()
+    }
+
+    /// The traffic secrets of client and server of sessions that no connection has asked for, at most so many; whether
+    /// there are more.
+    pub(crate) fn unused_traffic(&self, most: usize) -> (Vec<(Random, [Secret; 2])>, bool) {
+        let sessions = self.0.borrow();
+        let secret = |session: &Session, label: Label| *session.secrets.get(label as usize)?;
+        let mut unused = (sessions.iter().filter(|(_, session)| !session.used)).filter_map(
+            |(random, session)| {
+                let up = secret(session, Label::ClientTraffic)?;
+                Some((*random, [up, secret(session, Label::ServerTraffic)?]))
+            },
+        );
+        let found = unused.by_ref().take(most).collect();
+        (found, unused.next().is_some())
+    }
+
     /// How many sessions nobody asked for.
     pub(crate) fn unused(&self) -> u64 {
         let sessions = self.0.borrow();

@@ -14,6 +14,7 @@ pub(crate) struct Layer {
     connection: String,
     vantage: Option<End>,
     keys: KeyLog,
+    tunnels: u8,
     state: State,
     /// Directions in which bytes are missing.
     broken_up: bool,
@@ -31,7 +32,18 @@ enum State {
 
 impl Layer {
     pub(crate) fn new(connection: &str, vantage: Option<End>, keys: KeyLog) -> Self {
+        Self::within(connection, vantage, keys, 0)
+    }
+
+    /// What the innermost of so many tunnels carries.
+    pub(super) fn within(
+        connection: &str,
+        vantage: Option<End>,
+        keys: KeyLog,
+        tunnels: u8,
+    ) -> Self {
         Self {
+            tunnels,
             connection: connection.to_owned(),
             vantage,
             keys,
@@ -44,6 +56,11 @@ impl Layer {
     /// Whether no further bytes are wanted.
     pub(crate) fn is_done(&self) -> bool {
         matches!(self.state, State::Done)
+    }
+
+    /// Whether it is known, or has been, what is carried.
+    pub(crate) fn has_begun(&self) -> bool {
+        !matches!(self.state, State::Undecided)
     }
 
     /// The next bytes one way.
@@ -84,19 +101,18 @@ impl Layer {
                 self.connection.clone(),
                 self.vantage,
                 self.keys.clone(),
+                self.tunnels,
             ))),
             [20..=23, 3, 0..=4, ..] => {
-                tables.count(
-                    "tls_without_start",
-                    Severity::DataLoss,
-                    "the capture does not show how this TLS connection began: start it before the connection",
-                );
+                without_start(tables);
                 State::Done
             }
             _ => State::ClearText(Box::new(Application::new(
                 self.connection.clone(),
                 self.vantage,
+                self.keys.clone(),
                 "http",
+                self.tunnels,
             ))),
         };
     }
@@ -142,7 +158,8 @@ impl Layer {
     pub(crate) fn held_bytes(&self) -> usize {
         match &self.state {
             State::Tls(session) => session.held_bytes(),
-            State::Undecided | State::ClearText(_) | State::Done => 0,
+            State::ClearText(application) => application.held_bytes(),
+            State::Undecided | State::Done => 0,
         }
     }
 
@@ -154,4 +171,12 @@ impl Layer {
             State::Undecided | State::Done => {}
         }
     }
+}
+
+pub(super) fn without_start(tables: &mut Tables) {
+    tables.count(
+        "tls_without_start",
+        Severity::DataLoss,
+        "TLS connections that began before the capture, which stay closed: start it before the connection",
+    );
 }

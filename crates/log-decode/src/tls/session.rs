@@ -41,13 +41,16 @@ pub(super) struct Session {
     version: u16,
     /// What the client sends is 0-RTT data until it says otherwise.
     early: bool,
+    /// The suite cannot be opened: only what is sent in clear text is read.
+    refused: bool,
     application: Application,
 }
 
 impl Session {
-    pub(super) fn new(connection: String, vantage: Option<End>, keys: KeyLog) -> Self {
+    pub(super) fn new(connection: String, vantage: Option<End>, keys: KeyLog, tunnels: u8) -> Self {
+        let name = connection.clone();
         Self {
-            application: Application::new(connection.clone(), vantage, "https"),
+            application: Application::new(name, vantage, keys.clone(), "https", tunnels),
             connection,
             vantage,
             keys,
@@ -57,6 +60,7 @@ impl Session {
             client: None,
             version: 0,
             early: false,
+            refused: false,
         }
     }
 
@@ -185,7 +189,7 @@ impl Session {
                     .data(direction, moment.time_ns, opened.content, tables);
             }
             ALERT => self.alert(moment, opened.content, tables),
-            CHANGE_CIPHER_SPEC if self.version == TLS_1_2 => {
+            CHANGE_CIPHER_SPEC if (1..=TLS_1_2).contains(&self.version) => {
                 self.change_cipher_spec(direction, tables);
             }
             _ => {}

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Record protection of TLS 1.2's AEAD suites: AES-GCM (RFC 5288), AES-CCM (RFC 6655, RFC 7251) and ChaCha20-Poly1305
-//! (RFC 7905).
+//! (RFC 7905), with a pre-shared key too (RFC 5487, RFC 8442): the master secret in the key log is all they need.
 
 use super::aead::{self, Algorithm};
 use super::keylog::{Random, Secret};
 use ring::hmac;
 
-const CHACHA20: [u16; 3] = [0xcca8, 0xcca9, 0xccaa];
-const AES_128_GCM: [u16; 4] = [0x009c, 0x009e, 0xc02b, 0xc02f];
-const AES_256_GCM: [u16; 4] = [0x009d, 0x009f, 0xc02c, 0xc030];
-const AES_128_CCM: [u16; 5] = [0xc09c, 0xc09e, 0xc0a4, 0xc0a6, 0xc0ac];
+const CHACHA20: [u16; 7] = [0xcca8, 0xcca9, 0xccaa, 0xccab, 0xccac, 0xccad, 0xccae];
+const AES_128_GCM: [u16; 13] = [
+    0x009c, 0x009e, 0x00a0, 0x00a2, 0x00a4, 0x00a8, 0x00aa, 0x00ac, 0xc02b, 0xc02d, 0xc02f, 0xc031,
+    0xd001,
+];
+const AES_256_GCM: [u16; 13] = [
+    0x009d, 0x009f, 0x00a1, 0x00a3, 0x00a5, 0x00a9, 0x00ab, 0x00ad, 0xc02c, 0xc02e, 0xc030, 0xc032,
+    0xd002,
+];
+const AES_128_CCM: [u16; 6] = [0xc09c, 0xc09e, 0xc0a4, 0xc0a6, 0xc0ac, 0xd005];
 const AES_256_CCM: [u16; 5] = [0xc09d, 0xc09f, 0xc0a5, 0xc0a7, 0xc0ad];
-const AES_128_CCM_8: [u16; 5] = [0xc0a0, 0xc0a2, 0xc0a8, 0xc0aa, 0xc0ae];
+const AES_128_CCM_8: [u16; 6] = [0xc0a0, 0xc0a2, 0xc0a8, 0xc0aa, 0xc0ae, 0xd003];
 const AES_256_CCM_8: [u16; 5] = [0xc0a1, 0xc0a3, 0xc0a9, 0xc0ab, 0xc0af];
 /// Stands before every record of AES-GCM and AES-CCM.
 const EXPLICIT_NONCE_BYTES: usize = 8;

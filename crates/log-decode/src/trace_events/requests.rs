@@ -28,8 +28,19 @@ struct Request {
     timing: Value,
     first_byte_ns: Option<i64>,
     last_byte_ns: Option<i64>,
-    bytes: u64,
+    /// What came from the network until the header was whole, and until the end: both with the header.
+    encoded: (Option<u64>, Option<u64>),
+    decoded: Option<u64>,
     failed: bool,
+}
+
+impl Request {
+    /// The body as it came: nothing of it is known where the network did not deliver it, or no header.
+    fn body_bytes(&self) -> Option<u64> {
+        let (header, whole) = self.encoded;
+        let from_network = self.from_cache != Some(true) && self.http_version.is_some();
+        whole?.checked_sub(header?).filter(|_| from_network)
+    }
 }
 
 /// Requests that have not ended, by id: those of navigations begin in another process than they end in.
@@ -88,6 +99,7 @@ impl Requests {
                     .filter(|&status| status > 0);
                 request.content_type = text("mimeType");
                 request.from_cache = data["fromCache"].as_bool();
+                request.encoded.0 = length(&data["encodedDataLength"]);
                 request.http_version = data["protocol"].as_str().and_then(http_version);
                 request.connection = data["connectionId"]
                     .as_u64()
@@ -96,9 +108,8 @@ impl Requests {
                 request.timing = data["timing"].clone();
             }
             "ResourceReceivedData" => {
+                // Its `encodedDataLength` is that of the decoded data, whatever its name.
                 request.first_byte_ns.get_or_insert(time_ns);
-                let bytes = data["encodedDataLength"].as_u64().unwrap_or_default();
-                request.bytes = request.bytes.saturating_add(bytes);
             }
             "ResourceMarkAsCached" => request.from_cache = Some(true),
             "ResourceFinish" => {
@@ -108,6 +119,8 @@ impl Requests {
                     .and_then(|time| to_ns(time, NS_PER_S));
                 request.last_byte_ns = told.or(Some(time_ns));
                 request.failed = data["didFail"] == true;
+                request.encoded.1 = length(&data["encodedDataLength"]);
+                request.decoded = length(&data["decodedBodyLength"]).filter(|_| !request.failed);
                 if let Some(request) = self.0.remove(&key) {
                     push(&request, tables);
                 }
@@ -133,6 +146,11 @@ impl Requests {
 fn push(request: &Request, tables: &mut Tables) {
     let timing = &request.timing;
     let start_s = timing["requestTime"].as_f64();
+    // The renderer hears of a navigation when it is answered; the network's own start is that of the request.
+    let started_ns = start_s
+        .filter(|&s| s > 0.0)
+        .and_then(|s| to_ns(s, NS_PER_S));
+    let queued_ns = [request.queued_ns, started_ns].into_iter().flatten().min();
     // In milliseconds since then; -1 means that there was none.
     let instant = |name: &str| {
         let ms = timing[name].as_f64().filter(|&ms| ms >= 0.0)?;
@@ -141,10 +159,7 @@ fn push(request: &Request, tables: &mut Tables) {
     tables.http_requests.push(HttpRequest {
         vantage: Some("client"),
         connection: request.connection.as_deref(),
-        time_ns: request
-            .queued_ns
-            .or(request.last_byte_ns)
-            .unwrap_or_default(),
+        time_ns: queued_ns.or(request.last_byte_ns).unwrap_or_default(),
         transport: request
             .http_version
             .map(|version| if version == "HTTP/3" { "quic" } else { "tcp" }),
@@ -163,7 +178,7 @@ fn push(request: &Request, tables: &mut Tables) {
             .initiator
             .as_deref()
             .map(|url| url.split('#').next().unwrap_or_default()),
-        queued_ns: request.queued_ns,
+        queued_ns,
         name_start_ns: instant("dnsStart"),
         name_end_ns: instant("dnsEnd"),
         connect_start_ns: instant("connectStart"),
@@ -177,12 +192,25 @@ fn push(request: &Request, tables: &mut Tables) {
             .first_byte_ns
             .filter(|&first| request.last_byte_ns.is_none_or(|last| first <= last)),
         last_byte_ns: request.last_byte_ns,
-        response_body_bytes: (request.first_byte_ns.is_some() && request.bytes > 0)
-            .then_some(request.bytes),
+        response_body_bytes: request.body_bytes(),
+        response_decoded_bytes: request.decoded,
         from_cache: request.from_cache,
         error: request.failed.then_some("failed"),
         ..HttpRequest::default()
     });
+}
+
+/// Chromium writes lengths as doubles, and -1 for one that it does not know.
+fn length(value: &Value) -> Option<u64> {
+    let bytes = value
+        .as_f64()
+        .filter(|bytes| (0.0..9.0e15).contains(bytes))?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "its range is checked"
+    )]
+    Some(bytes as u64)
 }
 
 fn http_version(protocol: &str) -> Option<&'static str> {

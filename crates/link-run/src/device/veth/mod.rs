@@ -6,7 +6,6 @@
 //! acknowledgement reached), and what two of them handed over could come in either order.
 
 mod features;
-mod ring;
 mod sink;
 mod source;
 

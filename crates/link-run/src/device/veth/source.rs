@@ -5,10 +5,10 @@ use std::io;
 use std::os::fd::RawFd;
 use std::thread;
 
-use super::ring::{Frame, Ring, Shape, BEFORE_FRAME};
 use super::{ETHERNET, IPV4, IPV6};
 use crate::clock::{monotonic_ns, StampClock};
 use crate::device::counters::DeviceCounters;
+use crate::device::ring::{Frame, Ring, Shape, BEFORE_FRAME};
 use crate::device::{Lost, Received, Source, FRAME};
 use crate::vnet::Offload;
 
@@ -37,6 +37,7 @@ impl Rings {
                 .map(|ring: usize| {
                     let shape = Shape {
                         takes: takes[ring],
+                        keeps: takes[ring].1,
                         frames: FRAMES[ring],
                     };
                     scope.spawn(move || Ring::open(device, shape))

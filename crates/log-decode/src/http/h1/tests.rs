@@ -113,7 +113,24 @@ fn tunnels_are_left_alone() {
             (Up, 3, "\x16\x03"),
             (Down, 4, "\x16\x03"),
         ]);
-        assert_eq!(finished.rows("http_requests"), 1);
+        let status = if request.starts_with("CONNECT") {
+            "200"
+        } else {
+            "101"
+        };
+        assert_eq!(
+            lines(
+                &finished,
+                "http_requests",
+                &[
+                    "status",
+                    "headers_ns",
+                    "last_byte_ns",
+                    "response_body_bytes"
+                ]
+            ),
+            [format!("{status}|2|2|0")]
+        );
         assert_eq!(finished.stats.iter().count(), 0);
     }
 }
@@ -127,7 +144,10 @@ fn hostile_messages_are_counted() {
     for (up, down) in [
         ("\x01\x02 \n\n", ""),
         (endless.as_str(), ""),
-        ("", "HTTP/1.1 200 OK\r\n\r\n"),
+        (
+            get,
+            "HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+        ),
         (get, "nonsense\r\n\r\n"),
         (get, &format!("{chunked}+5\r\n")),
         (get, &format!("{chunked}ffffffffffffffffff\r\n")),
@@ -148,6 +168,70 @@ fn hostile_messages_are_counted() {
     }
 }
 
+/// `*` is no path, and a method may have a hyphen.
+#[test]
+fn requests_of_the_whole_server_have_no_path() {
+    let finished = decode(&[
+        (Up, 1, "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n"),
+        (Down, 2, "HTTP/1.1 204 No Content\r\n\r\n"),
+        (Up, 3, "M-SEARCH /a HTTP/1.1\r\nHost: h\r\n\r\n"),
+    ]);
+    assert_eq!(
+        lines(&finished, "http_requests", &["method", "url", "status"]),
+        ["OPTIONS|https://h|204", "M-SEARCH|https://h/a|"]
+    );
+}
+
+/// Headers are rows with their fields, in the words of the later versions, interim ones too.
+#[test]
+fn header_fields_are_told() {
+    let finished = decode(&PIPELINED[..3]);
+    assert_eq!(
+        lines(
+            &finished,
+            "http_frames",
+            &[
+                "http_version",
+                "direction",
+                "stream_id",
+                "frame_type",
+                "length_bytes",
+                "detail"
+            ]
+        ),
+        [
+            r#"HTTP/1.1|up||headers|28|{"fields":[[":method","GET"],[":scheme","https"],[":path","/a"],["host","h"]]}"#,
+            r#"HTTP/1.1|up||headers|48|{"fields":[[":method","POST"],[":scheme","https"],[":path","/b"],["host","h"],["content-length","4"]]}"#,
+            r#"HTTP/1.1|up||headers|35|{"fields":[[":method","HEAD"],[":scheme","http"],[":authority","other:80"],[":path","/c"]]}"#,
+            r#"HTTP/1.1|down||headers|25|{"fields":[[":status","100"]]}"#,
+            r#"HTTP/1.1|down||headers|77|{"fields":[[":status","200"],["content-type","text/css"],["transfer-encoding","gzip, Chunked"]]}"#,
+        ]
+    );
+}
+
+/// A response to what came before the capture has a row, and the next request is read.
+#[test]
+fn a_response_may_come_first() {
+    let finished = decode(&[
+        (Down, 1, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody"),
+        (Up, 2, "GET /b HTTP/1.1\r\nHost: h\r\n\r\n"),
+        (
+            Down,
+            3,
+            "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+        ),
+    ]);
+    assert_eq!(
+        lines(
+            &finished,
+            "http_requests",
+            &["method", "url", "status", "last_byte_ns"]
+        ),
+        ["||200|1", "GET|https://h/b|404|3"]
+    );
+    assert_eq!(finished.stats.iter().count(), 0);
+}
+
 /// Only a method and a blank look like a request.
 #[test]
 fn starts_are_told_apart() {
@@ -157,6 +241,11 @@ fn starts_are_told_apart() {
         (b"PRI * HTTP/2.0", false),
         (b"\x16\x03\x01", false),
         (b"SSH-2.0-x", false),
+        (b"M-SEARCH * HTTP/1.1\r\n", true),
+        (b"VERSION-CONTROL /a", true),
+        (b"SOME_METHOD /a HTTP/1.1\r\nHost: h", true),
+        (b"GET key\r\n", false),
+        (b"-T / HTTP/1.1", false),
     ] {
         assert_eq!(Connection::may_start_with(bytes), expected);
     }

@@ -15,6 +15,7 @@ mod windows;
 
 use super::both::Both;
 use super::exchange::{Context, Span};
+use super::h1;
 use crate::tables::Tables;
 use crate::{Direction, End, Severity};
 use reader::{Event, Reader};
@@ -43,6 +44,14 @@ impl Connection {
                 http_version: "HTTP/2",
             }),
         }
+    }
+
+    /// What follows an upgrade from HTTP/1.1, whose request is answered on stream 1 (RFC 7540 section 3.2).
+    #[must_use]
+    pub fn after(http1: &mut h1::Connection, connection: String, vantage: Option<End>) -> Self {
+        let mut http2 = Self::new(connection, vantage);
+        http2.state.streams.adopt(1, http1.take_upgraded());
+        http2
     }
 
     /// The next bytes one way, and when they could be read.

@@ -163,6 +163,15 @@ impl Streams {
         self.open.get_mut(&id)
     }
 
+    /// A stream whose request came another way, and is whole.
+    pub(super) fn adopt(&mut self, id: u32, request: Exchange) {
+        self.highest.up = id;
+        let mut stream = Stream::new(0, false);
+        stream.exchange = request;
+        stream.sides.up.end = Some("fin");
+        self.open.insert(id, stream);
+    }
+
     fn is_new(&self, id: u32) -> bool {
         let highest = if id % 2 == 0 {
             self.highest.down

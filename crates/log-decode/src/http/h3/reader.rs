@@ -2,6 +2,7 @@
 //! One direction of one stream, cut into frames (RFC 9114 section 7.1); payloads of DATA are passed over, never copied.
 
 use crate::http::cursor::Cursor;
+use crate::http::names;
 
 /// How much is kept of a payload that has to be read; no program is known to send more in one frame.
 const MAX_PAYLOAD_BYTES: usize = 1 << 20;
@@ -17,6 +18,14 @@ pub(super) const DATA: u64 = 0x0;
 pub(super) struct FrameHeader {
     pub kind: u64,
     pub length: u64,
+}
+
+impl FrameHeader {
+    /// The number of a type that has no name of its own.
+    pub(super) fn unnamed_type(self) -> Option<u64> {
+        let name = names::h3_frame(self.kind);
+        (name == names::RESERVED || name.starts_with("unknown")).then_some(self.kind)
+    }
 }
 
 /// What the next bytes brought.

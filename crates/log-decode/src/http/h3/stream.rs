@@ -74,7 +74,7 @@ impl Row {
             frame_type: &names::h3_frame(self.header.kind),
             length_bytes: Some(self.header.length),
             end_stream,
-            value: self.value,
+            value: self.value.or(self.header.unnamed_type()),
             last_byte_ns: self.last_ns,
             detail: self.detail.finish().as_deref(),
         });

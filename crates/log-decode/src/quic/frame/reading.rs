@@ -3,7 +3,7 @@
 
 use super::super::ack::Ack;
 use super::super::wire::{varint, varint_vector, ConnectionId};
-use super::{Frame, Stop};
+use super::{extension, Frame, Stop};
 use crate::tls::Reader;
 
 /// Take the next frame off `reader`, which is not empty.
@@ -12,7 +12,7 @@ pub(in crate::quic) fn next<'a>(reader: &mut Reader<'a>) -> Result<Frame<'a>, St
     match kind {
         0 => Ok(padding(reader)),
         0x01..=0x1f | 0x24 | 0x30 | 0x31 | 0xac | 0xaf => body(kind, reader).ok_or(Stop::Malformed),
-        _ => Err(Stop::Unknown(kind)),
+        _ => extension::next(kind, reader),
     }
 }
 
@@ -32,18 +32,12 @@ fn body<'a>(kind: u64, r: &mut Reader<'a>) -> Option<Frame<'a>> {
     Some(match kind {
         0x01 => Frame::Ping,
         0x02 | 0x03 => Frame::Ack(Ack::parse(r, kind == 0x03)?),
-        0x04 | 0x24 => {
-            let (id, error_code) = (varint(r)?, varint(r)?);
-            varint(r)?;
-            if kind == 0x24 {
-                varint(r)?;
-            }
-            Frame::ResetStream {
-                id,
-                error_code,
-                at: kind == 0x24,
-            }
-        }
+        0x04 | 0x24 => Frame::ResetStream {
+            id: varint(r)?,
+            error_code: varint(r)?,
+            final_size: varint(r)?,
+            reliable_size: if kind == 0x24 { Some(varint(r)?) } else { None },
+        },
         0x05 => Frame::StopSending {
             id: varint(r)?,
             error_code: varint(r)?,
@@ -84,21 +78,21 @@ fn body<'a>(kind: u64, r: &mut Reader<'a>) -> Option<Frame<'a>> {
             limit: varint(r)?,
         },
         0x18 => {
-            let sequence = varint(r)?;
-            varint(r)?;
+            let (sequence, retire_prior_to) = (varint(r)?, varint(r)?);
             Frame::NewConnectionId {
                 sequence,
+                retire_prior_to,
                 id: ConnectionId::new(r.vector(1)?.rest())?,
                 reset_token: r.bytes(16)?.try_into().ok()?,
             }
         }
         0x19 => Frame::RetireConnectionId(varint(r)?),
         0x1a | 0x1b => {
-            r.bytes(8)?;
+            let data = r.bytes(8)?.try_into().ok()?;
             if kind == 0x1a {
-                Frame::PathChallenge
+                Frame::PathChallenge(data)
             } else {
-                Frame::PathResponse
+                Frame::PathResponse(data)
             }
         }
         0x1c | 0x1d => {
@@ -186,6 +180,28 @@ mod tests {
         (&[0x1f], "immediate_ack"),
         (&[0x31, 1, 8], "datagram"),
         (&[0x40, 0xaf, 1, 2, 3, 4], "ack_frequency"),
+        (&[0x42, 0xf5, 0x44, 0], "time_stamp"),
+        (&[0x3e, 0, 9, 1, 1, 2, 1, 0], "path_ack"),
+        (&[0x95, 0x22, 0x8c, 1, 1, 9, 1, 0, 2, 7, 8, 9], "path_ack"),
+        (&[0x7e, 0x75, 1, 0], "path_abandon"),
+        (&[0x95, 0x22, 0x8c, 6, 1, 2, 3], "path_status"),
+        (&[0x95, 0x22, 0x8c, 7, 1, 2], "path_status_backup"),
+        (&[0x7e, 0x77, 1, 2], "path_status_available"),
+        (
+            &[
+                0x7e, 0x78, 1, 1, 0, 1, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            ],
+            "path_new_connection_id",
+        ),
+        (&[0x7e, 0x79, 1, 2], "path_retire_connection_id"),
+        (&[0x95, 0x22, 0x8c, 0x0b, 4], "max_paths"),
+        (&[0x7e, 0x7a, 4], "max_path_id"),
+        (&[0x7e, 0x7b, 4], "paths_blocked"),
+        (&[0x7e, 0x7c, 4, 0], "path_cids_blocked"),
+        (
+            &[0x80, 0x9f, 0x81, 0xa6, 1, 10, 0, 0, 1, 0, 80],
+            "observed_address",
+        ),
         (&[0x0c, 4, 1, 8, 8, 8], "stream"),
     ];
 

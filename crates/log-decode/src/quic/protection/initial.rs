@@ -18,6 +18,13 @@ const INITIAL_SALT_V1: [u8; 20] = [
     0x38, 0x76, 0x2c, 0xf7, 0xf5, 0x59, 0x34, 0xb3, 0x4d, 0x17, 0x9a, 0xe6, 0xa4, 0xc8, 0x0c, 0xad,
     0xcc, 0xbb, 0x7f, 0x0a,
 ];
+/// draft-ietf-quic-tls-29 to -32, section 5.2.
+const INITIAL_SALT_DRAFT_29: [u8; 20] = [
+    0xaf, 0xbf, 0xec, 0x28, 0x99, 0x93, 0xd2, 0x4c, 0x9e, 0x97, 0x86, 0xf1, 0x9c, 0x61, 0x11, 0xe0,
+    0x43, 0x90, 0xa8, 0x99,
+];
+/// The last draft with keys of its own.
+const LAST_OWN_KEYS: u8 = 32;
 const INITIAL_SALT_V2: [u8; 20] = [
     0x0d, 0xed, 0xe3, 0xde, 0xf7, 0x00, 0xa6, 0xdb, 0x81, 0x93, 0x81, 0xbe, 0x6e, 0x26, 0x9d, 0xcb,
     0xf9, 0xbd, 0x2e, 0xd9,
@@ -31,7 +38,8 @@ impl PacketKeys {
         direction: Direction,
     ) -> Option<Self> {
         let salt = match version {
-            Version::V1 => &INITIAL_SALT_V1,
+            Version::Draft(..=LAST_OWN_KEYS) => &INITIAL_SALT_DRAFT_29,
+            Version::V1 | Version::Draft(_) => &INITIAL_SALT_V1,
             Version::V2 => &INITIAL_SALT_V2,
         };
         let salt = hmac::Key::new(hmac::HMAC_SHA256, salt);
@@ -54,7 +62,11 @@ pub(in crate::quic) fn retry_fits(
     packet: &[u8],
 ) -> bool {
     let (key, retry_nonce): ([u8; 16], [u8; 12]) = match version {
-        Version::V1 => (
+        Version::Draft(..=LAST_OWN_KEYS) => (
+            *b"\xcc\xce\x18\x7e\xd0\x9a\x09\xd0\x57\x28\x15\x5a\x6c\xb9\x6b\xe1",
+            *b"\xe5\x49\x30\xf9\x7f\x21\x36\xf0\x53\x0a\x8c\x1c",
+        ),
+        Version::V1 | Version::Draft(_) => (
             *b"\xbe\x0c\x69\x0b\x9f\x66\x57\x5a\x1d\x76\x6b\x54\xe3\x68\xc8\x4e",
             *b"\x46\x15\x99\xd3\x5d\x63\x2b\xf2\x23\x98\x25\xbb",
         ),
@@ -77,7 +89,7 @@ pub(in crate::quic) fn retry_fits(
 
 #[cfg(test)]
 mod tests {
-    //! The samples of RFC 9001 appendix A and RFC 9369 appendix A.
+    //! The samples of RFC 9001 appendix A, RFC 9369 appendix A and draft-ietf-quic-tls-29 appendix A.
 
     use super::super::super::header::{Header, Kind};
     use super::super::tests::opened;
@@ -127,6 +139,10 @@ mod tests {
             (
                 Version::V2,
                 "cf6b3343cf0008f067a5502a4262b5746f6b656ec8646ce8bfe33952d955543665dcc7b6",
+            ),
+            (
+                Version::Draft(29),
+                "ffff00001d0008f067a5502a4262b5746f6b656ed16926d81f6f9ca2953a8aa4575e1e49",
             ),
         ] {
             let packet = hex(packet).unwrap();

@@ -4,9 +4,10 @@
 use super::super::handshake::{FINISHED, KEY_UPDATE};
 use super::super::hello::{ClientHello, EncryptedExtensions, ServerHello};
 use super::super::keylog::Label;
+use super::super::layer::without_start;
 use super::super::record::Protection;
 use super::super::suite::Suite;
-use super::super::{tls12, tls13};
+use super::super::{names, tls12, tls13};
 use super::{cannot_tell, Session, GAP, NO_KEYS, TLS_1_2};
 use crate::tables::Tables;
 use crate::{Direction, Severity};
@@ -51,13 +52,17 @@ impl Session {
     pub(super) fn server_hello(&mut self, hello: &ServerHello, tables: &mut Tables) {
         self.version = hello.version;
         let Some(client) = &self.client else {
-            // A gap, which has been counted.
+            // A gap has been counted.
+            if !matches!(self.up.protection, Protection::Closed) {
+                without_start(tables);
+            }
             return self.give_up(GAP, tables);
         };
         match hello.version {
             TLS_1_3 => {
                 let Some(suite) = Suite::of(hello.cipher_suite) else {
-                    return self.unsupported(tables);
+                    unsupported(hello, tables);
+                    return self.give_up(UNSUPPORTED, tables);
                 };
                 let key = |label| self.keys.lookup(label, &client.random);
                 let mut down = tls13::Keys::default();
@@ -75,8 +80,7 @@ impl Session {
                 self.up.protection = Protection::Tls13(up);
                 self.down.protection = Protection::Tls13(down);
             }
-            TLS_1_2 if !tls12::is_supported(hello.cipher_suite) => self.unsupported(tables),
-            TLS_1_2 => {
+            TLS_1_2 if tls12::is_supported(hello.cipher_suite) => {
                 if let Some(alpn) = &hello.alpn {
                     self.application.agree(alpn, tables);
                 }
@@ -89,7 +93,12 @@ impl Session {
                     self.down.pending = Some(Box::new(down));
                 }
             }
-            _ => self.unsupported(tables),
+            // Until keys come into force the handshake is in clear text.
+            _ => {
+                unsupported(hello, tables);
+                cannot_tell(tables, UNSUPPORTED);
+                self.refused = true;
+            }
         }
     }
 
@@ -109,6 +118,7 @@ impl Session {
     pub(super) fn change_cipher_spec(&mut self, direction: Direction, tables: &mut Tables) {
         match self.way(direction).pending.take() {
             Some(key) => self.way(direction).protection = Protection::Tls12(key),
+            None if self.refused => self.close(direction, tables),
             None => self.no_keys(tables),
         }
     }
@@ -122,18 +132,21 @@ impl Session {
         self.give_up(NO_KEYS, tables);
     }
 
-    fn unsupported(&mut self, tables: &mut Tables) {
-        tables.count(
-            "unsupported_cipher_suite",
-            Severity::DataLoss,
-            "TLS connections with CBC, or older than 1.2: use a suite of AES-GCM, AES-CCM or ChaCha20-Poly1305",
-        );
-        self.give_up(UNSUPPORTED, tables);
-    }
-
     fn give_up(&mut self, reason: &'static str, tables: &mut Tables) {
         cannot_tell(tables, reason);
         self.close(Direction::Up, tables);
         self.close(Direction::Down, tables);
     }
+}
+
+fn unsupported(hello: &ServerHello, tables: &mut Tables) {
+    let (suite, version) = (
+        names::cipher_suite(hello.cipher_suite),
+        names::version(hello.version),
+    );
+    tables.stats.count(
+        format!("unsupported_cipher_suite:{suite} of {version}"),
+        Severity::DataLoss,
+        "TLS connections whose records are not opened: use TLS 1.3, or 1.2 with AES-GCM, AES-CCM or ChaCha20-Poly1305",
+    );
 }

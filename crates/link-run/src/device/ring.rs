@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A ring of frames that the kernel shares with us (`PACKET_RX_RING`, version 2): what arrives lies there at once, with
-//! the instant at which the kernel had it, and no limit of the host on socket buffers applies.
+//! A ring of frames that the kernel shares with us (`PACKET_RX_RING`, version 2): what leaves through a device lies there
+//! at once, with the instant at which the kernel had it, and no limit of the host on socket buffers applies.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -12,14 +12,18 @@ use crate::vnet;
 
 /// Blocks are made of whole pages, and the kernel rounds them up to a power of two anyway.
 const BLOCK: u32 = 1 << 20;
-/// What the kernel puts into a frame before the Ethernet header, at most.
+/// What the kernel puts into a frame before the packet's own bytes, at most.
 pub const BEFORE_FRAME: u32 = 128;
+/// Frames begin at multiples of this.
+const ALIGNMENT: u32 = 256;
 
 /// What a ring is for.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Lengths of the Ethernet frames that it takes.
+    /// Lengths, from the link layer's header on, of what it takes.
     pub takes: (u32, u32),
+    /// Bytes that are kept of each.
+    pub keeps: u32,
     /// How many there is room for, at least.
     pub frames: u32,
 }
@@ -40,7 +44,7 @@ pub struct Ring {
 // SAFETY: the memory belongs to this ring alone, and is shared with the kernel only.
 unsafe impl Send for Ring {}
 
-/// An Ethernet frame in the ring.
+/// What was sent, in the ring.
 pub struct Frame<'a> {
     /// What is left to do on it.
     pub header: [u8; vnet::LENGTH],
@@ -68,7 +72,7 @@ impl Ring {
             libc::PACKET_VERSION,
             libc::tpacket_versions::TPACKET_V2 as libc::c_int,
         )?;
-        let frame = (BEFORE_FRAME + shape.takes.1).next_multiple_of(1024);
+        let frame = (BEFORE_FRAME + shape.keeps).next_multiple_of(ALIGNMENT);
         let per_block = BLOCK / frame;
         let blocks = shape.frames.div_ceil(per_block);
         let request = libc::tpacket_req {
@@ -78,7 +82,7 @@ impl Ring {
             tp_frame_nr: blocks * per_block,
         };
         socket::set_option(&socket, packet, libc::PACKET_RX_RING, request)?;
-        only_outgoing(&socket, shape.takes)?;
+        only_outgoing(&socket, shape)?;
         // SAFETY: a new mapping of the ring's size, which the kernel checks.
         let memory = unsafe {
             libc::mmap(
@@ -121,7 +125,7 @@ impl Ring {
     /// Frame `number`, if it is ours to read.
     #[expect(
         clippy::cast_ptr_alignment,
-        reason = "frames start at multiples of 1024 bytes"
+        reason = "frames start at multiples of 256 bytes"
     )]
     fn header(&self, number: u32) -> Option<*mut libc::tpacket2_hdr> {
         let at = number / self.per_block * BLOCK + number % self.per_block * self.frame;
@@ -206,8 +210,8 @@ unsafe fn stamp_ns(header: *const libc::tpacket2_hdr) -> u64 {
     unsafe { u64::from((*header).tp_sec) * 1_000_000_000 + u64::from((*header).tp_nsec) }
 }
 
-/// Has the kernel leave out what comes in, and what is shorter or longer.
-fn only_outgoing(socket: &OwnedFd, (least, most): (u32, u32)) -> io::Result<()> {
+/// Has the kernel leave out what comes in, and what is shorter or longer, and keep so much of the rest.
+fn only_outgoing(socket: &OwnedFd, shape: Shape) -> io::Result<()> {
     const LOAD_WORD: u16 = 0x20;
     /// Where the filter finds the packet's type (`SKF_AD_OFF` + `SKF_AD_PKTTYPE`).
     const PACKET_TYPE: u32 = 0xffff_f000 + 4;
@@ -217,6 +221,7 @@ fn only_outgoing(socket: &OwnedFd, (least, most): (u32, u32)) -> io::Result<()> 
     const SKIP_IF_AT_LEAST: u16 = 0x35;
     const SKIP_IF_ABOVE: u16 = 0x25;
     const RETURN: u16 = 0x06;
+    let (least, most) = shape.takes;
     let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
     let mut program = [
         step(LOAD_WORD, 0, 0, PACKET_TYPE),
@@ -225,7 +230,7 @@ fn only_outgoing(socket: &OwnedFd, (least, most): (u32, u32)) -> io::Result<()> 
         step(SKIP_IF_AT_LEAST, 0, 1, least),
         step(SKIP_IF_ABOVE, 0, 1, most),
         step(RETURN, 0, 0, 0),
-        step(RETURN, 0, 0, u32::MAX),
+        step(RETURN, 0, 0, shape.keeps),
     ];
     let filter = libc::sock_fprog {
         len: 7,

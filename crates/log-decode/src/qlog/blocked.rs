@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What holds a sender back, as it says itself: limits, its congestion controller, its pacer, its application.
+
+use super::context::Context;
+use crate::tables::{BlockedState, FlowControl, Tables};
+
+const QUIC: &str = "quic";
+const BLOCKED: &str = "blocked";
+const UNBLOCKED: &str = "unblocked";
+
+/// `connection_data_blocked_updated`, `stream_data_blocked_updated`, `datagram_data_blocked_updated`.
+pub(super) fn updated(context: &Context<'_>, tables: &mut Tables) {
+    let new = context.member("new").or_else(|| context.member("state"));
+    let new_state = new.as_deref().unwrap_or(BLOCKED);
+    let stream_id = context.unsigned("stream_id");
+    let scope = match (context.name, stream_id) {
+        (b"datagram_data_blocked_updated", _) => "datagram",
+        (_, Some(_)) => "stream",
+        (_, None) => "connection",
+    };
+    let reason = context.member("reason");
+    push(
+        context,
+        (scope, stream_id),
+        (context.member("old").as_deref(), new_state),
+        reason.as_deref(),
+        tables,
+    );
+    // What is no limit of the receiver's is no matter of flow control; before the drafts had reasons, it was the only one.
+    let limit_of = match reason.as_deref() {
+        Some("connection_flow_control") => "connection",
+        Some("stream_flow_control") => "stream",
+        Some("stream_id") => return,
+        None => scope,
+        Some(_) => return,
+    };
+    if limit_of == "datagram" {
+        return;
+    }
+    tables.flow_control.push(FlowControl {
+        vantage: context.who.vantage,
+        connection: Some(context.who.connection),
+        time_ns: context.time_ns,
+        transport: QUIC,
+        event: if new_state == UNBLOCKED {
+            UNBLOCKED
+        } else {
+            BLOCKED
+        },
+        direction: context.who.outbound,
+        scope: limit_of,
+        stream_id: stream_id.filter(|_| limit_of == "stream"),
+        limit: context
+            .unsigned("limit")
+            .or_else(|| context.unsigned("maximum")),
+        ..FlowControl::default()
+    });
+}
+
+/// mvfst's `app_idle_update` and `app_limited_update`: the application has nothing to send, or has something again.
+pub(super) fn by_application(context: &Context<'_>, tables: &mut Tables) {
+    let told = context
+        .member("idle")
+        .or_else(|| context.member("app_limited"));
+    let new_state = match told.as_deref() {
+        Some("true" | "1" | "app limited") => BLOCKED,
+        Some(_) => UNBLOCKED,
+        None => return,
+    };
+    push(
+        context,
+        ("connection", None),
+        (None, new_state),
+        Some("application"),
+        tables,
+    );
+}
+
+fn push(
+    context: &Context<'_>,
+    (scope, stream_id): (&'static str, Option<u64>),
+    (old_state, new_state): (Option<&str>, &str),
+    reason: Option<&str>,
+    tables: &mut Tables,
+) {
+    tables.blocked.push(BlockedState {
+        vantage: context.who.vantage,
+        connection: Some(context.who.connection),
+        time_ns: context.time_ns,
+        transport: QUIC,
+        direction: context.who.outbound,
+        scope,
+        stream_id,
+        old_state,
+        new_state,
+        reason,
+    });
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Segments that are not of the connection between their ports: they answer, or belong to, one before it (RFC 9293
+//! sections 3.10.7.3 and 3.5.2, RFC 5961), and their numbers must not be taken for its own.
+
+use super::segment::{Segment, RST, SYN};
+use super::way::Way;
+
+/// How far numbers of one connection lie apart at most: the largest window there can be (RFC 7323 section 2.3).
+const FAR: i64 = 1 << 30;
+/// How far beyond what was seen numbers may lie before much has been seen: packets that the capture missed.
+const MISSED: i64 = 1 << 20;
+/// How old a reset may be.
+const LATE: i64 = 1 << 26;
+
+/// Whether `segment`, which goes `way`, is of another connection than that of both ways.
+pub(super) fn is_stray(segment: &Segment<'_>, way: &Way, back: &Way) -> bool {
+    let is_far = |way: &Way, seq: u32| way.distance(seq).is_some_and(|far| far.abs() > FAR);
+    if segment.has(SYN) {
+        return way.has_begun_otherwise(segment.seq);
+    }
+    // Nothing has answered the SYN yet: what does acknowledges it.
+    if way.is_unseen() && back.has_begun() {
+        let acknowledged = segment.ack.and_then(|ack| back.distance(ack));
+        return !acknowledged
+            .is_some_and(|beyond| beyond <= MISSED && !back.is_before_start(beyond));
+    }
+    if segment.has(RST) {
+        let distance = way.distance(segment.seq).unwrap_or(0);
+        return !(-LATE..=MISSED).contains(&distance);
+    }
+    is_far(way, segment.seq) || segment.ack.is_some_and(|ack| is_far(back, ack))
+}

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of which end a log is: by its own word, else by what the command line or its name says."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from quiclab.decoders._api import End
+from quiclab.decoders.log_files import LogFile
+from quiclab.errors import SpecError
+
+
+def end_by(log: LogFile, told: Collection[End]) -> End | None:
+    """The end of a log whose rows are of those `told`; None where they are of both, and no single end can be named.
+
+    A name is a guess, which the log's own word overrules. Raises SpecError where the command line contradicts it.
+    """
+    if log.vantage_given and any(end != log.vantage for end in told):
+        others = " and the ".join(sorted({f"{end}'s" for end in told}))
+        raise SpecError(
+            f"{log.name} was given with --{log.vantage}, but says itself that it is the {others}",
+            f"give it without --{log.vantage}: what it says counts",
+        )
+    if len(told) == 1:
+        return next(iter(told))
+    return None if told else log.vantage

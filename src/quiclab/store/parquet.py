@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parquet files of a study: each appears whole or not at all."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quiclab.store.layout import disk_errors
+
+if TYPE_CHECKING:
+    import polars
+
+_MAGIC = b"PAR1"
+"""Of a Parquet file, at its begin and at its end (Apache Parquet, file format)."""
+
+
+def write_parquet(frame: polars.DataFrame, path: Path, metadata: Mapping[str, str] | None = None) -> None:
+    """Write beside, then rename: a file that was half written, by a kill or on a full disk, never counts."""
+    content = io.BytesIO()
+    frame.write_parquet(content, metadata=dict(metadata) if metadata else None)
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.new")
+        temporary.write_bytes(content.getbuffer())
+        temporary.replace(path)
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a file is there that begins and ends as Parquet does."""
+    try:
+        with path.open("rb") as file:
+            begin = file.read(len(_MAGIC))
+            file.seek(-len(_MAGIC), io.SEEK_END)
+            return begin == _MAGIC and file.read() == _MAGIC and file.tell() > 2 * len(_MAGIC)
+    except OSError:
+        return False

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether client, server or proxy stood still, or waited for a processor for so long that the trial is about that.
+
+Decision 4 (docs/decisions/0004-how-late-is-too-late.md) has the bounds, and what is not seen.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+LEAST_NS = 5_000_000
+"""A wait that no trial is void for: about a turn of another program."""
+SHARE = 0.2
+"""Of the transfer's time: what a thread of an end may wait for a processor."""
+_FEW_PROCESSES = 4
+"""The processes of a browser wait for one another by their own doing."""
+
+
+def ends_problem(document: dict[str, Any]) -> str | None:
+    """In words; None where nothing is known against the ends, or nothing was counted."""
+    transfer_ns = document.get("time_ns", {}).get("transfer", 0)
+    bound_ns = max(LEAST_NS, round(SHARE * transfer_ns), document.get("lateness_bound_ns") or 0)
+    for role, cost in (document["host"].get("cost") or {}).items():
+        problem = _stopped(role, cost.get("stood_still") or {})
+        slow = role in (document["host"].get("slow_cpu") or {})  # it was asked to wait
+        if problem is None and not slow and cost.get("most_processes", 0) <= _FEW_PROCESSES:
+            problem = _waited(role, cost.get("run_delay") or {}, bound_ns)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _stopped(role: str, stood: dict[str, int]) -> str | None:
+    if stood.get("number"):
+        return f"the {role} was stopped from outside for {stood['stopped_ns'] / 1e6:.1f} ms"
+    if stood.get("looks_at_children"):
+        return f"a process of the {role} was stopped from outside"
+    return None
+
+
+def _waited(role: str, delay: dict[str, int | None], bound_ns: int) -> str | None:
+    longest_ns = delay.get("longest_ns")
+    if longest_ns is None or longest_ns <= bound_ns:
+        return None
+    return (
+        f"the {role} waited {longest_ns / 1e6:.1f} ms for a processor during the transfer "
+        f"(bound {bound_ns / 1e6:.1f} ms): this machine is too busy"
+    )

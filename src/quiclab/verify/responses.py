@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What packets at the client's end show of HTTP: every response of the measured connections, as `trial.json` has it.
+
+The rows are those that `decoders.decode_trial` found in the client's capture, so that verdict, metrics and report rest
+on one reading of the packets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from quiclab.metrics.measured import measured_tables
+
+CAPTURE = "raw/client.pcapng"
+_FACTS = ("http_version", "method", "url", "status", "content_encoding", "content_range")
+_LOSES = ("data_loss", "error")
+"""Severities of findings about a capture that may hide a request or a part of a body."""
+_REASONS = {
+    "no_keys": "the client left no TLS keys that open its connection",
+    "missing_keys": "the client left no TLS keys that open all of its packets",
+    "cut_packet": "the capture keeps only the headers of packets",
+}
+
+
+def responses(tables: Mapping[str, pl.DataFrame], document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One row for each request whose headers could be read: what was asked for, status and HTTP version of the answer,
+    bytes of both bodies as sent, and whether the response came to its end."""
+    rows = measured_tables(tables, document)["http_requests"].filter(pl.col("source") == CAPTURE).sort("time_ns")
+    told = rows.select(
+        *_FACTS,
+        body_bytes=pl.col("response_body_bytes").fill_null(0),
+        sent_bytes=pl.col("request_body_bytes").fill_null(0),
+        ended=pl.col("last_byte_ns").is_not_null(),
+    )
+    return told.to_dicts()
+
+
+def closed_because(tables: Mapping[str, pl.DataFrame]) -> str | None:
+    """Why the client's capture may hold requests and bytes of a body that were not read; None where all was read."""
+    if tables["sources"].filter(pl.col("source") == CAPTURE).is_empty():
+        return "there is no capture of the client's packets"
+    found = tables["decode_stats"].filter(pl.col("source") == CAPTURE, pl.col("severity").is_in(_LOSES))
+    if found.is_empty():
+        return None
+    name, advice = found.select("name", "advice").row(0)
+    return _REASONS.get(name, str(advice))

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a trial is worth is seen in its packets: a client that got something else has not won, whatever it says."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from small_study import quiclab
+from stack_study import run_arms
+
+pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+
+CLIENT = Path(__file__).parents[1] / "lying_client.py"
+_SIZE = "200 KB"
+_404 = (
+    "no request for object is among the packets: the client asked for https://server.test/there-is-no-such-object, "
+    "which got status 404"
+)
+_OTHER_VERSION = {
+    "h2": "asked for HTTP/2, got HTTP/1.1, as the packets show",
+    "h3": "asked for HTTP/3 over quic, but the packets were tcp",
+}
+
+
+def _arm(protocol: str, how: str, *, keys: bool = True) -> str:
+    words = ("{url}", "{host}:{port}:{address}", "{ca}", protocol, "{root}", "{output}")
+    argv = ", ".join(f'"{word}"' for word in (sys.executable, "-I", str(CLIENT), how, *words))
+    env = ', env = { SSLKEYLOGFILE = "{keylog}" }' if keys else ""
+    return f'protocol = "{protocol}"\nserver = "caddy"\nclient = {{ argv = [{argv}]{env} }}\n'
+
+
+def _verdicts(found: dict[str, dict[str, Any]]) -> dict[str, tuple[str, str]]:
+    return {name: (trial["status"], trial["reason"]) for name, trial in found.items()}
+
+
+@pytest.mark.parametrize("protocol", ["h2", "h3"])
+@pytest.mark.parametrize("claims", ["", "-claims"], ids=["silent", "claims"])
+def test_what_the_packets_show_decides(tmp_path: Path, protocol: str, claims: str) -> None:
+    lies = {
+        "honest": "",
+        "404": _404,
+        "range": "the body has 1000 bytes instead of 200000, as the packets show",
+        "http1": _OTHER_VERSION[protocol],
+        "nothing": "no request for object is among the packets",
+    }
+    arms = {lie: _arm(protocol, lie + claims) for lie in (*lies, "abort")}
+    found = _verdicts(run_arms(tmp_path, arms, size=_SIZE))
+    status, reason = found.pop("abort")
+    assert (status, reason.split(" instead ")[1]) == ("failed", "of 200000, as the packets show")
+    assert found == {lie: ("failed" if why else "verified", why) for lie, why in lies.items()}
+
+
+def test_a_client_that_says_nothing_can_be_compared(tmp_path: Path) -> None:
+    """Its times are those of the packets; beside a client that tells of itself both have every number they need."""
+    arms = {f"{protocol}-own": _arm(protocol, "honest") for protocol in ("h2", "h3")}
+    arms["h2-known"] = 'protocol = "h2"\nserver = "caddy"\nclient = "curl-cffi"\n'
+    found = run_arms(tmp_path, arms, size=_SIZE)
+    assert {name: trial["status"] for name, trial in found.items()} == dict.fromkeys(arms, "verified")
+    done = quiclab("report", tmp_path / "study")
+    assert done.returncode == 0, done.stdout + done.stderr
+    metrics = pl.read_parquet(tmp_path / "study" / "metrics.parquet")
+    for name, trial in found.items():
+        own = dict(metrics.filter(pl.col("trial_id") == trial["trial_id"]).select("name", "value").iter_rows())
+        assert 0 < own["setup_ms"] < own["ttfb_ms"] < own["ttlb_ms"], name
+        assert own["goodput_bit_per_s"] == pytest.approx(200_000 * 8 / own["ttlb_ms"] * 1e3), name
+
+
+@pytest.mark.parametrize("protocol", ["h2", "h3"])
+def test_what_neither_packets_nor_an_account_show_is_unproven(tmp_path: Path, protocol: str) -> None:
+    """Without keys: an account counts, and without it nothing tells a good transfer from a bad one."""
+    lies = ("honest", "404", "honest-claims")
+    found = _verdicts(run_arms(tmp_path, {lie: _arm(protocol, lie, keys=False) for lie in lies}, size=_SIZE))
+    assert {lie: status for lie, (status, _) in found.items()} == {
+        "honest": "unproven",
+        "404": "unproven",
+        "honest-claims": "verified",
+    }
+    assert found["honest"][1].startswith("nothing shows what the client got: the client left no TLS keys")

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel tells when a program was stopped, and how long it had no processor."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from quiclab.testbed import _process_tree
+from quiclab.testbed.process_cost import ProcessCosts, reap
+from quiclab.testbed.run_delay import RunDelay, run_delays
+from quiclab.testbed.stops import Stops
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def _stands(pid: int) -> bool:
+    return _process_tree.everybody()[pid].stopped
+
+
+def _grows(stops: Stops) -> bool:
+    before = stops.summary()
+    time.sleep(0.01)
+    return stops.summary() != before
+
+
+@contextmanager
+def _running(*argv: str) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(argv, start_new_session=True) as program:
+        try:
+            yield program
+        finally:
+            program.kill()
+
+
+def test_every_stop_is_counted_once() -> None:
+    """However short it is; what was before does not count, and what lasts does."""
+    with _running("sleep", "100") as program:
+        stops = Stops(program.pid)
+        assert stops.summary() == {"number": 0, "stopped_ns": 0}
+        for number in (1, 2, 3):
+            program.send_signal(signal.SIGSTOP)
+            _until(lambda: _stands(program.pid))  # a stop that SIGCONT overtakes is none
+            program.send_signal(signal.SIGCONT)
+            _until(lambda number=number: stops.summary()["number"] == number)  # type: ignore[misc]
+        _until(lambda: not _grows(stops))
+        stops.begin()
+        assert stops.summary()["number"] == 0
+        program.send_signal(signal.SIGSTOP)
+        _until(lambda: stops.summary()["stopped_ns"] > 10_000_000)
+        assert stops.summary()["number"] == 1
+
+
+def test_the_program_can_be_waited_for() -> None:
+    """The watch leaves the news of its end to the one that waits."""
+    for _ in range(20):
+        program = subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"])
+        stops = Stops(program.pid)
+        reap(program)
+        assert program.returncode == 3
+        assert stops.summary()["number"] == 0
+
+
+def test_a_thread_that_others_keep_from_its_processor_waits() -> None:
+    """Two programs on one processor: each waits about as long as the other runs."""
+    core = {max(os.sched_getaffinity(0))}
+    busy = sys.executable, "-c", "while True: pass"
+    with _running(*busy) as one, _running(*busy) as other:
+        for program in (one, other):
+            os.sched_setaffinity(program.pid, core)
+        delay = RunDelay()
+        delay.begin([one.pid])
+        _until(lambda: run_delays(one.pid)[one.pid] > 0)
+        delay.begin([one.pid])
+        _until(lambda: (delay.look([one.pid]) or delay.summary()["sum_ns"] or 0) > 50_000_000)
+        assert delay.summary()["longest_ns"] == delay.summary()["sum_ns"]
+
+
+def test_a_program_that_stood_still_during_the_transfer() -> None:
+    """As trial.json has it."""
+    with ProcessCosts() as costs, _running("sleep", "100") as program:
+        costs.watch("server", program.pid)
+        costs.begin()
+        program.send_signal(signal.SIGSTOP)
+        _until(lambda: _stands(program.pid))
+        program.send_signal(signal.SIGCONT)
+        _until(lambda: not _stands(program.pid))
+        time.sleep(0.05)
+        costs.end()
+        told = costs.summary()["server"]
+        assert told["stood_still"]["number"] == 1
+        assert told["stood_still"]["stopped_ns"] > 0
+        assert told["run_delay"]["longest_ns"] is not None

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The runs of `make test` and `make nightly` have every test once between them, and tell the truth of what they had."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+TOTALS = ROOT / "tools" / "totals.py"
+
+_LISTER = """
+import json
+def pytest_collection_finish(session):
+    print("LIST", json.dumps({item.nodeid: [mark.name for mark in item.iter_markers()] for item in session.items}))
+"""
+
+
+def _run(*command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    env = os.environ | {"PYTHONPATH": str(ROOT / "tests")} | environment
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, cwd=ROOT, env=env)
+
+
+def test_every_test_is_in_one_run(tmp_path: Path) -> None:
+    """Of those of `make test`, which are beside each other or alone, and that of `make nightly`."""
+    (tmp_path / "lister.py").write_text(_LISTER)
+    env = {"PYTHONPATH": os.pathsep.join((str(ROOT / "tests"), str(tmp_path)))}
+    listed = _run(sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "", "-p", "lister", **env)
+    marks = json.loads(
+        next(line for line in listed.stdout.splitlines() if line.startswith("LIST ")).removeprefix("LIST ")
+    )
+    pushes = re.findall(r"^python_tests \w+ '([^']+)'", (ROOT / "tools" / "test.sh").read_text(), re.MULTILINE)
+    nights = re.findall(r"-m '([^']+)'", (ROOT / "Makefile").read_text())
+    assert (len(pushes), len(nights)) == (3, 1)
+    for test, names in marks.items():
+        known = {name: name in names for name in ("packets", "alone", "nightly", "matrix")}
+        runs = [expression for expression in (*pushes, *nights) if eval(expression, {}, dict(known))]
+        assert len(runs) == 1, (test, runs)
+    studies = [test for test, names in marks.items() if "nightly" in names]
+    assert len(studies) >= len(list(ROOT.glob("experiments/*/small.toml")))
+
+
+_TESTS = """
+import pytest
+def test_passes(): pass
+def test_skips(): pytest.skip("client quinn: not installed; make stacks")
+@pytest.mark.skipif(True, reason="this kernel has no bbr")
+def test_skips_by_a_mark(): pass
+"""
+
+
+def _tests(folder: Path, text: str, results: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """pytest over one file."""
+    folder.mkdir()
+    results.mkdir(exist_ok=True)
+    (folder / "test_it.py").write_text(text)
+    options = ("-q", "-p", "required", "-p", "no:cacheprovider", f"--rootdir={folder}", "-c", os.devnull)
+    result = f"--junitxml={results / folder.name}.xml"
+    return _run(sys.executable, "-m", "pytest", *options, result, folder / "test_it.py", **environment)
+
+
+def test_a_program_that_is_required_is_not_skipped(tmp_path: Path) -> None:
+    """Its tests fail with the reason; other skips stay what they are."""
+    assert (
+        _tests(tmp_path / "a", _TESTS, tmp_path / "results").stdout.splitlines()[-1].startswith("1 passed, 2 skipped")
+    )
+    required = _tests(tmp_path / "b", _TESTS, tmp_path / "results", QUICLAB_REQUIRE="nginx quinn")
+    assert "QUICLAB_REQUIRE names quinn, but this test was skipped: Skipped: client quinn" in required.stdout
+    assert required.stdout.splitlines()[-1].startswith("1 failed, 1 passed, 1 skipped")
+    every = _tests(tmp_path / "c", _TESTS, tmp_path / "results", QUICLAB_REQUIRE="all")
+    assert every.stdout.splitlines()[-1].startswith("1 failed, 1 passed, 1 skipped")
+
+
+_BAD_FIXTURE = """
+import pytest
+@pytest.fixture
+def bad():
+    yield
+    raise OSError
+def test_it(bad): assert False
+"""
+
+
+@pytest.mark.parametrize(
+    ("second", "line", "code"),
+    [
+        ("def test_it(): pass\n", "2 passed, 0 failed, 2 skipped", 0),
+        ("def test_it(): assert False\n", "1 passed, 1 failed, 2 skipped", 1),
+        (_BAD_FIXTURE, "1 passed, 2 failed, 2 skipped", 1),
+        ("import no_such_module\n", "1 passed, 1 failed, 2 skipped", 1),
+    ],
+)
+def test_the_last_line_adds_up_all_runs(tmp_path: Path, second: str, line: str, code: int) -> None:
+    """A failure and one of a fixture after it are two, as in pytest's own line; an unreadable file is one."""
+    _tests(tmp_path / "a", _TESTS, tmp_path / "results")
+    _tests(tmp_path / "b", second, tmp_path / "results")
+    done = _run(sys.executable, TOTALS, tmp_path / "results")
+    assert (done.stdout, done.returncode) == (line + "\n", code)
+
+
+def test_nothing_is_no_success(tmp_path: Path) -> None:
+    """Runs that left no result."""
+    done = _run(sys.executable, TOTALS, tmp_path)
+    assert (done.stdout, done.returncode) == ("0 passed, 0 failed, 0 skipped\n", 1)
+
+
+def test_a_stage_has_the_exit_code_of_its_command_and_tells_how_long_it_took() -> None:
+    """Under `set -e` a failing one ends the script after that line."""
+    script = f". {ROOT}/tools/stages.sh; set -eu; stage one true; stage two sh -c 'exit 7'; echo never"
+    done = _run("sh", "-c", script)
+    assert done.returncode == 7
+    assert re.fullmatch(r"== one\n== one: 0 min 0\d s\n== two\n== two: 0 min 0\d s\n", done.stdout)
