@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: help setup stacks demo test nightly soak lint docs bench clean
+.PHONY: help setup stacks demo test nightly soak lint sbom docs bench clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -20,7 +20,7 @@ test: ## from lint to real namespaces with real packets
 nightly: ## every study's small variant and every combination of programs, for two to three hours
 	@tools/setup.sh dev
 	@tools/stacks.sh
-	@tools/test_programs.sh all
+	@tools/test_programs.sh
 	@cargo test --quiet --release --workspace --exclude py-core --locked
 	@QUICLAB_REQUIRE=all .venv/bin/python -m pytest -m 'nightly or matrix'
 
@@ -32,6 +32,10 @@ soak: ## kills at random instants, full disks, ledgers copied in use, for MINUTE
 lint: ## formatting, types, import rules
 	@tools/setup.sh dev
 	@tools/lint.sh
+
+sbom: ## write what quiclab is made of as CycloneDX, to quiclab.cdx.json
+	@tools/setup.sh dev
+	@.venv/bin/python tools/sbom.py quiclab.cdx.json
 
 docs: ## write the generated reference pages anew
 	@tools/setup.sh dev

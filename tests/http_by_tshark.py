@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 import pylsqpack
-
-from quiclab.verify._tshark import Tree, child, children, descendants, number, octets, text
+from tshark_trees import Tree, child, children, descendants, number, octets, text
 
 Direction = Literal["up", "down"]
 Fields = tuple[tuple[str, str], ...]

@@ -10,3 +10,4 @@ cd "$(dirname "$0")/.."
 cargo fmt --all --check
 for program in crates/stack-*; do cargo fmt --manifest-path "$program/Cargo.toml" --check; done
 cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
+tools/supply-chain.sh

@@ -21,7 +21,7 @@ _404 = (
     "which got status 404"
 )
 _OTHER_VERSION = {
-    "h2": "asked for HTTP/2, got HTTP/1.1, as the packets show",
+    "h2": "asked for HTTP/2, got HTTP/1.1",
     "h3": "asked for HTTP/3 over quic, but the packets were tcp",
 }
 

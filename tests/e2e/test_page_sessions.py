@@ -12,7 +12,6 @@ from stack_study import need, spec_text
 
 from quiclab.metrics.sessions import beginning
 from quiclab.verify.proof import UNPROVEN
-from quiclab.verify.trial import judge
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
@@ -35,12 +34,11 @@ def test_a_browser_sends_its_first_request_in_0rtt_packets(tmp_path: Path) -> No
         assert done.returncode == 0, done.stdout + done.stderr
         (trial,) = trials(out)
         folder = next(out.glob(f"trials/{trial['trial_id']}*"))
-        judge(folder, decrypt=True)
         proof = json.loads((folder / "trial.json").read_text())["proof"]
         zero = arm == "zero"
         wanted = "accepted" if zero else "not_offered"
         assert proof["resumed"] is zero
-        # Which packets tshark opens is not the same every time; the browser's own log always tells.
+        # Which packets can be opened is not the same every time; the browser's own log always tells.
         assert proof["early_data"] in (wanted, UNPROVEN)
         assert trial["client"]["requests"][0]["early_data"] == wanted
         assert bool(proof["early_data_packets"]) is zero

@@ -129,7 +129,7 @@ def run_one(study: Study, study_dir: StudyDir, row: PlanRow, wanted: Backend | N
         attempt = max((each.attempt for each in tries), default=0) + 1
         narrator = _Narrator(laboratory, row, stay)
         folder = run_trial(laboratory, row, attempt, onlooker=narrator)
-        verdict = judge(folder, decode_trial(folder).tables, decrypt=True)
+        verdict = judge(folder, decode_trial(folder).tables)
         ended = Attempt(row.trial_id, attempt, verdict.status, verdict.reason)
         if tries and tries[-1].status == "verified":
             ledger.overrule(tries[-1], "void", "run again by hand (quiclab trial)")

@@ -83,12 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
         shutil.rmtree(study_dir.root / ".work", ignore_errors=True)
         if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED) or not study_dir.resolved.exists():
             return code
-        from rich.console import Console
-
         from quiclab.cli.analyse import analyse
-        from quiclab.cli.prove import prove_rest
 
-        prove_rest(study_dir, Console())
         if not arguments.no_report and any(study_dir.root.glob("trials/*/trial.json")):
             analyse(study_dir)
         return code

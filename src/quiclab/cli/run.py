@@ -91,11 +91,6 @@ def run(arguments: argparse.Namespace) -> int:
                 return code
             if goal is None or not look(study_dir, study, goal):
                 break
-        from rich.console import Console
-
-        from quiclab.cli.prove import prove_rest
-
-        prove_rest(study_dir, Console())
         if arguments.no_report:
             return code
         from quiclab.cli.analyse import analyse

@@ -143,6 +143,8 @@ def _run_one(run_one: RunOne, study_dir: StudyDir, ledger: Ledger, row: PlanRow,
     folder = run_one(row, attempt)
     verdict = judge(folder, decode_trial(folder).tables)
     ended = Attempt(row.trial_id, attempt, verdict.status, verdict.reason)
+    # A report between two attempts has made tables of the one that is void now: their metrics say that they are whole.
+    (study_dir.tables / "metrics" / f"{row.trial_id}.parquet").unlink(missing_ok=True)
     aside = move_in(folder, study_dir.folder(ended))
     ledger.record(ended)
     if aside is not None:

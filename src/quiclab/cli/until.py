@@ -75,7 +75,6 @@ def _look(study_dir: StudyDir, study: Study, goal: Goal) -> int:
     from rich.console import Console
 
     from quiclab.cli.analyse import make_tables
-    from quiclab.cli.prove import prove_rest
     from quiclab.report import analyse_study
     from quiclab.report.sequential import OPEN, state
 
@@ -95,7 +94,6 @@ def _look(study_dir: StudyDir, study: Study, goal: Goal) -> int:
         }
         write_atomically(study_dir.root / FILE, json.dumps(content, indent=1))
 
-    prove_rest(study_dir, console)
     make_tables(study_dir, console)
     write()  # that this study is a sequential one is known before its first look
     with disk_errors(study_dir.root):

@@ -105,6 +105,7 @@ HTTP_REQUESTS = of_logs(
     Column("content_type", pl.String, "", _NOT_SEEN, "The response's."),
     Column("content_encoding", pl.String, "", "none, or " + _NOT_SEEN, "The response's (RFC 9110 section 8.4)."),
     Column("content_range", pl.String, "", "none, or " + _NOT_SEEN, "The response's (RFC 9110 section 14.4)."),
+    Column("alt_svc", pl.String, "", "none, or " + _NOT_SEEN, "The response's (RFC 7838 section 3)."),
     Column("resource_type", pl.String, "", _NOT_SEEN, "The browser's word: `Document`, `Image`, …"),
     Column(
         "priority",

@@ -67,7 +67,7 @@ def inside_findings() -> list[Finding]:
 
 def outside_findings() -> list[Finding]:
     """What can be told without namespaces."""
-    return [_processors(), _way_out(), _tshark()]
+    return [_processors(), _way_out()]
 
 
 def bounded_run(argv: Sequence[str], *, pass_fds: Sequence[int] = ()) -> str | None:
@@ -81,14 +81,6 @@ def bounded_run(argv: Sequence[str], *, pass_fds: Sequence[int] = ()) -> str | N
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
-
-
-def _tshark() -> Finding:
-    text = bounded_run(["tshark", "--version"])
-    if text is None:
-        missing = "not here: what only decrypted packets prove (0-RTT bytes, migration, SETTINGS) stays unproven"
-        return Finding("tshark", "limited", missing, "as root: apt-get install -y tshark")
-    return Finding("tshark", "ok", text.split()[2].rstrip("."))
 
 
 def _processors() -> Finding:

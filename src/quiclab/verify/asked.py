@@ -13,19 +13,6 @@ from typing import Any
 from quiclab.verify.proof import UNPROVEN
 
 
-def rests_on_decryption(document: Mapping[str, Any]) -> bool:
-    """Whether the verdict needs facts that only decrypted packets prove."""
-    asked, proof = document.get("asked") or {}, document["proof"]
-    session = asked.get("session")
-    return bool(
-        session == "early_data"
-        or (session is not None and proof["resumed"] == UNPROVEN)
-        or (asked.get("migration") and document["protocol"] == "h3")
-        or asked.get("reconnect_session") is not None
-        or (asked.get("groups") and proof["tls_group"] == UNPROVEN)
-    )
-
-
 def shortfall(document: Mapping[str, Any]) -> str | None:
     """The first thing that was asked for and not got; None if all was got, or cannot be told."""
     asked, proof = document.get("asked") or {}, document["proof"]

@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trial can prove about itself: from its packets first, then from its programs. The rest is `unproven`.
-
-In two steps. `prove` needs no key and takes milliseconds. `prove_decrypted` starts tshark, which takes some 0.2 s: it
-is for trials whose verdict rests on it, and for the others when no trial waits.
-"""
+"""What a trial can prove about itself: from its packets first, then from its programs. The rest is `unproven`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from quiclab.verify._early_data_log import early_data_bytes_by_log
 from quiclab.verify._ip import UDP, Sender
-from quiclab.verify._tshark import tshark_version
 from quiclab.verify.competition import prove_competition
-from quiclab.verify.decrypted import Decrypted, UnopenedError, read_decrypted
 from quiclab.verify.handshake import read_handshake
+from quiclab.verify.opened import ClosedError, opened_facts
 from quiclab.verify.origin_leg import origin_leg
+from quiclab.verify.responses import closed_because, responses
 from quiclab.verify.wire import Wire, payload_by_address, read_wire, socket_name
 
 UNPROVEN = "unproven"
@@ -43,12 +42,25 @@ _NEEDS_KEYS = (
 )
 _ECN_SIDES: tuple[tuple[str, Sender, str], ...] = (("up", "client", "sent"), ("down", "server", "arrived"))
 """At the client's end, where packets up have not met the link yet and packets down have."""
-NOT_YET = "not decrypted yet"
-"""Why `decrypted_by` is unproven until the packets are looked at a second time."""
+_NO_KEYS = "the client left no TLS keys (raw/keys.log)"
+DECODER = "quiclab's decoders"
+"""What opened the packets."""
 
 
-def prove(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
-    """Transport, versions, TLS, ECN and congestion control as they were, each a value or `unproven`."""
+def prove(folder: Path, document: dict[str, Any], tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+    """Transport, versions, TLS, HTTP, ECN and congestion control as they were, each a value or `unproven`.
+
+    `tables` are those of `decoders.decode_trial`.
+    """
+    proof = _without_keys(folder, document)
+    proof["http_responses"], closed = responses(tables, document), closed_because(tables)
+    if closed is not None:
+        proof["unproven_because"]["http_responses"] = closed
+    _add_opened(folder, document, proof, tables)
+    return proof
+
+
+def _without_keys(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
     requests = (document["client"] or {}).get("requests") or [{}]
     capture = folder / "raw" / "client.pcapng"
     handshake = read_handshake(capture, document["server_port"]) if capture.exists() else None
@@ -92,26 +104,25 @@ def _competition(capture: Path, document: dict[str, Any]) -> dict[str, Any]:
     return {} if competition is None else {"competition": prove_competition(capture, competition)}
 
 
-def prove_decrypted(folder: Path, document: dict[str, Any]) -> None:
-    """Add to `document["proof"]` what only decrypted packets tell; what they do not tell gets its reason."""
-    proof: dict[str, Any] = document["proof"]
-    capture, keys = folder / "raw" / "client.pcapng", folder / "raw" / "keys.log"
-    wire = read_wire(capture, document["server_port"])
+def _add_opened(
+    folder: Path, document: dict[str, Any], proof: dict[str, Any], tables: Mapping[str, pl.DataFrame]
+) -> None:
+    """What only opened packets tell; what they do not tell gets its reason."""
+    keys = folder / "raw" / "keys.log"
     try:
-        decrypted = read_decrypted(capture, keys, document["server_port"], wire)
-    except UnopenedError as error:
-        proof["unproven_because"]["decrypted_by"] = str(error)
+        found, why = opened_facts(tables, document)
+    except ClosedError as closed:
+        left_keys = keys.is_file() and keys.stat().st_size
+        proof["unproven_because"]["decrypted_by"] = str(closed) if left_keys else _NO_KEYS
         return
-    found = _facts(decrypted)
     for replaced in ("resumed", "tls_group"):  # Of TLS 1.2, where the hellos do not tell.
         if proof[replaced] != UNPROVEN:
             del found[replaced]
     proof |= {name: _known(value) for name, value in found.items()}
-    if proof["alt_svc_use"] == UNPROVEN and decrypted.http.alt_svc and decrypted.http.version != "HTTP/3":
-        proof["alt_svc_use"] = "used"
-    proof["decrypted_by"] = f"tshark {tshark_version()}"
-    del proof["unproven_because"]["decrypted_by"]
-    proof["unproven_because"] |= decrypted.why
+    if proof["alt_svc_use"] == UNPROVEN and found["alt_svc"] not in (None, "none"):
+        proof["alt_svc_use"] = "used" if found["http_version_seen"] != "HTTP/3" else UNPROVEN
+    proof["decrypted_by"] = DECODER
+    proof["unproven_because"] |= why
     _ask_the_log(folder, proof)
 
 
@@ -127,32 +138,6 @@ def _ask_the_log(folder: Path, proof: dict[str, Any]) -> None:
             proof["unproven_because"].pop("early_data_bytes", None)
 
 
-def _facts(decrypted: Decrypted) -> dict[str, Any]:
-    http, migration = decrypted.http, decrypted.migration
-    return {
-        "connections": decrypted.connections,
-        "http_version_seen": http.version,
-        "alpn": decrypted.alpn,
-        "tls_group": decrypted.tls12_group,
-        "handshake_round_trips": decrypted.handshake_round_trips,
-        "resumed": decrypted.resumed,
-        "early_data": decrypted.early_data,
-        "early_data_bytes": decrypted.early_data_bytes,
-        "quic_parameters_server": decrypted.quic_parameters_server or None,
-        "http_settings_client": http.settings_client,
-        "http_settings_server": http.settings_server,
-        "alt_svc": (http.alt_svc or "none") if http.headers_read else None,
-        "migrated": migration.migrated,
-        "address_changed": migration.address_changed,
-        "path_challenges": migration.path_challenges,
-        "path_responses": migration.path_responses,
-        "path_validated_by": list(migration.validated_by),
-        "new_connection_id": bool(migration.new_connection_id),
-        "new_path": migration.new_path or "none",
-        "answers": decrypted.answers,
-    }
-
-
 def _tcp_sender(host: dict[str, Any]) -> str:
     """Of the end that sends the bodies, whose socket was looked at."""
     looked_at = ("client_tcp_congestion_control", "server_tcp_congestion_control")
@@ -160,7 +145,7 @@ def _tcp_sender(host: dict[str, Any]) -> str:
 
 
 def _because(transport: str, probe: dict[str, Any] | None) -> dict[str, str]:
-    reasons = {"decrypted_by": NOT_YET}
+    reasons: dict[str, str] = {}
     if probe:
         reasons["tcp_congestion_control"] = str(probe.get("server", ""))
     if transport == "quic":

@@ -19,16 +19,13 @@ import polars as pl
 from quiclab.store.layout import Status, write_atomically
 from quiclab.verify.address_change import change_problem, changed_in_vain
 from quiclab.verify.artefacts import register
-from quiclab.verify.asked import objects_apart, rests_on_decryption, shortfall
+from quiclab.verify.asked import objects_apart, shortfall
 from quiclab.verify.bodies import body_problem
 from quiclab.verify.competition import broken_wire, competition_problem
 from quiclab.verify.delivered import HTTP_VERSIONS, shown_by_packets, unproven
 from quiclab.verify.ends import ends_problem
 from quiclab.verify.origin_leg import control_problem, relay_problem
-from quiclab.verify.proof import UNPROVEN, prove, prove_decrypted
-from quiclab.verify.responses import closed_because, responses
-
-_NOT_DECODED = "the packets were not decoded"
+from quiclab.verify.proof import UNPROVEN, prove
 
 
 @dataclass(frozen=True)
@@ -39,21 +36,12 @@ class Verdict:
     reason: str
 
 
-def judge(folder: Path, tables: Mapping[str, pl.DataFrame] | None = None, decrypt: bool = False) -> Verdict:
-    """Judge the attempt in `folder` by its files and its decoded tables, and complete its trial.json.
-
-    Without `tables` what they said when it was first judged still holds. tshark is asked where the verdict rests on it.
-    With `decrypt` it is in any case: that takes some 0.2 s, so it is for the time after the last trial. It may be
-    called again, and from several threads for different folders.
-    """
+def judge(folder: Path, tables: Mapping[str, pl.DataFrame]) -> Verdict:
+    """Judge the attempt in `folder` by its files and its tables (of `decoders.decode_trial`), and complete its
+    trial.json. It may be called again."""
     document: dict[str, Any] = json.loads((folder / "trial.json").read_text())
     spoiled = document.get("void") is not None  # logs that were cut off prove nothing
-    before = document.get("proof", {})
-    document["proof"] = {} if spoiled else prove(folder, document)
-    if not spoiled:
-        _prove_responses(document, tables, before)
-    if not spoiled and (decrypt or rests_on_decryption(document)):
-        prove_decrypted(folder, document)
+    document["proof"] = {} if spoiled else prove(folder, document, tables)
     verdict = _verdict(document)
     document["status"], document["reason"] = verdict.status, verdict.reason
     document["artefacts"] = register(folder)
@@ -65,21 +53,6 @@ def problem_of(document: dict[str, Any]) -> str | None:
     """What was wrong with a judged trial, whatever its link says."""
     failure: str | None = document["failure"]
     return failure or _transport_problem(document) or body_problem(document) or _contradiction(document)
-
-
-def _prove_responses(
-    document: dict[str, Any], tables: Mapping[str, pl.DataFrame] | None, before: Mapping[str, Any]
-) -> None:
-    """What was asked and answered, by the tables; without them as it was known before."""
-    proof = document["proof"]
-    if tables is not None:
-        told, closed = responses(tables, document), closed_because(tables)
-    else:
-        told = before.get("http_responses", UNPROVEN)
-        closed = _NOT_DECODED if told == UNPROVEN else before["unproven_because"].get("http_responses")
-    proof["http_responses"] = told
-    if closed is not None:
-        proof["unproven_because"]["http_responses"] = closed
 
 
 def _contradiction(document: dict[str, Any]) -> str | None:

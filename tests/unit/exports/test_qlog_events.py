@@ -160,10 +160,10 @@ def test_old_names_of_parameters_become_the_drafts(made: Made) -> None:
         "parameters_set.client.disable_active_migration": "true",
         "parameters_set.client.initial_max_data": "many",
         "parameters_set.client.colour": "blue",
-        "settings.remote.SETTINGS_QPACK_BLOCKED_STREAMS": "100",
-        "connection_closed.remote.connection_code": "296",
         "parameters_set.client.0x2b": "0aff",
         "parameters_set.client.0x4d": "many",
+        "settings.remote.SETTINGS_QPACK_BLOCKED_STREAMS": "100",
+        "connection_closed.remote.connection_code": "296",
         "quic_session.host": "x",
     }.items():
         made.add("parameters", 1, name=name, value=value)
@@ -189,6 +189,7 @@ def test_old_names_of_parameters_become_the_drafts(made: Made) -> None:
         "parameters quic_session": 1,
         "parameters parameters_set.colour": 1,
         "parameters parameters_set.initial_max_data that cannot be read": 1,
+        "parameters parameters_set.unknown_parameters that cannot be read": 1,
     }
 
 

@@ -8,27 +8,26 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from quiclab.verify._tshark import tshark_version
-from quiclab.verify.trial import HTTP_VERSIONS
+from quiclab.decoders import decode_trial
+from quiclab.verify.delivered import HTTP_VERSIONS
+from quiclab.verify.trial import Verdict, judge
 
 RECORDINGS = Path(__file__).parent / "recordings"
-
-needs_tshark = pytest.mark.skipif(tshark_version() is None, reason="tshark is not installed")
 
 
 def trial(folder: Path, name: str, **changes: Any) -> Path:
     """A folder with that recording under raw/ and a trial.json of a good trial, changed as told."""
     protocol = name.partition("-")[0]
-    request = {"http_version": HTTP_VERSIONS[protocol], "status": 200, "body_bytes": 1000, "sha256": "abc"}
+    kilobytes = 40 if name.startswith(("h3-migration", "h3-rebinding")) else 4 if name == "h3-loss" else 1
+    content = {"body_bytes": 1000 * kilobytes, "sha256": "abc"}
+    request = {"http_version": HTTP_VERSIONS[protocol], "status": 200, **content}
     document = {
         "trial_id": "t",
         "failure": None,
         "protocol": protocol,
         "server_port": 443,
         "tcp_congestion_control_asked": "reno",
-        "expected": {"name": "object", "body_bytes": 1000, "sha256": "abc"},
+        "expected": {"name": f"{kilobytes}k", **content},
         "host": {"server_tcp_congestion_control": "reno"},
         "link": {"sound": True, "unsound_reasons": []},
         "client": {"requests": [request]},
@@ -37,6 +36,11 @@ def trial(folder: Path, name: str, **changes: Any) -> Path:
     shutil.copytree(RECORDINGS / name, folder / "raw")
     (folder / "trial.json").write_text(json.dumps(document | changes))
     return folder
+
+
+def judged(folder: Path) -> Verdict:
+    """The verdict on such a folder, by its decoded logs."""
+    return judge(folder, decode_trial(folder).tables)
 
 
 def proof_of(folder: Path) -> dict[str, Any]:

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.verify.recordings import needs_tshark, proof_of, trial
+from unit.verify.recordings import judged, proof_of, trial
 
 from quiclab.verify.asked import shortfall
-from quiclab.verify.trial import judge
 
 EARLY = {"session": "early_data"}
 MET: list[tuple[str, dict[str, Any]]] = [
@@ -48,46 +47,36 @@ MISSED: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@needs_tshark
 @pytest.mark.parametrize(("name", "asked"), MET)
 def test_what_was_asked_for_and_got_counts(name: str, asked: dict[str, Any], tmp_path: Path) -> None:
-    """Packets are decrypted without being told to, where the verdict rests on them."""
-    assert judge(trial(tmp_path / "t", name, asked=asked)).reason == ""
+    """Nothing is held against the trial."""
+    assert judged(trial(tmp_path / "t", name, asked=asked)).reason == ""
 
 
-@needs_tshark
 @pytest.mark.parametrize(("name", "asked", "reason"), MISSED)
 def test_what_was_asked_for_and_missed_fails(name: str, asked: dict[str, Any], reason: str, tmp_path: Path) -> None:
     """The reason says what was asked for and what happened."""
-    verdict = judge(trial(tmp_path / "t", name, asked=asked))
+    verdict = judged(trial(tmp_path / "t", name, asked=asked))
     assert (verdict.status, verdict.reason) == ("failed", reason)
 
 
-@needs_tshark
 def test_http_is_judged_by_its_frames(tmp_path: Path) -> None:
     """A client that calls HTTP/1.1 HTTP/2 is found out."""
-    verdict = judge(trial(tmp_path / "t", "h1", protocol="h2"), decrypt=True)
+    verdict = judged(trial(tmp_path / "t", "h1", protocol="h2"))
     assert verdict.reason == "asked for HTTP/2, got HTTP/1.1"
 
 
-@needs_tshark
-def test_packets_are_decrypted_only_where_the_verdict_rests_on_them(tmp_path: Path) -> None:
-    """A session that the hellos prove needs no keys; 0-RTT does."""
-    for name, asked, decrypted in (("h3", {"session": "fresh"}, False), ("h3-early-data", EARLY, True)):
-        judge(trial(tmp_path / name, name, asked=asked))
-        assert (proof_of(tmp_path / name)["decrypted_by"] != "unproven") is decrypted
-
-
-def test_without_tshark_the_hellos_still_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No tshark on the PATH: what needs no key is judged, the rest is unproven with the reason."""
-    monkeypatch.setattr("quiclab.verify._tshark.tshark_version", lambda: None)
-    offered = judge(trial(tmp_path / "offered", "h3-early-data", asked=EARLY))
-    missed = judge(trial(tmp_path / "missed", "h3", asked=EARLY))
-    assert offered.status == "verified"
-    assert missed.reason == "asked for 0-RTT, but the client did not offer it"
-    proof = proof_of(tmp_path / "offered")
+def test_without_keys_the_hellos_still_decide(tmp_path: Path) -> None:
+    """What needs no key is judged, the rest is unproven with the reason."""
+    offered = trial(tmp_path / "offered", "h3-early-data", asked=EARLY)
+    missed = trial(tmp_path / "missed", "h3", asked=EARLY)
+    for folder in (offered, missed):
+        (folder / "raw" / "keys.log").unlink()
+    assert judged(offered).status == "verified"
+    assert judged(missed).reason == "asked for 0-RTT, but the client did not offer it"
+    proof = proof_of(offered)
     assert (proof["early_data"], proof["early_data_packets"]) == ("unproven", 1)
-    assert proof["unproven_because"]["decrypted_by"] == "tshark is not installed"
+    assert proof["unproven_because"]["decrypted_by"] == "the client left no TLS keys (raw/keys.log)"
 
 
 UNPROVEN = dict.fromkeys(

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from unit.verify.recordings import judged
 
 from quiclab.verify.asked import objects_apart
-from quiclab.verify.trial import judge
 
 GOOD: dict[str, Any] = {
     "trial_id": "t",
@@ -38,7 +38,7 @@ def _judge(folder: Path, change: dict[str, Any]) -> tuple[str, str]:
     (folder / "raw").mkdir(exist_ok=True)
     (folder / "raw" / "client.out").write_text("x")
     (folder / "trial.json").write_text(json.dumps(document))
-    verdict = judge(folder)
+    verdict = judged(folder)
     written = json.loads((folder / "trial.json").read_text())
     assert (written["status"], written["reason"]) == (verdict.status, verdict.reason)
     assert written["artefacts"] == [{"path": "raw/client.out", "format": "text", "kind": "log", "bytes": 1}]

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from unit.verify.capture_files import CAPTURES, cut_payload, packets_of, write_capture
-from unit.verify.recordings import RECORDINGS, needs_tshark, proof_of, trial
+from unit.verify.recordings import RECORDINGS, judged, proof_of, trial
 
-from quiclab.verify.trial import judge
 from quiclab.verify.wire import read_wire, socket_name
 
 
@@ -66,17 +65,14 @@ def test_a_file_that_is_no_capture_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "decrypt", "use"),
+    ("name", "use"),
     [
-        ("h3", False, "forced"),
-        ("h2", False, "not_used"),
-        ("h2-then-h3", False, "unproven"),
-        pytest.param("h2-then-h3", True, "used", marks=needs_tshark),
+        ("h3", "forced"),
+        ("h2", "not_used"),
+        ("h2-then-h3", "used"),
     ],
 )
-def test_alt_svc_is_forced_where_the_client_begins_with_quic(
-    name: str, decrypt: bool, use: str, tmp_path: Path
-) -> None:
+def test_alt_svc_is_forced_where_the_client_begins_with_quic(name: str, use: str, tmp_path: Path) -> None:
     """It is used where QUIC follows a response over TCP that offered it, which only decrypting tells."""
-    judge(trial(tmp_path / "t", name), decrypt=decrypt)
+    judged(trial(tmp_path / "t", name))
     assert proof_of(tmp_path / "t")["alt_svc_use"] == use

@@ -162,6 +162,9 @@ impl Archive<'_> {
         }
         let timings = timings.as_object().into_iter().flatten();
         for (name, ms) in timings {
+            if !ms.is_number() && !ms.is_null() {
+                self.count_malformed();
+            }
             let Some(time_ns) = ms
                 .as_f64()
                 .filter(|&ms| ms >= 0.0)

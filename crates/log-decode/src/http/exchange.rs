@@ -53,6 +53,7 @@ pub(super) struct Exchange {
     content_type: Option<String>,
     content_encoding: Option<String>,
     content_range: Option<String>,
+    alt_svc: Option<String>,
     priority: Option<String>,
     priority_updated: Option<String>,
     promised_ns: Option<i64>,
@@ -125,6 +126,7 @@ impl Exchange {
             self.content_type = fields.get("content-type").map(word);
             self.content_encoding = fields.get("content-encoding").map(word);
             self.content_range = fields.get("content-range").map(word);
+            self.alt_svc = fields.get("alt-svc").map(word);
         }
     }
 
@@ -210,6 +212,7 @@ impl Exchange {
             content_type: self.content_type.as_deref(),
             content_encoding: self.content_encoding.as_deref(),
             content_range: self.content_range.as_deref(),
+            alt_svc: self.alt_svc.as_deref(),
             priority: self.priority.as_deref(),
             priority_updated: self.priority_updated.as_deref(),
             send_start_ns: self.send_start_ns,

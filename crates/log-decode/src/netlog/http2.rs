@@ -99,13 +99,7 @@ impl Session {
             .into_iter()
             .find_map(|name| params.unsigned(name));
         let settings = params.texts("settings");
-        if settings.is_empty() && params.raw("settings").is_some_and(|raw| raw != "[]") {
-            tables.count(
-                "malformed_settings",
-                Severity::DataLoss,
-                "settings that are no list of texts",
-            );
-        }
+        count_malformed(&settings, params, tables);
         for (name, value) in settings.iter().filter_map(|text| parse_setting(text)) {
             self.setting("settings.client", *time_ns, name, value, tables);
         }
@@ -300,6 +294,17 @@ impl Session {
 
     pub(super) fn finish(&mut self, tables: &mut Tables) {
         self.streams.finish(&self.connection, tables);
+    }
+}
+
+/// Count settings that are not as Chromium writes them.
+fn count_malformed(settings: &[String], params: &Params<'_>, tables: &mut Tables) {
+    if settings.is_empty() && params.raw("settings").is_some_and(|raw| raw != "[]") {
+        tables.count(
+            "malformed_settings",
+            Severity::DataLoss,
+            "settings that are no list of texts",
+        );
     }
 }
 

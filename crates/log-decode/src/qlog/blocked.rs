@@ -30,13 +30,9 @@ pub(super) fn updated(context: &Context<'_>, tables: &mut Tables) {
     let limit_of = match reason.as_deref() {
         Some("connection_flow_control") => "connection",
         Some("stream_flow_control") => "stream",
-        Some("stream_id") => return,
-        None => scope,
-        Some(_) => return,
+        None if scope != "datagram" => scope,
+        _ => return,
     };
-    if limit_of == "datagram" {
-        return;
-    }
     tables.flow_control.push(FlowControl {
         vantage: context.who.vantage,
         connection: Some(context.who.connection),

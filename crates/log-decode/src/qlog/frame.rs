@@ -113,16 +113,15 @@ impl Frame {
                     type_number = reader.unsigned()?;
                 }
                 b"error" => name = reader.optional_text()?,
-                key => match detail_name(key) {
-                    Some(name) => {
+                key => {
+                    if let Some(name) = detail_name(key) {
                         let value = reader.value()?;
                         store.details.push((name, value));
-                    }
-                    None => {
+                    } else {
                         store.unread.count(b"frame", key);
                         reader.skip()?;
                     }
-                },
+                }
             }
         }
         // The number of a frame whose type has no name.

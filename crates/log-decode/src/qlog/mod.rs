@@ -5,8 +5,8 @@
 //! both are read wherever they stand. What a dialect calls things is settled in [`event`] and [`names`], its units and
 //! what it never writes in [`dialect`].
 //!
-//! Sources: draft-marx-qlog-main-schema-00 to -02, draft-ietf-quic-qlog-main-schema-00 to -12,
-//! draft-ietf-quic-qlog-quic-events-00 to -12, draft-ietf-quic-qlog-h3-events-00 to -12, RFC 7464.
+//! Sources: draft-marx-qlog-main-schema-00 to -02, draft-ietf-quic-qlog-main-schema-00 to -14,
+//! draft-ietf-quic-qlog-quic-events-00 to -14, draft-ietf-quic-qlog-h3-events-00 to -14, RFC 7464.
 
 mod blocked;
 mod clock;

@@ -158,7 +158,8 @@ fn first_limits(owner: &str, context: &Context<'_>, tables: &mut Tables) {
     let direction = match owner {
         "local" => context.who.inbound,
         "remote" => context.who.outbound,
-        _ => return,
+        "client" | "server" | "unknown" | "" => return,
+        _ => return count_impossible(tables),
     };
     for (parameter, scope) in [
         ("initial_max_data", "connection"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Events of HTTP/3, and those that no table holds.
 
-use super::context::{Context, State};
+use super::context::{Context, State, IMPOSSIBLE};
 use super::http::FrameEvent;
 use crate::tables::Tables;
 use crate::Severity;
@@ -85,6 +85,9 @@ pub(super) fn http_frame(
     let Some(frame) = json("frame") else {
         return count(context, tables);
     };
+    if context.member("stream_id").is_some() && context.unsigned("stream_id").is_none() {
+        tables.count("impossible_value", Severity::Notice, IMPOSSIBLE);
+    }
     let event = FrameEvent {
         time_ns: context.time_ns,
         sent,

@@ -57,6 +57,7 @@ table! {
         content_type: Option<Utf8>,
         content_encoding: Option<Utf8>,
         content_range: Option<Utf8>,
+        alt_svc: Option<Utf8>,
         resource_type: Option<Utf8>,
         priority: Option<Utf8>,
         priority_updated: Option<Utf8>,

@@ -2,7 +2,9 @@
 //! Handshake messages (RFC 8446 section 4, RFC 5246 section 7.4), whatever carries them: records or CRYPTO frames.
 
 use super::hello::{ClientHello, EncryptedExtensions, ServerHello};
+use super::names;
 use crate::source::Direction;
+use serde_json::json;
 use std::borrow::Cow;
 
 /// Longer messages are passed over: certificates with their chains have some thousands of bytes.
@@ -24,6 +26,8 @@ pub(crate) enum Content {
     ClientHello(ClientHello),
     ServerHello(ServerHello),
     EncryptedExtensions(EncryptedExtensions),
+    /// The group of TLS 1.2's key exchange.
+    ServerKeyExchange(u16),
     Other,
 }
 
@@ -39,6 +43,7 @@ impl Message {
             1 => ClientHello::parse(&self.body).map(Content::ClientHello),
             2 => ServerHello::parse(&self.body).map(Content::ServerHello),
             8 => EncryptedExtensions::parse(&self.body).map(Content::EncryptedExtensions),
+            12 => named_curve(&self.body).map(Content::ServerKeyExchange),
             _ => None,
         }
         .unwrap_or(Content::Other)
@@ -79,8 +84,19 @@ impl Content {
             Self::ClientHello(hello) => Some(hello.detail()),
             Self::ServerHello(hello) => Some(hello.detail()),
             Self::EncryptedExtensions(extensions) => Some(extensions.detail()),
+            Self::ServerKeyExchange(group) => {
+                Some(json!({ "group": names::group(*group) }).to_string())
+            }
             Self::Other => None,
         }
+    }
+}
+
+/// The group of a key exchange over a named curve (RFC 8422 section 5.4).
+fn named_curve(body: &[u8]) -> Option<u16> {
+    match *body.first_chunk::<3>()? {
+        [3, high, low] => Some(u16::from_be_bytes([high, low])),
+        _ => None,
     }
 }
 

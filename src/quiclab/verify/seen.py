@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The connections of a trial's measured client, as the tables of its capture have them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import polars as pl
+
+from quiclab.metrics.measured import measured_tables
+from quiclab.verify.responses import CAPTURE
+
+Sender = Literal["client", "server"]
+_SENDERS: dict[str, Sender] = {"up": "client", "down": "server"}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One message of a handshake, when the packet came that completed it."""
+
+    time_ns: int
+    sender: Sender
+    name: str
+    """As in the column `handshake.step`."""
+    detail: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Packet:
+    """One packet of QUIC, or segment of TCP. Several of QUIC may share an IP packet."""
+
+    number: int
+    """Of the IP packet in the capture, from 1."""
+    time_ns: int
+    sender: Sender
+    kind: str | None
+    """As in the column `packets.packet_type`."""
+    packet_number: int | None
+    socket: str
+    """The client's, for example `udp 10.77.0.1:50502`."""
+    payload_bytes: int
+    """Of the IP packet's datagram or segment."""
+
+
+@dataclass(frozen=True, eq=False)
+class Connection:
+    """One connection: its rows of each table, in the order of time."""
+
+    name: str
+    is_quic: bool
+    tables: Mapping[str, pl.DataFrame]
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """Its handshake."""
+        rows = self.tables["handshake"].select("time_ns", "direction", "step", "detail").iter_rows()
+        return [Step(at, _SENDERS[way], name, json.loads(told) if told else {}) for at, way, name, told in rows]
+
+    def step(self, name: str) -> Step | None:
+        """The first message of that name."""
+        return next((step for step in self.steps if step.name == name), None)
+
+    def packets(self, until_ns: int | None = None) -> Iterator[Packet]:
+        """Those that belong to it, opened or not, but for copies of what had come."""
+        columns = ("number", "time_ns", "direction", "packet_type", "packet_number", "socket", "payload_bytes")
+        rows = self.tables["packets"].filter(pl.col("event") != "dropped")
+        if until_ns is not None:
+            rows = rows.filter(pl.col("time_ns") <= until_ns)
+        for number, at, way, *rest in rows.select(columns).iter_rows():
+            yield Packet(number + 1, at, _SENDERS[way], *rest)
+
+    @property
+    def sockets(self) -> list[str]:
+        """The client's, in the order in which they appear."""
+        return self.tables["packets"]["socket"].unique(maintain_order=True).to_list()
+
+    def has_packets(self, *conditions: pl.Expr) -> bool:
+        """Whether one of its packets (rows of `packets`) is like that."""
+        return not self.tables["packets"].filter(*conditions).is_empty()
+
+    def frames(self, *types: str) -> Iterator[dict[str, Any]]:
+        """QUIC frames of some types."""
+        return self.tables["frames"].filter(pl.col("frame_type").is_in(types)).iter_rows(named=True)
+
+    def parameters(self, prefix: str) -> dict[str, str]:
+        """Name behind the prefix → value, the last where it was told more than once."""
+        rows = self.tables["parameters"].filter(pl.col("name").str.starts_with(prefix)).select("name", "value")
+        return {name.removeprefix(prefix): value for name, value in rows.iter_rows()}
+
+    @property
+    def requests(self) -> pl.DataFrame:
+        """Rows of `http_requests`."""
+        return self.tables["http_requests"]
+
+    @cached_property
+    def offers_early_data(self) -> bool:
+        """Whether a ClientHello did."""
+        return any(step.detail.get("early_data") for step in self.steps if step.name == "client_hello")
+
+    @cached_property
+    def early_data(self) -> str | None:
+        """`not_offered`, `accepted` or `rejected` (RFC 8446 section 4.2.10); None where the answer stayed closed."""
+        if not self.offers_early_data:
+            return "not_offered"
+        answer = self.step("encrypted_extensions")
+        if answer is None:
+            hello = self.step("server_hello")
+            return "rejected" if hello is not None and hello.detail.get("version") != "TLS 1.3" else None
+        return "accepted" if answer.detail.get("early_data") else "rejected"
+
+    @cached_property
+    def resumed(self) -> bool | None:
+        """Whether TLS resumed a session; None where the handshake did not come to its end, or nothing shows it.
+
+        TLS 1.2: a server that resumes sends Finished and no certificate (RFC 5246 section 7.3).
+        """
+        hello = self.step("server_hello")
+        answered = self.has_packets(
+            pl.col("packet_type") == "1RTT", pl.col("packet_number").is_not_null(), pl.col("direction") == "down"
+        )
+        if hello is None or not (self.step("finished") or answered):
+            return None
+        if hello.detail.get("version") == "TLS 1.3":
+            return bool(hello.detail.get("pre_shared_key"))
+        return self.step("certificate") is None
+
+
+def connections(tables: Mapping[str, pl.DataFrame], document: Mapping[str, Any]) -> list[Connection]:
+    """Those of the measured client, by their first packet in its capture; each with at least one packet there."""
+    own = measured_tables(tables, document)
+    names = ("packets", "handshake", "frames", "parameters", "http_requests", "http_frames")
+    rows = {name: own[name].filter(pl.col("source") == CAPTURE) for name in names}
+    rows["packets"] = _with_sockets(rows["packets"], own["ip_packets"].filter(pl.col("source") == CAPTURE))
+    split = {name: frame.sort("time_ns", maintain_order=True) for name, frame in rows.items()}
+    parts = {name: frame.partition_by("connection", as_dict=True) for name, frame in split.items()}
+    found = []
+    for (name,), packets in parts["packets"].items():
+        if name is not None:
+            of_it = {table: parts[table].get((name,), split[table].clear()) for table in names}
+            found.append(Connection(str(name), packets["transport"][0] == "quic", of_it))
+    return sorted(found, key=lambda each: int(each.tables["packets"]["number"][0]))
+
+
+def _with_sockets(packets: pl.DataFrame, ip_packets: pl.DataFrame) -> pl.DataFrame:
+    """Each with its IP packet's number, payload and the client's socket."""
+    up = pl.col("direction") == "up"
+    host = pl.when(up).then("src").otherwise("dst")
+    shown = pl.when(host.str.contains(":")).then(pl.format("[{}]", host)).otherwise(host)
+    carried = ip_packets.select(
+        pl.col("number"),
+        pl.format("{} {}:{}", "protocol", shown, pl.when(up).then("src_port").otherwise("dst_port")).alias("socket"),
+        "payload_bytes",
+    )
+    joined = packets.drop_nulls("ip_packet").rename({"ip_packet": "number"}).drop("payload_bytes", strict=False)
+    return joined.join(carried, on="number", how="inner", maintain_order="left")

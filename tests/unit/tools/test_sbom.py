@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bill of materials names every package that is locked, by another reading of the lock files."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+_NAMES = {"requirements*.lock": "pypi", "Cargo.lock": "cargo", "go.sum": "golang", "package-lock.json": "npm"}
+_SKIPPED = {".venv", ".stacks", "target", "node_modules", ".git"}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, object]]:
+    """Package URL → component, as `make sbom` writes them."""
+    file = tmp_path_factory.mktemp("sbom") / "quiclab.cdx.json"
+    subprocess.run([sys.executable, "-W", "error", str(ROOT / "tools" / "sbom.py"), str(file)], check=True)
+    document = json.loads(file.read_text())
+    assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.6")
+    assert document["metadata"]["component"]["name"] == "quiclab"
+    return {component["purl"]: component for component in document["components"]}
+
+
+def _lock_files(pattern: str) -> list[Path]:
+    return [file for file in ROOT.rglob(pattern) if not _SKIPPED & set(file.relative_to(ROOT).parts)]
+
+
+def _locked(kind: str, text: str) -> set[str]:
+    """`NAME@VERSION` of each package."""
+    if kind == "pypi":
+        return {"@".join(found).lower() for found in re.findall(r"(?m)^(\S+)==([^ \\\n]+)", text)}
+    if kind == "cargo":
+        found = re.findall(r'\[\[package\]\]\nname = "(.+)"\nversion = "(.+)"\nsource = ', text)
+        return {"@".join(each) for each in found}
+    if kind == "golang":
+        return {"@".join(line.split()[:2]) for line in text.splitlines() if "/go.mod " not in line}
+    packages = json.loads(text)["packages"]
+    return {f"{place.split('node_modules/')[-1]}@{each['version']}" for place, each in packages.items() if place}
+
+
+@pytest.mark.parametrize(("pattern", "kind"), _NAMES.items())
+def test_every_locked_package_is_in_it(written: dict[str, dict[str, object]], pattern: str, kind: str) -> None:
+    """Of every lock file of the project, and nothing that none of them names."""
+    files = _lock_files(pattern)
+    assert files
+    locked = set().union(*(_locked(kind, file.read_text()) for file in files))
+    assert locked
+    urls = [url.removeprefix(f"pkg:{kind}/").replace("%40", "@") for url in written if url.startswith(f"pkg:{kind}/")]
+    assert {url.replace("%2B", "+") for url in urls} == locked
+
+
+@pytest.mark.parametrize("kind", ["pypi", "cargo", "npm"])
+def test_hashes_are_those_of_the_lock_files(written: dict[str, dict[str, object]], kind: str) -> None:
+    """Every package has one; Go's are no hashes of files."""
+    assert all(each.get("hashes") for url, each in written.items() if url.startswith(f"pkg:{kind}/"))

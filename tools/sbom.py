@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write what quiclab is made of as CycloneDX JSON: every package of every lock file, with its hash.
+
+Python, Rust, Go and npm; what only development, fuzzing or `make stacks` needs is among it. `make sbom` runs it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from cyclonedx.model import HashAlgorithm, HashType, Property
+from cyclonedx.model.bom import Bom
+from cyclonedx.model.component import Component, ComponentType
+from cyclonedx.output.json import JsonV1Dot6
+from packageurl import PackageURL
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHON = ("requirements.lock", "requirements-dev.lock", "requirements-stacks.lock")
+RUST = (
+    "Cargo.lock",
+    "crates/log-decode/fuzz/Cargo.lock",
+    "crates/stack-quiche/Cargo.lock",
+    "crates/stack-quinn/Cargo.lock",
+)
+GO = ("programs/quic-go/go.sum",)
+NPM = ("programs/speedline/package-lock.json",)
+
+
+def python_packages(text: str) -> Iterator[tuple[PackageURL, list[HashType]]]:
+    """Of a requirements file with hashes: of each package those of all its files."""
+    for found in re.finditer(r"(?m)^([A-Za-z0-9._-]+)==([^\s;\\]+)((?:[^\n]*\\\n)*[^\n]*)", text):
+        hashes = re.findall(r"--hash=sha256:([0-9a-f]{64})", found[3])
+        yield PackageURL("pypi", None, found[1].lower(), found[2]), [_sha256(each) for each in hashes]
+
+
+def rust_packages(text: str) -> Iterator[tuple[PackageURL, list[HashType]]]:
+    """Of a Cargo.lock: all but our own."""
+    for package in tomllib.loads(text)["package"]:
+        if "source" in package:
+            checksum = package.get("checksum")
+            yield (
+                PackageURL("cargo", None, package["name"], package["version"]),
+                [_sha256(checksum)] if checksum else [],
+            )
+
+
+def go_modules(text: str) -> Iterator[tuple[PackageURL, list[HashType]]]:
+    """Of a go.sum: modules whose code is taken, and not those that only took part in choosing versions."""
+    for module, version, _ in (line.split() for line in text.splitlines()):
+        if not version.endswith("/go.mod"):
+            namespace, _, name = module.rpartition("/")
+            yield PackageURL("golang", namespace, name, version), []  # h1: is the hash of a list of hashes
+
+
+def npm_packages(text: str) -> Iterator[tuple[PackageURL, list[HashType]]]:
+    """Of a package-lock.json (version 3): all but our own."""
+    for place, package in json.loads(text)["packages"].items():
+        namespace, _, name = place.rpartition("node_modules/")[2].rpartition("/")
+        if name:
+            algorithm, _, digest = package["integrity"].partition("-")
+            hexadecimal = base64.b64decode(digest).hex()
+            kind = {"sha512": HashAlgorithm.SHA_512, "sha1": HashAlgorithm.SHA_1}[algorithm]
+            yield (
+                PackageURL("npm", namespace or None, name, package["version"]),
+                [HashType(alg=kind, content=hexadecimal)],
+            )
+
+
+READERS = ((PYTHON, python_packages), (RUST, rust_packages), (GO, go_modules), (NPM, npm_packages))
+
+
+def bill_of_materials(root: Path) -> Bom:
+    """Each package once, with the lock files that name it."""
+    found: dict[str, tuple[PackageURL, list[HashType], list[str]]] = {}
+    for files, read in READERS:
+        for file in files:
+            for url, hashes in read((root / file).read_text()):
+                found.setdefault(url.to_string(), (url, hashes, []))[2].append(file)
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    bom = Bom(components=[_component(*each) for each in found.values()])
+    bom.metadata.component = Component(
+        name=project["name"], version=project["version"], bom_ref="quiclab", type=ComponentType.APPLICATION
+    )
+    bom.register_dependency(bom.metadata.component, bom.components)  # flat: not every lock file says who needs whom
+    return bom
+
+
+def _component(url: PackageURL, hashes: Iterable[HashType], files: Iterable[str]) -> Component:
+    locked = [Property(name="quiclab:lock-file", value=file) for file in sorted(set(files))]
+    return Component(
+        name=url.name, group=url.namespace, version=url.version, purl=url, bom_ref=url.to_string(),
+        type=ComponentType.LIBRARY, hashes=hashes, properties=locked,
+    )  # fmt: skip
+
+
+def _sha256(content: str) -> HashType:
+    return HashType(alg=HashAlgorithm.SHA_256, content=content)
+
+
+def main() -> int:
+    """Write the file that is named, or print."""
+    text = JsonV1Dot6(bill_of_materials(ROOT)).output_as_string(indent=1)
+    if len(sys.argv) > 1:
+        Path(sys.argv[1]).write_text(text + "\n")
+    else:
+        print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
