@@ -42,7 +42,11 @@ def shown_by_packets(document: Mapping[str, Any]) -> Shown:
     found = [response for response in proof["http_responses"] if response["method"] not in _ASK_NOTHING]
     if "page" in expected or "video" in expected:
         return _of_documents(found, expected, wanted)
-    whole = "http_responses" not in proof["unproven_because"]
+    several = len(expected.get("objects", ())) > 1
+    # Which of several objects a response is, only its request tells.
+    whole = "http_responses" not in proof["unproven_because"] and not (
+        several and any(each["url"] is None for each in found)
+    )
     objects = [_Object(each["name"], each["body_bytes"], wanted, whole) for each in expected.get("objects", [expected])]
     proven = True
     for each in objects:

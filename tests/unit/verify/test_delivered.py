@@ -125,6 +125,8 @@ def test_each_of_several_objects_is_looked_at() -> None:
     found[1]["status"] = 503  # type: ignore[assignment]
     told = shown_by_packets(_document(*found, expected=expected)).problem
     assert told == "the object o~2: the server answered with status 503, as the packets show"
+    found[1] |= {"url": None}
+    assert shown_by_packets(_document(*found, expected=expected)) == Shown(), "it may be the answer for the other"
 
 
 def test_an_upload_is_what_was_sent_and_taken() -> None:
