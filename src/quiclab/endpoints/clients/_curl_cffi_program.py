@@ -26,7 +26,7 @@ sys.modules["curl_cffi"] = _package
 
 from curl_cffi._wrapper import ffi, lib  # noqa: E402
 from curl_cffi.const import CurlHttpVersion, CurlInfo, CurlMOpt, CurlOpt  # noqa: E402
-from curl_cffi.curl import Curl, CurlError  # noqa: E402
+from curl_cffi.curl import CURL_WRITEFUNC_ERROR, Curl, CurlError  # noqa: E402
 
 _VERSIONS = {"h2": CurlHttpVersion.V2TLS, "h3": CurlHttpVersion.V3ONLY}
 POLL_MS = 1000
@@ -82,7 +82,7 @@ class Transfer:
             self._first_byte_ns = time.monotonic_ns()
         self._bytes += len(data)
         if self._most_bytes is not None and self._bytes > self._most_bytes:
-            return 0  # libcurl ends the transfer
+            return CURL_WRITEFUNC_ERROR  # libcurl ends the transfer; the binding passes no other number on
         self._chunks.append(data)
         return len(data)
 
