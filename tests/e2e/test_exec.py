@@ -124,6 +124,17 @@ def test_what_a_full_socket_threw_away_is_told(host: str) -> None:
     assert "client's UDP sockets" not in done.stderr
 
 
+def test_what_the_client_waited_for_a_processor_is_told() -> None:
+    """A command that shares one processor with others is not made to look slow by the network."""
+    hogs = (
+        "for _ in 1 2 3; do timeout 2 sh -c 'while :; do :; done' & done; timeout 2 sh -c 'while :; do :; done'; wait"
+    )
+    done = quiclab("exec", "--delay", "1ms", "--", "taskset", "-c", "0", "sh", "-c", hogs)
+    told = re.search(r"the client's command waited (\d+) ms for a processor", done.stderr)
+    assert told is not None, done.stderr
+    assert int(told[1]) > 5
+
+
 def test_same_seed_same_losses(echo: str, tmp_path: Path) -> None:
     """The seed decides which packets are lost."""
     lost = {}

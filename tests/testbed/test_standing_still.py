@@ -51,8 +51,9 @@ def test_every_stop_is_counted_once() -> None:
         for number in (1, 2, 3):
             program.send_signal(signal.SIGSTOP)
             _until(lambda: _stands(program.pid))  # a stop that SIGCONT overtakes is none
-            program.send_signal(signal.SIGCONT)
             _until(lambda number=number: stops.summary()["number"] == number)  # type: ignore[misc]
+            program.send_signal(signal.SIGCONT)
+            _until(lambda: not _grows(stops))  # stops that follow one another unseen are told as one
         _until(lambda: not _grows(stops))
         stops.begin()
         assert stops.summary()["number"] == 0

@@ -58,7 +58,7 @@ class Stops:
             self._since_ns = None if self._since_ns is None else time.monotonic_ns()
 
     def summary(self) -> dict[str, int]:
-        """How often, and for how long in all."""
+        """How often (stops that follow one another before this thread runs are one), and for how long in all."""
         with self._lock:
             since_ns = self._since_ns
             standing_ns = 0 if since_ns is None else time.monotonic_ns() - since_ns

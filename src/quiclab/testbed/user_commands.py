@@ -7,10 +7,11 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from quiclab.errors import HostError
 from quiclab.spec import model
@@ -22,12 +23,16 @@ from quiclab.testbed.listening import ListeningPorts
 from quiclab.testbed.names import name_the_ends, use_name_server
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.testbed.process import Process, kill_everything_else
+from quiclab.testbed.process_cost import ProcessCosts
 from quiclab.testbed.real_time import leaves_room
 from quiclab.testbed.sampler import counters
 from quiclab.testbed.tcp_settings import sysctls
 from quiclab.testbed.way_out import NAME_SERVER, WayOut
+from quiclab.units import Duration
 
 _LISTEN_PATIENCE_S = 5.0
+LEAST_TOLD = Duration(5_000_000)
+"""A wait for a processor that nobody needs to be told of: about a turn of another program."""
 
 
 @dataclass(frozen=True)
@@ -72,29 +77,48 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
             if way_out is not None:
                 way_out.open(client, server, route)
                 use_name_server(NAME_SERVER)
+            costs = stack.enter_context(ProcessCosts())
             if commands.server is not None:
                 # The terminal is the client's: its input, and its Ctrl-C.
                 argv = ["setsid", "sh", "-c", f"exec </dev/null\n{commands.server}"]
                 far = stack.enter_context(_process("the server", argv, server, commands.user_id))
+                costs.watch("server", far.pid)
                 _wait_until_listening(far, server, commands.server)
             near = stack.enter_context(_process("the client", commands.client, client, commands.user_id))
+            costs.watch("client", near.pid)
+            costs.begin()
             # Ctrl-C goes to the whole foreground group: what it means is the client's affair.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             code = near.wait(None)
+            if near.usage is not None:
+                costs.ended("client", near.usage, near.run_delay_ns)
+            costs.end()
             summary = link.stop()
             thrown_away = {"client": _thrown_away(client), "server": _thrown_away(server)}
     finally:
         kill_everything_else()
+    for line in _closing_account(summary, thrown_away, costs):
+        print(f"quiclab: {line}", file=sys.stderr)
+    return code if code is not None and code >= 0 else 128 - (code or 0)
+
+
+def _closing_account(summary: dict[str, Any], thrown_away: dict[str, int], costs: ProcessCosts) -> Iterator[str]:
+    """What made the commands' times and losses others than the model's."""
     if not summary["sound"]:
-        print(f"quiclab: the link was not true to its model: {'; '.join(summary['unsound_reasons'])}", file=sys.stderr)
+        yield f"the link was not true to its model: {'; '.join(summary['unsound_reasons'])}"
     for end, count in thrown_away.items():
         if count:
-            print(
-                f"quiclab: the {end}'s UDP sockets were full for {count} datagrams that the link had delivered: "
-                "what read them was too slow, or had no processor",
-                file=sys.stderr,
+            yield (
+                f"the {end}'s UDP sockets were full for {count} datagrams that the link had delivered: "
+                "what read them was too slow, or had no processor"
             )
-    return code if code is not None and code >= 0 else 128 - (code or 0)
+    for role, cost in costs.summary().items():
+        waited_ns = cost["run_delay"]["longest_ns"] or 0
+        if waited_ns > LEAST_TOLD.ns:
+            yield (
+                f"the {role}'s command waited {waited_ns / 1e6:.0f} ms for a processor (its thread that waited "
+                "longest): its own times are longer by that"
+            )
 
 
 def _thrown_away(namespace: NetworkNamespace) -> int:

@@ -111,7 +111,7 @@ EVENTS: dict[str, dict[str, Any]] = {
     "simulation:scenario": {"name": "x", "details": {}},
     "simulation:marker": {"type": "x", "message": "y"},
 }  # fmt: skip
-"""draft-ietf-quic-qlog-main-schema-14, -quic-events-14, -h3-events-14: every event, with all its members that say
+"""draft-ietf-quic-qlog-main-schema-14, -quic-events-13, -h3-events-13: every event, with all its members that say
 something of their own."""
 
 
@@ -122,7 +122,7 @@ def decoded(folder: Path, *events: dict[str, Any]) -> FileTables:
     trace = {
         "vantage_point": {"type": "client"},
         "common_fields": fields,
-        "event_schemas": ["urn:ietf:params:qlog:events:quic-14"],
+        "event_schemas": ["urn:ietf:params:qlog:events:quic-13"],
     }
     header = {"file_schema": "urn:ietf:params:qlog:file:sequential", "trace": trace}
     streams = [{"frame_type": "stream", "stream_id": number, "raw": {"payload_length": 9}} for number in (0, 2)]

@@ -6,7 +6,7 @@
 //! what it never writes in [`dialect`].
 //!
 //! Sources: draft-marx-qlog-main-schema-00 to -02, draft-ietf-quic-qlog-main-schema-00 to -14,
-//! draft-ietf-quic-qlog-quic-events-00 to -14, draft-ietf-quic-qlog-h3-events-00 to -14, RFC 7464.
+//! draft-ietf-quic-qlog-quic-events-00 to -13, draft-ietf-quic-qlog-h3-events-00 to -13, RFC 7464.
 
 mod blocked;
 mod clock;

@@ -28,5 +28,8 @@ pub(super) fn is_stray(segment: &Segment<'_>, way: &Way, back: &Way) -> bool {
         let distance = way.distance(segment.seq).unwrap_or(0);
         return !(-LATE..=MISSED).contains(&distance);
     }
-    is_far(way, segment.seq) || segment.ack.is_some_and(|ack| is_far(back, ack))
+    // A capture that lacks one way shows acknowledgments of ever more that it does not have.
+    let is_next = way.distance(segment.seq) == Some(0);
+    let acknowledges_far = segment.ack.is_some_and(|ack| is_far(back, ack));
+    is_far(way, segment.seq) || !is_next && acknowledges_far
 }

@@ -128,7 +128,7 @@ fn frames_become_rows() {
             r#"1|1|received|2|settings|8|||{"qpack_max_table_capacity":220,"h3_datagram":1,"0x40":5}"#.to_owned(),
             r#"1|1|received|2|priority_update|4||0|{"priority":"u=5"}"#.to_owned(),
             format!("2|2|received|0|headers|{}|false||{request}", section(&GET).len()),
-            "2|2|received|0|reserved|3|true||".to_owned(),
+            "2|2|received|0|reserved|3|true|126|".to_owned(),
             "3|3|sent|3|settings|0|||".to_owned(),
             "3|3|sent|3|goaway|2||400|".to_owned(),
             r#"4|4|sent|0|headers|15|false||{"fields":[[":status","103"]]}"#.to_owned(),

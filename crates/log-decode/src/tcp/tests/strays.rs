@@ -158,6 +158,18 @@ fn the_ports_tell_where_nothing_else_does() {
     }
 }
 
+/// A capture of one way alone keeps its acknowledgments, however far they go.
+#[test]
+fn acknowledgments_of_what_was_not_captured_are_no_strays() {
+    let mut lines = vec![OPENING[0], OPENING[1]];
+    lines.extend((1..9).map(|n: u32| {
+        let ack = 1001_u32.wrapping_add(n << 29);
+        (false, 9_000_001, Some(ack), 0, &[][..])
+    }));
+    let finished = decoded((5000, 443), &lines);
+    assert_eq!(finished.stats.get("stray_segment"), 0);
+}
+
 /// Segments with any numbers, flags and bytes become rows and nothing worse.
 #[test]
 fn nothing_that_is_made_up_fails() {
