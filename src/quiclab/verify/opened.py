@@ -16,6 +16,7 @@ from quiclab.verify.responses import closed_because
 from quiclab.verify.round_trips import handshake_round_trips
 from quiclab.verify.seen import Connection, connections
 
+_HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 _FLAGS = ("disable_active_migration", "grease_quic_bit")
 _INTEGERS = (
     *("max_idle_timeout", "max_udp_payload_size", "initial_max_data", "initial_max_stream_data_bidi_local"),
@@ -37,12 +38,13 @@ def opened_facts(
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Facts by name, None where the packets do not tell, and reasons. Raises ClosedError where nothing was opened.
 
-    They are of the first connection that carried a request, else of the one with most packets.
+    They are of the connection with most packets among those that carried a request, and of these among those that
+    spoke the version of HTTP that was asked for: a page has resources of other hosts, which may speak another.
     """
     found = connections(tables, document)
     if not found:
         raise ClosedError("the capture holds no connection")
-    main = max(found, key=lambda each: (handshake_round_trips(each) is not None, each.tables["packets"].height))
+    main = max(found, key=lambda each: _weight(each, document))
     if main.step("encrypted_extensions") is None and main.step("finished") is None:
         raise ClosedError(closed_because(tables) or "no packet that ends a handshake is among the packets")
     why: dict[str, str] = {}
@@ -54,6 +56,15 @@ def opened_facts(
         **_migration(main, closed_because(tables), why),
         "answers": [_answer(each) for each in with_hello],
     }, why
+
+
+def _weight(connection: Connection, document: Mapping[str, Any]) -> tuple[bool, bool, int]:
+    wanted = _HTTP_VERSIONS.get(document.get("protocol", ""))
+    return (
+        handshake_round_trips(connection) is not None,
+        wanted in connection.requests["http_version"],
+        connection.tables["packets"].height,
+    )
 
 
 def _handshake(main: Connection, why: dict[str, str]) -> dict[str, Any]:
