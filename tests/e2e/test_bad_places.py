@@ -72,8 +72,8 @@ def test_a_port_that_is_taken(tmp_path: Path, proxy: str, kind: str, said: str) 
     assert said in found["taken"]["reason"], found["taken"]["reason"]
 
 
-def test_a_key_that_the_server_cannot_read(tmp_path: Path) -> None:
-    """Each server's own words, with the name of the file; what ran before stays."""
+def test_a_key_that_no_server_can_use(tmp_path: Path) -> None:
+    """Each server's own words about its key; what ran before stays."""
     servers = ("caddy", "nginx", "ngtcp2", "quiche", "quinn", "quic-go", "aioquic")
     arms = {
         name: f'protocol = "h3"\nclient = "curl-cffi"\nserver = "{name}"' for name in servers if _here("server", name)
@@ -83,7 +83,7 @@ def test_a_key_that_the_server_cannot_read(tmp_path: Path) -> None:
     first = run_arms(tmp_path, arms, size="1 KB")
     assert {name: trial["status"] for name, trial in first.items()} == dict.fromkeys(arms, "verified")
     (key,) = (tmp_path / "study" / "tls").glob("server-*.key")
-    key.chmod(0)
+    key.write_text("this is no key\n")
     spec = tmp_path / "spec.toml"
     spec.write_text(spec_text(arms, "1 KB").replace("blocks = 1", "blocks = 2"))
     done = quiclab("run", main_only(spec), "--out", tmp_path / "study", "--no-report", timeout=300)
@@ -95,7 +95,6 @@ def test_a_key_that_the_server_cannot_read(tmp_path: Path) -> None:
     for name, reason in failed.items():
         assert "ended at start with exit code" in reason, (name, reason)
         assert "key" in reason.lower(), (name, reason)
-        assert ("reading file" if name == "ngtcp2" else "permission denied") in reason.lower(), (name, reason)
 
 
 def _here(role: str, name: str) -> bool:

@@ -19,6 +19,7 @@ _TRIES = """\
 id
 grep -E 'NoNewPrivs|CapEff' /proc/self/status
 head -1 /etc/shadow
+cat /etc/hosts
 cat {open}/private/secret
 echo pwned >/root/quiclab-pwned
 echo pwned >{open}/spec.toml
@@ -74,6 +75,7 @@ def test_of_roots_files_it_reaches_none(uid: int, environment: list[str]) -> Non
         assert "uid=1000" in said
         assert "NoNewPrivs:\t1" in said
         assert "CapEff:\t0000000000000000" in said
+        assert "10.77.0.2 server.test" in said, "names are the laboratory's"
         assert "root:" not in said
         assert "of the caller" not in said
         assert not Path("/root/quiclab-pwned").exists()

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_study import quiclab, trials, write_spec
+from small_study import main_only, quiclab, trials, write_spec
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
@@ -47,10 +47,10 @@ def test_read_only_directory(tmp_path: Path) -> None:
 
 def test_damaged_ledger(tmp_path: Path) -> None:
     """The file is named, and what to do with it."""
-    study = tmp_path / "study"
-    study.mkdir()
+    study, spec = tmp_path / "study", main_only(write_spec(tmp_path))
+    assert quiclab("run", spec, "--out", study, "--no-report").returncode == 0
     (study / "ledger.sqlite").write_bytes(b"this is no database" * 100)
-    done = quiclab("run", write_spec(tmp_path), "--out", study)
+    done = quiclab("run", spec, "--out", study)
     assert done.returncode == 4
     assert "ledger.sqlite" in done.stderr
 

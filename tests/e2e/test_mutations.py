@@ -139,8 +139,9 @@ def test_a_spoiled_file(whole: Path, study: Path, file: str, capsys: pytest.Capt
     path = study / file.format(_first(study))
     if not path.exists():
         pytest.fail(f"{file} is no file of a study any more")
+    is_folder = path.is_dir()
     for name, harm in HARMS.items():
-        if path.is_dir() and name not in ("removed", "a folder"):
+        if is_folder and name not in ("removed", "a folder"):
             continue
         shutil.rmtree(study)
         shutil.copytree(whole, study)

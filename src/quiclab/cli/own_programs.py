@@ -41,7 +41,8 @@ def missing_programs(study: Study) -> tuple[str, ...]:
 
     def inside() -> int:
         try:
-            found = look_for(study.arms, confined_run(confine(None, reached_by(study)))).missing
+            with confine(None, reached_by(study)) as looking:
+                found = look_for(study.arms, confined_run(looking)).missing
         except HostError as error:
             found = (_unasked(error),)
         with os.fdopen(writer, "w") as told:

@@ -84,8 +84,8 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
     check_supported(study)
     work_dir = study_dir / ".work"
     mount_work_dir(work_dir)
-    confinement = confine(work_dir, reached_by(study))
-    present = check_present(study, confined_run(confinement))
+    with confine(None, reached_by(study)) as looking:
+        present = check_present(study, confined_run(looking))
     films.check_players(study.workloads)
     _small_tcp_tables()
     kinds = {arm.certificate for arm in study.arms}
@@ -116,6 +116,8 @@ def open_laboratory(study: Study, study_dir: Path, backend: Backend) -> Laborato
         for name, content in site.files.items():
             ((uploads if workload.upload else root) / name).write_bytes(content)
             expected[name] = (len(content), hashlib.sha256(content).hexdigest())
+    # After everything is mounted: programs see the mounts that were there then.
+    confinement = confine(work_dir, reached_by(study))
     for folder in ("tls", "kept"):
         confinement.give(work_dir / folder)
     return Laboratory(

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from quiclab.errors import HostError
 from quiclab.testbed import _libc
@@ -57,6 +58,14 @@ class Confinement:
             return (*user, "--preserve-credentials", *gain_nothing)
         mounts = (f"--mount=/proc/self/fd/{self.mount_namespace}", f"--wdns={work_dir}")
         return (*mounts, *user, "--setuid", str(ORDINARY_ID), "--setgid", str(ORDINARY_ID), *gain_nothing)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of both namespaces, which end with the last program in them."""
+        for fd in self.fds:
+            os.close(fd)
 
     def give(self, path: Path | int) -> None:
         """Let the programs own a file, or a folder with everything in it; nothing in it is followed elsewhere."""

@@ -47,6 +47,8 @@ fn word(text: &str) -> String {
 /// What is known of a request so far.
 #[derive(Debug, Default)]
 pub(super) struct Exchange {
+    /// Of this response, where it may be another than its connection's.
+    pub http_version: Option<&'static str>,
     method: Option<String>,
     url: Option<String>,
     status: Option<u16>,
@@ -204,7 +206,7 @@ impl Exchange {
             connection: Some(&context.connection),
             time_ns,
             transport: Some(context.transport),
-            http_version: Some(context.http_version),
+            http_version: Some(self.http_version.unwrap_or(context.http_version)),
             stream_id,
             method: self.method.as_deref(),
             url: self.url.as_deref(),

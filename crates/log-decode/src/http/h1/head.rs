@@ -2,6 +2,7 @@
 //! Headers in the words of the later versions, and what they say of the body (RFC 9112 sections 3, 4 and 6.3).
 
 use super::reader::Framing;
+use crate::Direction;
 use crate::http::fields::Fields;
 
 /// A request's header as the fields that HTTP/2 would have, `:method` and so on; `None` if it is none.
@@ -50,6 +51,16 @@ pub(super) fn response(head: &[u8]) -> Option<Fields> {
     fields.push(b":status", status.as_bytes());
     push_lines(lines, &mut fields);
     Some(fields)
+}
+
+/// The version that a message gives itself: at the end of a request's first line, at the beginning of a response's.
+pub(super) fn version(head: &[u8], direction: Direction) -> &'static str {
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let is_older = match direction {
+        Direction::Up => line.trim_ascii_end().ends_with(b" HTTP/1.0"),
+        Direction::Down => line.starts_with(b"HTTP/1.0 "),
+    };
+    if is_older { "HTTP/1.0" } else { "HTTP/1.1" }
 }
 
 fn push_lines<'a>(lines: impl Iterator<Item = &'a str>, fields: &mut Fields) {

@@ -217,13 +217,13 @@ impl Connection {
             pending.exchange.header_section(direction, span, bytes);
             pending.exchange.fields(direction, &fields, span.last_ns);
             self.pending.push_back(pending);
-            self.row(direction, span, bytes, &fields, tables);
+            self.row(direction, span, head, &fields, tables);
             self.requests += 1;
             return Some(head::framing(&fields, Framing::Length(0)));
         }
         let fields = head::response(head)?;
         let status: u16 = fields.get(":status")?.parse().ok()?;
-        self.row(direction, span, bytes, &fields, tables);
+        self.row(direction, span, head, &fields, tables);
         if self.requests == 0 && self.pending.is_empty() {
             self.answer_to_the_unseen();
         }
@@ -233,6 +233,7 @@ impl Connection {
         let pending = self.current(direction)?;
         pending.exchange.header_section(direction, span, bytes);
         pending.exchange.fields(direction, &fields, span.last_ns);
+        pending.exchange.http_version = Some(head::version(head, direction));
         let is_tunnel =
             status == 101 || pending.method == "CONNECT" && (200..300).contains(&status);
         if is_tunnel {
@@ -260,7 +261,7 @@ impl Connection {
         &self,
         direction: Direction,
         span: Span,
-        length_bytes: u64,
+        head: &[u8],
         fields: &Fields,
         tables: &mut Tables,
     ) {
@@ -271,12 +272,12 @@ impl Connection {
             vantage: self.context.vantage(),
             connection: Some(&self.context.connection),
             time_ns: span.first_ns,
-            http_version: self.context.http_version,
+            http_version: head::version(head, direction),
             event: direction.event(self.context.vantage),
             direction: Some(direction.as_str()),
             stream_id: None,
             frame_type: "headers",
-            length_bytes: Some(length_bytes),
+            length_bytes: Some(head.len() as u64),
             end_stream: None,
             value: None,
             last_byte_ns: Some(span.last_ns),

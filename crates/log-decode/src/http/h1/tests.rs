@@ -89,10 +89,10 @@ fn a_response_may_end_with_the_connection() {
             }
             connection.finish(tables);
         });
-        let columns = ["response_body_bytes", "last_byte_ns"];
+        let columns = ["http_version", "response_body_bytes", "last_byte_ns"];
         assert_eq!(
             lines(&finished, "http_requests", &columns),
-            [format!("8|{last}")]
+            [format!("HTTP/1.0|8|{last}")]
         );
     }
 }
