@@ -3,8 +3,9 @@
 
 LIE is `honest`, `404` (asks for what is not there), `range` (1,000 bytes), `abort` (gives up after some bytes), `http1`
 or `nothing` (connects and asks for nothing). With `-claims` behind it the client also writes an account in which all is
-well. Words are the URL, host:port:address, the CA, the arm's protocol, the folder of the objects and where its account
-belongs.
+well, with `-early` one in which it had all after a millisecond, with `-late` one in which it began a millisecond before
+its end. Words are the URL, host:port:address, the CA, the arm's protocol, the folder of the objects and where its
+account belongs.
 """
 
 from __future__ import annotations
@@ -52,6 +53,10 @@ def main() -> None:
     curl.close()
     if claims:
         body, end_ns = Path(root, url.rpartition("/")[2]).read_bytes(), time.monotonic_ns()
+        if claims == "early":
+            end_ns = start_ns + 1_000_000
+        if claims == "late":
+            start_ns = end_ns - 1_000_000
         request = {
             "url": url,
             "http_version": _NAMES[protocol],

@@ -54,6 +54,22 @@ def test_what_the_packets_show_decides(tmp_path: Path, protocol: str, claims: st
     assert found == {lie: ("failed" if why else "verified", why) for lie, why in lies.items()}
 
 
+@pytest.mark.parametrize("protocol", ["h2", "h3"])
+def test_an_account_is_held_against_what_is_seen_without_keys(tmp_path: Path, protocol: str) -> None:
+    """Bytes that never came, a version that was never offered, instants that cannot be."""
+    arms = {how: _arm(protocol, how, keys=False) for how in ("range-claims", "http1-claims", "honest-early")}
+    arms |= {"late": _arm(protocol, "honest-late"), "early": _arm(protocol, "honest-early")}
+    found = _verdicts(run_arms(tmp_path, arms, size=_SIZE))
+    assert {status for status, _ in found.values()} == {"failed"}
+    reasons = {how: reason for how, (_, reason) in found.items()}
+    assert reasons["range-claims"].startswith("the client says that it got 200000 bytes, but only ")
+    offered = "asked for h2, but the client's ClientHello offers http/1.1 alone"
+    assert reasons["http1-claims"] == (offered if protocol == "h2" else _OTHER_VERSION["h3"])
+    for how in ("honest-early", "early"):
+        assert reasons[how].startswith("the client says that it had all bytes "), reasons[how]
+    assert reasons["late"].startswith("the client's account begins "), reasons["late"]
+
+
 def test_a_client_that_says_nothing_can_be_compared(tmp_path: Path) -> None:
     """Its times are those of the packets; beside a client that tells of itself both have every number they need."""
     arms = {f"{protocol}-own": _arm(protocol, "honest") for protocol in ("h2", "h3")}

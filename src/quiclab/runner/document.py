@@ -143,8 +143,8 @@ def _content(file: Path) -> dict[str, Any]:
 
 
 def read_json(path: Path) -> Any:
-    """None where there is none, or only a part of one."""
+    """None where there is none, or only a part of one, or something else."""
     try:
         return json.loads(path.read_text())
-    except (OSError, json.JSONDecodeError):
+    except (OSError, ValueError, RecursionError):
         return None

@@ -21,6 +21,7 @@ from typing import Any
 
 from quiclab.errors import TrialError, VoidError
 from quiclab.plan.rows import PlanRow
+from quiclab.runner.account import account_problem
 from quiclab.runner.address_change import ChangingAddress
 from quiclab.runner.commands import (
     ORIGIN_PORT,
@@ -128,8 +129,13 @@ def run_trial(
     body, received = kept_body(home / "body"), received_bodies(received_folder(raw))
     shutil.rmtree(home, ignore_errors=True)  # what programs left beside their logs
     record.phase("teardown")
-    document = trial_document(laboratory, row, attempt, (started, clock.read()), record.facts())
-    document |= {"link": summary, "client": read_json(raw / "client.json"), "client_body": body, **record.competition}
+    over = clock.read()
+    account, own = read_json(raw / "client.json"), bool(arm_of(laboratory.study, row).client.argv)
+    if own and (problem := account_problem(account, started.monotonic_ns, over.monotonic_ns)) is not None:
+        record.failure, account = record.failure or problem, None
+    document = trial_document(laboratory, row, attempt, (started, over), record.facts())
+    document |= {"link": summary, "client": account, "own_client": own, "client_body": body, **record.competition}
+    document["content"] = workload_of(laboratory.study, row).content
     if received is not None:
         document["received"] = received
     (folder / "trial.json").write_text(json.dumps(document, indent=1))

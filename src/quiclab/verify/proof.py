@@ -11,6 +11,7 @@ import polars as pl
 
 from quiclab.verify._early_data_log import early_data_bytes_by_log
 from quiclab.verify._ip import UDP, Sender
+from quiclab.verify.account import account_contradiction
 from quiclab.verify.competition import prove_competition
 from quiclab.verify.handshake import read_handshake
 from quiclab.verify.opened import ClosedError, opened_facts
@@ -57,6 +58,7 @@ def prove(folder: Path, document: dict[str, Any], tables: Mapping[str, pl.DataFr
     if closed is not None:
         proof["unproven_because"]["http_responses"] = closed
     _add_opened(folder, document, proof, tables)
+    proof["account_contradicted"] = account_contradiction(document, proof, tables)
     return proof
 
 

@@ -57,7 +57,8 @@ def problem_of(document: dict[str, Any]) -> str | None:
 
 def _contradiction(document: dict[str, Any]) -> str | None:
     """What the packets show that should not be, whatever the client says of itself."""
-    return shown_by_packets(document).problem
+    problem: str | None = shown_by_packets(document).problem or document["proof"].get("account_contradicted")
+    return problem
 
 
 def _verdict(document: dict[str, Any]) -> Verdict:

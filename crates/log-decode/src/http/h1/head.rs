@@ -2,8 +2,8 @@
 //! Headers in the words of the later versions, and what they say of the body (RFC 9112 sections 3, 4 and 6.3).
 
 use super::reader::Framing;
-use crate::Direction;
 use crate::http::fields::Fields;
+use crate::Direction;
 
 /// A request's header as the fields that HTTP/2 would have, `:method` and so on; `None` if it is none.
 pub(super) fn request(head: &[u8], scheme: &str) -> Option<Fields> {
@@ -60,7 +60,11 @@ pub(super) fn version(head: &[u8], direction: Direction) -> &'static str {
         Direction::Up => line.trim_ascii_end().ends_with(b" HTTP/1.0"),
         Direction::Down => line.starts_with(b"HTTP/1.0 "),
     };
-    if is_older { "HTTP/1.0" } else { "HTTP/1.1" }
+    if is_older {
+        "HTTP/1.0"
+    } else {
+        "HTTP/1.1"
+    }
 }
 
 fn push_lines<'a>(lines: impl Iterator<Item = &'a str>, fields: &mut Fields) {

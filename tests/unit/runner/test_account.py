@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Accounts of users' own clients, which may be anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from quiclab.runner.account import account_problem
+
+GOOD = {
+    "url": "https://server.test/object",
+    "http_version": "HTTP/2",
+    "status": 200,
+    "body_bytes": 5,
+    "sha256": "",
+    "start_ns": 10,
+    "first_byte_ns": 20,
+    "last_byte_ns": 20,
+    "close_ns": 30,
+}
+
+
+def _problem(request: Any = None, **members: Any) -> str | None:
+    return account_problem({"version": 1, "requests": [GOOD if request is None else request]} | members, 10, 30)
+
+
+@pytest.mark.parametrize("request_", [GOOD, GOOD | {"status": None}, GOOD | {"close_ns": None}])
+def test_what_can_be_used(request_: dict[str, Any]) -> None:
+    """A status that a program cannot tell is null; without an account the packets are asked alone."""
+    assert _problem(request_, close_ns=30) is None
+    assert account_problem(None, 10, 30) is None
+
+
+@pytest.mark.parametrize(
+    ("request_", "told"),
+    [
+        ({name: GOOD[name] for name in GOOD if name != "status"}, "`status` is missing"),
+        (GOOD | {"status": True}, "`status` is missing or of another kind"),
+        (GOOD | {"sha256": None}, "`sha256` is missing or of another kind"),
+        (GOOD | {"last_byte_ns": "soon"}, "`last_byte_ns` is no whole number"),
+        (GOOD | {"body_bytes": -5}, "`body_bytes` is no whole number"),
+        (GOOD | {"last_byte_ns": 10**30}, "an instant is none of the trial's"),
+        (GOOD | {"start_ns": 9}, "an instant is none of the trial's"),
+        (GOOD | {"first_byte_ns": 25}, "its instants are not in their order"),
+    ],
+)
+def test_a_request_that_cannot_be(request_: dict[str, Any], told: str) -> None:
+    """What is wrong is named, with the request's number."""
+    problem = _problem(request_)
+    assert problem is not None
+    assert f"request 1: {told}" in problem
+
+
+@pytest.mark.parametrize("account", [[1], "x", {}, {"requests": None}, {"requests": ["x"]}])
+def test_no_object_with_requests(account: Any) -> None:
+    """Another shape altogether."""
+    assert "no object with a list of requests" in str(account_problem(account, 10, 30))
+
+
+@pytest.mark.parametrize("members", [{"close_ns": "late"}, {"close_ns": 31}, {"versions": []}])
+def test_members_of_the_whole(members: dict[str, Any]) -> None:
+    """Beside the requests."""
+    assert "`versions`" in str(_problem(**members))
