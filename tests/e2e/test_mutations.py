@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sqlite3
@@ -178,6 +179,33 @@ def test_nothing_is_drawn_again(whole: Path, study: Path, harm: str, capsys: pyt
     assert done.returncode == ExitCode.TRIALS_FAILED, done.stdout + done.stderr
     assert f"trial {folder.name} is damaged" in " ".join(done.stdout.split())
     assert {file.name: file.stat().st_mtime_ns for file in (folder / "raw").iterdir()} == left
+    _, counted = _ask(capsys, "sql", study, COUNT, "--format", "csv")
+    assert counted.splitlines()[1:] == ["damaged,1", "verified,5"]
+
+
+def test_a_damaged_trial_whose_ledger_is_lost(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The next run adopts all, names it, and draws nothing anew; the report without a ledger says so."""
+    folder = study / "trials" / _first(study)
+    _half(folder / "raw" / "client.pcapng")
+    (study / "ledger.sqlite").unlink()
+    assert main(["report", str(study)]) == ExitCode.DECODE
+    assert "`quiclab run` makes it anew" in " ".join(capsys.readouterr().err.split())
+    done = quiclab("run", study)
+    assert done.returncode == ExitCode.TRIALS_FAILED, done.stdout + done.stderr
+    assert f"trial {folder.name} is damaged" in " ".join(done.stdout.split())
+    assert not list((study / "failed").iterdir())
+    _, counted = _ask(capsys, "sql", study, COUNT, "--format", "csv")
+    assert counted.splitlines()[1:] == ["damaged,1", "verified,5"]
+
+
+@pytest.mark.parametrize(("key", "value"), [("link", 3), ("proof", []), ("client", "x"), ("row", 1)])
+def test_a_trial_json_of_other_types(
+    whole: Path, study: Path, key: str, value: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The trial is damaged, and no verb falls over it."""
+    trial = study / "trials" / _first(study) / "trial.json"
+    trial.write_text(json.dumps(json.loads(trial.read_text()) | {key: value}))
+    assert _ask_everything(study, whole, capsys) == ExitCode.OK
     _, counted = _ask(capsys, "sql", study, COUNT, "--format", "csv")
     assert counted.splitlines()[1:] == ["damaged,1", "verified,5"]
 

@@ -8,33 +8,9 @@ import sys
 from collections.abc import Sequence
 
 from quiclab import __version__
-from quiclab.cli import (
-    bundle,
-    clean,
-    compare,
-    conformance,
-    decode,
-    doctor,
-    execute,
-    export,
-    figure,
-    paths,
-    plan,
-    probe,
-    remark,
-    report,
-    run,
-    sql,
-    trial,
-)
 from quiclab.cli.streams import ended_in_order, patient_streams
 from quiclab.cli.trouble import code_of
 from quiclab.visible import guard_terminal
-
-_VERBS = (
-    *(plan, run, report, compare, figure, sql, decode, export, trial, bundle, remark),
-    *(execute, paths, probe, doctor, conformance, clean),
-)
 
 _EPILOG = """\
 the usual way:
@@ -53,7 +29,27 @@ exit codes:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+    """The whole command line. The verbs are imported here, so that Ctrl-C meanwhile is told as at any other time."""
+    from quiclab.cli import (
+        bundle,
+        clean,
+        compare,
+        conformance,
+        decode,
+        doctor,
+        execute,
+        export,
+        figure,
+        paths,
+        plan,
+        probe,
+        remark,
+        report,
+        run,
+        sql,
+        trial,
+    )
+
     top = argparse.ArgumentParser(
         prog="quiclab",
         description="Over this network, for this work: is HTTP/3 on QUIC faster or slower than HTTP/2 on TCP?",
@@ -62,7 +58,10 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"quiclab {__version__}")
     verbs = top.add_subparsers(metavar="VERB", required=True)
-    for verb in _VERBS:
+    for verb in (
+        *(plan, run, report, compare, figure, sql, decode, export, trial, bundle, remark),
+        *(execute, paths, probe, doctor, conformance, clean),
+    ):
         verb.add_parser(verbs)
     return top
 

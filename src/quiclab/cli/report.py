@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not study_dir.ledger.exists():
         raise DecodeError(
             f"{arguments.study} is no study directory: it has no ledger.sqlite",
-            "give the folder that `quiclab run` made",
+            "give the folder that `quiclab run` made; where its ledger was lost, `quiclab run` makes it anew",
         )
     from quiclab.cli.analyse import analyse
 

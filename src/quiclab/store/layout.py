@@ -38,6 +38,13 @@ DAMAGED = "damaged"
 BLOCK_VOID = "another trial of its block was void"
 """Reason of a void trial that did nothing wrong itself: it is not counted against its arm."""
 
+_KINDS: dict[str, type] = {
+    **dict.fromkeys(("row", "clock", "expected", "asked", "host", "time_ns", "link", "client", "proof"), dict),
+    **dict.fromkeys(("second_link", "proxy", "address_change", "tcp_congestion_controls_asked"), dict),
+    "links": list,
+}
+"""What trial.json holds under these names, where it holds anything."""
+
 
 @dataclass(frozen=True)
 class Attempt:
@@ -274,16 +281,19 @@ def _free_name(target: Path) -> Path:
 
 def read_trial(folder: Path) -> dict[str, Any] | None:
     """trial.json of a folder, or None when it is not whole."""
-    return None if damage(folder) else _document(folder)
+    return None if damage(folder) else judged_document(folder)
 
 
 def damage(folder: Path) -> str | None:
     """What a trial's folder lacks of what its register says, in words; None where it is whole."""
     if not folder.is_dir():
         return "its folder is gone"
-    document = _document(folder)
+    document = judged_document(folder)
     if document is None:
         return "its trial.json is missing or cannot be read"
+    for key, kind in _KINDS.items():
+        if not isinstance(document.get(key), kind | None):
+            return f"in its trial.json {key} is no {'list' if kind is list else 'object'}"
     for item in document["artefacts"]:
         file = folder / item["path"]
         if not file.is_file():
@@ -293,8 +303,8 @@ def damage(folder: Path) -> str | None:
     return None
 
 
-def _document(folder: Path) -> dict[str, Any] | None:
-    """trial.json of a judged trial, if it says what one must."""
+def judged_document(folder: Path) -> dict[str, Any] | None:
+    """trial.json of a judged trial, if it says what one must; the files beside it need not be whole."""
     try:
         document = json.loads((folder / "trial.json").read_text())
         document.setdefault("artefacts", [])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ledger: which trials the plan has and what became of each attempt. SQLite, so that it survives `kill -9`.
 
-A trial's folder is moved into place before the ledger says so; `adopt` brings the ledger up to what the folders hold.
-So what was never whole is run again, and what the ledger has was whole once. It stays there: a trial whose files were
-lost since is damaged, has no result, and is not drawn anew.
+A trial's folder is moved into place, whole, before the ledger says so; `adopt` brings the ledger up to what the folders
+hold. So what has a verdict, in the ledger or in its trial.json, was whole once. It stays: a trial whose files were lost
+since is damaged, has no result, and is not drawn anew, also where the ledger was lost. What has none is run again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import asdict
 from typing import Any, get_args
 
 from quiclab.errors import DecodeError, HostError
-from quiclab.store.layout import BLOCK_VOID, Attempt, Status, StudyDir, damage, disk_errors, read_trial
+from quiclab.store.layout import BLOCK_VOID, Attempt, Status, StudyDir, damage, disk_errors, judged_document
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS trials (trial_id TEXT PRIMARY KEY, block_id TEXT NOT NULL, row TEXT NOT NULL);
@@ -33,7 +33,7 @@ _ROW = {
     **dict.fromkeys(("block", "position", "seed"), int),
 }
 """What the row of a plan has at least."""
-_ADOPTED_AGAIN = "move it away; the trials in trials/ and failed/ are adopted again"
+_ADOPTED_AGAIN = "move it away and run the study again (quiclab run): the trials in trials/ and failed/ are adopted"
 
 
 def _check(known: bool) -> None:
@@ -117,9 +117,11 @@ class Ledger:
         known = {(each.trial_id, each.attempt) for each in attempts if not self._was_overruled(each)}
         for place in ("trials", "failed"):
             for folder in sorted((self._study_dir.root / place).glob("[!.]*")):
-                document = read_trial(folder)
+                document = judged_document(folder)
                 if document is None or (document["trial_id"], document["attempt"]) in known:
                     continue
+                if folder.name not in (document["trial_id"], f"{document['trial_id']}-attempt{document['attempt']}"):
+                    continue  # set aside, or brought here by hand
                 status, reason = document["status"], document["reason"]
                 if place == "failed" and status == "verified":
                     status, reason = "void", BLOCK_VOID

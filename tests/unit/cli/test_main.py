@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,3 +35,18 @@ def test_a_folder_that_is_no_study(tmp_path: Path, capsys: pytest.CaptureFixture
     """Exit code 4."""
     assert main(["report", str(tmp_path)]) == 4
     assert "ledger.sqlite" in capsys.readouterr().err
+
+
+def test_ctrl_c_while_the_verbs_are_imported() -> None:
+    """It ends the command as at any other time."""
+    finder = "type('F', (), {'find_spec': staticmethod(lambda name, *_: interrupt(name))})"
+    code = f"""if True:
+        import os, signal, sys
+        def interrupt(name):
+            if name == "quiclab.cli.report":
+                os.kill(os.getpid(), signal.SIGINT)
+        sys.meta_path.insert(0, {finder})
+        from quiclab.cli.main import main
+        sys.exit(main(["--version"]))"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr, done.stdout) == (130, "interrupted\n", "")

@@ -81,6 +81,15 @@ def test_a_trial_with_a_short_artefact_is_not_whole(tmp_path: Path) -> None:
     assert read_trial(folder) is None
 
 
+@pytest.mark.parametrize(("key", "value"), [("link", 3), ("proof", []), ("client", "x"), ("links", {})])
+def test_a_trial_json_of_other_types_is_damage(tmp_path: Path, key: str, value: object) -> None:
+    """Told by its name, before anything reads it."""
+    folder = _trial(tmp_path / "t", **{key: value})
+    assert f"in its trial.json {key} is no" in str(damage(folder))
+    assert read_trial(folder) is None
+    assert damage(_trial(tmp_path / "u", **{key: None})) is None
+
+
 def test_a_trial_without_a_verdict_is_not_whole(tmp_path: Path) -> None:
     """What was never judged does not count."""
     folder = _trial(tmp_path / "t")

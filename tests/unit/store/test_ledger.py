@@ -82,6 +82,30 @@ def test_what_is_not_whole_and_in_no_ledger_does_not_count(study: StudyDir) -> N
         assert ledger.attempts() == {}
 
 
+@pytest.mark.parametrize("status", ["verified", "failed"])
+def test_a_damaged_trial_that_the_ledger_lost_is_adopted(study: StudyDir, status: str) -> None:
+    """It has a verdict: it is not drawn anew, and one that was verified is damaged."""
+    attempt = Attempt("t", 1, status, "")
+    _keep(study, attempt)
+    trial = study.folder(attempt) / "trial.json"
+    trial.write_text(json.dumps(json.loads(trial.read_text()) | {"artefacts": [{"path": "raw/a", "bytes": 5}]}))
+    with open_ledger(study) as ledger:
+        ledger.adopt()
+        assert ledger.attempts() == {"t": [attempt]}
+        assert ledger.damaged() == ({"t": "raw/a is missing"} if status == "verified" else {})
+
+
+def test_what_was_set_aside_is_not_adopted(study: StudyDir) -> None:
+    """It would overrule the attempt that stands in its place."""
+    attempt = Attempt("t", 1, "verified", "")
+    _keep(study, attempt)
+    study.trial("t").rename(study.root / "failed" / "t-aside1")
+    _keep(study, attempt)
+    with open_ledger(study) as ledger:
+        ledger.adopt()
+        assert ledger.attempts() == {"t": [attempt]}
+
+
 @pytest.mark.parametrize(
     "row",
     [
