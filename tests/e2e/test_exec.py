@@ -337,6 +337,16 @@ def test_bad_input(options: list[str], code: int, words: str) -> None:
     assert done.returncode == code
 
 
+def test_a_usual_command_that_is_not_here_comes_with_its_package(tmp_path: Path) -> None:
+    """A machine without ping is told how it gets one; nothing is known of other names."""
+    for command, hint in (("ping", "apt-get install -y iputils-ping"), ("no-such-command", None)):
+        done = quiclab("exec", "--", command, before=("env", f"PATH={tmp_path}"))
+        assert done.returncode == 127
+        assert f"there is no command {command}" in done.stderr
+        assert hint is None or hint in done.stderr
+        assert (hint is not None) == ("hint: " in done.stderr)
+
+
 def test_every_wrong_option_at_once() -> None:
     """One round is enough to mend a command line."""
     link = ("--rate=-3mbit", "--up-loss", "120%", "--mtu", "big", "--seed=-1")
