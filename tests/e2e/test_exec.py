@@ -124,6 +124,41 @@ def test_what_a_full_socket_threw_away_is_told(host: str) -> None:
     assert "client's UDP sockets" not in done.stderr
 
 
+def _link_of(pid: int) -> int | None:
+    """The process of the link among a command's descendants."""
+    for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        if Path(f"/proc/{each}/comm").read_text().strip() == "quiclab-link":
+            return int(each)
+        if (found := _link_of(int(each))) is not None:
+            return found
+    return None
+
+
+def test_a_short_stop_of_the_link_is_told_among_many_packets(tmp_path: Path) -> None:
+    """A stop that makes fewer than 1 % of the packets late leaves p99 alone, and is told all the same."""
+    begun, log = tmp_path / "begun", tmp_path / "log"
+    sends = (
+        "import pathlib, socket, time\n"
+        "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        "for number in range(1000):\n"
+        "    s.sendto(bytes(60), ('server', 9)); time.sleep(0.005)\n"
+        f"    if number == 100: pathlib.Path({str(begun)!r}).touch()\n"
+    )
+    running = start_quiclab("exec", "--delay", "20ms", "--log", log, "--", sys.executable, "-c", sends)
+    deadline = time.monotonic() + 30
+    while not begun.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    link = _link_of(running.pid)
+    assert link is not None
+    os.kill(link, signal.SIGSTOP)
+    time.sleep(0.03)
+    os.kill(link, signal.SIGCONT)
+    said, _ = running.communicate(timeout=60)
+    lateness = _summary(log)["lateness"]
+    assert f"the link was late by up to {lateness['max_ns'] / 1e6:.3g} ms (of {lateness['count']} packets" in said
+
+
 def test_what_the_client_waited_for_a_processor_is_told() -> None:
     """A command that shares one processor with others is not made to look slow by the network."""
     hogs = (
@@ -335,6 +370,16 @@ def test_bad_input(options: list[str], code: int, words: str) -> None:
     assert words in done.stderr
     assert "Traceback" not in done.stderr
     assert done.returncode == code
+
+
+def test_a_usual_command_that_is_not_here_comes_with_its_package(tmp_path: Path) -> None:
+    """A machine without ping is told how it gets one; nothing is known of other names."""
+    for command, hint in (("ping", "apt-get install -y iputils-ping"), ("no-such-command", None)):
+        done = quiclab("exec", "--", command, before=("env", f"PATH={tmp_path}"))
+        assert done.returncode == 127
+        assert f"there is no command {command}" in done.stderr
+        assert hint is None or hint in done.stderr
+        assert (hint is not None) == ("hint: " in done.stderr)
 
 
 def test_every_wrong_option_at_once() -> None:

@@ -112,7 +112,8 @@ def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: l
         hint = f"{UNPACK_FIRST}; formats: {formats}" if found.packed else f"formats: {formats}"
         packed = tuple(f"{name} ({how})" for name, how in found.packed)
         raise DecodeError("none of these files is a log that can be read", hint, (*found.unknown, *packed))
-    return replace(found, key_logs=(*found.key_logs, *keys))
+    single = frozenset(names[path] for path in named if not path.is_dir())
+    return replace(found, key_logs=(*found.key_logs, *keys), named=single)
 
 
 def _files(path: Path) -> list[Path]:
@@ -154,19 +155,19 @@ def _check_free(out: Path, *, force: bool) -> None:
 
 
 def _decode(found: Found, work: Path) -> ExitCode:
-    """Write all tables that have rows; INPUT_LOST if a file, or the rest of one, could not be decoded."""
+    """Write all tables that have rows; INPUT_LOST if a named file, or the rest of a log, could not be decoded."""
     from rich.console import Console
 
     from quiclab.cli.decode_text import summarise
 
     console = Console()
     account, rows = write_tables(found, work, console)
-    summarise(account, rows, found.unknown, console)
+    summarise(account, rows, found, console)
     unreadable = {log for log, finding in account.findings if finding.name == "unreadable"}
     if len(unreadable) == len(found.logs):
         return ExitCode.DECODE
     lost = any(finding.severity == "error" for _, finding in account.findings)
-    return ExitCode.INPUT_LOST if lost else ExitCode.OK
+    return ExitCode.INPUT_LOST if lost or found.refused else ExitCode.OK
 
 
 def write_tables(found: Found, folder: Path, console: Console) -> tuple[Account, dict[str, int]]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -12,13 +12,13 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from quiclab.decoders import Account, Source
+    from quiclab.decoders import Account, Found, Source
 
 _SEVERITIES = {"error": "bold red", "data_loss": "red", "notice": "yellow"}
 """Worst first; plain facts stay in the table decode_stats."""
 
 
-def summarise(account: Account, rows: Mapping[str, int], unknown: Sequence[str], console: Console) -> None:
+def summarise(account: Account, rows: Mapping[str, int], found: Found, console: Console) -> None:
     """Print it."""
     files = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for heading in ("file", "format", "end", "clock"):
@@ -28,8 +28,7 @@ def summarise(account: Account, rows: Mapping[str, int], unknown: Sequence[str],
         kind = f"{source.format} {source.dialect}".strip()
         files.add_row(escape(name), escape(kind), source.vantage or "unknown", _clock(source))
     console.print(files)
-    if unknown:
-        console.print(f"no logs of a known format, left alone: {escape(', '.join(unknown))}")
+    _unread(found, console)
     console.print()
     tables = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     tables.add_column("table")
@@ -39,6 +38,14 @@ def summarise(account: Account, rows: Mapping[str, int], unknown: Sequence[str],
     console.print(tables)
     _findings(account, console)
     _absent(account, console)
+
+
+def _unread(found: Found, console: Console) -> None:
+    """Files that are no logs: an error where the user named them, not where a folder holds them beside its logs."""
+    if named := [name for name in found.unknown if name in found.named]:
+        console.print(f"[{_SEVERITIES['error']}]error[/] no logs of a known format: {escape(', '.join(named))}")
+    if beside := [name for name in found.unknown if name not in found.named]:
+        console.print(f"no logs of a known format, left alone: {escape(', '.join(beside))}")
 
 
 def _clock(source: Source) -> str:

@@ -33,6 +33,14 @@ client ends, with the client's exit code: 128 + signal when a signal ended it, 1
 
 _COMMAND_NOT_EXECUTABLE, _COMMAND_NOT_FOUND = 126, 127
 """As shells have it."""
+_DEBIAN_PACKAGES = {
+    "curl": "curl",
+    "iperf3": "iperf3",
+    "nc": "netcat-openbsd",
+    "ping": "iputils-ping",
+    "tcpdump": "tcpdump",
+}
+"""Of commands that are often put behind a link."""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -157,4 +165,6 @@ def _why_not_executable(command: str) -> int | None:
         print(f"quiclab: {command} is not an executable file", file=sys.stderr)
         return _COMMAND_NOT_EXECUTABLE
     print(f"quiclab: there is no command {command}", file=sys.stderr)
+    if command in _DEBIAN_PACKAGES:
+        print(f"  hint: on Debian, as root: apt-get install -y {_DEBIAN_PACKAGES[command]}", file=sys.stderr)
     return _COMMAND_NOT_FOUND

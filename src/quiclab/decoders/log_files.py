@@ -47,6 +47,14 @@ class Found:
     """Names of files that are no log of a known format."""
     packed: tuple[tuple[str, str], ...] = ()
     """Names of files that are compressed in a way that is not read, and which."""
+    named: frozenset[str] = frozenset()
+    """Names of the files that the user named one by one, not by their folder."""
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Files that the user named as logs and that no decoder can read."""
+        unread = (*self.unknown, *(name for name, _ in self.packed))
+        return tuple(name for name in unread if name in self.named)
 
 
 def find(paths: Iterable[tuple[Path, str]], vantages: dict[str, End] | None = None) -> Found:

@@ -25,6 +25,8 @@ from quiclab.testbed.link_files import SECOND_NETWORK_FILES, link_files
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
 from quiclab.testbed.real_time import ask_for_awake_processors, ask_for_real_time
 
+ONE_WAY_DELAY_SHARE = 0.02
+"""Of the smaller one-way delay: lateness below it voids nothing, whatever the bound in time."""
 Backend = Literal["tun", "veth"]
 End = Literal["client", "server"]
 
@@ -215,7 +217,7 @@ class Link:
         return {
             "ends": ends,
             "log": self._log_files(span),
-            "void": {"lateness_p99_ns": bound_ns, "one_way_delay_share": 0.02},
+            "void": {"lateness_p99_ns": bound_ns, "one_way_delay_share": ONE_WAY_DELAY_SHARE},
         }
 
     def _log_files(self, span: Span) -> dict[str, str | None]:

@@ -18,7 +18,15 @@ from quiclab.spec import model
 from quiclab.spec.ecn import tcp_on
 from quiclab.spec.link import busiest_rate, lateness_bounds, link_config
 from quiclab.testbed.backend import choose_backend
-from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings, usable_versions
+from quiclab.testbed.link import (
+    CLIENT_ADDRESSES,
+    ONE_WAY_DELAY_SHARE,
+    SERVER_ADDRESSES,
+    Backend,
+    Link,
+    LinkSettings,
+    usable_versions,
+)
 from quiclab.testbed.listening import ListeningPorts
 from quiclab.testbed.names import name_the_ends, use_name_server
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
@@ -97,9 +105,24 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
             thrown_away = {"client": _thrown_away(client), "server": _thrown_away(server)}
     finally:
         kill_everything_else()
-    for line in _closing_account(summary, thrown_away, costs):
+    for line in (*_lateness(summary, commands.path), *_closing_account(summary, thrown_away, costs)):
         print(f"quiclab: {line}", file=sys.stderr)
     return code if code is not None and code >= 0 else 128 - (code or 0)
+
+
+def _lateness(summary: dict[str, Any], path: model.Path) -> Iterator[str]:
+    """The latest packet, where it was beyond the bound: the verdict rests on p99, which a short stop does not reach."""
+    bounds = lateness_bounds(path, model.Limits().lateness_p99)
+    for link, least, told in zip(path.links, bounds, (summary, *summary.get("more_links", ())), strict=True):
+        bound_ns = max(least.ns, ONE_WAY_DELAY_SHARE * min(link.up.delay.ns, link.down.delay.ns))
+        lateness = told["lateness"]
+        if lateness["max_ns"] > bound_ns:
+            name = "the link" if len(path.links) == 1 else f"the link {link.name}"
+            latest, most, nearly_all = (f"{lateness[key] / 1e6:.3g} ms" for key in ("max_ns", "p999_ns", "p99_ns"))
+            yield (
+                f"{name} was late by up to {latest} (of {lateness['count']} packets 99 % by no more than {nearly_all}, "
+                f"99.9 % by no more than {most}): your command's longest times may be longer by that"
+            )
 
 
 def _closing_account(summary: dict[str, Any], thrown_away: dict[str, int], costs: ProcessCosts) -> Iterator[str]:

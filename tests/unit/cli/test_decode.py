@@ -122,10 +122,26 @@ def test_what_is_packed_otherwise_is_told(
     assert f"server.pcap ({how})" in said
     assert "gzip and Zstandard are read as they are" in said
     out = tmp_path / "tables"
-    assert main(["decode", str(packed), str(logs), "-o", str(out)]) == ExitCode.OK
+    assert main(["decode", str(packed), str(logs), "-o", str(out)]) == ExitCode.INPUT_LOST
     stats = pl.read_parquet(out / "decode_stats.parquet").filter(source="server.pcap")
     assert stats.select("name", "severity").rows() == [(f"unread_compression:{how}", "data_loss")]
     assert "unread_compression" in capsys.readouterr().out
+
+
+def test_a_named_file_that_is_no_log_is_told(
+    logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A spoiled or empty capture that was named is input lost; the same files in a named folder change no code."""
+    monkeypatch.setenv("COLUMNS", "200")
+    (logs / "garbage.pcapng").write_bytes(b"\x17\x2a" * 500)
+    (logs / "empty.pcapng").touch()
+    named = [str(logs / name) for name in ("client.pcapng", "garbage.pcapng", "empty.pcapng")]
+    out = tmp_path / "tables"
+    assert main(["decode", *named, "-o", str(out)]) == ExitCode.INPUT_LOST
+    assert "error no logs of a known format: garbage.pcapng, empty.pcapng" in capsys.readouterr().out
+    assert pl.read_parquet(out / "ip_packets.parquet").height == 1
+    assert main(["decode", str(logs), "-o", str(tmp_path / "folder")]) == ExitCode.OK
+    assert "left alone: logs/empty.pcapng, logs/garbage.pcapng, logs/notes.txt" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
