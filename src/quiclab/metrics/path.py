@@ -125,9 +125,18 @@ def _rate_of(packets: pl.DataFrame) -> float | None:
 
 def lateness_p99_us(evidence: Evidence) -> float:
     """How late the link wrote packets; of several links, the latest."""
+    return _lateness_us(evidence, 0.99)
+
+
+def lateness_max_us(evidence: Evidence) -> float:
+    """How late the link wrote its latest packet: one short stop among many packets shows here alone."""
+    return _lateness_us(evidence, 1)
+
+
+def _lateness_us(evidence: Evidence, quantile: float) -> float:
     links = [*each_link(evidence), *(_second_link(evidence, direction) for direction in _DIRECTIONS)]
     lates = [packets["lateness_ns"].drop_nulls() for packets in links]
-    values = [late.quantile(0.99, interpolation="higher") for late in lates]
+    values = [late.quantile(quantile, interpolation="higher") for late in lates]
     known = [value for value in values if value is not None]
     if not known:
         raise Unknown("no packet was delivered")
@@ -220,6 +229,7 @@ PATH = (
         "99th percentile of how late packets were written; of several links, the largest.",
         lateness_p99_us,
     ),
+    Metric("lateness_max_us", "us", "none", "How late the latest packet was written, of all links.", lateness_max_us),
     Metric("queue_max_bytes", "bytes", "none", "Longest queue that a packet met, either way.", queue_max_bytes),
     *_both("wire_bytes_{}", "bytes", "IP bytes going {} that one end of the client's leg sent.", wire_bytes),
     Metric(

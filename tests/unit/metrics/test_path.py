@@ -105,6 +105,7 @@ def test_lateness_queue_and_bytes_are_those_of_the_log(tmp_path: Path) -> None:
     records.append(writers.record("down", 0, 0, 9, flags=1, size_bytes=1000))
     metrics = metrics_of(records, tmp_path)
     assert metrics["lateness_p99_us"].value == pytest.approx(98)
+    assert metrics["lateness_max_us"].value == pytest.approx(99)
     assert metrics["queue_max_bytes"].value == 4500
     assert metrics["wire_bytes_down"].value == 100_000
 
