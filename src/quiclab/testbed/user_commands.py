@@ -92,11 +92,12 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
                 far = stack.enter_context(_process("the server", argv, server, commands.user_id))
                 costs.watch("server", far.pid)
                 _wait_until_listening(far, server, commands.server)
+            # Ctrl-C goes to the whole foreground group: what it means is the client's affair, from its first instant.
+            # A handler, which exec(2) takes away; a signal that is ignored would be ignored by the client too.
+            signal.signal(signal.SIGINT, lambda *_: None)
             near = stack.enter_context(_process("the client", commands.client, client, commands.user_id))
             costs.watch("client", near.pid)
             costs.begin()
-            # Ctrl-C goes to the whole foreground group: what it means is the client's affair.
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
             code = near.wait(None)
             if near.usage is not None:
                 costs.ended("client", near.usage, near.run_delay_ns)
