@@ -7,16 +7,16 @@ skipped() { printf 'lint: not checked: %s\n' "$1"; }
 
 # Licences, bans and sources need nothing but the packages themselves.
 rust="Cargo.toml crates/log-decode/fuzz/Cargo.toml crates/stack-quiche/Cargo.toml crates/stack-quinn/Cargo.toml"
-if command -v cargo-deny >/dev/null; then
+# deny NAME...: cargo-deny over every lock file, with our one list of rules.
+deny() {
     for manifest in $rust; do
-        cargo-deny --log-level error --manifest-path "$manifest" check --hide-inclusion-graph --config "$PWD/deny.toml" \
-            licenses bans sources >/dev/null
+        cargo-deny --log-level error --config "$PWD/deny.toml" --manifest-path "$manifest" "$@"
     done
-    if timeout 60 cargo-deny fetch --config "$PWD/deny.toml" db >/dev/null 2>&1; then
-        for manifest in $rust; do
-            cargo-deny --log-level error --manifest-path "$manifest" check --config "$PWD/deny.toml" \
-                --disable-fetch advisories >/dev/null
-        done
+}
+if command -v cargo-deny >/dev/null; then
+    deny check --hide-inclusion-graph licenses bans sources >/dev/null
+    if timeout 60 cargo-deny --config "$PWD/deny.toml" fetch db >/dev/null 2>&1; then
+        deny check --disable-fetch advisories >/dev/null
     else
         skipped "advisories on Rust packages, as their database cannot be reached"
     fi
