@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from plain_user import PLAIN_ID, as_plain_user, open_folder
-from small_study import quiclab, trials, write_spec
+from small_study import main_only, quiclab, trials, write_spec
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -44,7 +44,7 @@ def _try(folder: Path, before: list[str]) -> tuple[str, Path]:
             os.chown(path, PLAIN_ID, PLAIN_ID)
     script = _TRIES.replace("{open}", str(folder))
     server = f'{{ argv = ["/bin/sh", "-c", """{script}"""], ready = "tcp" }}'
-    spec = write_spec(folder, server=server, ready_limit="2 s")
+    spec = main_only(write_spec(folder, server=server, ready_limit="2 s"))
     done = quiclab("run", spec, "--out", folder / "study", before=before)
     failed = [trial for trial in trials(folder / "study") if trial["protocol"] == "h2"]
     assert {trial["status"] for trial in failed} == {"failed"}, done.stdout + done.stderr
@@ -109,7 +109,9 @@ def test_the_laboratory_follows_no_link_of_its_making() -> None:
         (folder / "victim").write_text("whole")
         script = f"ln -s {folder}/victim {{qlog_dir}}/../link.json; exec sleep 100"
         server = f'{{ argv = ["/bin/sh", "-c", "{script}"], ready = "tcp" }}'
-        done = quiclab("run", write_spec(folder, server=server, ready_limit="1 s"), "--out", folder / "study")
+        done = quiclab(
+            "run", main_only(write_spec(folder, server=server, ready_limit="1 s")), "--out", folder / "study"
+        )
         assert done.returncode == 3
         assert "symbolic link" in done.stdout + done.stderr
         assert (folder / "victim").read_text() == "whole"
