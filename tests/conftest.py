@@ -13,7 +13,7 @@ from required import pytest_runtest_makereport
 
 __all__ = ["pytest_runtest_makereport"]
 
-_KINDS = {"testbed": "alone", "e2e": "packets", "external": "packets", "nightly": "nightly"}
+_KINDS = {"testbed": "packets", "e2e": "packets", "external": "packets", "nightly": "nightly"}
 """Markers that all tests of a folder below tests/ have."""
 _TESTS = Path(__file__).parent
 

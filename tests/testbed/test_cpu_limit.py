@@ -21,7 +21,7 @@ from quiclab.testbed.cpu_competitor import CpuCompetitor
 from quiclab.testbed.cpu_limit import CpuQuota, cpu_quota_problem, remove_leftover_cgroups
 from quiclab.units import Duration, Share
 
-pytestmark = pytest.mark.netns
+pytestmark = [pytest.mark.netns, pytest.mark.alone]
 
 _BUSY = (
     "import time\nend = time.monotonic() + 1.5\nwhile time.monotonic() < end: pass\nprint(time.process_time() / 1.5)"

@@ -20,7 +20,7 @@ from quiclab.spec.model import Bernoulli, Direction, Jitter, Queue, Reorder
 from quiclab.testbed.link import Backend
 from quiclab.units import Bitrate, Duration, Share
 
-pytestmark = pytest.mark.netns
+pytestmark = [pytest.mark.netns, pytest.mark.alone]
 
 
 @pytest.fixture(params=BACKENDS)

@@ -19,7 +19,7 @@ from quiclab.spec.model import Direction, Queue
 from quiclab.testbed.link import Backend
 from quiclab.units import Bitrate, Duration
 
-pytestmark = pytest.mark.netns
+pytestmark = [pytest.mark.netns, pytest.mark.alone]
 DELAY = Duration(10_000_000)
 
 

@@ -19,7 +19,7 @@ from quiclab.testbed.backend import tun_problem
 from quiclab.testbed.link import Backend
 from quiclab.units import Bitrate, Duration, Share
 
-pytestmark = pytest.mark.netns
+pytestmark = [pytest.mark.netns, pytest.mark.alone]
 BACKENDS: tuple[Backend, ...] = ("tun", "veth")
 NEAR_MS, FAR_MS = 3, 8
 

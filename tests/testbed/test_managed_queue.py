@@ -21,7 +21,7 @@ from quiclab.testbed.backend import tun_problem
 from quiclab.testbed.link import SERVER_ADDRESSES, Backend
 from quiclab.units import Bitrate, ByteCount, Duration
 
-pytestmark = pytest.mark.netns
+pytestmark = [pytest.mark.netns, pytest.mark.alone]
 NOT_ECT, ECT1, ECT0, CE = range(4)
 _UDP_SEGMENT = 103
 _SIZE, _BURST = 1200, 10

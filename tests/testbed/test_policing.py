@@ -16,7 +16,7 @@ from quiclab.testbed.backend import tun_problem
 from quiclab.testbed.link import Backend
 from quiclab.units import Bitrate, ByteCount, Duration
 
-pytestmark = pytest.mark.netns
+pytestmark = [pytest.mark.netns, pytest.mark.alone]
 _HEADER, _RECORD, _REASON = 64, 48, 42
 POLICED, BLOCKED = 7, 8
 

@@ -19,6 +19,8 @@ from live_link import in_sandbox
 from quiclab.testbed.process_cost import ProcessCosts, reap
 from quiclab.testbed.syscall_count import counting, syscall_count_problem, syscall_counts
 
+pytestmark = pytest.mark.alone
+
 _TREE = """
 import os, subprocess, sys, threading, time
 

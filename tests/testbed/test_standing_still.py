@@ -11,10 +11,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import pytest
+
 from quiclab.testbed import _process_tree
 from quiclab.testbed.process_cost import ProcessCosts, reap
 from quiclab.testbed.run_delay import RunDelay, run_delays
 from quiclab.testbed.stops import Stops
+
+pytestmark = pytest.mark.alone
 
 
 def _until(condition: Callable[[], bool]) -> None:

@@ -19,7 +19,7 @@ from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.tcp_info import TcpInfoSampler
 from quiclab.units import Bitrate, Duration
 
-pytestmark = pytest.mark.netns
+pytestmark = [pytest.mark.netns, pytest.mark.alone]
 
 INTERVAL = Duration.parse("5 ms")
 _BYTES_ACKED_OFFSET = 120
