@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 from quiclab import figures
+from quiclab.analysis.analyse import analyse_study
+from quiclab.figures._asked import OF_TRIALS, Asked, gather
 from quiclab.opened import open_study
-from quiclab.report.analyse import analyse_study
-from quiclab.report.gather import OF_TRIALS, Asked, gather
-from quiclab.report.packing import packed
+from quiclab.report.page.packing import packed
 
 OF_STUDY = ("differences", "factor", "cumulative", "first_loss", "path", "cost")
 """Figures that read every trial of a study, or of a cell."""

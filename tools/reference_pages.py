@@ -8,8 +8,8 @@ from quiclab.endpoints import ENDPOINTS
 from quiclab.endpoints._api import Endpoint
 from quiclab.endpoints.ecn import Ecn, ecn_of
 from quiclab.figures import FIGURES
+from quiclab.figures._asked import OF_TRIALS
 from quiclab.metrics import METRICS
-from quiclab.report.gather import OF_TRIALS
 from quiclab.spec.model import Program, Tcp
 from quiclab.spec.profiles import profiles
 from quiclab.tables import OF_STUDY, TABLES

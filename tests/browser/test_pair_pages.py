@@ -14,10 +14,10 @@ from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened, started
 from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
 
+from quiclab.analysis.analyse import analyse_study
+from quiclab.figures._asked import Asked, gather
 from quiclab.opened import open_study
 from quiclab.report import write_report
-from quiclab.report.analyse import analyse_study
-from quiclab.report.gather import Asked, gather
 
 pytestmark = needs_chromium
 

@@ -84,11 +84,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise SpecError(
             f"{out} says not as what: its name ends in {out.suffix or 'nothing'}", f"use {', '.join(_ENDINGS)}"
         )
+    from quiclab.analysis.analyse import analyse_study
+    from quiclab.figures._asked import Asked, gather
+    from quiclab.figures._crossings import Window
     from quiclab.opened import open_study
-    from quiclab.report.alone import write_figure
-    from quiclab.report.analyse import analyse_study
-    from quiclab.report.gather import Asked, gather
-    from quiclab.report.sequence import Window
+    from quiclab.report.page.alone import write_figure
 
     study = open_study(arguments.study)
     block, *more = arguments.block or [None]

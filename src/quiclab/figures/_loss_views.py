@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What became of the packets towards the client in single trials: by the link, by the client, and by the sender."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import polars as pl
+
+from quiclab.figures._series import best_source, of_the_transfer, start_ns
+from quiclab.opened import OpenedStudy
+
+EVENTS = {"arm": pl.String, "lane": pl.String, "x_ms": pl.Float64, "told": pl.String}
+_ON_PURPOSE = ("loss_entry", "loss_exit", "listed", "outage", "blocked", "policed")
+
+
+def losses(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
+    """One row per event; a kind that someone could have seen, and that did not occur, has a row without a time."""
+    parts = [pl.DataFrame(schema=EVENTS)]
+    for arm, trial_id in trials.items():
+        zero_ns = start_ns(study, trial_id)
+        if zero_ns is None:
+            continue
+        for lane, events in _lanes(study, trial_id, zero_ns):
+            rows = events.select(
+                pl.lit(arm).alias("arm"), pl.lit(lane).alias("lane"),
+                ((pl.col("time_ns") - zero_ns) / 1e6).alias("x_ms"), "told",
+            ).filter(pl.col("x_ms") >= 0)  # fmt: skip
+            nothing = pl.DataFrame([{"arm": arm, "lane": lane, "x_ms": None, "told": "none"}], schema=EVENTS)
+            parts.append(rows.cast(EVENTS) if rows.height else nothing)  # type: ignore[arg-type]
+    return pl.concat(parts)
+
+
+def _lanes(study: OpenedStudy, trial_id: str, zero_ns: int) -> Iterator[tuple[str, pl.DataFrame]]:
+    log = study.of_trial("link_packets", trial_id)
+    if log is not None:
+        yield from _by_link(log.filter((pl.col("direction") == "down") & (pl.col("action") != "outside_model")))
+    acks = study.of_trial("acks", trial_id)
+    if acks is not None:
+        yield from _by_client(of_the_transfer(acks.filter(vantage="client", event="sent", direction="up"), zero_ns))
+    packets, declared = study.of_trial("packets", trial_id), study.of_trial("losses", trial_id)
+    if packets is not None and packets.height and declared is not None:
+        own = of_the_transfer(declared.filter(vantage="server", direction="down"), zero_ns)
+        yield from _by_sender(own)
+
+
+def _by_link(log: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    dropped = log.filter(pl.col("action") == "dropped").with_columns(
+        time_ns=pl.col("arrival_ns"),
+        told=pl.concat_str(pl.lit("packet "), pl.col("index").cast(pl.String), pl.lit(", "), pl.col("reason")),
+    )
+    asked = pl.col("reason").is_in(_ON_PURPOSE)
+    yield "link: lost", dropped.filter(asked)
+    yield "link: queue full", dropped.filter(~asked)
+    left = log.filter((pl.col("action") == "delivered") & ~pl.col("duplicate")).with_columns(
+        time_ns=pl.col("due_ns") + pl.col("lateness_ns").fill_null(0)
+    )
+    late = left.sort("time_ns").filter((pl.col("index") < pl.col("index").cum_max()).over("source"))
+    yield "link: overtaken", late.with_columns(told=pl.concat_str(pl.lit("packet "), pl.col("index").cast(pl.String)))
+
+
+def _by_client(acks: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """A gap is first told by an ACK that acknowledges more than what it follows on: a second range, or SACK."""
+    source = acks.group_by("source").agg(pl.len().alias("rows")).sort("rows", "source", descending=[True, False])
+    acks = acks.filter(pl.col("source") == source["source"][0]) if source.height else acks
+    space = pl.col("packet_type").replace({"0RTT": "1RTT"}).fill_null("")
+    ranges = acks.filter(pl.col("kind").is_in(["ack", "sack"])).with_columns(space=space).sort("time_ns")
+    # Of QUIC the highest range comes first and all ranges stand in one packet; each gap's upper end is new once.
+    many = pl.len().over("connection", "space", "packet_number", "time_ns") > 1
+    quic = ranges.filter((pl.col("kind") == "ack") & many).filter(
+        pl.col("first") > pl.col("first").min().over("connection", "space", "packet_number", "time_ns")
+    )
+    gaps = pl.concat([quic, ranges.filter(pl.col("kind") == "sack")]).sort("time_ns")
+    gaps = gaps.unique(["connection", "space", "first"], keep="first", maintain_order=True)
+    yield "client: saw a gap", gaps.with_columns(told=pl.concat_str(pl.lit("before "), pl.col("first").cast(pl.String)))
+    twice = acks.filter(pl.col("kind") == "dsack")
+    if "tcp" in set(acks["transport"]):
+        yield (
+            "client: came twice",
+            twice.with_columns(told=pl.concat_str(pl.lit("from "), pl.col("first").cast(pl.String))),
+        )
+
+
+def _by_sender(declared: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    source = best_source(declared)
+    own = declared.filter(pl.col("source") == source[0]) if source else declared
+    who = "sender, estimated" if source and source[1] else "sender"
+    parts = (pl.lit("packet "), pl.col("packet_number").cast(pl.String), pl.lit(", "), pl.col("rule").fill_null(""))
+    own = own.with_columns(told=pl.concat_str(parts))
+    yield f"{who}: held to be lost", own
+    yield f"{who}: wrongly so", own.filter(pl.col("spurious").fill_null(value=False))
