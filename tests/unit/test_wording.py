@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers and answers in words."""
+"""Numbers and intervals in words."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from synthetic_study import Shape, write_study
 
 from quiclab import wording
-from quiclab.analysis.analyse import analyse_study
 from quiclab.statistics import Interval
 
 
@@ -69,21 +65,3 @@ def test_a_level_is_never_rounded_to_certainty() -> None:
 def test_an_interval_without_ends_has_no_level_to_tell() -> None:
     """Everything holds the value for sure."""
     assert wording.level_text(Interval(-math.inf, math.inf, 1.0), 0.95) == ""
-
-
-@pytest.mark.parametrize(("blocks", "expected"), [(1, ""), (3, "none (at most 75 %)"), (5, "none (at most 93.8 %)")])
-def test_too_few_pairs_for_an_interval_tell_what_they_attain(tmp_path: Path, blocks: int, expected: str) -> None:
-    """Of n pairs the widest interval holds 1 − 2 / 2ⁿ."""
-    shape = replace(Shape(), workloads=("1 MB",), paths=("clean",), blocks=blocks, voids=frozenset())
-    (cell,) = analyse_study(write_study(tmp_path, shape)).comparisons
-    assert wording.shift_interval(cell, 0.95) == expected
-
-
-def test_cells_without_an_answer_stand_together_by_reason(tmp_path: Path) -> None:
-    """One sentence a reason, with its cells; all of them are called every cell."""
-    analysis = analyse_study(write_study(tmp_path / "voids"))
-    assert wording.whys(analysis) == [
-        "Machine too slow: 2 of 11 attempts of h3 were void, more than 5 %. (100 ms more RTT, 1 MB)"
-    ]
-    few = analyse_study(write_study(tmp_path / "few", replace(Shape(), blocks=2, voids=frozenset())))
-    assert wording.whys(few) == ["Too few pairs: 2 cannot show any difference at 0.05. (every cell)"]

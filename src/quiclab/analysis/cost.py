@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from quiclab import wording
+from quiclab.analysis import comparison_words
 from quiclab.analysis.metric_values import middle
 from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.study import Study, read_json
@@ -49,7 +50,7 @@ def cost_data(study: Study) -> pl.DataFrame:
 
 def cost_table(data: pl.DataFrame, analysis: StudyAnalysis) -> TextTable:
     """Medians of `cost_data`, one row per cell, arm and program."""
-    places = {comparison.cell_id: wording.place(comparison, analysis) for comparison in analysis.comparisons}
+    places = {comparison.cell_id: comparison_words.place(comparison, analysis) for comparison in analysis.comparisons}
     arms = list(dict.fromkeys(a.arm for c in analysis.comparisons for a in (c.baseline, c.other)))
     groups = {(str(c), str(a), str(r)): group for (c, a, r), group in data.group_by("cell_id", "arm", "role")}
     rows = []

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from quiclab import statistics, wording
+from quiclab.analysis import comparison_words
 from quiclab.analysis.compare import differences_within_pairs, values_of
 from quiclab.analysis.model import ArmResult, Comparison, StudyAnalysis
 from quiclab.statistics import Interval
@@ -40,7 +41,7 @@ def _effect(comparison: Comparison, analysis: StudyAnalysis) -> dict[str, object
     estimate = None if np.isnan(shift.estimate) else shift.estimate
     return {
         "cell_id": comparison.cell_id,
-        "cell_title": wording.place(comparison, analysis),
+        "cell_title": comparison_words.place(comparison, analysis),
         "baseline_arm": baseline.arm,
         "other_arm": other.arm,
         "unit": metric.unit,
@@ -118,7 +119,7 @@ def _tail(comparison: Comparison, arm: ArmResult, analysis: StudyAnalysis) -> li
             rows.append(
                 {
                     "cell_id": comparison.cell_id,
-                    "cell_title": wording.place(comparison, analysis),
+                    "cell_title": comparison_words.place(comparison, analysis),
                     "arm": arm.arm,
                     "unit": analysis.metric.unit,
                     "share": share,

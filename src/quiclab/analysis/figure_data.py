@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from quiclab import wording
+from quiclab.analysis import comparison_words
 from quiclab.analysis.model import ArmResult, Comparison, StudyAnalysis
 from quiclab.analysis.study import BYTES_ACKNOWLEDGED, read_table
 
@@ -31,7 +32,7 @@ def distributions(analysis: StudyAnalysis) -> pl.DataFrame:
                     {
                         "kind": comparison.kind,
                         "cell_id": comparison.cell_id,
-                        "cell_title": wording.place(comparison, analysis),
+                        "cell_title": comparison_words.place(comparison, analysis),
                         "arm": arm.arm,
                         "block": trial.block,
                         "trial_id": trial.trial_id,
@@ -91,9 +92,9 @@ def _difference(comparison: Comparison, analysis: StudyAnalysis) -> dict[str, ob
         "outcome": comparison.outcome.value,
         "why": comparison.why,
         "significant": comparison.outcome.significant,
-        "cell_text": wording.difference_text(comparison),
+        "cell_text": comparison_words.difference_text(comparison),
         "details": details(comparison, analysis),
-        "faster": wording.faster(analysis.metric),
+        "faster": comparison_words.faster(analysis.metric),
     }
 
 
@@ -115,19 +116,21 @@ def _arm(side: str, arm: ArmResult) -> dict[str, object]:
 def details(comparison: Comparison, analysis: StudyAnalysis) -> str:
     """All numbers of a cell, a line each."""
     unit, interval = analysis.metric.unit, comparison.interval_pct
-    lines = [wording.place(comparison, analysis)]
+    lines = [comparison_words.place(comparison, analysis)]
     for arm in (comparison.baseline, comparison.other):
         spread = ""
         if arm.interval and math.isfinite(arm.interval.high):
             ends = (wording.quantity(end, unit) for end in (arm.interval.low, arm.interval.high))
             spread = f" ({wording.level(arm.interval.confidence)}: {' … '.join(ends)})"
-        trouble = wording.trouble(arm)
+        trouble = comparison_words.trouble(arm)
         lines.append(
             f"{arm.arm}: median {wording.quantity(arm.median, unit)}{spread}" + (f", {trouble}" if trouble else "")
         )
     lines.append(f"difference of medians {wording.percent(comparison.difference_pct) or 'none'}")
     if interval:
-        lines.append(f"{wording.within_pairs(comparison, analysis)} {wording.percent(comparison.shift_pct) or 'none'}")
+        lines.append(
+            f"{comparison_words.within_pairs(comparison, analysis)} {wording.percent(comparison.shift_pct) or 'none'}"
+        )
         lines.append(f"its {wording.level(interval.confidence)} interval {wording.interval_text(interval)} %")
     p, adjusted, mann_whitney, welch = (
         wording.p_text(value) or "–"

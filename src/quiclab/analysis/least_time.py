@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from quiclab import wording
+from quiclab.analysis import comparison_words
 from quiclab.analysis.model import ArmResult, StudyAnalysis
 from quiclab.analysis.study import Study
 from quiclab.text_table import TextTable
@@ -70,7 +71,7 @@ def least_time_table(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
                 continue
             least = least_time_ms(*(entry or {} for entry in entries))
             if least is not None:
-                place = wording.place(comparison, analysis)
+                place = comparison_words.place(comparison, analysis)
                 rows[comparison.cell_id, arm.arm] = (place, arm.arm, *_beside(arm, least))
     if not rows:
         return []

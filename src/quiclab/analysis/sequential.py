@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quiclab import statistics, wording
+from quiclab.analysis import comparison_words
 from quiclab.analysis.compare import decide, values_within_pairs
 from quiclab.analysis.model import Comparison, Metric, StudyAnalysis
 from quiclab.analysis.study import Study
@@ -110,7 +111,7 @@ def sequential_table(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
     }
     rows = tuple(
         (
-            wording.place(comparison, analysis),
+            comparison_words.place(comparison, analysis),
             comparison.other.arm,
             words[state(comparison, rule.effect_pct)],
             wording.percent(comparison.shift_pct),

@@ -8,6 +8,7 @@ from itertools import combinations
 import polars as pl
 
 from quiclab import wording
+from quiclab.analysis import comparison_words
 from quiclab.analysis.compare import compare, decide_all
 from quiclab.analysis.model import ArmResult, Comparison, StudyAnalysis
 
@@ -58,7 +59,7 @@ def against_best(analysis: StudyAnalysis) -> pl.DataFrame:
 def _text(found: Comparison | None, behind: float | None, sure: bool) -> str:
     if sure:
         return wording.percent(behind) or "fails"
-    return wording.difference_text(found) if found is not None else "no data"
+    return comparison_words.difference_text(found) if found is not None else "no data"
 
 
 def _cells(analysis: StudyAnalysis) -> dict[tuple[str, str], list[ArmResult]]:

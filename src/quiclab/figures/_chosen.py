@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quiclab import wording
+from quiclab.analysis import comparison_words
 from quiclab.analysis.model import ArmResult, Comparison, StudyAnalysis
 from quiclab.errors import SpecError
 
@@ -38,7 +38,7 @@ def choose(analysis: StudyAnalysis, cell: str | None = None, block: int | None =
         what = "no verified trial" if block is None else f"no trial in block {block}"
         raise SpecError(f"the cell {largest.cell_id} has {what}", _blocks(here))
     which = "median trials" if block is None else f"block {block}"
-    return Chosen(largest.cell_id, f"{wording.place(largest, analysis)} ({which})", trials)
+    return Chosen(largest.cell_id, f"{comparison_words.place(largest, analysis)} ({which})", trials)
 
 
 def _trial(arm: ArmResult, block: int | None) -> str | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from quiclab import wording
+from quiclab.analysis import comparison_words
 from quiclab.analysis.cost import cost_data, cost_table
 from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.study import read_study
@@ -20,7 +21,7 @@ def cost(study: OpenedStudy, analysis: StudyAnalysis) -> pl.DataFrame:
     """The rows of the report's table of costs, each cell and arm named once; calls where they were counted."""
     read = read_study(study.directory)
     counts = read_counts(read)
-    places = {c.cell_id: wording.place(c, analysis) for c in analysis.comparisons}
+    places = {c.cell_id: comparison_words.place(c, analysis) for c in analysis.comparisons}
     rows: list[dict[str, str]] = []
     named = ("", "")
     for row in cost_table(cost_data(read), analysis).rows:

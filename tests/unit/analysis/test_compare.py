@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from quiclab.analysis.compare import arm_result, compare, decide, decide_all
+from quiclab.analysis.comparison_words import trouble
 from quiclab.analysis.model import ArmResult, Comparison, Metric, Outcome, TrialResult
-from quiclab.wording import trouble
 
 TTLB = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from quiclab import wording
+from quiclab.analysis import comparison_words
 from quiclab.analysis.model import Comparison, StudyAnalysis
 
 FloatArray = npt.NDArray[np.float64]
@@ -57,7 +57,7 @@ def _cell(comparisons: list[Comparison], analysis: StudyAnalysis, known: set[str
         view["trials"] = {arm: trial_id for arm, trial_id in view["trials"].items() if trial_id in known}
     return {
         "cell_id": comparisons[0].cell_id,
-        "title": wording.place(comparisons[0], analysis),
+        "title": comparison_words.place(comparisons[0], analysis),
         "views": [view for view in views if view["trials"]],
     }
 

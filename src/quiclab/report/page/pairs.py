@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from quiclab import wording
+from quiclab.analysis import comparison_words
 from quiclab.analysis.model import ArmResult, Comparison, StudyAnalysis
 from quiclab.analysis.study import Study
 from quiclab.store.layout import Attempt, StudyDir
@@ -95,7 +95,7 @@ def cells_of(study: Study, analysis: StudyAnalysis) -> list[Cell]:
 
 def _cell(number: int, cell_id: str, compared: list[Comparison], rows: pl.DataFrame, analysis: StudyAnalysis) -> Cell:
     arms = {arm.arm: arm for comparison in compared for arm in (comparison.baseline, comparison.other)}
-    title = wording.place(compared[0], analysis) if compared else cell_id
+    title = comparison_words.place(compared[0], analysis) if compared else cell_id
     if compared and compared[0].kind != "main":
         title += f", {compared[0].baseline.arm.partition('#')[0]} against itself"
     folder = f"{folder_of(analysis)}/{number}-{_file_name(cell_id)}"
@@ -112,7 +112,8 @@ def _cell(number: int, cell_id: str, compared: list[Comparison], rows: pl.DataFr
     if medians:
         pairs.insert(0, Pair(f"{folder}/median.html", "the median trial of each arm", cell_id, title, None, medians))
     differences = [
-        f"{comparison.other.arm}: {wording.difference_text(comparison) or 'not significant'}" for comparison in compared
+        f"{comparison.other.arm}: {comparison_words.difference_text(comparison) or 'not significant'}"
+        for comparison in compared
     ]
     return Cell(cell_id, title, "; ".join(differences), tuple(pairs))
 

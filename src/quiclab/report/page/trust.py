@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from quiclab import wording
+from quiclab.analysis import comparison_words
 from quiclab.analysis.damaged import damage_table, damaged_trials
 from quiclab.analysis.flags import drift_table, outlier_table
 from quiclab.analysis.metric_values import by_path_and_arm, middle, worst
@@ -48,9 +49,9 @@ def _controls(analysis: StudyAnalysis) -> TextTable:
     rows = tuple(
         (
             c.baseline.arm.partition("#")[0],
-            wording.place(c, analysis),
+            comparison_words.place(c, analysis),
             wording.percent(c.shift_pct),
-            wording.shift_interval(c, 1 - analysis.alpha),
+            comparison_words.shift_interval(c, 1 - analysis.alpha),
             wording.p_text(c.p),
             str(c.pairs),
         )

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from quiclab import figures, wording
-from quiclab.analysis import figure_data
+from quiclab.analysis import comparison_words, figure_data
 from quiclab.analysis.analyse import analyse, metric_of, page_of
 from quiclab.analysis.cost import cost_data, cost_table
 from quiclab.analysis.effects import effects, effects_table, tails, tails_table
@@ -113,7 +113,7 @@ def _page(
         selector=selector,
         curve_spec=_curve_styles(selector),
         results=results_table(analysis),
-        whys=wording.whys(analysis),
+        whys=comparison_words.whys(analysis),
         counted=wording.counted,
         beside=beside,
         other_metrics=other_metrics(medians),

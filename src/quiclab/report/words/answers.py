@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from quiclab.analysis.comparison_words import difference_text, faster, winner
 from quiclab.analysis.model import Comparison, Outcome, StudyAnalysis
-from quiclab.wording import difference_text, faster, listed, winner
+from quiclab.wording import listed
 
 _WITHOUT = ((Outcome.UNDECIDED, "undecided"), (Outcome.NOT_MEASURED, "not measured"))
 

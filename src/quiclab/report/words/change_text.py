@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from quiclab import wording
+from quiclab.analysis import comparison_words
 from quiclab.analysis.builds.change import Change
 from quiclab.analysis.builds.gate import Judgement, Verdict, exit_verdict
 from quiclab.analysis.builds.two_studies import StudiesCompared
@@ -104,7 +105,7 @@ def remarks(found: StudiesCompared) -> list[str]:
     lines = []
     for each in found.changes:
         for study, arm in (("OLD", each.old), ("NEW", each.new)):
-            trouble = wording.trouble(arm)
+            trouble = comparison_words.trouble(arm)
             if trouble and each.metric == found.metrics[0]:
                 lines.append(f"{each.arm}, {found.place(each)}, {study}: {trouble} of {arm.attempts} attempts.")
     lines = lines or ["No trial failed and none was void."]

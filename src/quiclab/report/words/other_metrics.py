@@ -6,6 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from quiclab import wording
+from quiclab.analysis import comparison_words
 from quiclab.analysis.metric_values import by_cell_and_arm, middle
 from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.study import Study
@@ -54,7 +55,7 @@ COLUMNS = {
 def metric_medians(study: Study, analysis: StudyAnalysis) -> pl.DataFrame:
     """One row per metric that was measured, cell and arm: the median over the verified trials."""
     arms = {
-        (comparison.cell_id, arm.arm): wording.place(comparison, analysis)
+        (comparison.cell_id, arm.arm): comparison_words.place(comparison, analysis)
         for comparison in analysis.comparisons
         for arm in (comparison.baseline, comparison.other)
     }

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import polars as pl
 
 from quiclab import wording
+from quiclab.analysis import comparison_words
 from quiclab.analysis.analyse import analyse
 from quiclab.analysis.model import Comparison, StudyAnalysis
 from quiclab.analysis.study import Study
@@ -60,7 +61,7 @@ def remark_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
     lines = [f"Excluded by hand: trial {trial_id}, because {reason}." for trial_id, reason in out.items()]
     for old, new in _pairs(study, analysis) if out else []:
         lines.append(
-            f"{wording.place(old, analysis)}, {old.other.arm}: with all {_told(old)}; "
+            f"{comparison_words.place(old, analysis)}, {old.other.arm}: with all {_told(old)}; "
             f"without the excluded {_told(new)}; {_change(old, new)}."
         )
     return lines
@@ -82,11 +83,11 @@ def _pairs(study: Study, analysis: StudyAnalysis) -> list[tuple[Comparison, Comp
 def _row(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
     p = comparison.p if comparison.kind == "aa" else comparison.adjusted_p
     return (
-        wording.place(comparison, analysis),
+        comparison_words.place(comparison, analysis),
         comparison.other.arm,
         str(comparison.pairs),
         wording.percent(comparison.shift_pct),
-        wording.shift_interval(comparison, analysis.confidence),
+        comparison_words.shift_interval(comparison, analysis.confidence),
         wording.p_text(p),
     )
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from quiclab import wording
+from quiclab.analysis import comparison_words
 from quiclab.analysis.model import Comparison, StudyAnalysis
 from quiclab.text_table import TextTable
 
@@ -31,9 +32,9 @@ def _result(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
         analysis.workload_titles.get(size, size),
         *sides,
         str(comparison.pairs),
-        wording.difference_text(comparison),
+        comparison_words.difference_text(comparison),
         wording.percent(comparison.shift_pct),
-        wording.shift_interval(comparison, analysis.confidence),
+        comparison_words.shift_interval(comparison, analysis.confidence),
         *map(wording.p_text, (comparison.p, comparison.adjusted_p, comparison.mann_whitney_p, comparison.welch_p)),
     )
 

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from quiclab import wording
+from quiclab.analysis import comparison_words
 from quiclab.analysis.model import Comparison, Outcome, StudyAnalysis
 from quiclab.report.words.answers import answers
 
@@ -54,7 +55,7 @@ def _numbers(cell: Comparison, analysis: StudyAnalysis) -> Iterable[Text]:
     unit = analysis.metric.unit
     yield Text(wording.quantity(cell.baseline.median, unit))
     yield Text(wording.quantity(cell.other.median, unit))
-    yield Text(wording.difference_text(cell), style=_STYLES.get(cell.outcome, ""))
+    yield Text(comparison_words.difference_text(cell), style=_STYLES.get(cell.outcome, ""))
     yield Text(wording.interval_text(cell.interval_pct), style="dim")
     for p in (cell.adjusted_p, cell.mann_whitney_p, cell.welch_p):
         yield Text(wording.p_text(p), style="" if p is cell.adjusted_p else "dim")
@@ -71,7 +72,8 @@ def _legend(analysis: StudyAnalysis) -> str:
     ends = dict.fromkeys(wording.level(each) for each in (min(levels), max(levels))) if levels else ()
     attained = f", at {' to '.join(ends)}" if ends else ""
     return (
-        f"{wording.sign_convention(analysis)} Blank: not significant at {analysis.alpha:g} ({analysis.decided_by}). "
+        f"{comparison_words.sign_convention(analysis)} "
+        f"Blank: not significant at {analysis.alpha:g} ({analysis.decided_by}). "
         f"diff.: of the medians. {_typical(analysis)}: within pairs, the interval of "
         f"{'the same' if analysis.sequential else 'Hodges–Lehmann'}{attained}."
     )
@@ -82,13 +84,13 @@ def _troubles(analysis: StudyAnalysis) -> list[str]:
     lines: list[str] = []
     seen: set[tuple[str, str]] = set()
     for cell in analysis.comparisons:
-        place = wording.place(cell, analysis)
+        place = comparison_words.place(cell, analysis)
         for arm in (cell.baseline, cell.other):
-            found = wording.trouble(arm)
+            found = comparison_words.trouble(arm)
             if found and (cell.cell_id, arm.arm) not in seen:
                 seen.add((cell.cell_id, arm.arm))
                 lines.append(f"{place}, {arm.arm}: {found} of {arm.attempts} attempts.")
-    return [*(lines or ["No trial failed and none was void."]), *wording.whys(analysis)]
+    return [*(lines or ["No trial failed and none was void."]), *comparison_words.whys(analysis)]
 
 
 def _controls(analysis: StudyAnalysis) -> list[str]:
@@ -99,7 +101,7 @@ def _controls(analysis: StudyAnalysis) -> list[str]:
         level = wording.level(control.interval_pct.confidence) if control.interval_pct else ""
         shown = f" ({level} interval {interval} %)" if interval else ""
         lines.append(
-            f"A/A, {arm} against itself ({wording.place(control, analysis)}): "
+            f"A/A, {arm} against itself ({comparison_words.place(control, analysis)}): "
             f"shift within pairs {wording.percent(control.shift_pct) or 'unknown'}{shown}, "
             f"{wording.counted(control.pairs, 'pair')}."
         )
