@@ -3,79 +3,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
 
-from quiclab import wording
-from quiclab.analysis import comparison_words
-from quiclab.analysis.metric_values import middle
-from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.study import Study, read_json
 from quiclab.metrics.cost import tells_switches
-from quiclab.text_table import TextTable
-
-NOT_TOLD = "not told"
-
-
-def _seconds(value: float) -> str:
-    return wording.quantity(1000 * value, "ms")
-
 
 _LEAST_DIVISIBLE_NS = 50_000_000
 """Five ticks of the kernel's count of user and system time (100 Hz)."""
-_ROLES = ("client", "proxy", "server")
-_COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
-    "cpu_s": ("CPU", _seconds),
-    "user_s": ("user", _seconds),
-    "system_s": ("system", _seconds),
-    "peak_memory_bytes": ("peak memory", lambda value: wording.quantity(value / 1e6, "MB")),
-    "context_switches": ("context switches", wording.count),
-    "page_faults": ("page faults", wording.count),
-    "threads": ("threads", wording.count),
-}
-"""Column of the data: its heading, and how a median is written."""
+_NUMBERS = ("cpu_s", "user_s", "system_s", "peak_memory_bytes", "context_switches", "page_faults", "threads")
 _SCHEMA = {
     **dict.fromkeys(("cell_id", "arm", "trial_id", "role"), pl.String),
     "block": pl.Int64,
-    **dict.fromkeys(_COLUMNS, pl.Float64),
+    **dict.fromkeys(_NUMBERS, pl.Float64),
 }
 
 
 def cost_data(study: Study) -> pl.DataFrame:
     """One row per verified main trial and program; null where the trial does not tell."""
     return pl.DataFrame(list(_rows(study)), schema=_SCHEMA)
-
-
-def cost_table(data: pl.DataFrame, analysis: StudyAnalysis) -> TextTable:
-    """Medians of `cost_data`, one row per cell, arm and program."""
-    places = {comparison.cell_id: comparison_words.place(comparison, analysis) for comparison in analysis.comparisons}
-    arms = list(dict.fromkeys(a.arm for c in analysis.comparisons for a in (c.baseline, c.other)))
-    groups = {(str(c), str(a), str(r)): group for (c, a, r), group in data.group_by("cell_id", "arm", "role")}
-    rows = []
-    for cell_id, arm, role in sorted(groups, key=lambda key: _place(key, list(places), arms)):
-        group = groups[cell_id, arm, role]
-        medians = (
-            write(middle(known)) if (known := group[column].drop_nulls()).len() else NOT_TOLD
-            for column, (_, write) in _COLUMNS.items()
-        )
-        rows.append((places.get(cell_id, cell_id), arm, role, str(group.height), *medians))
-    return TextTable(
-        "Processor, memory and kernel",
-        "Medians over the n verified trials of a cell. CPU time, switches and faults: from the request to the client's "
-        "end; how it divides into user and system is counted in steps of 10 ms, and not told below 50 ms. Memory and "
-        "threads: the most at any time.",
-        ("cell", "arm", "program", "n", *(heading for heading, _ in _COLUMNS.values())),
-        tuple(rows),
-        "No trial tells what its programs cost.",
-    )
-
-
-def _place(key: tuple[str, str, str], *orders: list[str]) -> list[tuple[int, str]]:
-    """Cells, arms and roles in the order of the other tables; what these do not name comes last."""
-    every = zip(key, (*orders, _ROLES), strict=True)
-    return [(order.index(name) if name in order else len(order), name) for name, order in every]
 
 
 def _rows(study: Study) -> Iterator[dict[str, Any]]:

@@ -13,9 +13,8 @@ import polars as pl
 from quiclab.analysis import path_asked
 from quiclab.analysis.factor_lines import Line, lines
 from quiclab.analysis.model import ArmResult, StudyAnalysis
-from quiclab.analysis.study import Study, read_study
+from quiclab.analysis.study import Study
 from quiclab.errors import SpecError
-from quiclab.opened import OpenedStudy
 
 Entry = Mapping[str, Any]
 
@@ -103,13 +102,12 @@ def leading(found: Mapping[str, list[Line]]) -> list[str]:
     return [name for name, of in found.items() if any(len(line.entries) > 1 for line in of)]
 
 
-def factor(study: OpenedStudy, analysis: StudyAnalysis, name: str | None = None) -> pl.DataFrame:
+def factor(study: Study, analysis: StudyAnalysis, name: str | None = None) -> pl.DataFrame:
     """The metric's median of every cell and arm along one factor: a panel for each combination of what else varies.
 
     Raises SpecError where there is no such factor, or several and none is named.
     """
-    read = read_study(study.directory)
-    found = factors_of(read, analysis)
+    found = factors_of(study, analysis)
     candidates = leading(found) or list(found)
     if name is None and len(candidates) == 1:
         name = candidates[0]

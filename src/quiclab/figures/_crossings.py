@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packets of single trials at both ends: from the captures of both to the columns of the sequence diagram."""
+"""Packets of single trials with the instants at which they left one end and came to the other."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import islice
 
 import polars as pl
 
 from quiclab.figures._acknowledged import acknowledged
+from quiclab.figures._asked import Window
 from quiclab.figures._series import of_the_transfer, start_ns
 from quiclab.opened import OpenedStudy
 
-SEQUENCE = {
+SCHEMA = {
     **dict.fromkeys(("arm", "space", "label", "sender", "probe"), pl.String),
     "number": pl.Int64,
     "bytes": pl.Int64,
@@ -25,24 +25,9 @@ _SYN, _FIN, _RST = 0b10, 0b1, 0b100
 _FLAGS = ((_SYN, "SYN"), (_FIN, "FIN"), (_RST, "RST"))
 
 
-@dataclass(frozen=True)
-class Window:
-    """Which packets are shown."""
-
-    packets: int = 40
-    """The first so many in the time that is shown."""
-    from_ms: float = 0.0
-    until_ms: float | None = None
-    """None is no end."""
-
-
-WHOLE = Window()
-"""The first packets of a transfer."""
-
-
-def sequence(study: OpenedStudy, trials: Mapping[str, str], window: Window) -> pl.DataFrame:
-    """The packets that the captures of both ends hold, in the order in which they left."""
-    parts = [pl.DataFrame(schema=SEQUENCE)]
+def crossings(study: OpenedStudy, trials: Mapping[str, str], window: Window) -> pl.DataFrame:
+    """Return the packets that the captures of both ends hold, in the order in which they left."""
+    parts = [pl.DataFrame(schema=SCHEMA)]
     for arm, trial_id in trials.items():
         packets, zero_ns = study.of_trial("packets", trial_id), start_ns(study, trial_id)
         if packets is None or zero_ns is None:
@@ -61,7 +46,7 @@ def sequence(study: OpenedStudy, trials: Mapping[str, str], window: Window) -> p
             parts.append(
                 _told(study, trial_id, shown, zero_ns)
                 .select(pl.lit(arm).alias("arm"), pl.exclude("arm"))
-                .select(*SEQUENCE)
+                .select(*SCHEMA)
             )
     return pl.concat(parts)
 

@@ -1,35 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The states of senders' congestion control: how much time in each, and what follows which, over one or more trials."""
+"""States of senders' congestion control: the time in each, and what follows which, over one or more trials."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import polars as pl
 
-from quiclab.analysis.study import read_json
-from quiclab.figures import _quic_states as quic_states
-from quiclab.figures import _tcp_states as tcp_states
+from quiclab.figures import _quic_states, _tcp_states
+from quiclab.figures._asked import Asked
 from quiclab.figures._series import start_ns
 from quiclab.opened import OpenedStudy
 
-STATES = {
-    **dict.fromkeys(("arm", "state", "next"), pl.String),
-    "share_pct": pl.Float64,
-    "visits": pl.Int64,
-    "trials": pl.Int64,
-    "sampled": pl.Boolean,
-    "missed_ms": pl.Float64,
-}
-TRANSITIONS = {
-    **dict.fromkeys(("arm", "state", "next"), pl.String),
-    **dict.fromkeys(("share_pct", "probability_pct", "missed_ms"), pl.Float64),
-    **dict.fromkeys(("visits", "trials"), pl.Int64),
-}
 NOT_TOLD = "not told"
 """The state of a sender of which there is neither a log nor a sample."""
 Span = tuple[str, float]
@@ -46,32 +32,11 @@ class _Told:
     """The interval of samples, within which states are missed; None where a log tells of every change."""
 
 
-def states(study: OpenedStudy, trials: Mapping[str, Sequence[str]], times_ms: Mapping[str, float]) -> pl.DataFrame:
-    """One row per arm and state, up to each transfer's end (`trials`: of each arm; `times_ms`: trial → its time)."""
-    rows: list[dict[str, object]] = []
-    for arm, told in _each(study, trials, times_ms).items():
-        follows = _follows(told)
-        for state, about in _about(told).items():
-            after = ", ".join(f"{name} {share:.0f} %" for name, share in follows[state]) or "nothing"
-            rows.append({"arm": arm, **about, "next": after, "sampled": about["missed_ms"] is not None})
-    return pl.DataFrame(rows, schema=STATES)
+def about(told: list[_Told]) -> dict[str, dict[str, object]]:
+    """Return each state of an arm with its share of all trials' time, its visits, and how many trials tell of it.
 
-
-def state_machine(
-    study: OpenedStudy, trials: Mapping[str, Sequence[str]], times_ms: Mapping[str, float]
-) -> pl.DataFrame:
-    """One row per arm, state and state that followed it; `next` is null where none did."""
-    rows: list[dict[str, object]] = []
-    for arm, told in _each(study, trials, times_ms).items():
-        follows = _follows(told)
-        for state, about in _about(told).items():
-            after: list[tuple[str | None, float | None]] = [*follows[state]] or [(None, None)]
-            rows += [{"arm": arm, **about, "next": name, "probability_pct": share} for name, share in after]
-    return pl.DataFrame(rows, schema=TRANSITIONS)
-
-
-def _about(told: list[_Told]) -> dict[str, dict[str, object]]:
-    """Each state of an arm, the one that was entered most often first: its share of all the trials' time, and so on."""
+    The state that was entered most often comes first.
+    """
     shares = _shares(told)
     visits = Counter(state for each in told for state, _ in each.spans)
     missed_ms = max((each.missed_ms for each in told if each.missed_ms is not None), default=None)
@@ -83,18 +48,18 @@ def _about(told: list[_Told]) -> dict[str, dict[str, object]]:
     }  # fmt: skip
 
 
-def _each(
-    study: OpenedStudy, trials: Mapping[str, Sequence[str]], times_ms: Mapping[str, float]
-) -> dict[str, list[_Told]]:
-    """The trials of each arm that have a time; nothing where no sender at all tells of itself."""
-    bounds = {arm["name"]: _most(arm) for arm in read_json(study.directory / "resolved.json", []).get("arms") or ()}
+def told_by_arm(asked: Asked) -> dict[str, list[_Told]]:
+    """Return the trials of each arm that have a time; nothing where no sender at all tells of itself."""
+    known = asked.study.metrics.filter((pl.col("name") == "ttlb_ms") & pl.col("value").is_finite())
+    times_ms = dict(known.select("trial_id", "value").iter_rows())
+    bounds = {arm["name"]: _most(arm) for arm in asked.files.resolved.get("arms") or ()}
     found = {
         arm: [
             told
             for trial_id in trial_ids
-            if (told := _told(study, trial_id, times_ms.get(trial_id), bounds.get(arm))) is not None
+            if (told := _told(asked.study, trial_id, times_ms.get(trial_id), bounds.get(arm))) is not None
         ]
-        for arm, trial_ids in trials.items()
+        for arm, trial_ids in asked.trials_by_arm().items()
     }
     return found if any(each.spans[0][0] != NOT_TOLD for told in found.values() for each in told) else {}
 
@@ -104,10 +69,10 @@ def _told(study: OpenedStudy, trial_id: str, end_ms: float | None, most_bytes: i
     if zero_ns is None or end_ms is None:
         return None
     missed_ms: float | None
-    spans, missed_ms = tcp_states.spans(study, trial_id, zero_ns)
+    spans, missed_ms = _tcp_states.spans(study, trial_id, zero_ns)
     if not spans:
         missed_ms = None
-        spans = quic_states.spans(study, trial_id, zero_ns, most_bytes)
+        spans = _quic_states.spans(study, trial_id, zero_ns, most_bytes)
     spans = [(state, begin) for state, begin in spans if begin < end_ms]
     return _Told(merged([("init", 0.0), *spans]) if spans else [(NOT_TOLD, 0.0)], end_ms, missed_ms)
 
@@ -139,7 +104,7 @@ def _shares(told: list[_Told]) -> dict[str, float]:
     return {state: 100 * time / total if total else 0.0 for state, time in spent.items()}
 
 
-def _follows(told: list[_Told]) -> dict[str, list[tuple[str, float]]]:
+def follows(told: list[_Told]) -> dict[str, list[tuple[str, float]]]:
     """State → what followed it, and in how many per cent of the times that it was left."""
     counts: dict[str, Counter[str]] = {state: Counter() for each in told for state, _ in each.spans}
     for each in told:

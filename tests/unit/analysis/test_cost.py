@@ -13,8 +13,10 @@ import polars as pl
 from synthetic_study import Shape, write_study
 
 from quiclab.analysis.analyse import analyse
-from quiclab.analysis.cost import NOT_TOLD, cost_data, cost_table
+from quiclab.analysis.cost import cost_data
 from quiclab.analysis.study import read_study
+from quiclab.figures.cost import NOT_TOLD
+from quiclab.report.words.cost_table import cost_table
 from quiclab.text_table import TextTable
 
 SHAPE = replace(

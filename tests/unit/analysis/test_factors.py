@@ -17,7 +17,6 @@ from quiclab.analysis.factor_lines import Line, lines
 from quiclab.analysis.factors import factor, factors_of, leading, varying
 from quiclab.analysis.study import read_study
 from quiclab.errors import SpecError
-from quiclab.opened import open_study
 
 ARMS = ("h2", "h3")
 
@@ -44,7 +43,7 @@ def studied(directory: Path, paths: Iterable[dict[str, Any]], workloads: tuple[s
 
 def gathered(directory: Path, name: str | None = None) -> pl.DataFrame:
     """The figure's table."""
-    return factor(open_study(directory), analyse_study(directory), name)
+    return factor(read_study(directory), analyse_study(directory), name)
 
 
 def all_cells(directory: Path) -> set[tuple[str, float]]:

@@ -11,8 +11,9 @@ import polars as pl
 from synthetic_study import Shape, write_study
 
 from quiclab.analysis.study import read_study
-from quiclab.analysis.system_calls import read_counts, system_call_data, system_call_table
+from quiclab.analysis.system_calls import read_counts, system_call_data
 from quiclab.report.page.write import write_report
+from quiclab.report.words.system_call_table import system_call_table
 
 CALLS = {"recvmsg": 900, "read": 60, "write": 20, "mmap": 9, "close": 6, "openat": 4, "execve": 1}
 COUNTED: dict[str, Any] = {

@@ -20,8 +20,7 @@ from quiclab import figures
 from quiclab.analysis.analyse import analyse_study
 from quiclab.analysis.study import read_study
 from quiclab.errors import SpecError
-from quiclab.figures._asked import OF_TRIALS, Asked, gather
-from quiclab.figures._chosen import Chosen
+from quiclab.figures import FIGURES, Asked, Chosen, Figure, Where
 from quiclab.opened import open_study
 from quiclab.report.page.pair_figures import AskedOfPair
 from quiclab.report.page.pairs import cells_of
@@ -133,11 +132,15 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
     }  # fmt: skip
 
 
+def _figure(name: str) -> Figure:
+    return next(figure for figure in FIGURES if figure.name == name)
+
+
 def _gathered(directory: Path, name: str, **asked: Any) -> pl.DataFrame:
-    return gather(name, Asked(open_study(directory), analyse_study(directory), **asked))
+    return _figure(name).gather(Asked(open_study(directory), analyse_study(directory), **asked))
 
 
-@pytest.mark.parametrize("figure", figures.FIGURES, ids=lambda figure: figure.name)
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
 def test_every_figure_is_gathered_with_the_columns_it_declares_and_drawn(whole: Path, twins: Path, figure: Any) -> None:
     """One pass from files to a figure that has something in it, and that plotly itself accepts."""
     data = _gathered(
@@ -150,7 +153,7 @@ def test_every_figure_is_gathered_with_the_columns_it_declares_and_drawn(whole: 
     assert graph_objects.Figure(figures.spec(figure.draw(data))).data
 
 
-@pytest.mark.parametrize("figure", figures.FIGURES, ids=lambda figure: figure.name)
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
 def test_figures_of_single_trials_are_those_that_ask_for_them(whole: Path, figure: Any) -> None:
     """A figure that asks which trials were chosen is on the pages of pairs, and no other is."""
     asked_for: list[Chosen] = []
@@ -160,8 +163,8 @@ def test_figures_of_single_trials_are_those_that_ask_for_them(whole: Path, figur
             asked_for.append(super().chosen())
             return asked_for[-1]
 
-    gather(figure.name, Watched(open_study(whole), analyse_study(whole), "1 MB/loss", factor="size"))
-    assert bool(asked_for) == (figure.name in OF_TRIALS)
+    figure.gather(Watched(open_study(whole), analyse_study(whole), "1 MB/loss", factor="size"))
+    assert bool(asked_for) == (figure.where is Where.PAIR)
 
 
 def test_throughput_counts_what_was_delivered_in_its_slice(directory: Path) -> None:
@@ -226,7 +229,7 @@ def test_a_pairs_page_shows_the_states_of_its_own_trials(directory: Path) -> Non
     pair = next(p for cell in cells_of(read_study(directory), analysis) for p in cell.pairs if p.block is None)
     asked = AskedOfPair(open_study(directory), analysis, pair.cell, pair.block, pair=pair)
     assert asked.trials_by_arm() == {trial.arm: [trial.trial_id] for trial in pair.trials}
-    assert set(gather("state_machine", asked)["trials"]) == {1}
+    assert set(_figure("state_machine").gather(asked)["trials"]) == {1}
 
 
 def test_a_handshake_is_cut_where_the_client_speaks_again(directory: Path) -> None:
@@ -268,7 +271,7 @@ def test_the_path_is_shown_as_asked_and_as_each_arm_met_it(directory: Path) -> N
 
 def test_a_distribution_can_be_a_violin(directory: Path) -> None:
     """The option goes with the data."""
-    figure = next(figure for figure in figures.FIGURES if figure.name == "distributions")
+    figure = _figure("distributions")
     for shape in ("box", "violin"):
         drawn = figure.draw(_gathered(directory, "distributions", cell="1 MB/loss", shape=shape)).to_plotly_json()
         assert {trace["type"] for trace in drawn["data"]} == {shape}

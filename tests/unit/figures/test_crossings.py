@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from quiclab.figures._crossings import WHOLE, Window, sequence
+from quiclab.figures._asked import WHOLE, Window
+from quiclab.figures._crossings import crossings
 from quiclab.opened import open_study
 from quiclab.tables import TABLES
 
@@ -73,7 +74,7 @@ def shown(tmp_path: Path) -> pl.DataFrame:
         (tmp_path / "tables" / name).mkdir()
         whole = pl.DataFrame(rows, schema=dict(TABLES[name].schema()))
         whole.write_parquet(tmp_path / "tables" / name / "00.parquet")
-    return sequence(open_study(tmp_path), {"h3": "00"}, WHOLE)
+    return crossings(open_study(tmp_path), {"h3": "00"}, WHOLE)
 
 
 def of(shown: pl.DataFrame, sender: str, label: str) -> dict[str, Any]:
@@ -105,5 +106,5 @@ def test_a_window_shows_the_first_packets_of_a_time(tmp_path: Path, shown: pl.Da
     """Both ends of the time count."""
     del shown
     study = open_study(tmp_path)
-    assert sequence(study, {"h3": "00"}, Window(2, 100.0, 155.0))["sent_ms"].to_list() == [107, 108]
-    assert sequence(study, {"h3": "00"}, Window(9, 100.0, 155.0))["sent_ms"].to_list() == [107, 108, 155]
+    assert crossings(study, {"h3": "00"}, Window(2, 100.0, 155.0))["sent_ms"].to_list() == [107, 108]
+    assert crossings(study, {"h3": "00"}, Window(9, 100.0, 155.0))["sent_ms"].to_list() == [107, 108, 155]

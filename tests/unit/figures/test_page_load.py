@@ -18,8 +18,7 @@ from synthetic_study import Shape, write_study
 
 from quiclab.analysis.analyse import analyse_study
 from quiclab.analysis.study import read_study
-from quiclab.errors import SpecError
-from quiclab.figures._asked import Asked, gather
+from quiclab.figures import FIGURES, Asked
 from quiclab.opened import open_study
 from quiclab.report.page.study_figures import study_figures
 
@@ -35,7 +34,8 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _gathered(directory: Path, name: str, **asked: Any) -> pl.DataFrame:
-    return gather(name, Asked(open_study(directory), analyse_study(directory), **asked))
+    asked_for = Asked(open_study(directory), analyse_study(directory), **asked)
+    return next(figure for figure in FIGURES if figure.name == name).gather(asked_for)
 
 
 def test_a_strip_shows_what_was_on_the_screen_at_each_of_its_steps(directory: Path) -> None:
@@ -160,12 +160,6 @@ def test_blocks_lie_over_each_other(directory: Path) -> None:
     assert set(data.select("arm", "trial").unique().rows()) == {
         (arm, f"block {block}") for arm in ("h2", "h3") for block in (0, 1, 2)
     }
-
-
-def test_a_figure_of_one_block_says_so(directory: Path) -> None:
-    """It names those that can show several."""
-    with pytest.raises(SpecError, match="one block at a time"):
-        _gathered(directory, "filmstrip", block=0, overlaid=(1,))
 
 
 def test_the_report_gets_what_the_study_has_something_for(directory: Path) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,24 @@ import polars as pl
 
 from quiclab.analysis import comparison_words
 from quiclab.analysis.model import Comparison, StudyAnalysis
+from quiclab.analysis.study import BYTES_ACKNOWLEDGED, read_table
 
 FloatArray = npt.NDArray[np.float64]
 
 POINTS_IN_ALL = 200_000
 """Points of all curves on the page: about 2 MB. The whole of the data lies beside it."""
 POINTS_PER_CURVE = (60, 800)
+
+
+def bytes_acknowledged(directory: Path, trials: pl.DataFrame) -> pl.DataFrame:
+    """Return every ACK of the verified main trials in `trials` (of `distributions`), as far as their tables exist."""
+    curves = [pl.DataFrame(schema={"trial_id": pl.String, **BYTES_ACKNOWLEDGED})]
+    if trials.height:
+        for trial_id in trials.filter((pl.col("kind") == "main") & (pl.col("status") == "verified"))["trial_id"]:
+            path = directory / "tables" / "bytes_acknowledged" / f"{trial_id}.parquet"
+            curve = read_table(path, BYTES_ACKNOWLEDGED, []).drop_nulls().drop_nans().sort("x_ms")
+            curves.append(curve.select(pl.lit(trial_id).alias("trial_id"), "x_ms", "bytes"))
+    return pl.concat(curves)
 
 
 def selector(analysis: StudyAnalysis, acknowledged: pl.DataFrame) -> dict[str, Any]:

@@ -13,8 +13,7 @@ import polars as pl
 from quiclab import figures
 from quiclab.analysis.model import StudyAnalysis
 from quiclab.errors import QuiclabError
-from quiclab.figures._asked import OF_TRIALS, Asked, gather
-from quiclab.figures._chosen import Chosen
+from quiclab.figures import Asked, Chosen, Where
 from quiclab.opened import OpenedStudy
 from quiclab.report.page.packing import packed
 from quiclab.report.page.pairs import Pair
@@ -75,10 +74,10 @@ def figures_of(study: OpenedStudy, analysis: StudyAnalysis, pair: Pair) -> tuple
     absent: list[Absent] = []
     asked = AskedOfPair(_ReadOnce(study), analysis, pair.cell, pair.block, pair=pair)
     for figure in figures.FIGURES:
-        if figure.name not in OF_TRIALS:
+        if figure.where is not Where.PAIR:
             continue
         try:
-            data = gather(figure.name, asked)
+            data = figure.gather(asked)
             if data.height:
                 drawn.append(Drawn(figure.name, figure.question, packed(figures.spec(figure.draw(data)))))
                 continue

@@ -4,26 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 import polars as pl
 
 from quiclab import figures, wording
-from quiclab.analysis import figure_data
-from quiclab.analysis.factors import factor_data, factor_title, factors_of, leading
+from quiclab.analysis.factors import factor_title, factors_of, leading
 from quiclab.analysis.model import StudyAnalysis
+from quiclab.analysis.rows import distributions
 from quiclab.analysis.study import Study
 from quiclab.errors import QuiclabError
-from quiclab.figures import _page_load as page_load
-from quiclab.figures._asked import Asked, gather
-from quiclab.figures._first_losses import first_loss
+from quiclab.figures import Asked, Figure, Where
 from quiclab.opened import OpenedStudy
 from quiclab.report.page.packing import packed
 
 MOST_PANELS = 12
-"""Of one factor on the page: more take a reader's time to open and are better looked at by themselves."""
+"""Panels of one factor on the page: more take a reader's time to open and are better looked at by themselves."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Part:
     """One drawing: of the whole study, of one cell, or along one factor."""
 
     name: str
-    """Of its element on the page."""
+    """Name of its element on the page."""
     title: str
     """What tells it from the others; empty where there is one."""
     rest: str
@@ -46,63 +44,54 @@ class Section:
     name: str
     question: str
     parts: tuple[Part, ...]
-
-    @property
-    def by_cell(self) -> bool:
-        """Whether they are small enough to stand side by side."""
-        return self.name in _OF_CELLS
+    by_cell: bool
+    """Whether they are small enough to stand side by side."""
 
 
 def study_figures(study: Study, analysis: StudyAnalysis) -> list[Section]:
-    """Those that have something to show, in the registry's order; the data of each is written beside the report."""
+    """Return the sections that have something to show, in the registry's order.
+
+    The data of each are written beside the report.
+    """
     found: list[Section] = []
     folder = study.directory / analysis.page / "data"
+    asked = Asked(OpenedStudy(study.directory), analysis)
     for figure in figures.FIGURES:
-        if figure.name not in PLACED:
+        if figure.where not in _PLACED:
             continue
         try:
-            data, parts = PLACED[figure.name](figure, study, analysis)
+            data, parts = _PLACED[figure.where](figure, asked)
         except (QuiclabError, pl.exceptions.PolarsError):  # tables that are not there, or of another version
             continue
         if parts:
             folder.mkdir(parents=True, exist_ok=True)
             data.write_csv(folder / f"{figure.name}.csv")
-            found.append(Section(figure.name, figure.question, tuple(parts)))
+            found.append(Section(figure.name, figure.question, tuple(parts), figure.where is Where.CELL))
     return found
 
 
 Placed = tuple[pl.DataFrame, list[Part]]
-"""All of a section's data, and its drawings."""
+"""All data of a section, and its drawings."""
 
 
-def _of_study(figure: figures.Figure, study: Study, analysis: StudyAnalysis) -> Placed:
-    data = gather(figure.name, Asked(OpenedStudy(study.directory), analysis))
-    shown = data.height and _says_more(figure.name, analysis)
-    return data, [Part(figure.name, "", "", _spec(figure, data))] if shown else []
+def _whole(figure: Figure, asked: Asked) -> Placed:
+    data = figure.gather(asked)
+    return data, [Part(figure.name, "", "", _spec(figure, data))] if figure.shown(asked, data) else []
 
 
-def _says_more(name: str, analysis: StudyAnalysis) -> bool:
-    """Whether it tells what the map of differences does not: β and the best arm, only among several arms and sites."""
-    arms = {c.other.arm for c in analysis.comparisons}
-    if name == "improvement":
-        return analysis.metric.name in ("plt_ms", "speed_index_ms") and len(analysis.workloads) > 1
-    return len(arms) > 1 if name == "against_best" else True
-
-
-def _of_factors(figure: figures.Figure, study: Study, analysis: StudyAnalysis) -> Placed:
-    """A drawing for each factor that something can be followed along."""
-    found = factors_of(study, analysis)
+def _by_factor(figure: Figure, asked: Asked) -> Placed:
+    """Return a drawing for each factor that something can be followed along."""
     parts, tables = [], []
-    for name in leading(found):
-        data = factor_data(analysis, name, found[name])
+    for name in leading(factors_of(asked.files, asked.analysis)):
+        data = figure.gather(replace(asked, factor=name))
         tables.append(data.select(pl.lit(name).alias("factor"), pl.all()))
         shown, rest = _fewer(name, data)
-        parts.append(Part(f"factor-{name}", factor_title(name), rest, _spec(figure, shown)))
+        parts.append(Part(f"{figure.name}-{name}", factor_title(name), rest, _spec(figure, shown)))
     return pl.concat(tables) if tables else pl.DataFrame(), parts
 
 
 def _fewer(name: str, data: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """The panels with the most values of the factor, in their order; and what is said of the rest."""
+    """Return the panels with the most values of the factor, in their order, and what is said of the rest."""
     values = data.group_by("panel", maintain_order=True).agg(pl.col("x").n_unique())
     if values.height <= MOST_PANELS:
         return data, ""
@@ -114,22 +103,26 @@ def _fewer(name: str, data: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     return data.filter(pl.col("panel").is_in(most.implode())), rest
 
 
-def _of_cells(
-    gathered: Callable[[OpenedStudy, pl.DataFrame], pl.DataFrame], told: str
-) -> Callable[[figures.Figure, Study, StudyAnalysis], Placed]:
-    """A drawing for each cell in which some trial tells `told`."""
+@dataclass(frozen=True)
+class _AskedOfEveryCell(Asked):
+    """All cells at once, so that their data come from the files in one go."""
 
-    def placed(figure: figures.Figure, study: Study, analysis: StudyAnalysis) -> Placed:
-        trials = figure_data.distributions(analysis).filter(kind="main")
-        data = gathered(OpenedStudy(study.directory), trials)
-        return data, list(_each_cell(figure, data, told, trials.filter(pl.col("value").is_not_null())))
-
-    return placed
+    def trials_of_cell(self) -> pl.DataFrame:
+        """Return the trials of all main cells."""
+        return distributions(self.analysis).filter(kind="main")
 
 
-def _each_cell(figure: figures.Figure, data: pl.DataFrame, told: str, trials: pl.DataFrame) -> Iterator[Part]:
+def _by_cell(figure: Figure, asked: Asked) -> Placed:
+    """Return a drawing for each cell of which the figure has something to show."""
+    every = _AskedOfEveryCell(asked.study, asked.analysis)
+    data = figure.gather(every)
+    return data, list(_each_cell(figure, every, data))
+
+
+def _each_cell(figure: Figure, asked: Asked, data: pl.DataFrame) -> Iterator[Part]:
+    trials = asked.trials_of_cell().filter(pl.col("value").is_not_null())
     for number, ((_, title), rows) in enumerate(data.group_by("cell_id", "cell_title", maintain_order=True), 1):
-        if rows[told].null_count() < rows.height:
+        if figure.shown(asked, rows):
             untold = trials.filter(cell_title=title).join(rows, ["arm", "block"], "anti", maintain_order="left")
             counts = untold.group_by("arm", maintain_order=True).len().rows()
             rest = wording.listed([f"{wording.counted(count, 'trial')} of {arm}" for arm, count in counts])
@@ -137,24 +130,11 @@ def _each_cell(figure: figures.Figure, data: pl.DataFrame, told: str, trials: pl
             yield Part(f"{figure.name}-{number}", str(title), rest, _spec(figure, rows))
 
 
-def _spec(figure: figures.Figure, data: pl.DataFrame) -> dict[str, Any]:
+def _spec(figure: Figure, data: pl.DataFrame) -> dict[str, Any]:
     return packed(figures.spec(figure.draw(data)))
 
 
-_OF_CELLS: Mapping[str, Callable[[figures.Figure, Study, StudyAnalysis], Placed]] = MappingProxyType(
-    {"first_loss": _of_cells(first_loss, "offset_bytes"), "main_image": _of_cells(page_load.main_image, "start_ms")}
+_PLACED: Mapping[Where, Callable[[Figure, Asked], Placed]] = MappingProxyType(
+    {Where.STUDY: _whole, Where.FACTOR: _by_factor, Where.CELL: _by_cell}
 )
-PLACED: Mapping[str, Callable[[figures.Figure, Study, StudyAnalysis], Placed]] = MappingProxyType(
-    {
-        "against_best": _of_study,
-        "factor": _of_factors,
-        "proxy": _of_study,
-        "migration": _of_study,
-        **_OF_CELLS,
-        "improvement": _of_study,
-        "zero_rtt": _of_study,
-        "video_quality": _of_study,
-        "stall_reduction": _of_study,
-    }
-)
-"""Figures that have a section of their own on the report's page."""
+"""Places that are sections of their own on the report's page."""

@@ -16,10 +16,9 @@ from quiclab.analysis.damaged import damage_table, damaged_trials
 from quiclab.analysis.flags import drift_table, outlier_table
 from quiclab.analysis.metric_values import by_path_and_arm, middle, worst
 from quiclab.analysis.model import StudyAnalysis
-from quiclab.analysis.path_table import path_table
 from quiclab.analysis.refusals import refusal_table
 from quiclab.analysis.study import DECODE_STATS, Study, read_json, read_table
-from quiclab.figures.path import Path
+from quiclab.figures.path import Path, path_rows
 from quiclab.report.words.address_changes import address_change_tables
 from quiclab.store.layout import DAMAGED
 from quiclab.text_table import TextTable
@@ -107,7 +106,7 @@ def _lateness(study: Study, analysis: StudyAnalysis) -> TextTable:
 
 
 def _paths(study: Study, analysis: StudyAnalysis) -> TextTable:
-    table = path_table(study, analysis)
+    table = path_rows(study, analysis)
     return TextTable(
         "The path as asked and as measured",
         "Means over the verified trials, from the link's packet log; round trips count the queue in. A transfer that "

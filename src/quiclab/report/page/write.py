@@ -3,21 +3,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from quiclab import figures, wording
-from quiclab.analysis import comparison_words, figure_data
+from quiclab.analysis import comparison_words
 from quiclab.analysis.analyse import analyse, metric_of, page_of
-from quiclab.analysis.cost import cost_data, cost_table
+from quiclab.analysis.cost import cost_data
 from quiclab.analysis.effects import effects, effects_table, tails, tails_table
 from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.paper.claims_section import PaperSection, paper_section
-from quiclab.analysis.path_table import path_data
+from quiclab.analysis.path_measured import path_data
+from quiclab.analysis.rows import differences, distributions
 from quiclab.analysis.study import Study, read_study
-from quiclab.analysis.system_calls import read_counts, system_call_data, system_call_table
+from quiclab.analysis.system_calls import read_counts, system_call_data
 from quiclab.report.page import curves
 from quiclab.report.page.cell_figures import cell_figures
 from quiclab.report.page.findings import findings
@@ -31,8 +33,10 @@ from quiclab.report.page.study_figures import study_figures
 from quiclab.report.page.trust import trust_tables
 from quiclab.report.page.why import Why, why
 from quiclab.report.words.answers import answers
+from quiclab.report.words.cost_table import cost_table
 from quiclab.report.words.other_metrics import metric_medians, other_metrics
 from quiclab.report.words.results import results_table
+from quiclab.report.words.system_call_table import system_call_table
 from quiclab.text_table import TextTable
 
 
@@ -49,82 +53,97 @@ def write_report(study_dir: Path, metric: str | None = None) -> Path:
     return pages[metric or metrics[0]]
 
 
+@dataclass(frozen=True)
+class _Parts:
+    """What the page about one metric is made of."""
+
+    study: Study
+    analysis: StudyAnalysis
+    others: list[tuple[str, str]]
+    """The pages about other metrics: title and file."""
+    differences: pl.DataFrame
+    trials: pl.DataFrame
+    acknowledged: pl.DataFrame
+    """Bytes acknowledged over time in every trial."""
+    medians: pl.DataFrame
+    """Every metric of every arm in every cell."""
+    cost: dict[str, TextTable]
+    beside: dict[str, TextTable]
+    """Tables beside the result table, by the files that hold their data."""
+    paper: PaperSection | None
+    cells: list[Cell]
+    """The cells with the pages of their pairs."""
+    leads: Why | None
+
+
 def _write(study: Study, metric: str, metrics: list[str]) -> Path:
-    study_dir, analysis = study.directory, analyse(study, metric)
-    differences, trials = figure_data.differences(analysis), figure_data.distributions(analysis)
-    acknowledged = figure_data.bytes_acknowledged(study_dir, trials)
-    data = study_dir / analysis.page / "data"
+    analysis = analyse(study, metric)
+    data = study.directory / analysis.page / "data"
     data.mkdir(parents=True, exist_ok=True)
-    differences.write_csv(data / "differences.csv")
-    trials.write_csv(data / "distributions.csv")
-    acknowledged.write_parquet(data / "bytes_acknowledged.parquet")
-    sizes, slow = effects(analysis), tails(analysis)
+    sizes, slow, trials = effects(analysis), tails(analysis), distributions(analysis)
+    cells = cells_of(study, analysis)
+    parts = _Parts(
+        study=study,
+        analysis=analysis,
+        others=[(metric_of(study, name).title, f"{page_of(study, name)}.html") for name in metrics if name != metric],
+        differences=differences(analysis),
+        trials=trials,
+        acknowledged=curves.bytes_acknowledged(study.directory, trials),
+        medians=metric_medians(study, analysis),
+        cost=_cost(study, analysis, data),
+        beside={"effects.csv": effects_table(sizes), "tails.csv": tails_table(slow)},
+        # Its p are corrected with those of the map: a claim has one verdict, that of the usual page.
+        paper=paper_section(study, analysis) if metric == metrics[0] else None,
+        cells=cells,
+        leads=why(analysis, cells, write_pairs(study, analysis, cells)),
+    )
+    parts.differences.write_csv(data / "differences.csv")
+    parts.trials.write_csv(data / "distributions.csv")
+    parts.acknowledged.write_parquet(data / "bytes_acknowledged.parquet")
     sizes.write_csv(data / "effects.csv")
     slow.write_csv(data / "tails.csv")
-    medians = metric_medians(study, analysis)
-    medians.write_csv(data / "metrics.csv")
+    parts.medians.write_csv(data / "metrics.csv")
     path_data(study).write_csv(data / "path.csv")
-    cost = _cost(study, analysis, data)
-    # Its p are corrected with those of the map: a claim has one verdict, that of the usual page.
-    paper = paper_section(study, analysis) if metric == metrics[0] else None
-    if paper is not None:
-        paper.data.write_csv(data / "claims.csv")
-    page = study_dir / f"{analysis.page}.html"
+    if parts.paper is not None:
+        parts.paper.data.write_csv(data / "claims.csv")
+    page = study.directory / f"{analysis.page}.html"
     draft = page.with_suffix(".partial")
-    beside = {"effects.csv": effects_table(sizes), "tails.csv": tails_table(slow)}
-    cells = cells_of(study, analysis)
-    shown = write_pairs(study, analysis, cells)
-    leads = why(analysis, cells, shown)
-    others = [(metric_of(study, name).title, f"{page_of(study, name)}.html") for name in metrics if name != metric]
-    html = _page(study, analysis, others, differences, trials, acknowledged, cost, medians, beside, paper, cells, leads)
-    draft.write_text(html, encoding="utf-8", errors="xmlcharrefreplace")
+    draft.write_text(_page(parts), encoding="utf-8", errors="xmlcharrefreplace")
     draft.replace(page)
     return page
 
 
-def _page(
-    study: Study,
-    analysis: StudyAnalysis,
-    others: list[tuple[str, str]],
-    differences: pl.DataFrame,
-    trials: pl.DataFrame,
-    acknowledged: pl.DataFrame,
-    cost: dict[str, TextTable],
-    medians: pl.DataFrame,
-    beside: dict[str, TextTable],
-    paper: PaperSection | None,
-    pair_cells: list[Cell],
-    leads: Why | None,
-) -> str:
-    selector = curves.selector(analysis, acknowledged)
-    _lead_to_pairs(selector, pair_cells)
+def _page(parts: _Parts) -> str:
+    study, analysis = parts.study, parts.analysis
+    selector = curves.selector(analysis, parts.acknowledged)
+    _lead_to_pairs(selector, parts.cells)
     return render(
         "report.html.j2",
         analysis=analysis,
-        others=others,
+        others=parts.others,
         answers=answers(analysis),
         noise_floor=wording.percent(analysis.noise_floor_pct, signed=False),
         pairs=_pairs(analysis),
         question=study.resolved.get("question"),
         figures={figure.name: figure for figure in figures.FIGURES},
-        maps=maps(differences, pair_cells),
-        cells=cell_figures(analysis, trials, [cell["cell_id"] for cell in selector.get("cells", [])]),
+        maps=maps(parts.differences, parts.cells),
+        cells=cell_figures(analysis, parts.trials, [cell["cell_id"] for cell in selector.get("cells", [])]),
         shapes=dict(figures.SHAPES),
         selector=selector,
         curve_spec=_curve_styles(selector),
         results=results_table(analysis),
         whys=comparison_words.whys(analysis),
         counted=wording.counted,
-        beside=beside,
-        other_metrics=other_metrics(medians),
-        paper=paper,
-        cost=cost,
+        beside=parts.beside,
+        other_metrics=other_metrics(parts.medians),
+        paper=parts.paper,
+        cost=parts.cost,
         findings=findings(study, analysis),
         study_figures=study_figures(study, analysis),
         trust=trust_tables(study, analysis),
         spec_text=_read(study.directory / "spec.toml"),
-        pair_cells=pair_cells,
-        why=leads,
+        pair_cells=parts.cells,
+        why=parts.leads,
         plotly=plotly(),
     )
 

@@ -20,7 +20,7 @@ from synthetic_study import Shape, write_study
 
 from quiclab import figures
 from quiclab.analysis.analyse import analyse_study
-from quiclab.figures._asked import Asked, gather
+from quiclab.figures import Asked
 from quiclab.opened import open_study
 from quiclab.report.page.alone import write_figure
 
@@ -59,7 +59,7 @@ def _browser() -> Iterator[None]:
 
 def test_what_is_left_out_has_no_data(asked: Asked) -> None:
     """And all else is drawn below."""
-    found = {name for name in FIGURES if not gather(name, replace(asked, cell=None)).height}
+    found = {name for name in FIGURES if not FIGURES[name].gather(replace(asked, cell=None)).height}
     assert found == WITHOUT_DATA
 
 
@@ -70,7 +70,7 @@ def test_what_is_left_out_has_no_data(asked: Asked) -> None:
 def test_every_figure_can_be_exported(case: str, asked: Asked, tmp_path: Path) -> None:
     """As a page with its question, and as pictures with its labels."""
     name, choice = CASES[case]
-    data = gather(name, replace(asked, **choice))
+    data = FIGURES[name].gather(replace(asked, **choice))
     out = {ending: tmp_path / f"{name}.{ending}" for ending in ENDINGS}
     for file in out.values():
         write_figure(FIGURES[name], data, file)

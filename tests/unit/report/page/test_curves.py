@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis import figure_data
 from quiclab.analysis.analyse import analyse_study
-from quiclab.report.page.curves import selector, thinned
+from quiclab.analysis.rows import distributions
+from quiclab.report.page.curves import bytes_acknowledged, selector, thinned
 
 SMALL = replace(Shape(), workloads=("100 KB",), paths=("clean", "loss"), voids=frozenset())
 
@@ -20,7 +20,7 @@ SMALL = replace(Shape(), workloads=("100 KB",), paths=("clean", "loss"), voids=f
 def test_opens_on_the_largest_difference_and_its_median_trials(tmp_path: Path) -> None:
     """The first view of the opened cell holds each arm's median trial; the next ones are its blocks."""
     analysis = analyse_study(write_study(tmp_path, SMALL))
-    found = selector(analysis, figure_data.bytes_acknowledged(tmp_path, figure_data.distributions(analysis)))
+    found = selector(analysis, bytes_acknowledged(tmp_path, distributions(analysis)))
     opened = found["cells"][found["open"]]
     comparison = next(c for c in analysis.comparisons if c.path == "loss")
     assert opened["cell_id"] == comparison.cell_id
@@ -32,7 +32,7 @@ def test_opens_on_the_largest_difference_and_its_median_trials(tmp_path: Path) -
 def test_a_curve_survives_packing(tmp_path: Path) -> None:
     """The packed numbers are little-endian 32-bit floats of the table's own."""
     analysis = analyse_study(write_study(tmp_path, SMALL))
-    acknowledged = figure_data.bytes_acknowledged(tmp_path, figure_data.distributions(analysis))
+    acknowledged = bytes_acknowledged(tmp_path, distributions(analysis))
     trial_id, packed = next(iter(selector(analysis, acknowledged)["curves"].items()))
     assert packed["of"] == acknowledged.filter(acknowledged["trial_id"] == trial_id).height
     values = np.frombuffer(base64.b64decode(packed["y"]), dtype="<f4")
@@ -42,7 +42,7 @@ def test_a_curve_survives_packing(tmp_path: Path) -> None:
 def test_a_failed_trial_leaves_a_block_with_one_curve(tmp_path: Path) -> None:
     """The block stays selectable and shows the arm that has a curve."""
     analysis = analyse_study(write_study(tmp_path, replace(SMALL, failures=frozenset({("loss/100 KB", "h2", 3)}))))
-    found = selector(analysis, figure_data.bytes_acknowledged(tmp_path, figure_data.distributions(analysis)))
+    found = selector(analysis, bytes_acknowledged(tmp_path, distributions(analysis)))
     cell = next(cell for cell in found["cells"] if cell["cell_id"] == "100 KB/loss")
     assert list(next(view for view in cell["views"] if view["block"] == 3)["trials"]) == ["h3"]
 
@@ -59,4 +59,4 @@ def test_thinning_keeps_ends_and_stalls() -> None:
 def test_no_tables_no_selector(tmp_path: Path) -> None:
     """Without any curve there is nothing to select."""
     analysis = analyse_study(tmp_path)
-    assert selector(analysis, figure_data.bytes_acknowledged(tmp_path, figure_data.distributions(analysis))) == {}
+    assert selector(analysis, bytes_acknowledged(tmp_path, distributions(analysis))) == {}

@@ -11,18 +11,14 @@ import polars as pl
 import pytest
 from synthetic_study import Shape, write_study
 
-from quiclab import figures
 from quiclab.analysis.analyse import analyse_study
-from quiclab.analysis.path_table import MEASURED
+from quiclab.analysis.path_measured import MEASURED
 from quiclab.analysis.study import read_study
-from quiclab.figures._asked import OF_TRIALS
 from quiclab.report import write_report
 from quiclab.report.page import study_figures
-from quiclab.report.page.study_figures import PLACED, Section
+from quiclab.report.page.study_figures import Section
 
 SHAPE = replace(Shape(), blocks=4, aa_blocks=2)
-ELSEWHERE = {"differences", "distributions", "cumulative", "path", "cost"}
-"""In the report's own sections."""
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +30,6 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sections(study: Path) -> dict[str, Section]:
     """By the names of their figures."""
     return {each.name: each for each in study_figures.study_figures(read_study(study), analyse_study(study))}
-
-
-def test_every_figure_has_its_place() -> None:
-    """In the report, or on the pages of pairs; none only where one asks for it by name."""
-    assert {figure.name for figure in figures.FIGURES} == set(PLACED) | OF_TRIALS | ELSEWHERE
-    assert not set(PLACED) & (OF_TRIALS | ELSEWHERE)
 
 
 def test_a_factor_is_followed_where_one_varies_alone(study: Path) -> None:

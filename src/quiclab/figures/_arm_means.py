@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Means and standard deviations of the arms of a study: where addresses change, and direct beside through a proxy."""
+"""Means and standard deviations of the arms of a study, those through a proxy beside their direct twins."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from typing import Any
 import polars as pl
 
 from quiclab.analysis.model import ArmResult, StudyAnalysis
-from quiclab.analysis.study import read_json
-from quiclab.opened import OpenedStudy
 
-BARS = {
+SCHEMA = {
     **dict.fromkeys(("panel", "group", "arm", "way", "metric_title", "unit"), pl.String),
     **dict.fromkeys(("mean", "sd"), pl.Float64),
     **dict.fromkeys(("trials", "failed"), pl.Int64),
@@ -21,28 +19,7 @@ BARS = {
 DIRECT, PROXIED = "direct", "through a proxy"
 
 
-def migration(study: OpenedStudy, analysis: StudyAnalysis) -> pl.DataFrame:
-    """Every arm over every network that has a workload with a change of address; empty where none has."""
-    resolved = read_json(study.directory / "resolved.json", [])
-    changing = {item.get("name") for item in resolved.get("workloads") or () if item.get("address_change")}
-    if not changing:
-        return pl.DataFrame(schema=BARS)
-    paths = {comparison.path for comparison in analysis.comparisons if comparison.workload in changing}
-    return _bars(analysis, _places(resolved)).filter(
-        pl.col("panel").is_in([analysis.path_titles.get(path, path) for path in paths])
-    )
-
-
-def proxied(study: OpenedStudy, analysis: StudyAnalysis) -> pl.DataFrame:
-    """Arms whose client and protocol occur with and without a proxy; empty where there are none."""
-    places = _places(read_json(study.directory / "resolved.json", []))
-    ways: dict[str, set[str]] = {}
-    for label, way in places.values():
-        ways.setdefault(label, set()).add(way)
-    return _bars(analysis, {arm: place for arm, place in places.items() if len(ways[place[0]]) == 2})
-
-
-def _places(resolved: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+def places(resolved: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Arm → (what it is called whether it has a proxy or not, which of both it is).
 
     Arms are each other's twins where protocol and client are the same to the last knob, and each way has one.
@@ -53,13 +30,13 @@ def _places(resolved: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
         key = json.dumps([arm.get("protocol"), arm.get("client")], sort_keys=True)
         way = PROXIED if arm.get("proxy") else DIRECT
         twins.setdefault(key, {DIRECT: [], PROXIED: []})[way].append(str(arm["name"]))
-    places = {}
+    found = {}
     for ways in twins.values():
         paired = all(len(names) == 1 for names in ways.values())
         for way, names in ways.items():
             for name in names:
-                places[name] = (_common(ways[DIRECT][0], ways[PROXIED][0]) if paired else name, way)
-    return {str(arm["name"]): places[str(arm["name"])] for arm in arms}
+                found[name] = (_common(ways[DIRECT][0], ways[PROXIED][0]) if paired else name, way)
+    return {str(arm["name"]): found[str(arm["name"])] for arm in arms}
 
 
 def _common(direct: str, proxy: str) -> str:
@@ -76,7 +53,7 @@ def _common(direct: str, proxy: str) -> str:
     return shared or direct
 
 
-def _bars(analysis: StudyAnalysis, places: Mapping[str, tuple[str, str]]) -> pl.DataFrame:
+def means(analysis: StudyAnalysis, places: Mapping[str, tuple[str, str]]) -> pl.DataFrame:
     rows: dict[tuple[str, str, str], dict[str, object]] = {}
     for comparison in analysis.comparisons:
         for arm in (comparison.baseline, comparison.other):
@@ -91,7 +68,7 @@ def _bars(analysis: StudyAnalysis, places: Mapping[str, tuple[str, str]]) -> pl.
                     "metric_title": analysis.metric.title,
                     "unit": analysis.metric.unit,
                 }
-    frame = pl.DataFrame(list(rows.values()), schema=BARS)
+    frame = pl.DataFrame(list(rows.values()), schema=SCHEMA)
     order = {label: place for place, label in enumerate(dict.fromkeys(label for label, _ in places.values()))}
     return (
         frame.sort(

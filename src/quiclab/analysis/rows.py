@@ -1,28 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The data behind every figure, as the files that lie beside the report."""
+"""Comparisons and trials as rows: files that lie beside the report, and the data of its figures."""
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import polars as pl
 
 from quiclab import wording
 from quiclab.analysis import comparison_words
 from quiclab.analysis.model import ArmResult, Comparison, StudyAnalysis
-from quiclab.analysis.study import BYTES_ACKNOWLEDGED, read_table
 
 
 def differences(analysis: StudyAnalysis) -> pl.DataFrame:
-    """One row per comparison, A/A cells too: every number of the result table."""
+    """Return one row per comparison, A/A cells too: every number of the result table."""
     return pl.DataFrame(
         [_difference(c, analysis) for c in (*analysis.comparisons, *analysis.controls)], infer_schema_length=None
     )
 
 
 def distributions(analysis: StudyAnalysis) -> pl.DataFrame:
-    """One row per trial that has a result, in the order of the figures."""
+    """Return one row per trial that has a result, in the order of the figures."""
     rows: dict[str, dict[str, object]] = {}
     for comparison in (*analysis.comparisons, *analysis.controls):
         for arm in (comparison.baseline, comparison.other):
@@ -50,17 +48,6 @@ def distributions(analysis: StudyAnalysis) -> pl.DataFrame:
     frame = pl.DataFrame(list(rows.values()), schema=schema)
     order = ("kind", "cell_id", "cell_title", "arm", "block", "trial_id", "status", "value")
     return frame.select(*order, "metric", "metric_title", "unit", "reason")
-
-
-def bytes_acknowledged(directory: Path, trials: pl.DataFrame) -> pl.DataFrame:
-    """Every ACK of the verified main trials in `trials` (a frame of `distributions`), as far as their tables exist."""
-    curves = [pl.DataFrame(schema={"trial_id": pl.String, **BYTES_ACKNOWLEDGED})]
-    if trials.height:
-        for trial_id in trials.filter((pl.col("kind") == "main") & (pl.col("status") == "verified"))["trial_id"]:
-            path = directory / "tables" / "bytes_acknowledged" / f"{trial_id}.parquet"
-            curve = read_table(path, BYTES_ACKNOWLEDGED, []).drop_nulls().drop_nans().sort("x_ms")
-            curves.append(curve.select(pl.lit(trial_id).alias("trial_id"), "x_ms", "bytes"))
-    return pl.concat(curves)
 
 
 def _difference(comparison: Comparison, analysis: StudyAnalysis) -> dict[str, object]:
