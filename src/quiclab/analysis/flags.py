@@ -20,7 +20,7 @@ def drift_table(study: Study, analysis: StudyAnalysis) -> TextTable:
     values = _relative(study, analysis)
     rows = []
     for (arm,), trials in values.group_by("arm", maintain_order=True):
-        ordered = trials.sort("position")
+        ordered = trials.sort("position", maintain_order=True)
         found = statistics.drift(ordered["relative_pct"].to_numpy())
         if found is not None:
             course = wording.percent(found.per_step * (ordered.height - 1))
@@ -67,8 +67,8 @@ def _relative(study: Study, analysis: StudyAnalysis) -> pl.DataFrame:
     values = study.metrics.filter((pl.col("name") == analysis.metric.name) & pl.col("value").is_finite())
     rows = (
         study.trials.filter(pl.col("status") == "verified")
-        .join(values.select("trial_id", "value").unique("trial_id"), on="trial_id")
-        .sort("position")
+        .join(values.select("trial_id", "value").unique("trial_id"), on="trial_id", maintain_order="left")
+        .sort("position", maintain_order=True)
     )
     middle = pl.col("value").median().over("cell_id", "arm")
     relative = ((pl.col("value") - middle) / middle * 100).alias("relative_pct")

@@ -19,12 +19,12 @@ FURTHER = r"(^|/)link-(\d+)\.qplog$"
 
 
 def at_client(log: pl.DataFrame) -> pl.DataFrame:
-    """What the links at the client handled: its first one, and that of a network to which it changes."""
+    """Return what the links at the client handled: its first one, and that of a network to which it changes."""
     return log.filter(~pl.col("source").str.contains(FURTHER).fill_null(value=False))
 
 
 def start_ns(study: OpenedStudy, trial_id: str) -> int | None:
-    """When the client's first packet reached its link; None where no packet log tells.
+    """Return when the client's first packet reached its link; None where no packet log tells.
 
     Links behind a proxy have carried the warm-up before.
     """
@@ -38,6 +38,10 @@ def start_ns(study: OpenedStudy, trial_id: str) -> int | None:
 def of_log(
     study: OpenedStudy, trials: Mapping[str, str], of_one: Callable[[pl.DataFrame, int], pl.DataFrame]
 ) -> pl.DataFrame:
+    """Return the curves that `of_one` (of a packet log and the instant 0 in ns) makes of each trial, by arm.
+
+    `of_one` returns `series`, `x_ms` and `y`.
+    """
     parts = [pl.DataFrame(schema=POINTS)]
     for arm, trial_id in trials.items():
         log, zero_ns = study.of_trial("link_packets", trial_id), start_ns(study, trial_id)
@@ -48,7 +52,7 @@ def of_log(
 
 
 def of_sender(study: OpenedStudy, trials: Mapping[str, str], names: Mapping[str, str]) -> pl.DataFrame:
-    """Columns of `transport_metrics` as curves, each from the sender's best source."""
+    """Return columns of `transport_metrics` as curves named as `names` says, each from the sender's best source."""
     parts = [pl.DataFrame(schema=POINTS)]
     for arm, trial_id in trials.items():
         rows, zero_ns = study.of_trial("transport_metrics", trial_id), start_ns(study, trial_id)
@@ -75,12 +79,12 @@ def of_sender(study: OpenedStudy, trials: Mapping[str, str], names: Mapping[str,
 
 
 def of_the_transfer(rows: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
-    """Rows of connections that began with the transfer: those of the warm-up before it are none of it."""
+    """Return rows of connections that began with the transfer: those of the warm-up before it are none of it."""
     return rows.filter(pl.col("time_ns").min().over("source", "connection") >= zero_ns)
 
 
 def best_source(rows: pl.DataFrame) -> tuple[str, bool] | None:
-    """(source, whether it estimates): what a program or the kernel says before an estimate, then who says most."""
+    """Return (source, whether it estimates): a program or the kernel before an estimate, then the one that says most."""
     counts = rows.group_by("source").agg(pl.col("estimate").any().alias("estimate"), pl.len().alias("rows"))
     best: Sequence[tuple[str, bool, int]] = counts.sort("estimate", "rows", descending=[False, True]).rows()
     return (best[0][0], bool(best[0][1])) if best else None
