@@ -84,7 +84,7 @@ def of_the_transfer(rows: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
 
 
 def best_source(rows: pl.DataFrame) -> tuple[str, bool] | None:
-    """Return (source, whether it estimates): a program or the kernel before an estimate, then the one that says most."""
+    """Return (source, whether it estimates): a program or the kernel before an estimate, then most rows."""
     counts = rows.group_by("source").agg(pl.col("estimate").any().alias("estimate"), pl.len().alias("rows"))
     best: Sequence[tuple[str, bool, int]] = counts.sort("estimate", "rows", descending=[False, True]).rows()
     return (best[0][0], bool(best[0][1])) if best else None
