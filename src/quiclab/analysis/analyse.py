@@ -83,7 +83,7 @@ def page_of(study: Study, metric: str) -> str:
 
 
 def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
-    """The same for a study that has been read."""
+    """Compare every cell of a study that has been read, by `metric_name` or by `usual_metric`."""
     metric = metric_of(study, metric_name or usual_metric(study))
     alpha = alpha_of(study)
     compared = _compare_cells(study, metric, alpha)

@@ -14,7 +14,7 @@ def within_pairs(comparison: Comparison, analysis: StudyAnalysis) -> str:
 
 
 def shift_interval(comparison: Comparison, nominal: float) -> str:
-    """Of a comparison; where it has too few pairs for an interval at this level, what level they attain at most."""
+    """Return the interval of the shift; where too few pairs attain that level, the level that they attain at most."""
     attained = 1 - smallest_p(comparison.pairs)
     if comparison.interval_pct is None and 0 < attained < nominal:
         return f"none (at most {level(attained)})"

@@ -49,7 +49,7 @@ def _numbers(cost: dict[str, Any]) -> dict[str, float | None]:
 
 
 def _part(transfer: dict[str, Any], key: str) -> float | None:
-    """Its part of the exact CPU time. User and system are counted in ticks, so that few of them divide nothing."""
+    """Return the user or system part of the exact CPU time; None where too few ticks of both were counted to tell."""
     cpu_ns, ticked_ns = _sum(transfer, "cpu_ns"), _sum(transfer, "user_ns", "system_ns")
     if cpu_ns is None or ticked_ns is None or min(cpu_ns, ticked_ns) < _LEAST_DIVISIBLE_NS:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trials whose files are no longer whole: they have no result, and their absence is said."""
+"""Damaged trials, their files no longer whole: they have no result, and that is said."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def damage_notes(study: Study) -> list[str]:
 
 
 def damage_table(study: Study) -> TextTable:
-    """All of them."""
+    """Return the table of all damaged trials."""
     columns = ("trial_id", "cell_id", "arm", "block", "reason")
     return TextTable(
         "Damaged trials",

@@ -62,7 +62,7 @@ def _effect(comparison: Comparison, analysis: StudyAnalysis) -> dict[str, object
 
 
 def effects_table(data: pl.DataFrame) -> TextTable:
-    """The same as text."""
+    """Return the table of `effects` as text."""
     rows = tuple(
         (
             row["cell_title"],
@@ -134,7 +134,7 @@ def _tail(comparison: Comparison, arm: ArmResult, analysis: StudyAnalysis) -> li
 
 
 def tails_table(data: pl.DataFrame) -> TextTable:
-    """The same as text, a row per cell and arm."""
+    """Return the table of `tails` as text, a row per cell and arm."""
     rows = []
     for (_, title, arm, unit, trials), group in data.group_by(
         "cell_id", "cell_title", "arm", "unit", "trials", maintain_order=True

@@ -77,7 +77,7 @@ def _row(what: str, samples: Samples, alpha: float) -> tuple[str, ...] | None:
 
 
 def false_alarm_verdict(share: Interval, alpha: float) -> str:
-    """Of the interval of the share that was called different."""
+    """Return the verdict on the interval of the share that was called different."""
     if share.low > alpha:
         return "too many"
     return "as it should be" if share.high < TOO_OFTEN * alpha else "too few to tell"

@@ -108,7 +108,7 @@ def _setup_round_trips(arm: Entry) -> int:
 
 
 def _links_to_front(arm: Entry, links: list[Entry]) -> int:
-    """How many links lie between the client and whoever answers it."""
+    """Return how many links lie between the client and the program that answers it."""
     if arm.get("proxy") and arm.get("proxy_at") not in (None, "server"):
         names = [link.get("link_name") or link.get("name") for link in links]
         return names.index(arm["proxy_at"]) + 1 if arm["proxy_at"] in names else 0
@@ -130,7 +130,7 @@ def _earlier_ns(jitter: Entry | None) -> float:
 
 
 def _serialisation_ms(size: float, path: Entry, direction: Entry, arm: Entry) -> float:
-    """Of the payload with headers, at the highest rate that the direction ever has; 0 where that is not known."""
+    """Return the time of the payload with headers at the direction's highest rate; 0 where that is not known."""
     rates = [
         direction.get("rate_bit_per_s"),
         *(c["rate_bit_per_s"] for c in _schedule(direction) if "rate_bit_per_s" in c),

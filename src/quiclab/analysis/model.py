@@ -61,9 +61,9 @@ class ArmResult:
     median: float | None
     """Failed trials rank worst: infinite once they are half of all; None of no trial."""
     interval: Interval | None
-    """Of the median; its own level says what so few values attain."""
+    """Interval of the median; its own level says what so few values attain."""
     mean: float | None
-    """Of the trials that have a value."""
+    """Mean of the trials that have a value."""
     sd: float | None
     damaged: int = 0
     """Trials that were verified, and whose files are no longer whole: without a result, as is their pair."""
@@ -75,12 +75,12 @@ class ArmResult:
 
     @property
     def unproven(self) -> int:
-        """Trials of which nothing shows what their client got: left out, and said so."""
+        """Trials without a proof of what their client got: left out, and said so."""
         return sum(trial.status == "unproven" for trial in self.trials)
 
     @property
     def unmeasured(self) -> int:
-        """Verified trials whose metric is unknown: left out, and said so."""
+        """Verified trials with an unknown metric: left out, and said so."""
         return sum(trial.status == "verified" and trial.value is None for trial in self.trials)
 
     @property
@@ -108,7 +108,7 @@ class Comparison:
     """Hodges–Lehmann shift within pairs, in per cent of the baseline's median, same sign; of a sequential study the
     median within pairs, in per cent of the baseline's value in the pair."""
     interval_pct: Interval | None
-    """Of the shift; None where so few pairs allow none."""
+    """Interval of the shift; None where so few pairs allow none."""
     p: float | None
     """Exact signed-rank test, two-sided; None without a pair."""
     adjusted_p: float | None

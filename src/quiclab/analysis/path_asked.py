@@ -57,7 +57,7 @@ def _changes(direction: Mapping[str, Any], key: str) -> bool:
 
 
 def _rate_of(here: list[dict[str, Any]]) -> str:
-    """Of several links the slowest; one that is drawn by chance is told beside it."""
+    """Return the rate of the slowest of several links, beside a rate that is drawn by chance."""
     drawn = [direction for direction in here if _part(direction, "rate")]
     fixed = [direction for direction in here if direction.get("rate_bit_per_s") is not None]
     slowest = sorted(fixed, key=lambda direction: float(direction["rate_bit_per_s"]))[:1]

@@ -13,7 +13,7 @@ _ENDS = ("client", "server")
 
 
 def refusal_notes(study: Study) -> list[str]:
-    """A sentence for each end and arm of which packets were refused in any verified trial."""
+    """Return a sentence for each end and arm that refused packets in any verified trial."""
     notes = []
     for end in _ENDS:
         trials: dict[str, list[float]] = {}

@@ -42,7 +42,7 @@ class Rule:
 
 
 def rule_of(study: Study) -> Rule | None:
-    """None of a study whose number of pairs was fixed before it ran."""
+    """Return the rule by which the study stops; None where its number of pairs was fixed before it ran."""
     try:
         found: dict[str, Any] = json.loads((study.directory / FILE).read_text())
         return Rule(float(found["effect_pct"]), int(found["at_most"]), len(found["looks"]), dict(found["blocks"]))

@@ -14,7 +14,7 @@ _SPACE = pl.col("packet_type").replace({"0RTT": "1RTT"})
 
 
 def acknowledged(study: OpenedStudy, trial_id: str, packets: pl.DataFrame) -> pl.DataFrame:
-    """`packets` (sent ones, of captures) with `acknowledged_ns` and `implicit`."""
+    """Return `packets` (sent ones, of captures) with `acknowledged_ns` and `implicit`."""
     said = _by_ack(study.of_trial("acks", trial_id), packets)
     ends = _keys_discarded(study, trial_id)
     eliciting = _eliciting(study.of_trial("frames", trial_id), packets)
@@ -34,7 +34,7 @@ def acknowledged(study: OpenedStudy, trial_id: str, packets: pl.DataFrame) -> pl
 
 
 def _by_ack(acks: pl.DataFrame | None, packets: pl.DataFrame) -> list[int | None]:
-    """When the first acknowledgment of each packet arrived at its sender."""
+    """Instants at which the first acknowledgment of each packet arrived at its sender."""
     if acks is None or not packets.height:
         return [None] * packets.height
     came = acks.filter(
@@ -84,7 +84,7 @@ def _keys_discarded(study: OpenedStudy, trial_id: str) -> dict[tuple[str, str], 
 
 
 def _eliciting(frames: pl.DataFrame | None, packets: pl.DataFrame) -> list[bool]:
-    """Whether each packet asks for an acknowledgment; one of which no frame is known is taken to."""
+    """Return whether each packet asks for an acknowledgment; a packet without known frames is taken to."""
     if frames is None:
         return [True] * packets.height
     key = ["source", "packet_type", "packet_number"]

@@ -40,7 +40,7 @@ def chunks(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
 
 
 def _at_client(frames: pl.DataFrame) -> pl.DataFrame:
-    """What came down to the client, with bytes in it, by the source that has most of it."""
+    """Frames with bytes that came down to the client, by the source that has most of them."""
     came = frames.filter(
         (pl.col("vantage") == "client") & (pl.col("direction") == "down") & (pl.col("length_bytes") > 0)
     )

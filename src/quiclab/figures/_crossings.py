@@ -124,8 +124,11 @@ def _segments(study: OpenedStudy, trial_id: str) -> pl.DataFrame:
 
 
 def _probes(study: OpenedStudy, trial_id: str, packets: pl.DataFrame) -> list[str]:
-    """Why each packet is a probe: its log says so, its end's timer had expired, or it says CRYPTO bytes again though
-    none were held to be lost (RFC 9002 section 6.2.4)."""
+    """Reason why each packet is a probe, empty where it is none.
+
+    Its log says so, its end's timer had expired, or it says CRYPTO bytes again though none were held to be lost
+    (RFC 9002 section 6.2.4).
+    """
     losses = study.of_trial("losses", trial_id)
     why = [""] * packets.height
     again = _says_again(study, trial_id, packets)

@@ -39,7 +39,7 @@ def _of_server(study: OpenedStudy, name: str, trial_id: str, zero_ns: int) -> pl
 
 
 def _inferred(metrics: pl.DataFrame, losses: pl.DataFrame) -> pl.DataFrame:
-    """RFC 9002 section 7.3: below the threshold it is slow start; a loss leads into recovery for a round trip."""
+    """States by RFC 9002 section 7.3: slow start below the threshold, and recovery for a round trip after a loss."""
     told = metrics.sort("time_ns").with_columns(
         pl.col("ssthresh_bytes", "cwnd_bytes", "phase", "smoothed_rtt_ms").forward_fill(),
         pl.col("pto_count").forward_fill().fill_null(0),
@@ -59,7 +59,7 @@ def _inferred(metrics: pl.DataFrame, losses: pl.DataFrame) -> pl.DataFrame:
 
 
 def _at_most(metrics: pl.DataFrame, changes: pl.DataFrame, most_bytes: int | None) -> pl.DataFrame:
-    """Where the window has reached its bound, and where it leaves it again, while it could grow."""
+    """Instants at which the window reaches its bound and leaves it again, while it could grow."""
     empty = changes.clear()
     if most_bytes is None or not metrics.height:
         return empty
@@ -70,7 +70,7 @@ def _at_most(metrics: pl.DataFrame, changes: pl.DataFrame, most_bytes: int | Non
 
 
 def _held_back(limits: pl.DataFrame, changes: pl.DataFrame) -> pl.DataFrame:
-    """The peer's limit held the sender back from `blocked` until the next limit."""
+    """`changes` with the state in which the peer's limit held the sender back: from `blocked` until the next limit."""
     steps = limits.filter((pl.col("direction") == "down") & pl.col("scope").is_in(["connection", "stream"])).sort(
         "time_ns"
     )

@@ -85,7 +85,7 @@ def _most(arm: Mapping[str, Any]) -> int | None:
 
 
 def merged(spans: list[Span]) -> list[Span]:
-    """Without the beginnings of a state in which the sender was already, and without states of no length."""
+    """Spans without those of a state in which the sender was already, and without states of no length."""
     kept: list[Span] = []
     for state, begin in spans:
         if kept and kept[-1][1] >= begin:

@@ -53,7 +53,7 @@ def _of_the_busy_connection(samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def _state() -> pl.Expr:
-    """The first of these that holds of a sample."""
+    """Expression for the state of a sample: the first of these that holds."""
     held_back = _counting(pl.col("rwnd_limited_us"))
     in_flight = pl.col("unacked").cast(pl.Int64) - pl.col("sacked") - pl.col("lost") + pl.col("retrans")
     nothing_waits = (pl.col("notsent_bytes") == 0) & (in_flight < pl.col("snd_cwnd"))

@@ -119,19 +119,19 @@ class Factor(Figure):
 
 
 def _wrapped(title: str, width: int) -> str:
-    """Broken after commas alone: `1 % loss` stays together."""
+    """Title broken after commas alone: `1 % loss` stays together."""
     parts = title.replace(" ", "\N{NO-BREAK SPACE}").replace(",\N{NO-BREAK SPACE}", ", ")
     return textwrap.fill(parts, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _gaps(data: pl.DataFrame) -> str:
-    """Marks that are not there, as no trial has a median."""
+    """Sentence on the marks that are missing for want of a median; empty where all are there."""
     gaps = data["median"].null_count()
     return f"no mark where half of the trials failed, or none was measured: {gaps} of {data.height}" if gaps else ""
 
 
 def _scale(values: pl.Series, decades: int) -> dict[str, Any]:
-    """Of fewer than `decades` each has three marks, else one."""
+    """Return the scale of an axis; a logarithmic one has three marks in each of fewer than `decades`, else one."""
     low, high = values.min(), values.max()
     if isinstance(low, float) and isinstance(high, float) and low > 0 and high / low >= _DECADE:
         return {"type": "log", "dtick": "D2" if high / low < _DECADE**decades else 1}

@@ -112,7 +112,7 @@ def _screenshots(study: OpenedStudy, trial_id: str) -> pl.DataFrame | None:
 
 
 def _done_ms(shots: pl.DataFrame) -> float:
-    """From when on progress no longer changes."""
+    """Instant from which progress no longer changes, ms."""
     last = shots["progress"][-1]
     changing = shots.filter(pl.col("progress") != last).height
     return float(shots["x_ms"][min(changing, shots.height - 1)])

@@ -106,7 +106,7 @@ class Handshake(Figure):
 
 
 def _first_connection(steps: pl.DataFrame) -> pl.DataFrame:
-    """Of the earliest connection, by the source that tells most messages of it."""
+    """Return the messages of the earliest connection, by the source that tells most of them."""
     if not steps.height:
         return steps
     own = steps.filter(pl.col("connection") == steps.sort("time_ns")["connection"][0])
@@ -115,7 +115,7 @@ def _first_connection(steps: pl.DataFrame) -> pl.DataFrame:
 
 
 def _rounds(arm: str, steps: pl.DataFrame, zero_ns: int, first_byte_ms: float | None) -> list[dict[str, object]]:
-    """The client's Finished ends the handshake: with it, the request leaves."""
+    """Rows of the round trips. The client's Finished ends the handshake: with it, the request leaves."""
     instants = steps.with_columns(x_ms=(pl.col("time_ns") - zero_ns) / 1e6)
     done = instants.filter((pl.col("step") == "finished") & (pl.col("direction") == "up"))["x_ms"].max()
     end_ms = float(done) if isinstance(done, int | float) else instants["x_ms"].max()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose bytes came first and whose last, over the bytes that had come (Yu and Benson 2021, Figures 16 and 17)."""
+"""Streams in the order of their bytes, over the bytes that had come (Yu and Benson 2021, Figures 16 and 17)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Interleaving(Figure):
     }
 
     def gather(self, asked: Asked) -> pl.DataFrame:
-        """The same bytes as runs of one stream each, placed by the bytes that had come before."""
+        """Return the bytes of the bodies as runs of one stream each, placed by the bytes that had come before."""
         stream = pl.struct("connection", "stream_id")
         return (
             chunks(asked.study, asked.chosen().trials)

@@ -41,7 +41,7 @@ class Losses(Figure):
     }
 
     def gather(self, asked: Asked) -> pl.DataFrame:
-        """One row per event; a kind that someone could have seen, and that did not occur, has a row without a time."""
+        """Return one row per event; a kind that could have been seen and did not occur has a row without a time."""
         parts = [pl.DataFrame(schema=_SCHEMA)]
         for arm, trial_id in asked.chosen().trials.items():
             zero_ns = start_ns(asked.study, trial_id)

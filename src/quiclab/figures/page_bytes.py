@@ -103,7 +103,7 @@ class PageBytes(Figure):
 
 
 def _navigation_ns(study: OpenedStudy, trial_id: str) -> int | None:
-    """When the browser went to the page, after any page before it."""
+    """Instant at which the browser went to the page, after any page before it."""
     events = study.of_trial("page_events", trial_id)
     if events is None:
         return None

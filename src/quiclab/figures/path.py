@@ -88,7 +88,7 @@ def _asked(path: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _reordering(path: Mapping[str, Any]) -> str:
-    """What the first link that reorders was told to do."""
+    """Reordering of the first link that was told to do any."""
     for link in (path, *(path.get("more_links") or ())):
         direction = link.get("down") or {}
         reorder, jitter = direction.get("reorder"), direction.get("jitter") or {}

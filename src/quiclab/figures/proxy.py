@@ -22,7 +22,7 @@ class Proxy(Figure):
     columns = _bars.COLUMNS
 
     def gather(self, asked: Asked) -> pl.DataFrame:
-        """Arms whose client and protocol occur with and without a proxy; empty where there are none."""
+        """Return the arms that occur with and without a proxy, otherwise alike; no row where there are none."""
         places = _arm_means.places(asked.files.resolved)
         ways: dict[str, set[str]] = {}
         for label, way in places.values():

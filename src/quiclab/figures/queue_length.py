@@ -34,7 +34,7 @@ class QueueLength(Figure):
 
 
 def _waiting(log: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
-    """What waits before a link's bottleneck towards the client, since the client began.
+    """Bytes that wait before a link's bottleneck towards the client, since the client began.
 
     A point at each packet that joins the queue; where it drains to nothing before the next, a point there and one where
     it begins to fill again.

@@ -150,7 +150,7 @@ _KINDS = ("", "ACK of ", "implicit ACK of ")
 
 
 def _events(packets: pl.DataFrame, until_ms: float) -> list[Event]:
-    """What one end sends, and what it learns of its packets in the first two spaces."""
+    """Events of one end: packets that it sends, and what it learns of those in the first two spaces."""
     events = [(row["sent_ms"], 0, _name(row), row["number"], row["probe"]) for row in packets.iter_rows(named=True)]
     early = packets.filter(pl.col("space").is_in(list(_SHORT)) & (pl.col("acknowledged_ms") <= until_ms))
     events += [
@@ -161,7 +161,7 @@ def _events(packets: pl.DataFrame, until_ms: float) -> list[Event]:
 
 
 def _name(packet: dict[str, Any]) -> str:
-    """Of QUIC its packet number space; of TCP `SYN`, `ACK`, `data`, …"""
+    """Return the packet number space of a QUIC packet, and `SYN`, `ACK`, `data` … for a TCP segment."""
     return str(packet["label"].rsplit(" ", 1)[0] if packet["space"].startswith("TCP") else packet["space"])
 
 

@@ -38,8 +38,10 @@ class Waterfall(Figure):
     }
 
     def gather(self, asked: Asked) -> pl.DataFrame:
-        """Every request as the source at the client's end tells it that tells of most last bytes; of a page, as its
-        browser's trace does, for the browser asks for things of its own too."""
+        """Return every request by the source at the client's end that tells of most last bytes.
+
+        For a page that is its browser's trace: the browser asks for things of its own too.
+        """
         parts = [pl.DataFrame(schema=_SCHEMA)]
         for arm, trial_id in asked.chosen().trials.items():
             rows, zero_ns = asked.study.of_trial("http_requests", trial_id), start_ns(asked.study, trial_id)

@@ -125,7 +125,7 @@ def _session(arm: dict[str, Any]) -> object:
 
 
 def _algorithm(arm: dict[str, Any]) -> str | None:
-    """Congestion control of whoever sends to the client; None where the spec names none."""
+    """Return the congestion control of the program that sends to the client; None where the spec names none."""
     if arm.get("protocol") != "h3":
         tcp = arm.get("tcp")
         named = tcp.get("congestion_control") if isinstance(tcp, dict) else None

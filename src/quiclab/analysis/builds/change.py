@@ -32,7 +32,7 @@ class Change:
     shift: float | None
     """Hodges–Lehmann, in the metric's unit; infinite where failures own it."""
     interval: Interval | None
-    """Of the shift, in the metric's unit; None where so few trials allow none."""
+    """Interval of the shift, in the metric's unit; None where so few trials allow none."""
     p: float | None
     adjusted_p: float | None = None
     """After Benjamini–Hochberg over everything that was asked for."""
@@ -51,7 +51,7 @@ class Change:
 
     @property
     def interval_pct(self) -> Interval | None:
-        """The same of the interval."""
+        """Return the interval of the change in per cent."""
         factor = self._to_pct
         return None if factor is None or self.interval is None else self.interval.scaled(factor)
 
@@ -64,7 +64,7 @@ class Change:
 def change(
     cell: tuple[str, str, str], old: ArmResult, new: ArmResult, metric: Metric, alpha: float, *, paired: bool
 ) -> Change:
-    """Of one cell (workload, path, arm); the outcome is left for `decided`."""
+    """Return the change of one cell (workload, path, arm); its outcome is left for `decided`."""
     before, after = values_of(old.trials, metric), values_of(new.trials, metric)
     if paired:
         blocks = sorted({trial.block for trial in old.trials} & {trial.block for trial in new.trials})

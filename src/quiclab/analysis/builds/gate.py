@@ -29,7 +29,7 @@ _UNITS = ("ms", "us", "s", "bytes", "bit_per_s", "pct")
 
 
 class Verdict(enum.StrEnum):
-    """Of one cell against one bound."""
+    """Verdict on one cell by one bound."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -152,7 +152,7 @@ def _text(interval: Interval, bound: Bound, metric: Metric) -> str:
 
 
 def exit_verdict(judgements: Collection[Judgement]) -> Verdict:
-    """Of the whole gate: failed by any cell, and not judged where no cell could be."""
+    """Return the verdict of the whole gate: failed by any cell, and not judged where no cell could be."""
     verdicts = {each.verdict for each in judgements}
     if Verdict.FAILED in verdicts:
         return Verdict.FAILED

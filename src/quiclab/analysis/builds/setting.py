@@ -49,7 +49,7 @@ class Difference:
 def differences(
     old: Study, new: Study, under_test: AbstractSet[str], accepted: Collection[str] = ()
 ) -> tuple[Difference, ...]:
-    """All of them, the machine's first. Workloads, paths and arms that only one study has are no difference.
+    """Return all differences, the machine's first. Workloads, paths and arms that only one study has are no difference.
 
     Expected is another build of one program of the arms under test; those that are accepted by key do not count as it.
     """

@@ -122,7 +122,7 @@ def _pairing(old: Study, new: Study, paired: bool) -> str:
 
 
 def _results(study: Study, metric: Metric, alpha: float) -> tuple[dict[Place, ArmResult], float | None]:
-    """Of every arm that ran in a main cell, and how far the intervals of the A/A cells reach, in per cent."""
+    """Return the results of every arm of the main cells, and how far the A/A cells' intervals reach, in per cent."""
     results: dict[Place, ArmResult] = {}
     reach: float | None = None
     for place, baseline, arms in measured_cells(study, metric):

@@ -26,11 +26,11 @@ class Number:
     obstacle: str = ""
     """Why there can be no such number, in a sentence."""
     advantage: bool = False
-    """Of two arms: the second one's, in per cent of the first one's."""
+    """Whether it is the second arm's difference from the first, in per cent of the first one's number."""
 
 
 def number_of(arms: Sequence[ArmResult], metric: Metric, statistic: str, alpha: float) -> Number:
-    """Of one or two arms; `statistic` is what the paper made of its runs, "mean" or "median"."""
+    """Return our number for one or two arms; `statistic` is what the paper made of its runs, "mean" or "median"."""
     if len(arms) == 1:
         return _of_one(arms[0], metric, statistic, alpha)
     first, second = arms
@@ -53,7 +53,7 @@ def _of_one(arm: ArmResult, metric: Metric, statistic: str, alpha: float) -> Num
 
 
 def _of_means(first: ArmResult, second: ArmResult, metric: Metric, alpha: float) -> Number:
-    """Of the means, in per cent of the first one's: positive where the second is better."""
+    """Return the difference of the means, in per cent of the first one's: positive where the second is better."""
     ratio = statistics.ratio_of_means(*values_within_pairs(first, second, metric), 1 - alpha)
     if ratio is None:
         return Number(None, None, "%", int(differences_within_pairs(first, second, metric).size), advantage=True)
@@ -64,6 +64,6 @@ def _of_means(first: ArmResult, second: ArmResult, metric: Metric, alpha: float)
 
 
 def _of_pairs(first: ArmResult, second: ArmResult, metric: Metric, alpha: float) -> Number:
-    """Of the typical pair, in per cent of the first one's median."""
+    """Return the difference in the typical pair, in per cent of the first one's median."""
     found = compare(("", "main", "", ""), first, second, metric, alpha)
     return Number(found.shift_pct, found.interval_pct, "%", found.pairs, advantage=True)

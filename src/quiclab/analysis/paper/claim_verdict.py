@@ -55,7 +55,10 @@ def counted(verdict: Verdict, count: int) -> str:
 
 
 def of_direction(expected: str, found: Comparison, lower_is_better: bool) -> tuple[Verdict, str]:
-    """Of one cell: `expected` is of the other arm beside the baseline. With a reason where it does not agree."""
+    """Return the verdict on a direction in one cell, with the reason where it does not agree.
+
+    `expected` is what the paper says of the other arm beside the baseline.
+    """
     if found.outcome is Outcome.NOT_MEASURED:
         return Verdict.NOT_TESTABLE, found.why
     if found.outcome is Outcome.UNDECIDED:
@@ -84,7 +87,7 @@ def _within_margin(found: Comparison) -> bool:
 
 
 def of_number(expected: Expected, ours: Number) -> tuple[Verdict, str]:
-    """Of one cell: whether our interval meets what the paper prints."""
+    """Return the verdict on a number in one cell: whether our interval meets what the paper prints."""
     if ours.obstacle:
         return Verdict.NOT_TESTABLE, ours.obstacle
     factor = 1.0 if expected.unit == ours.unit else _IN_UNIT.get((expected.unit, ours.unit))
@@ -106,7 +109,7 @@ def of_number(expected: Expected, ours: Number) -> tuple[Verdict, str]:
 
 
 def of_cells(cells: Sequence[Verdict]) -> Verdict:
-    """Of a whole claim: cells that cannot be tested are counted beside it, they do not decide."""
+    """Return the verdict on a whole claim: cells that cannot be tested are counted beside it, they do not decide."""
     tested = {verdict for verdict in cells if verdict is not Verdict.NOT_TESTABLE}
     if not tested:
         return Verdict.NOT_TESTABLE

@@ -33,7 +33,7 @@ class Finding:
     why: str
     """A sentence where it does not agree."""
     ours: float | None = None
-    """Of a direction: the change of the second arm beside the first. Of a number: the same quantity."""
+    """Our number for the quantity of the paper; for a direction, the change of the second arm beside the first."""
     interval: Interval | None = None
     unit: str = ""
     n: int = 0
@@ -157,7 +157,7 @@ def _direction(
 
 
 def _of_nothing(found: Comparison, better: float, alpha: float) -> Comparison:
-    """Of a median of 0 there is no percentage to tell the direction by, but the differences do."""
+    """Return the comparison decided by its differences, where a median of 0 allows no percentage."""
     p = found.adjusted_p if found.adjusted_p is not None else found.p
     significant = p is not None and p <= alpha and statistics.smallest_p(found.pairs) <= alpha
     if found.outcome is not Outcome.UNDECIDED or not significant or math.isnan(better) or better == 0:

@@ -30,12 +30,12 @@ class PaperSection:
     rules: tuple[str, ...]
     claims: TextTable
     cells: TextTable
-    """The same cell by cell; without rows where every claim has one cell at most."""
+    """The claims cell by cell; without rows where every claim has one cell at most."""
     data: pl.DataFrame
 
 
 def paper_section(study: Study, analysis: StudyAnalysis) -> PaperSection | None:
-    """None where the study follows no paper."""
+    """Return what the page says about the study's paper; None where it follows none."""
     paper = read_paper(study.directory)
     if paper is None:
         return None

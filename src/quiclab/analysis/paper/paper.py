@@ -20,7 +20,7 @@ class Expected:
     text: str
     """As it prints it."""
     direction: str
-    """Of the second arm's metric beside the first's: "lower", "higher", "same"; empty where it is a number."""
+    """The second arm's metric beside the first's: "lower", "higher", "same"; empty where it is a number."""
     low: float
     """All numbers from here …"""
     high: float
@@ -58,7 +58,7 @@ class Paper:
 
 
 def read_paper(study_dir: Path) -> Paper | None:
-    """None where the study follows no paper; without claims, and with a caution, where the file cannot be used."""
+    """Return the study's paper, without claims but with a caution where its file is unusable; None without a paper."""
     path = study_dir / "paper.json"
     if not path.exists():
         return None

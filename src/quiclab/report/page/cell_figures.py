@@ -23,7 +23,7 @@ class CellFigures:
 
 
 def cell_figures(analysis: StudyAnalysis, trials: pl.DataFrame, selectable: Sequence[str]) -> list[CellFigures]:
-    """A click on a mark opens its place in the pair selector, whose cells are `selectable`."""
+    """Return the drawings of every main cell; a click on a mark opens its place among the `selectable` cells."""
     found = []
     for cell_id in dict.fromkeys(comparison.cell_id for comparison in analysis.comparisons):
         cell = trials.filter((pl.col("cell_id") == cell_id) & (pl.col("kind") == "main"))

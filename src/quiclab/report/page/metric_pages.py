@@ -25,6 +25,6 @@ def metrics_of_pages(study: Study, asked: str | None = None) -> list[str]:
 
 
 def comparable(study: Study) -> list[str]:
-    """Metrics that some trial has a value of, and of which one side is the better."""
+    """Return the metrics that have a better side and a value in some trial."""
     known = study.metrics.filter(pl.col("value").is_finite() & (pl.col("better") != "none"))
     return known["name"].unique(maintain_order=True).to_list()

@@ -43,18 +43,18 @@ class AskedOfPair(Asked):
     pair: Pair | None = None
 
     def chosen(self) -> Chosen:
-        """Its verified trials: those of others have no tables."""
+        """Return the verified trials of the pair: others have no tables."""
         assert self.pair is not None
         trials = {trial.arm: trial.trial_id for trial in self.pair.trials if trial.status == "verified"}
         return Chosen(self.pair.cell, f"{self.pair.cell_title} ({self.pair.title})", trials)
 
     def trials_by_arm(self) -> dict[str, list[str]]:
-        """Those alone, also where they are the median trials of a cell."""
+        """Return the trials of the pair alone, also where they are the median trials of a cell."""
         return {arm: [trial] for arm, trial in self.chosen().trials.items()}
 
 
 class _ReadOnce(OpenedStudy):
-    """A study whose tables of single trials are read once, however many figures of a pair ask for them."""
+    """A study that reads the tables of single trials once, however many figures of a pair ask for them."""
 
     def __init__(self, study: OpenedStudy) -> None:
         vars(self).update(vars(study))  # its files are listed already

@@ -30,11 +30,11 @@ class Shown:
     trial_id: str
     block: int
     status: str
-    """Of its last attempt."""
+    """Status of its last attempt."""
     reason: str
     value: float | None
     folders: tuple[str, ...]
-    """Of its attempts, the last one first, relative to the study."""
+    """Folders of its attempts, the last one first, relative to the study."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Cell:
     cell_id: str
     title: str
     difference: str
-    """Of every other arm, a text each."""
+    """Difference of every other arm, a text each."""
     pairs: tuple[Pair, ...]
 
     def neighbours(self, pair: Pair) -> tuple[Pair | None, Pair | None]:

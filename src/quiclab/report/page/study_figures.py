@@ -39,7 +39,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Section:
-    """One question with its drawings, whose data are the file `NAME.csv`."""
+    """One question with its drawings; their data are the file `NAME.csv`."""
 
     name: str
     question: str
@@ -53,9 +53,12 @@ def study_figures(study: Study, analysis: StudyAnalysis) -> list[Section]:
 
     The data of each are written beside the report.
     """
+    try:
+        asked = Asked(OpenedStudy(study.directory), analysis)
+    except QuiclabError:  # no table of trials: the page says so elsewhere
+        return []
     found: list[Section] = []
     folder = study.directory / analysis.page / "data"
-    asked = Asked(OpenedStudy(study.directory), analysis)
     for figure in figures.FIGURES:
         if figure.where not in _PLACED:
             continue
@@ -113,7 +116,7 @@ class _AskedOfEveryCell(Asked):
 
 
 def _by_cell(figure: Figure, asked: Asked) -> Placed:
-    """Return a drawing for each cell of which the figure has something to show."""
+    """Return a drawing for each cell that the figure has something to show about."""
     every = _AskedOfEveryCell(asked.study, asked.analysis)
     data = figure.gather(every)
     return data, list(_each_cell(figure, every, data))

@@ -27,7 +27,7 @@ _STATUSES = ("verified", "failed", "unproven", "void", DAMAGED)
 
 
 def trust_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
-    """All of them, in the order of the page."""
+    """Return the tables of the section, in the order of the page."""
     return [
         _controls(analysis),
         _counts(study),

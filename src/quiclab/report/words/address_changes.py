@@ -15,7 +15,7 @@ from quiclab.text_table import TextTable
 
 
 def address_change_tables(study: Study) -> list[TextTable]:
-    """One row for each arm and workload whose address changed; no table where every address was stable."""
+    """Return one row for each arm and workload with a change of address; no table where every address was stable."""
     if not any(item.get("address_change") for item in study.items("workloads")):
         return []
     counts: dict[tuple[str, str], Counter[str]] = {}

@@ -15,7 +15,7 @@ _WITHOUT = ((Outcome.UNDECIDED, "undecided"), (Outcome.NOT_MEASURED, "not measur
 
 @dataclass(frozen=True)
 class Answer:
-    """What holds of one row of the map, or of several of which the same holds."""
+    """An answer for one row of the map, or for several rows that have it in common."""
 
     place: str
     """`1 % loss`; `1 % loss; 2 % loss`; `every network`."""

@@ -134,7 +134,7 @@ def _whys(found: StudiesCompared) -> list[str]:
 
 
 def _surroundings(found: StudiesCompared) -> list[str]:
-    """Arms of which nothing was meant to change tell what else did."""
+    """Return a line for each arm that was not meant to change: whether something else did."""
     lines = []
     for arm in dict.fromkeys(each.arm for each in found.controls):
         cells = [each for each in found.controls if each.arm == arm and each.metric == found.metrics[0]]

@@ -55,7 +55,7 @@ def _xml(text: str) -> str:
 
 
 def markdown(found: StudiesCompared, judgements: Sequence[Judgement]) -> str:
-    """The same as the terminal shows: the gate first, then a table for each metric."""
+    """Return what the terminal shows as Markdown: the gate first, then a table for each metric."""
     lines = ["## quiclab compare", ""]
     lines += _items(gate_lines(found, judgements))
     lines += _items(opening(found))

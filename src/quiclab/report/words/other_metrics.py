@@ -72,7 +72,7 @@ def metric_medians(study: Study, analysis: StudyAnalysis) -> pl.DataFrame:
 
 
 def other_metrics(data: pl.DataFrame) -> TextTable:
-    """The same as text: one row per cell and arm, a column per metric."""
+    """Return `metric_medians` as text: one row per cell and arm, a column per metric."""
     metrics = data["metric"].unique(maintain_order=True).to_list()
     rows = []
     for (_, place, arm), group in data.group_by("cell_id", "cell_title", "arm", maintain_order=True):

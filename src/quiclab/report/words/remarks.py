@@ -19,7 +19,10 @@ from quiclab.text_table import TextTable
 
 
 def remark_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
-    """None where nobody said anything; a file that cannot be read is told, for the answer does not hang on it."""
+    """Return the remarks and the results without the excluded trials; no table where there are no remarks.
+
+    A file that cannot be read is told: the answer does not hang on it.
+    """
     try:
         remarks = read_remarks(study.directory)
     except DecodeError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who got how much of the link, in words: one line for each cell with a competition and each arm that was measured."""
+"""Shares of the link as text: one line for each cell with a competition and each arm that was measured."""
 
 from __future__ import annotations
 

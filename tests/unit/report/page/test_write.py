@@ -50,6 +50,15 @@ def test_the_data_lie_beside_the_page(tmp_path: Path) -> None:
     assert pl.read_parquet(data / "bytes_acknowledged.parquet")["trial_id"].n_unique() == 18
 
 
+def test_the_same_study_has_the_same_report(tmp_path: Path) -> None:
+    """Bit for bit, whatever the order in which its tables are joined."""
+    shape = replace(SMALL, paths=("loss", "far"), blocks=4, aa_blocks=0)
+    once = write_report(write_study(tmp_path, shape))
+    kept = {file: file.read_bytes() for file in (once, *once.with_suffix("").rglob("*")) if file.is_file()}
+    write_report(tmp_path)
+    assert [file for file, content in kept.items() if file.read_bytes() != content] == []
+
+
 def test_names_reasons_and_specs_are_escaped(tmp_path: Path) -> None:
     """Markup from a spec or a log is shown as text wherever it occurs."""
     shape = replace(SMALL, workloads=(NASTY,), paths=(NASTY,), failures=frozenset({(f"{NASTY}/{NASTY}", "h2", 1)}))
