@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 from quiclab import figures
+from quiclab.analysis.analyse import analyse_study
+from quiclab.figures import FIGURES, Asked, Figure, Where
 from quiclab.opened import open_study
-from quiclab.report.analyse import analyse_study
-from quiclab.report.gather import OF_TRIALS, Asked, gather
-from quiclab.report.packing import packed
+from quiclab.report.page.packing import packed
 
 OF_STUDY = ("differences", "factor", "cumulative", "first_loss", "path", "cost")
 """Figures that read every trial of a study, or of a cell."""
@@ -20,27 +20,26 @@ def of_pair(study: Path) -> list[float]:
     """Seconds of each figure of a pair that the study has something for, the analysis in hand as in a report."""
     analysis = analyse_study(study)
     asked = Asked(open_study(study), analysis, analysis.comparisons[0].cell_id)
-    taken = [_drawn(name, asked) for name in sorted(OF_TRIALS)]
+    taken = [_drawn(figure, asked) for figure in FIGURES if figure.where is Where.PAIR]
     return [seconds for seconds in taken if seconds is not None]
 
 
 def of_study(study: Path) -> dict[str, float]:
     """Figure of a whole study → seconds, its analysis included. Raises ValueError where the study lacks its data."""
     taken = {}
-    for name in OF_STUDY:
+    for figure in (each for each in FIGURES if each.name in OF_STUDY):
         begin = time.perf_counter()
         asked = Asked(open_study(study), analyse_study(study), factor="size")
-        if _drawn(name, asked) is None:
-            raise ValueError(f"the study has nothing for {name}")
-        taken[name] = time.perf_counter() - begin
+        if _drawn(figure, asked) is None:
+            raise ValueError(f"the study has nothing for {figure.name}")
+        taken[figure.name] = time.perf_counter() - begin
     return taken
 
 
-def _drawn(name: str, asked: Asked) -> float | None:
+def _drawn(figure: Figure, asked: Asked) -> float | None:
     """Seconds; None where the study has nothing for it."""
-    (figure,) = (each for each in figures.FIGURES if each.name == name)
     begin = time.perf_counter()
-    data = gather(name, asked)
+    data = figure.gather(asked)
     if not data.height:
         return None
     packed(figures.spec(figure.draw(data)))

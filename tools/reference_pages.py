@@ -7,9 +7,8 @@ from quiclab.cli.paths import toml
 from quiclab.endpoints import ENDPOINTS
 from quiclab.endpoints._api import Endpoint
 from quiclab.endpoints.ecn import Ecn, ecn_of
-from quiclab.figures import FIGURES
+from quiclab.figures import FIGURES, Figure, Where
 from quiclab.metrics import METRICS
-from quiclab.report.gather import OF_TRIALS
 from quiclab.spec.model import Program, Tcp
 from quiclab.spec.profiles import profiles
 from quiclab.tables import OF_STUDY, TABLES
@@ -107,7 +106,7 @@ def figures_page() -> str:
         _NOTE,
     ]
     rows = ["| figure | question | where | its data |", "|---|---|---|---|"]
-    rows += [f"| `{figure.name}` | {_cell(figure.question)} | {_place(figure.name)} |" for figure in FIGURES]
+    rows += [f"| `{figure.name}` | {_cell(figure.question)} | {_place(figure)} |" for figure in FIGURES]
     return "\n".join(head + rows) + "\n"
 
 
@@ -122,11 +121,11 @@ _OWN_PLACES = {
 }
 
 
-def _place(name: str) -> str:
+def _place(figure: Figure) -> str:
     """Where a figure stands, and what holds its data."""
-    if name in OF_TRIALS and name not in _OWN_PLACES:
+    if figure.where is Where.PAIR and figure.name not in _OWN_PLACES:
         return "pairs | by command"
-    return _OWN_PLACES.get(name, f"report, where there is something for it | `{name}.csv`")
+    return _OWN_PLACES.get(figure.name, f"report, where there is something for it | `{figure.name}.csv`")
 
 
 def _cell(text: str) -> str:

@@ -14,10 +14,11 @@ from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened, started
 from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
 
+from quiclab.analysis.analyse import analyse_study
+from quiclab.figures import Asked
+from quiclab.figures.queue_length import QueueLength
 from quiclab.opened import open_study
 from quiclab.report import write_report
-from quiclab.report.analyse import analyse_study
-from quiclab.report.gather import Asked, gather
 
 pytestmark = needs_chromium
 
@@ -96,7 +97,7 @@ def test_a_pair_fits_the_screen(browser: Any, study: Path, size: tuple[int, int]
 
 def test_a_long_curve_shows_its_extremes_and_zooming_shows_all_of_it(browser: Any, study: Path) -> None:
     """Few points are drawn, the least and the greatest among them, and the page says so; a zoom draws every point."""
-    points = gather("queue", Asked(open_study(study), analyse_study(study), "1 MB/loss", block=1))
+    points = QueueLength().gather(Asked(open_study(study), analyse_study(study), "1 MB/loss", block=1))
     first = points.filter(arm=points["arm"][0])
     with opened(browser, page_of(study, "block-1"), DESKTOP, "light", script_of(study)) as page:
         drawn = page.evaluate(SHOWN, "queue")

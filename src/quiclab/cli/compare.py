@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from quiclab.errors import DecodeError, ExitCode, SpecError
 
 if TYPE_CHECKING:
-    from quiclab.report.setting import Difference
-    from quiclab.report.study import Study
+    from quiclab.analysis.builds.setting import Difference
+    from quiclab.analysis.study import Study
 
 _DESCRIPTION = """\
 Compare two studies of one spec that were run with two builds: every arm in every cell, NEW against OLD. Blocks pair up
@@ -67,12 +67,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for a wrong bound, metric or arm and for studies not run alike, DecodeError for no study."""
     from rich.console import Console
 
-    from quiclab.report.analyse import usual_metric
-    from quiclab.report.change_text import render_change
-    from quiclab.report.gate import Verdict, exit_verdict, find_metric, judge, limit_of, parse_bound
-    from quiclab.report.gate_files import junit_xml, markdown
-    from quiclab.report.setting import differences, groups
-    from quiclab.report.two_studies import compare_studies
+    from quiclab.analysis.analyse import usual_metric
+    from quiclab.analysis.builds.gate import Verdict, exit_verdict, find_metric, judge, limit_of, parse_bound
+    from quiclab.analysis.builds.setting import differences, groups
+    from quiclab.analysis.builds.two_studies import compare_studies
+    from quiclab.report.words.change_text import render_change
+    from quiclab.report.words.gate_files import junit_xml, markdown
     from quiclab.store.layout import write_atomically
 
     bounds = [parse_bound(text) for text in arguments.fail_if]
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _studies(old: Path, new: Path) -> tuple[Study, Study]:
-    from quiclab.report.study import read_study
+    from quiclab.analysis.study import read_study
 
     if old.resolve() == new.resolve():
         raise SpecError(f"{old} and {new} are the same study", "give the study of the build before and the one after")

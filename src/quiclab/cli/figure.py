@@ -64,7 +64,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for what the study lacks, DecodeError for a folder that is none, HostError for pictures."""
-    from quiclab.figures import FIGURES
+    from quiclab.figures import FIGURES, Asked, Window
 
     if arguments.list:
         width = max(len(figure.name) for figure in FIGURES)
@@ -84,26 +84,28 @@ def run(arguments: argparse.Namespace) -> int:
         raise SpecError(
             f"{out} says not as what: its name ends in {out.suffix or 'nothing'}", f"use {', '.join(_ENDINGS)}"
         )
+    from quiclab.analysis.analyse import analyse_study
     from quiclab.opened import open_study
-    from quiclab.report.alone import write_figure
-    from quiclab.report.analyse import analyse_study
-    from quiclab.report.gather import Asked, gather
-    from quiclab.report.sequence import Window
+    from quiclab.report.page.alone import write_figure
 
+    figure = names[arguments.name]
     study = open_study(arguments.study)
     block, *more = arguments.block or [None]
+    if more and not figure.overlaid:
+        able = ", ".join(sorted(each.name for each in FIGURES if each.overlaid))
+        raise SpecError(f"{figure.name} shows one block at a time", f"several blocks go into {able}")
     window = Window(arguments.packets, arguments.from_ms, arguments.until_ms)
     asked = Asked(
         study, analyse_study(study.directory, arguments.metric), arguments.cell, block, arguments.other,
         arguments.factor, tuple(more), window, arguments.shape,
     )  # fmt: skip
-    data = gather(arguments.name, asked)
+    data = figure.gather(asked)
     if not data.height:
-        wanted = ", ".join(names[arguments.name].tables)
+        wanted = ", ".join(figure.tables)
         raise SpecError(f"this study has nothing that the figure could show: it needs {wanted}")
     with disk_errors(out.parent):
         if out.suffix != ".csv":
-            write_figure(names[arguments.name], data, out)
+            write_figure(figure, data, out)
         data.write_csv(out.with_suffix(".csv"))
     print(out if out.suffix == ".csv" else f"{out} and its data, {out.with_suffix('.csv')}")
     return ExitCode.OK

@@ -46,8 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _known(name: str) -> str:
     """The metric that is meant, before a long work. Raises SpecError."""
+    from quiclab.analysis.builds.gate import find_metric
     from quiclab.metrics import METRICS
-    from quiclab.report.gate import find_metric
 
     described = [metric.name for metric in METRICS if metric.better == "none"]
     if name in described:

@@ -74,9 +74,9 @@ def look(study_dir: StudyDir, study: Study, goal: Goal) -> bool:
 def _look(study_dir: StudyDir, study: Study, goal: Goal) -> int:
     from rich.console import Console
 
+    from quiclab.analysis.sequential import OPEN, state
     from quiclab.cli.analyse import make_tables
     from quiclab.report import analyse_study
-    from quiclab.report.sequential import OPEN, state
 
     console = Console()
     document = _read(study_dir)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures people explore: one a file, each with the question it answers and the columns it needs."""
+"""Figures people explore: each a module with its question, the data that answer it, and their drawing."""
 
-from quiclab.figures._api import Figure
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked, Window
 from quiclab.figures._canvas import spec
+from quiclab.figures._chosen import Chosen
 from quiclab.figures._registry import FIGURES
 from quiclab.figures._style import THEMES, css_variables
 from quiclab.figures.bytes_acknowledged import BytesAcknowledged
@@ -14,11 +16,15 @@ __all__ = [
     "FIGURES",
     "SHAPES",
     "THEMES",
+    "Asked",
     "BytesAcknowledged",
+    "Chosen",
     "Cumulative",
     "DifferenceMap",
     "Distribution",
     "Figure",
+    "Where",
+    "Window",
     "css_variables",
     "spec",
 ]

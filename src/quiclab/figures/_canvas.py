@@ -64,12 +64,12 @@ def panels(titles: Sequence[str], *, across: int, gap_across: float, gap_down: f
 
 
 def axis_number(place: int) -> str:
-    """What the names of a panel's axes end with."""
+    """Number with which the names of a panel's axes end."""
     return "" if place == 0 else str(place + 1)
 
 
 def in_panel(place: int) -> dict[str, str]:
-    """Which axes a trace in a panel has."""
+    """Axes of a trace in a panel."""
     return {"xaxis": f"x{axis_number(place)}", "yaxis": f"y{axis_number(place)}"}
 
 
@@ -114,7 +114,7 @@ class Figure:
         self._axes("yaxis", properties)
 
     def to_plotly_json(self) -> dict[str, Any]:
-        """As plotly's own figures have it."""
+        """Return the figure as JSON in the form of plotly's own figures."""
         return {"data": self.data, "layout": self.layout}
 
     def _add(self, kind: str, properties: Mapping[str, Any]) -> None:

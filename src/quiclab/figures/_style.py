@@ -22,9 +22,9 @@ class ArmStyle:
     marker: str
     dash: str
     pattern: str
-    """Of bars; empty is a full bar."""
+    """Pattern of bars; empty is a full bar."""
     hatch: str
-    """Of the bars of the same arm in another state, such as through a proxy."""
+    """Pattern of the bars of the same arm in another state, such as through a proxy."""
 
 
 _COLOURS = ("#2b7bba", "#d55e00", "#009e73", "#cc79a7", "#8a3ffc", "#56b4e9")
@@ -99,7 +99,7 @@ def bar(style: ArmStyle, *, hatched: bool = False) -> dict[str, Any]:
 
 
 def pale(colour: str) -> str:
-    """The colour, let through by the paper: for what is the same thing in another state."""
+    """Colour that lets the paper through, for the same thing in another state."""
     red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
     return f"rgba({red}, {green}, {blue}, 0.35)"
 
@@ -108,7 +108,7 @@ STREAM_COLOURS = 2 * len(_COLOURS)
 
 
 def stream_colour(place: int) -> str:
-    """Of the streams of one arm, in the order of their first bytes: neighbours differ, and the colours come again."""
+    """Return the colour of a stream by its place among its arm's streams: neighbours differ, and colours come again."""
     colour = _COLOURS[place % len(_COLOURS)]
     return pale(colour) if place // len(_COLOURS) % 2 else colour
 
@@ -129,7 +129,7 @@ def text(value: object) -> str:
 
 
 def base_layout(height_px: int) -> dict[str, Any]:
-    """What all figures share. Labels and titles make their own room, so that a phone's width is enough."""
+    """Layout that all figures share. Labels and titles make their own room, so that a phone's width is enough."""
     return {
         "height": height_px,
         "margin": {"l": 8, "r": 12, "t": 8, "b": 14},

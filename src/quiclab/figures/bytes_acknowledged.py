@@ -3,26 +3,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import polars as pl
 
+from quiclab.analysis.study import BYTES_ACKNOWLEDGED
 from quiclab.figures import _canvas as go
 from quiclab.figures import _curves, _style
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
+from quiclab.opened import OpenedStudy
 
 
-class BytesAcknowledged:
+class BytesAcknowledged(Figure):
     """One curve per trial: where an arm gains and loses its time."""
 
     name = "bytes_acknowledged"
     question = "When in the transfer does one arm get ahead of the other?"
+    where = Where.PAIR
+    overlaid = True
     tables = ("tables/trials.parquet", "tables/bytes_acknowledged/*.parquet")
-    columns = {  # noqa: RUF012 - a constant of the class
+    columns: ClassVar = {
         "arm": "one curve each, the baseline first",
         "x_ms": "time of an ACK that the receiver sends, since the client's first packet, ms",
         "bytes": "distinct payload bytes of the bodies' sender acknowledged by then",
         "trial": "which of the arm's trials; several lie over each other",
     }
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """Return every ACK of each trial."""
+        return asked.over_blocks(_curves_of)
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per ACK, one trial per arm."""
@@ -48,3 +59,14 @@ class BytesAcknowledged:
         )
         figure.update_yaxes(title={"text": "bytes acknowledged"}, automargin=True, rangemode="tozero")
         return figure
+
+
+def _curves_of(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
+    parts = [pl.DataFrame(schema={"arm": pl.String, **BYTES_ACKNOWLEDGED})]
+    for arm, trial_id in trials.items():
+        curve = study.of_trial("bytes_acknowledged", trial_id)
+        if curve is not None:
+            parts.append(
+                curve.select(pl.lit(arm).alias("arm"), *(pl.col(n).cast(t) for n, t in BYTES_ACKNOWLEDGED.items()))
+            )
+    return pl.concat(parts)

@@ -10,16 +10,23 @@ import polars as pl
 
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
-from quiclab.figures.distribution import Distribution
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
+from quiclab.figures._trial_columns import TRIAL_COLUMNS
 
 
-class Cumulative:
+class Cumulative(Figure):
     """One step per trial and arm. Failed trials never arrive: their arm's curve ends below 100 %."""
 
     name = "cumulative"
     question = "What share of the trials of one cell is done by when, in the middle and in the tail?"
+    where = Where.PAGE
     tables = ("tables/trials.parquet", "metrics.parquet")
-    columns = Distribution.columns
+    columns = TRIAL_COLUMNS
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """Return every trial of the cell."""
+        return asked.trials_of_cell()
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per trial of one cell."""

@@ -3,21 +3,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
+from quiclab.analysis.rows import differences
+from quiclab.errors import SpecError
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
 
 
-class DifferenceMap:
+class DifferenceMap(Figure):
     """Which arm is better where, and by how much. Blank where the deciding test says nothing."""
 
     name = "differences"
     question = "Over which network and for which size is which arm faster, and by how much?"
+    where = Where.PAGE
     tables = ("tables/trials.parquet", "metrics.parquet")
-    columns = {  # noqa: RUF012 - a constant of the class
+    columns: ClassVar = {
         "path_title": "network, the rows from top to bottom",
         "workload_title": "size, the columns from left to right",
         "baseline_arm": "arm that the difference is relative to",
@@ -29,6 +34,15 @@ class DifferenceMap:
         "faster": "the word for better: 'faster' or 'better'",
         "alpha": "level of the deciding test after correction",
     }
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """Return the rows of one arm against the baseline: the arm that is asked for, else the first."""
+        rows = differences(asked.analysis).filter(kind="main")
+        arms = rows["other_arm"].unique(maintain_order=True).to_list() if rows.height else []
+        if asked.other is not None and asked.other not in arms:
+            told = f"there are {', '.join(arms) or 'none'}"
+            raise SpecError(f"no arm {asked.other!r} is compared with the baseline", told)
+        return rows.filter(other_arm=asked.other or arms[0]) if arms else rows
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per cell."""

@@ -11,6 +11,9 @@ import polars as pl
 
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
+from quiclab.figures._trial_columns import TRIAL_COLUMNS
 
 SHAPES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
@@ -21,24 +24,19 @@ SHAPES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 """What makes a trace the one or the other."""
 
 
-class Distribution:
+class Distribution(Figure):
     """A box, or a violin, and all points per arm; failed trials stand apart at the right."""
 
     name = "distributions"
     question = "How do the trials of one cell spread, and is the median a fair summary of them?"
+    where = Where.PAGE
     tables = ("tables/trials.parquet", "metrics.parquet")
-    columns = {  # noqa: RUF012 - a constant of the class
-        "cell_title": "network and size, the same in every row",
-        "arm": "rows of the figure; the first that occurs is the baseline",
-        "block": "block number: trials of one block met the same conditions",
-        "trial_id": "trial",
-        "status": "'verified' or 'failed'",
-        "value": "the metric; null where it failed or is unknown",
-        "metric_title": "what the metric is called",
-        "unit": "its unit",
-        "reason": "why it failed",
-    }
+    columns = TRIAL_COLUMNS
     """`shape` may stand beside these: 'box', the default, or 'violin'."""
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """Return every trial of the cell, with the shape that is asked for."""
+        return asked.trials_of_cell().with_columns(shape=pl.lit(asked.shape))
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per trial of one cell."""

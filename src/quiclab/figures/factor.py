@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
+from quiclab.analysis.factors import factor
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
 
 _PANEL_PX, _GAP_PX, _FOOT_PX, _LINE_PX, _ARM_PX = 210, 76, 64, 15, 9
 _TITLE, _NOTE = 22, 52
@@ -17,7 +20,7 @@ _TITLE, _NOTE = 22, 52
 _DECADE = 10.0
 
 
-class Factor:
+class Factor(Figure):
     """Medians with their intervals: a panel for each combination of what else varies, all with the same axes. An axis
     is logarithmic where it spans a decade."""
 
@@ -25,8 +28,9 @@ class Factor:
     question = (
         "How does the metric grow with one factor, such as size, rate, delay or loss, and where do the arms part?"
     )
+    where = Where.FACTOR
     tables = ("resolved.json", "tables/trials.parquet", "metrics.parquet")
-    columns = {  # noqa: RUF012 - a constant of the class
+    columns: ClassVar = {
         "panel": "what is held fixed: a panel each; empty where nothing else varies",
         "arm": "a line each, the baseline first",
         "x": "the factor",
@@ -38,6 +42,10 @@ class Factor:
         "unit": "its unit",
         "left_out": "cells that have no place on the axis, and why; the same in every row",
     }
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """Return the metric's median of every cell and arm along one factor. Raises SpecError where none is meant."""
+        return factor(asked.files, asked.analysis, asked.factor)
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per panel, arm and value of the factor."""
@@ -111,19 +119,19 @@ class Factor:
 
 
 def _wrapped(title: str, width: int) -> str:
-    """Broken after commas alone: `1 % loss` stays together."""
+    """Title broken after commas alone: `1 % loss` stays together."""
     parts = title.replace(" ", "\N{NO-BREAK SPACE}").replace(",\N{NO-BREAK SPACE}", ", ")
     return textwrap.fill(parts, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _gaps(data: pl.DataFrame) -> str:
-    """Marks that are not there, as no trial has a median."""
+    """Sentence on the marks that are missing for want of a median; empty where all are there."""
     gaps = data["median"].null_count()
     return f"no mark where half of the trials failed, or none was measured: {gaps} of {data.height}" if gaps else ""
 
 
 def _scale(values: pl.Series, decades: int) -> dict[str, Any]:
-    """Of fewer than `decades` each has three marks, else one."""
+    """Return the scale of an axis; a logarithmic one has three marks in each of fewer than `decades`, else one."""
     low, high = values.min(), values.max()
     if isinstance(low, float) and isinstance(high, float) and low > 0 and high / low >= _DECADE:
         return {"type": "log", "dtick": "D2" if high / low < _DECADE**decades else 1}

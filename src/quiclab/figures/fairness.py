@@ -3,24 +3,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
+from quiclab.metrics.competition import jain_index
 
 _PANEL_PX, _GAP_PX, _NAME_PX, _JAIN_PX = 170, 36, 22, 140
 _MEASURED = "measured"
 
+_SCHEMA = {
+    **dict.fromkeys(("arm", "flow"), pl.String),
+    "background": pl.Boolean,
+    **dict.fromkeys(("x_ms", "mbit_per_s", "jain"), pl.Float64),
+}
+_STEP_MS = 100.0
+_WINDOW = 10
+"""Steps that Jain's index looks back, as the metric `converge_ms` does: in one step there are few packets."""
 
-class Fairness:
+
+class Fairness(Figure):
     """A panel of throughputs per arm's trial, then Jain's index of all trials in one."""
 
     name = "fairness"
     question = "Who takes the link from whom, and do the flows come to share it evenly?"
+    where = Where.PAIR
     tables = ("tables/flow_throughput/*.parquet", "tables/flows/*.parquet")
-    columns = {  # noqa: RUF012 - a constant of the class
+    columns: ClassVar = {
         "arm": "the measured flow's: a panel each, the baseline first",
         "flow": "`measured`, or the label of another flow",
         "background": "whether it is background traffic, which Jain's index leaves out",
@@ -28,6 +41,24 @@ class Fairness:
         "mbit_per_s": "IP packets of the flow that arrived at the client's end in that step, Mbit/s",
         "jain": "Jain's index of the downloads over the second before; only on rows of `measured`, once all run",
     }
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """Throughput of every flow in steps of 100 ms; on the measured flow's rows Jain's index of all downloads."""
+        parts = [pl.DataFrame(schema=_SCHEMA)]
+        for arm, trial_id in asked.chosen().trials.items():
+            steps, flows = asked.study.of_trial("flow_throughput", trial_id), asked.study.of_trial("flows", trial_id)
+            if steps is None or flows is None or not steps.height:
+                continue
+            downloads = flows.filter(pl.col("background").is_null())
+            rows = steps.with_columns(
+                pl.lit(arm).alias("arm"),
+                (~pl.col("flow").is_in(downloads["flow"].to_list())).alias("background"),
+                pl.col("time_ms").alias("x_ms"),
+                (pl.col("bytes").cast(pl.Float64) * 8 / (_STEP_MS * 1e3)).alias("mbit_per_s"),
+            )
+            rows = rows.join(_index(steps, downloads), on=("flow", "time_ms"), how="left", maintain_order="left")
+            parts.append(rows.select(pl.col(name).cast(kind) for name, kind in _SCHEMA.items()))
+        return pl.concat(parts)
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per trial, flow and step."""
@@ -93,3 +124,20 @@ class Fairness:
             anchor=f"y{len(arms) + 1}",
         )  # fmt: skip
         return figure
+
+
+def _index(steps: pl.DataFrame, downloads: pl.DataFrame) -> pl.DataFrame:
+    """Jain's index over the second before, from a second after the last download began."""
+    schema = {"flow": pl.String, "time_ms": pl.Float64, "jain": pl.Float64}
+    last_ms = downloads["started_ms"].max()
+    if downloads.height < 2 or not isinstance(last_ms, float):
+        return pl.DataFrame(schema=schema)
+    whole = steps.filter(pl.col("flow").is_in(downloads["flow"].to_list()) & (pl.col("time_ms") - _STEP_MS >= last_ms))
+    by_flow = whole.sort("time_ms").group_by("flow", maintain_order=True).agg("time_ms", "bytes")
+    times: list[float] = by_flow["time_ms"][0].to_list() if by_flow.height else []
+    got: list[list[int]] = by_flow["bytes"].to_list()
+    rows = [
+        (_MEASURED, times[end - 1], jain_index([float(sum(each[end - _WINDOW : end])) for each in got]))
+        for end in range(_WINDOW, len(times) + 1)
+    ]
+    return pl.DataFrame(rows, schema=schema, orient="row")

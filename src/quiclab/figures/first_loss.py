@@ -3,21 +3,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
+
+_METRICS = (("offset_bytes", "first_retransmission_offset_bytes"), ("again_bytes", "retransmitted_bytes"))
 
 
-class FirstLoss:
+class FirstLoss(Figure):
     """One mark per trial; trials in which nothing was sent again stand apart at the left."""
 
     name = "first_loss"
     question = "Does an early loss cost more than a late one, and whom?"
+    where = Where.CELL
     tables = ("metrics.parquet",)
-    columns = {  # noqa: RUF012 - a constant of the class
+    columns: ClassVar = {
         "arm": "a colour each, the baseline first",
         "trial_id": "trial",
         "offset_bytes": "where the first data that was sent again stands in its stream; null where none was",
@@ -25,6 +30,25 @@ class FirstLoss:
         "metric_title": "what the metric is called",
         "unit": "its unit",
     }
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """Return the trials of the cell that have a value, with `offset_bytes`: null where nothing was sent again."""
+        trials = asked.trials_of_cell()
+        if "metrics" not in asked.study.tables:
+            return trials.clear().with_columns(offset_bytes=pl.lit(None, pl.Float64))
+        found = trials.filter(pl.col("value").is_not_null())
+        metrics = asked.study.metrics
+        for column, name in _METRICS:
+            known = metrics.filter(pl.col("name") == name).select(
+                "trial_id", pl.col("value").fill_nan(None).alias(column)
+            )
+            found = found.join(known, "trial_id", "left", maintain_order="left")
+        # A trial of which nothing tells what was sent again is not one in which nothing was.
+        return found.filter(pl.col("offset_bytes").is_not_null() | (pl.col("again_bytes") == 0)).drop("again_bytes")
+
+    def shown(self, asked: Asked, data: pl.DataFrame) -> bool:
+        """Return whether some trial sent data again."""
+        return data["offset_bytes"].null_count() < data.height
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per trial of one cell."""

@@ -3,25 +3,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
 
 _PANEL_PX, _GAP_PX, _NAME_PX = 190, 40, 22
 
+_TEXTS = ("path_title", "workload_title", "arm")
+_SCHEMA = {
+    **dict.fromkeys((*_TEXTS, "baseline_arm", "metric_title"), pl.String),
+    **dict.fromkeys(("beta_pct", "alpha"), pl.Float64),
+    "significant": pl.Boolean,
+}
 
-class Improvement:
+
+class Improvement(Figure):
     """A panel per network, a mark per site and arm; full where the deciding test sees a difference."""
 
     name = "improvement"
     question = (
         "On which sites does each stack improve on the baseline, by which part, and where does the network matter?"
     )
+    where = Where.STUDY
     tables = ("tables/trials.parquet", "metrics.parquet")
-    columns = {  # noqa: RUF012 - a constant of the class
+    columns: ClassVar = {
         "path_title": "network: a panel each",
         "workload_title": "site: the x axis",
         "baseline_arm": "the benchmark, at 0",
@@ -31,6 +41,28 @@ class Improvement:
         "metric_title": "what the metric is called",
         "alpha": "level of the deciding test after correction",
     }
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """β of every arm but the baseline, in every cell."""
+        rows = [
+            {
+                "path_title": asked.analysis.path_titles.get(c.path, c.path),
+                "workload_title": asked.analysis.workload_titles.get(c.workload, c.workload),
+                "arm": c.other.arm,
+                "baseline_arm": c.baseline.arm,
+                "beta_pct": c.difference_pct,
+                "significant": c.outcome.significant,
+                "metric_title": asked.analysis.metric.title,
+                "alpha": asked.analysis.alpha,
+            }
+            for c in asked.analysis.comparisons
+        ]
+        return pl.DataFrame(rows, schema=_SCHEMA)
+
+    def shown(self, asked: Asked, data: pl.DataFrame) -> bool:
+        """Return whether several sites were loaded: of other studies the map of differences tells the same."""
+        sites = asked.analysis.metric.name in ("plt_ms", "speed_index_ms") and len(asked.analysis.workloads) > 1
+        return bool(data.height) and sites
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per network, site and arm."""

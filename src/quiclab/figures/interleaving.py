@@ -1,27 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose bytes came first and whose last, over the bytes that had come (Yu and Benson 2021, Figures 16 and 17)."""
+"""Streams in the order of their bytes, over the bytes that had come (Yu and Benson 2021, Figures 16 and 17)."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
+from quiclab.figures._chunks import chunks
 
 _LINE_PX = 36
 _NAMED_FROM = 0.05
 """Share of all bytes from which a run has room for its stream's number."""
 
 
-class Interleaving:
+class Interleaving(Figure):
     """A row per arm: from left to right the bytes in the order in which they came, a colour for each stream."""
 
     name = "interleaving"
     question = "Whose bytes come first, and in how many turns?"
+    where = Where.PAIR
     tables = ("tables/http_frames/*.parquet", "tables/frames/*.parquet", "tables/link_packets/*.parquet")
-    columns = {  # noqa: RUF012 - a constant of the class
+    columns: ClassVar = {
         "arm": "a row each, the baseline first",
         "connection": "which of the trial's connections, by their first chunks",
         "stream_id": "stream of the response",
@@ -30,6 +34,29 @@ class Interleaving:
         "length_bytes": "bytes of this stream without any other's between; what QUIC sent again counts again",
         "x_ms": "when the first of them came, since the client's first packet, ms",
     }
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """Return the bytes of the bodies as runs of one stream each, placed by the bytes that had come before."""
+        stream = pl.struct("connection", "stream_id")
+        return (
+            chunks(asked.study, asked.chosen().trials)
+            .with_row_index()
+            .with_columns(
+                (pl.col("length_bytes").cum_sum() - pl.col("length_bytes")).over("arm").alias("from_bytes"),
+                pl.col("index").min().over("arm", "connection", "stream_id").alias("begun"),
+                stream.rle_id().over("arm").alias("run"),
+            )
+            .with_columns(pl.col("begun").rank("dense").over("arm").alias("place"))
+            .group_by("arm", "run", maintain_order=True)
+            .agg(
+                pl.col("connection", "stream_id").first(),
+                (pl.col("place").first() - 1).cast(pl.Int64),
+                pl.col("from_bytes").first(),
+                pl.col("length_bytes").sum(),
+                pl.col("x_ms").first(),
+            )
+            .drop("run")
+        )
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per run of one stream's bytes. Runs are thick lines, so that a page bears a million."""

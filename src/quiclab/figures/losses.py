@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import polars as pl
 
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
+from quiclab.figures._series import best_source, of_the_transfer, start_ns
+from quiclab.opened import OpenedStudy
 
 _LANES = (
     "link: lost", "link: queue full", "link: overtaken", "client: saw a gap", "client: came twice",
@@ -17,19 +22,39 @@ _LANES = (
 )  # fmt: skip
 """From the cause to what was made of it."""
 
+_SCHEMA = {"arm": pl.String, "lane": pl.String, "x_ms": pl.Float64, "told": pl.String}
+_ON_PURPOSE = ("loss_entry", "loss_exit", "listed", "outage", "blocked", "policed")
 
-class Losses:
+
+class Losses(Figure):
     """A lane per arm and kind of event, with its count; a mark for each event on the way towards the client."""
 
     name = "losses"
     question = "Which losses did the link cause, and which ones did client and sender only believe in?"
+    where = Where.PAIR
     tables = ("tables/link_packets/*.parquet", "tables/losses/*.parquet", "tables/acks/*.parquet")
-    columns = {  # noqa: RUF012 - a constant of the class
+    columns: ClassVar = {
         "arm": "a colour each, the baseline first",
         "lane": "what happened, and who says so; a lane without an event has one row without a time",
         "x_ms": "when, since the client's first packet, ms",
         "told": "what is known of the event",
     }
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """Return one row per event; a kind that could have been seen and did not occur has a row without a time."""
+        parts = [pl.DataFrame(schema=_SCHEMA)]
+        for arm, trial_id in asked.chosen().trials.items():
+            zero_ns = start_ns(asked.study, trial_id)
+            if zero_ns is None:
+                continue
+            for lane, events in _lanes(asked.study, trial_id, zero_ns):
+                rows = events.select(
+                    pl.lit(arm).alias("arm"), pl.lit(lane).alias("lane"),
+                    ((pl.col("time_ns") - zero_ns) / 1e6).alias("x_ms"), "told",
+                ).filter(pl.col("x_ms") >= 0)  # fmt: skip
+                nothing = pl.DataFrame([{"arm": arm, "lane": lane, "x_ms": None, "told": "none"}], schema=_SCHEMA)
+                parts.append(rows.cast(_SCHEMA) if rows.height else nothing)  # type: ignore[arg-type]
+        return pl.concat(parts)
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per event."""
@@ -62,3 +87,63 @@ class Losses:
             range=[len(order) - 0.5, -0.5], tickfont={"size": 11},
         )  # fmt: skip
         return figure
+
+
+def _lanes(study: OpenedStudy, trial_id: str, zero_ns: int) -> Iterator[tuple[str, pl.DataFrame]]:
+    log = study.of_trial("link_packets", trial_id)
+    if log is not None:
+        yield from _by_link(log.filter((pl.col("direction") == "down") & (pl.col("action") != "outside_model")))
+    acks = study.of_trial("acks", trial_id)
+    if acks is not None:
+        yield from _by_client(of_the_transfer(acks.filter(vantage="client", event="sent", direction="up"), zero_ns))
+    packets, declared = study.of_trial("packets", trial_id), study.of_trial("losses", trial_id)
+    if packets is not None and packets.height and declared is not None:
+        own = of_the_transfer(declared.filter(vantage="server", direction="down"), zero_ns)
+        yield from _by_sender(own)
+
+
+def _by_link(log: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    dropped = log.filter(pl.col("action") == "dropped").with_columns(
+        time_ns=pl.col("arrival_ns"),
+        told=pl.concat_str(pl.lit("packet "), pl.col("index").cast(pl.String), pl.lit(", "), pl.col("reason")),
+    )
+    asked = pl.col("reason").is_in(_ON_PURPOSE)
+    yield "link: lost", dropped.filter(asked)
+    yield "link: queue full", dropped.filter(~asked)
+    left = log.filter((pl.col("action") == "delivered") & ~pl.col("duplicate")).with_columns(
+        time_ns=pl.col("due_ns") + pl.col("lateness_ns").fill_null(0)
+    )
+    late = left.sort("time_ns").filter((pl.col("index") < pl.col("index").cum_max()).over("source"))
+    yield "link: overtaken", late.with_columns(told=pl.concat_str(pl.lit("packet "), pl.col("index").cast(pl.String)))
+
+
+def _by_client(acks: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """A gap is first told by an ACK that acknowledges more than what it follows on: a second range, or SACK."""
+    source = acks.group_by("source").agg(pl.len().alias("rows")).sort("rows", "source", descending=[True, False])
+    acks = acks.filter(pl.col("source") == source["source"][0]) if source.height else acks
+    space = pl.col("packet_type").replace({"0RTT": "1RTT"}).fill_null("")
+    ranges = acks.filter(pl.col("kind").is_in(["ack", "sack"])).with_columns(space=space).sort("time_ns")
+    # Of QUIC the highest range comes first and all ranges stand in one packet; each gap's upper end is new once.
+    many = pl.len().over("connection", "space", "packet_number", "time_ns") > 1
+    quic = ranges.filter((pl.col("kind") == "ack") & many).filter(
+        pl.col("first") > pl.col("first").min().over("connection", "space", "packet_number", "time_ns")
+    )
+    gaps = pl.concat([quic, ranges.filter(pl.col("kind") == "sack")]).sort("time_ns")
+    gaps = gaps.unique(["connection", "space", "first"], keep="first", maintain_order=True)
+    yield "client: saw a gap", gaps.with_columns(told=pl.concat_str(pl.lit("before "), pl.col("first").cast(pl.String)))
+    twice = acks.filter(pl.col("kind") == "dsack")
+    if "tcp" in set(acks["transport"]):
+        yield (
+            "client: came twice",
+            twice.with_columns(told=pl.concat_str(pl.lit("from "), pl.col("first").cast(pl.String))),
+        )
+
+
+def _by_sender(declared: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    source = best_source(declared)
+    own = declared.filter(pl.col("source") == source[0]) if source else declared
+    who = "sender, estimated" if source and source[1] else "sender"
+    parts = (pl.lit("packet "), pl.col("packet_number").cast(pl.String), pl.lit(", "), pl.col("rule").fill_null(""))
+    own = own.with_columns(told=pl.concat_str(parts))
+    yield f"{who}: held to be lost", own
+    yield f"{who}: wrongly so", own.filter(pl.col("spurious").fill_null(value=False))

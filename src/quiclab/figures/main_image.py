@@ -3,26 +3,52 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
+
+_SCHEMA = {
+    **dict.fromkeys(("cell_id", "cell_title", "arm"), pl.String),
+    "block": pl.Int64,
+    **dict.fromkeys(("start_ms", "end_ms"), pl.Float64),
+}
 
 
-class MainImage:
+class MainImage(Figure):
     """A line per trial from the request to the last byte; the medians of the arms above all."""
 
     name = "main_image"
     question = "When is the main image asked for, when is it there, and is that so in every pair?"
+    where = Where.CELL
     tables = ("tables/trials.parquet", "metrics.parquet")
-    columns = {  # noqa: RUF012 - a constant of the class
+    columns: ClassVar = {
         "arm": "a colour each, the baseline first",
         "block": "block number: trials of one block met the same conditions",
         "start_ms": "the request for the main image is sent, since navigation start, ms",
         "end_ms": "its last byte is there, since navigation start, ms",
     }
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """Return the request and the last byte of the main image in every trial of the cell."""
+        if "metrics" not in asked.study.tables:
+            return pl.DataFrame(schema=_SCHEMA)
+        names = {"main_image_start_ms": "start_ms", "main_image_end_ms": "end_ms"}
+        found = asked.trials_of_cell().select("cell_id", "cell_title", "arm", "block", "trial_id")
+        for metric, column in names.items():
+            values = asked.study.metrics.filter((pl.col("name") == metric) & pl.col("value").is_finite())
+            found = found.join(
+                values.select("trial_id", pl.col("value").alias(column)), on="trial_id", maintain_order="left"
+            )
+        return found.select(pl.col(name).cast(kind) for name, kind in _SCHEMA.items())
+
+    def shown(self, asked: Asked, data: pl.DataFrame) -> bool:
+        """Return whether some trial tells when its main image was asked for."""
+        return data["start_ms"].null_count() < data.height
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per trial of one cell."""

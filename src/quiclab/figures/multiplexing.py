@@ -3,27 +3,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
+from quiclab.figures._chunks import chunks
 
 
-class Multiplexing:
+class Multiplexing(Figure):
     """A band per arm and stream: a mark where a chunk of it came."""
 
     name = "multiplexing"
     question = "Do the responses come one after the other, or in turns?"
+    where = Where.PAIR
     tables = ("tables/http_frames/*.parquet", "tables/frames/*.parquet", "tables/link_packets/*.parquet")
-    columns = {  # noqa: RUF012 - a constant of the class
+    columns: ClassVar = {
         "arm": "a colour each, the baseline first",
         "connection": "which of the trial's connections, by their first chunks",
         "stream_id": "stream of the response",
         "x_ms": "when the chunk came, since the client's first packet, ms",
         "length_bytes": "its length",
     }
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """Return the chunks of the bodies as they came."""
+        return chunks(asked.study, asked.chosen().trials)
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per chunk."""

@@ -3,20 +3,31 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from quiclab.figures import _curves
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
+from quiclab.figures._series import of_sender
 
 
-class Pacing:
+class Pacing(Figure):
     """The sender's pacing rate and its estimate of bandwidth: from its log, else from samples of TCP_INFO."""
 
     name = "pacing"
     question = "At which rate does the sender pace, and which bandwidth does it believe in?"
+    where = Where.PAIR
+    overlaid = True
     tables = ("tables/transport_metrics/*.parquet", "tables/link_packets/*.parquet")
     columns = _curves.COLUMNS
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """Return the sender's pacing rate and its estimate of bandwidth, in Mbit/s."""
+        names = {"pacing_rate_bit_per_s": "pacing", "bandwidth_bit_per_s": "estimated bandwidth"}
+        return asked.over_blocks(partial(of_sender, names=names)).with_columns(pl.col("y") / 1e6)
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per point of a curve."""

@@ -3,29 +3,55 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
+from quiclab.opened import OpenedStudy
+
+_SCHEMA = {
+    **dict.fromkeys(("arm", "resource_type", "protocol"), pl.String),
+    **dict.fromkeys(("bytes", "requests"), pl.Int64),
+}
 
 
-class PageBytes:
+class PageBytes(Figure):
     """A bar per type and arm, divided by protocol."""
 
     name = "page_bytes"
     question = (
         "Which protocol brings which part of a page: are styles and scripts really loaded by the one that is asked?"
     )
+    where = Where.PAIR
     tables = ("tables/http_requests/*.parquet", "tables/page_events/*.parquet")
-    columns = {  # noqa: RUF012 - a constant of the class
+    columns: ClassVar = {
         "arm": "a bar each, the baseline first",
         "resource_type": "the browser's word: `Document`, `Script`, …",
         "protocol": "`HTTP/1.1`, `HTTP/2` or `HTTP/3`",
         "bytes": "body bytes of the responses",
         "requests": "how many responses",
     }
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """Return body bytes of the page's responses by the browser's word for the type and by protocol."""
+        parts = [pl.DataFrame(schema=_SCHEMA)]
+        for arm, trial_id in asked.chosen().trials.items():
+            rows = asked.study.of_trial("http_requests", trial_id)
+            began_ns = _navigation_ns(asked.study, trial_id)
+            if rows is None or began_ns is None:
+                continue
+            told = pl.col("resource_type").is_not_null() & pl.col("http_version").is_not_null()
+            bodies = rows.filter(told & (pl.col("time_ns") >= began_ns) & (pl.col("response_body_bytes") > 0))
+            summed = bodies.group_by("resource_type", pl.col("http_version").alias("protocol")).agg(
+                pl.col("response_body_bytes").sum().alias("bytes"), pl.len().alias("requests")
+            )
+            ordered = summed.with_columns(pl.lit(arm).alias("arm")).sort("resource_type", "protocol")
+            parts.append(ordered.select(pl.col(name).cast(kind) for name, kind in _SCHEMA.items()))
+        return pl.concat(parts)
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per arm, type and protocol."""
@@ -74,3 +100,12 @@ class PageBytes:
         figure.update_xaxes(title={"text": "bytes of bodies, KB"}, range=[0, most * 1.2], automargin=True)
         figure.update_yaxes(autorange="reversed", automargin=True, showgrid=False)
         return figure
+
+
+def _navigation_ns(study: OpenedStudy, trial_id: str) -> int | None:
+    """Instant at which the browser went to the page, after any page before it."""
+    events = study.of_trial("page_events", trial_id)
+    if events is None:
+        return None
+    last = events.filter(pl.col("name") == "navigationStart")["time_ns"].max()
+    return last if isinstance(last, int) else None

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
+from quiclab.figures._crossings import crossings
 
 _SPACES = {"Initial": 0, "Handshake": 1, "0-RTT": 3, "1-RTT": 2, "Retry": 4, "TCP": 0, "TCP data": 2}
 """Packet number space → place of its colour, dash and marker."""
@@ -22,7 +25,7 @@ _ROOM = {1: 0.7, 2: 1.05}
 _ENDS = {"client": 0.0, "server": 1.0}
 
 
-class Sequence:
+class Sequence(Figure):
     """A panel per arm: time runs down, the client stands at the left. An arrow per packet, a cross where it was lost.
 
     A full mark is the instant at which an end learns that a packet of its own arrived; an open one is an implicit
@@ -31,8 +34,9 @@ class Sequence:
 
     name = "sequence"
     question = "Which packet crosses which, what is a probe, and what acknowledges it: an ACK, or the next space?"
+    where = Where.PAIR
     tables = ("tables/packets/*.parquet", "tables/acks/*.parquet", "tables/frames/*.parquet", "tables/timers/*.parquet")
-    columns = {  # noqa: RUF012 - a constant of the class
+    columns: ClassVar = {
         "arm": "a panel each, the baseline first",
         "space": "packet number space, which colours and dashes tell",
         "number": "packet number, or TCP's sequence number",
@@ -45,6 +49,10 @@ class Sequence:
         "acknowledged_ms": "when its sender learnt that it had arrived, ms; null where it did not, or needed not",
         "implicit": "whether a packet of the next space said so, and no ACK",
     }
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """Return the packets of the window in the order in which they left."""
+        return crossings(asked.study, asked.chosen().trials, asked.window)
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per packet."""
@@ -142,7 +150,7 @@ _KINDS = ("", "ACK of ", "implicit ACK of ")
 
 
 def _events(packets: pl.DataFrame, until_ms: float) -> list[Event]:
-    """What one end sends, and what it learns of its packets in the first two spaces."""
+    """Events of one end: packets that it sends, and what it learns of those in the first two spaces."""
     events = [(row["sent_ms"], 0, _name(row), row["number"], row["probe"]) for row in packets.iter_rows(named=True)]
     early = packets.filter(pl.col("space").is_in(list(_SHORT)) & (pl.col("acknowledged_ms") <= until_ms))
     events += [
@@ -153,7 +161,7 @@ def _events(packets: pl.DataFrame, until_ms: float) -> list[Event]:
 
 
 def _name(packet: dict[str, Any]) -> str:
-    """Of QUIC its packet number space; of TCP `SYN`, `ACK`, `data`, …"""
+    """Return the packet number space of a QUIC packet, and `SYN`, `ACK`, `data` … for a TCP segment."""
     return str(packet["label"].rsplit(" ", 1)[0] if packet["space"].startswith("TCP") else packet["space"])
 
 

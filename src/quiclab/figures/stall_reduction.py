@@ -3,23 +3,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
+from quiclab.analysis.metric_values import by_cell_and_arm, mean
+from quiclab.analysis.study import Study
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
+
+_TEXTS = ("path_title", "workload_title", "arm")
+_SCHEMA = {
+    **dict.fromkeys((*_TEXTS, "benchmark_path"), pl.String),
+    **dict.fromkeys(("stalls", "benchmark_stalls", "gamma_pct"), pl.Float64),
+}
 
 
-class StallReduction:
+class StallReduction(Figure):
     """A bar per video, network and arm; a text where there is no γ, because the benchmark never stalled."""
 
     name = "stall_reduction"
     question = (
         "Which stack avoids how many of the stalls that the benchmark has on the same network without added loss?"
     )
+    where = Where.STUDY
     tables = ("resolved.json", "tables/trials.parquet", "metrics.parquet")
-    columns = {  # noqa: RUF012 - a constant of the class
+    columns: ClassVar = {
         "workload_title": "video",
         "path_title": "network",
         "arm": "a bar each, the baseline first",
@@ -28,6 +39,38 @@ class StallReduction:
         "benchmark_stalls": "mean stalls per trial of the baseline there",
         "gamma_pct": "γ = (benchmark_stalls − stalls) / benchmark_stalls × 100; null where it is 0 or unknown",
     }
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """γ of every arm in every cell with a video; 0 of the benchmark itself."""
+        analysis = asked.analysis
+        counts = {key: mean(values) for key, values in by_cell_and_arm(asked.files, "stalls").items()}
+        without = _without_loss(asked.files)
+        rows: list[dict[str, Any]] = []
+        for path in analysis.paths:
+            for workload in analysis.workloads:
+                here = [c for c in analysis.comparisons if (c.path, c.workload) == (path, workload)]
+                arms = [here[0].baseline.arm, *(c.other.arm for c in here)] if here else []
+                benchmark = without.get(path)
+                cell = next((c for c in analysis.comparisons if (c.path, c.workload) == (benchmark, workload)), None)
+                stalls = counts.get((cell.cell_id, cell.baseline.arm)) if cell else None
+                for arm in arms:
+                    own = counts.get((here[0].cell_id, arm))
+                    if own is None:
+                        continue
+                    rows.append(
+                        {
+                            "path_title": analysis.path_titles.get(path, path),
+                            "workload_title": analysis.workload_titles.get(workload, workload),
+                            "arm": arm,
+                            "stalls": own,
+                            "benchmark_path": None
+                            if benchmark is None
+                            else analysis.path_titles.get(benchmark, benchmark),
+                            "benchmark_stalls": stalls,
+                            "gamma_pct": 100 * (stalls - own) / stalls if stalls else None,
+                        }
+                    )
+        return pl.DataFrame(rows, schema=_SCHEMA)
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per video, network and arm."""
@@ -76,3 +119,24 @@ def _told(row: dict[str, Any]) -> str:
     if row["benchmark_stalls"] is None:
         return f"no γ: the benchmark was not measured ({row['stalls']:.3g} stalls)"
     return f"no γ: the benchmark never stalled ({row['stalls']:.3g} here)"
+
+
+def _without_loss(study: Study) -> dict[str, str]:
+    """Path → the path that is the same but for having no loss; itself where it has none."""
+    paths = study.items("paths")
+    clean = {_but_loss(path): str(path["name"]) for path in paths if not _loses(path)}
+    return {str(path["name"]): clean[_but_loss(path)] for path in paths if _but_loss(path) in clean}
+
+
+def _loses(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(inner is not None if key == "loss" else _loses(inner) for key, inner in value.items())
+    return isinstance(value, list) and any(_loses(inner) for inner in value)
+
+
+def _but_loss(value: Any) -> str:
+    """A path without its names and its loss, as a text to compare."""
+    if isinstance(value, dict):
+        kept = {key: _but_loss(inner) for key, inner in value.items() if key not in ("name", "title", "loss")}
+        return repr(sorted(kept.items()))
+    return repr([_but_loss(inner) for inner in value] if isinstance(value, list) else value)

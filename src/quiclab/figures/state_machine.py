@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
 from quiclab.figures import _canvas as go
-from quiclab.figures import _style
+from quiclab.figures import _states, _style
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
 
 _ORDER = (
     "init", "slow_start", "conservative_slow_start", "startup", "drain", "congestion_avoidance", "probe_bw",
@@ -24,14 +26,21 @@ _LABEL = 0.36
 _BEND = 0.055
 """The two ways between two states lie side by side."""
 
+_SCHEMA = {
+    **dict.fromkeys(("arm", "state", "next"), pl.String),
+    **dict.fromkeys(("share_pct", "probability_pct", "missed_ms"), pl.Float64),
+    **dict.fromkeys(("visits", "trials"), pl.Int64),
+}
 
-class StateMachine:
+
+class StateMachine(Figure):
     """A panel per arm. Each state's disc grows with its share of time; arrows carry the probability of what follows."""
 
     name = "state_machine"
     question = "How does each sender's congestion control move between its states, and where does it stay?"
+    where = Where.PAIR
     tables = ("tables/cc_states/*.parquet", "tables/tcp_info/*.parquet", "tables/transport_metrics/*.parquet")
-    columns = {  # noqa: RUF012 - a constant of the class
+    columns: ClassVar = {
         "arm": "a panel each, the baseline first",
         "state": "state of the congestion control",
         "share_pct": "share of the transfers' time in it, %",
@@ -41,6 +50,16 @@ class StateMachine:
         "trials": "how many trials this is of",
         "missed_ms": "interval of the samples: shorter states are missed; null where a log tells of every change",
     }
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """One row per arm, state and state that followed it; `next` is null where none did."""
+        rows: list[dict[str, object]] = []
+        for arm, told in _states.told_by_arm(asked).items():
+            follows = _states.follows(told)
+            for state, about in _states.about(told).items():
+                after: list[tuple[str | None, float | None]] = [*follows[state]] or [(None, None)]
+                rows += [{"arm": arm, **about, "next": name, "probability_pct": share} for name, share in after]
+        return pl.DataFrame(rows, schema=_SCHEMA)
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per arm, state and state that followed."""

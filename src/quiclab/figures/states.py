@@ -3,21 +3,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
 from quiclab.figures import _canvas as go
-from quiclab.figures import _style
+from quiclab.figures import _states, _style
+from quiclab.figures._api import Figure, Where
+from quiclab.figures._asked import Asked
+
+_SCHEMA = {
+    **dict.fromkeys(("arm", "state", "next"), pl.String),
+    "share_pct": pl.Float64,
+    "visits": pl.Int64,
+    "trials": pl.Int64,
+    "sampled": pl.Boolean,
+    "missed_ms": pl.Float64,
+}
 
 
-class States:
+class States(Figure):
     """Bars of the share of time per state and arm; hovering tells where the state leads to, with which probability."""
 
     name = "states"
     question = "In which states does each sender's congestion control spend its time, and what leads where?"
+    where = Where.PAIR
     tables = ("tables/cc_states/*.parquet", "tables/tcp_info/*.parquet", "tables/transport_metrics/*.parquet")
-    columns = {  # noqa: RUF012 - a constant of the class
+    columns: ClassVar = {
         "arm": "a colour each, the baseline first",
         "state": "state of the congestion control",
         "share_pct": "share of the transfers' time in that state, %",
@@ -27,6 +39,16 @@ class States:
         "sampled": "whether states shorter than the sampling interval were missed",
         "missed_ms": "that interval; null where a log tells of every change",
     }
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """Return one row per arm and state, up to each transfer's end."""
+        rows: list[dict[str, object]] = []
+        for arm, told in _states.told_by_arm(asked).items():
+            follows = _states.follows(told)
+            for state, about in _states.about(told).items():
+                after = ", ".join(f"{name} {share:.0f} %" for name, share in follows[state]) or "nothing"
+                rows.append({"arm": arm, **about, "next": after, "sampled": about["missed_ms"] is not None})
+        return pl.DataFrame(rows, schema=_SCHEMA)
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per arm and state."""

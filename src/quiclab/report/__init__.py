@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a study directory to an answer: the analysis, the terminal's table, one offline HTML page."""
 
-from quiclab.report.analyse import analyse_study
-from quiclab.report.claims_section import claims_lines
-from quiclab.report.metric_pages import metrics_of_pages
-from quiclab.report.model import StudyAnalysis
-from quiclab.report.remarks import remark_lines
-from quiclab.report.shares import shares
-from quiclab.report.study import read_study
-from quiclab.report.terminal import render
-from quiclab.report.write import write_report
+from quiclab.analysis.analyse import analyse_study
+from quiclab.analysis.model import StudyAnalysis
+from quiclab.analysis.paper.claims_section import claims_lines
+from quiclab.analysis.study import read_study
+from quiclab.report.page.metric_pages import metrics_of_pages
+from quiclab.report.page.write import write_report
+from quiclab.report.words.remarks import remark_lines
+from quiclab.report.words.shares import shares
+from quiclab.report.words.terminal import render
 
 __all__ = [
     "StudyAnalysis",

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every figure says what it answers, and colours have one place."""
+"""Every figure is registered and says what it answers; colours and the reading of files have one place each."""
 
 from __future__ import annotations
 
+import ast
+import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -20,13 +23,37 @@ def test_a_figure_names_its_question_its_tables_and_columns(figure: Figure) -> N
     assert all(figure.columns.values())
 
 
+def test_every_module_of_a_figure_is_registered() -> None:
+    """A file without an underscore is one figure, and each figure is one such file."""
+    modules = [inspect.getmodule(type(figure)) for figure in FIGURES]
+    assert sorted(Path(str(module and module.__file__)) for module in modules) == SOURCES
+
+
+def test_names_are_told_apart() -> None:
+    """A name is also a command's argument, a file and an anchor."""
+    names = [figure.name for figure in FIGURES]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
+def test_no_figure_imports_a_sibling(source: Path) -> None:
+    """Figures share modules with an underscore, and nothing else of this folder."""
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    shared = [
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("quiclab.figures")
+        for name in ([node.module] if node.module != "quiclab.figures" else [alias.name for alias in node.names])
+    ]
+    assert all(str(name).rpartition(".")[2].startswith("_") for name in shared)
+
+
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
 def test_no_figure_chooses_colours_or_reads_files(source: Path) -> None:
-    """Colours live in the style alone (a translucent grey apart), and data come as a table."""
+    """Colours live in the style alone (a translucent grey apart), and files are read by what is asked."""
     text = source.read_text(encoding="utf-8")
     assert '"#' not in text
-    assert "read_" not in text
-    assert "open(" not in text
+    assert not re.search(r"read_(parquet|csv|json|table|text|bytes|study)|open\(", text)
 
 
 def relative_luminance(colour: str) -> float:

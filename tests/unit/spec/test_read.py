@@ -9,9 +9,9 @@ import random
 import pytest
 from specs import SMALL, changed, only_problem, problems_of, study_of, with_path, written
 
+from quiclab.analysis.analyse import TITLES
 from quiclab.errors import ExitCode, SpecError
 from quiclab.metrics import METRICS
-from quiclab.report.analyse import TITLES
 from quiclab.spec.model import AaControl, Limits
 from quiclab.spec.read import COMPARABLE, read_study
 from quiclab.units import Bitrate, ByteCount, Duration

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Join a study's trials with their metrics and compare every cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import polars as pl
+
+from quiclab import statistics, wording
+from quiclab.analysis.compare import arm_result, compare, decide, decide_all
+from quiclab.analysis.damaged import damage_notes
+from quiclab.analysis.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
+from quiclab.analysis.probe_notes import probe_notes
+from quiclab.analysis.refusals import refusal_notes
+from quiclab.analysis.sequential import sequential_note, sequentially
+from quiclab.analysis.study import Study, read_study
+from quiclab.store.layout import BLOCK_VOID, DAMAGED
+
+TITLES = {
+    "ttlb_ms": "time to last byte",
+    "ttlb_client_ms": "time to last byte (client's own view)",
+    "to_last_packet_ms": "time to last packet",
+    "total_request_time_ms": "total request time",
+    "ttfb_ms": "time to first byte",
+    "setup_ms": "set-up time",
+    "upload_ms": "time to the last byte of the upload",
+    "slowest_object_ms": "time of the slowest object",
+    "median_object_ms": "time of the median object",
+    "fastest_object_ms": "time of the fastest object",
+    "goodput_bit_per_s": "goodput",
+    "retransmitted_bytes": "bytes retransmitted",
+    "address_change_gap_ms": "gap around the change of address",
+    "plt_ms": "page load time",
+    "speed_index_ms": "Speed Index",
+    "fcp_ms": "First Contentful Paint",
+    "lcp_ms": "Largest Contentful Paint",
+    "last_visual_change_ms": "time to the last visual change",
+    "main_image_end_ms": "time to the end of the main image",
+    "client_cpu_ms_per_mb": "processor time of the client per MB",
+    "server_cpu_ms_per_mb": "processor time of the server per MB",
+    "throughput_bit_per_s": "throughput",
+    "overall_throughput_bit_per_s": "overall throughput",
+    "shared_throughput_bit_per_s": "throughput beside others",
+    "startup_ms": "start-up time of the video",
+    "stalls": "stalls of the video",
+    "stall_ms": "time that the video stalled",
+    "stalls_per_minute": "stalls per minute played",
+    "fraction_loaded_pct": "fraction of the video loaded",
+}
+
+_USUAL = {"page": "plt_ms", "video": "startup_ms"}
+"""Kind of all workloads → the metric that is compared."""
+
+
+def analyse_study(study_dir: Path, metric: str | None = None) -> StudyAnalysis:
+    """Compare every cell of the study in `study_dir` by `metric`, or by `usual_metric`.
+
+    Missing files become notes, never errors. Raises DecodeError if `study_dir` is no directory.
+    """
+    return analyse(read_study(study_dir), metric)
+
+
+def usual_metric(study: Study) -> str:
+    """The metric that the spec names. Else a video is not over when its last byte is there, nor is a page; of a
+    competition that the clock ends, or a video's watching, counts what the measured flow got until then."""
+    if study.resolved.get("metric"):
+        return str(study.resolved["metric"])
+    workloads = study.items("workloads")
+    competitions = [workload.get("competition") for workload in workloads]
+    kinds = {str(workload.get("kind")) for workload in workloads}
+    by_the_clock = all(each and (each.get("duration_ns") or kinds == {"video"}) for each in competitions)
+    if competitions and by_the_clock:
+        return "shared_throughput_bit_per_s"
+    return _USUAL.get(kinds.pop(), "ttlb_ms") if len(kinds) == 1 else "ttlb_ms"
+
+
+def page_of(study: Study, metric: str) -> str:
+    """Name of the page about a metric, and of the folder beside it."""
+    return "report" if metric == usual_metric(study) else f"report-{metric}"
+
+
+def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
+    """Compare every cell of a study that has been read, by `metric_name` or by `usual_metric`."""
+    metric = metric_of(study, metric_name or usual_metric(study))
+    alpha = alpha_of(study)
+    compared = _compare_cells(study, metric, alpha)
+    main = [comparison for comparison in compared if comparison.kind == "main"]
+    controls = [decide(comparison, None, alpha) for comparison in compared if comparison.kind == "aa"]
+    sequential = sequential_note(study, alpha, len(main))
+    main = sequentially(main, metric, alpha) if sequential else decide_all(main, alpha)
+
+    paths = study.order("paths", {c.path for c in main})
+    workloads = study.order("workloads", {c.workload for c in main})
+    main.sort(key=lambda c: (paths.index(c.path), workloads.index(c.workload)))
+    text, differences = _arms_summary(study, compared)
+    return StudyAnalysis(
+        name=study.name,
+        metric=metric,
+        alpha=alpha,
+        arms_text=text,
+        arms_differences=differences,
+        paths=tuple(paths),
+        workloads=tuple(workloads),
+        path_titles={name: study.titles("paths").get(name, name) for name in paths},
+        workload_titles={name: study.titles("workloads").get(name, name) for name in workloads},
+        comparisons=tuple(main),
+        controls=tuple(controls),
+        notes=(
+            *study.missing,
+            *damage_notes(study),
+            *sequential,
+            *probe_notes(study),
+            *refusal_notes(study),
+            *_limits(main, controls, metric, alpha),
+        ),
+        sequential=bool(sequential),
+        page=page_of(study, metric.name),
+    )
+
+
+def _compare_cells(study: Study, metric: Metric, alpha: float) -> list[Comparison]:
+    return [
+        compare(place, arms[baseline], arms[arm], metric, alpha)
+        for place, baseline, arms in measured_cells(study, metric)
+        for arm in arms
+        if arm != baseline
+    ]
+
+
+def measured_cells(
+    study: Study, metric: Metric
+) -> Iterator[tuple[tuple[str, str, str, str], str, dict[str, ArmResult]]]:
+    """Every cell as (cell_id, kind, workload, path), the label of its baseline, and the results of its arms."""
+    values = study.metrics.filter(pl.col("name") == metric.name).select("trial_id", "value").unique("trial_id")
+    rows = study.trials.filter(pl.col("trial_id").is_not_null()).join(values, on="trial_id", how="left")
+    for (kind, cell_id, workload, path), cell in rows.group_by(
+        "kind", "cell_id", "workload", "path", maintain_order=True
+    ):
+        attempts = {str(arm): group for (arm,), group in cell.group_by("arm")}
+        baseline = str(cell["baseline_arm"][0])
+        arms = {
+            arm: arm_in_cell(arm, attempts.get(arm, cell.clear()), metric)
+            for arm in _arms(study, baseline, attempts, kind)
+        }
+        yield (str(cell_id), str(kind), str(workload), str(path)), baseline, arms
+
+
+def _arms(study: Study, baseline: str, present: Iterable[str], kind: object) -> list[str]:
+    """Arms of a cell: the baseline, the spec's others in their order though none has run yet, then any that has."""
+    spec = [str(arm["name"]) for arm in study.items("arms")]
+    planned = spec if kind == "main" else [f"{baseline.partition('#')[0]}#2"]
+    return list(dict.fromkeys([baseline, *planned, *sorted(present)]))
+
+
+def arm_in_cell(arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
+    """An arm by its attempts with their `value`. The last attempt of each trial counts, unless it was void or is
+    damaged: then the trial has no result."""
+    last = attempts.sort("attempt").group_by("trial_id", maintain_order=True).last()
+    damaged = last.filter(pl.col("status") == DAMAGED).height
+    last = last.filter(~pl.col("status").is_in(["void", DAMAGED]))
+    trials = [
+        TrialResult(
+            row["trial_id"],
+            -1 if row["block"] is None else row["block"],
+            row["status"],
+            _finite(row["value"]) if row["status"] == "verified" else None,
+            row["reason"] or "",
+        )
+        for row in last.iter_rows(named=True)
+    ]
+    own_voids = attempts.filter((pl.col("status") == "void") & (pl.col("reason").fill_null("") != BLOCK_VOID)).height
+    return arm_result(arm, trials, attempts.height, own_voids, metric, damaged)
+
+
+def metric_of(study: Study, name: str) -> Metric:
+    """What the study says about a metric, whether it has any value of it or not."""
+    row = study.metrics.filter(pl.col("name") == name).head(1)
+    unit = (row["unit"][0] if row.height else None) or ("ms" if name.endswith("_ms") else "")
+    better = row["better"][0] if row.height else "lower"
+    return Metric(name, TITLES.get(name, name), unit, better != "higher")
+
+
+def alpha_of(study: Study) -> float:
+    """Level of the deciding test."""
+    alpha = study.resolved.get("alpha")
+    return float(alpha) if isinstance(alpha, int | float) and 0 < alpha < 1 else 0.05
+
+
+def _arms_summary(study: Study, compared: list[Comparison]) -> tuple[str, tuple[str, ...]]:
+    summary = study.resolved.get("arms_summary")
+    if isinstance(summary, dict) and summary.get("text"):
+        differences = summary.get("differences")
+        return str(summary["text"]), tuple(map(str, differences)) if isinstance(differences, list) else ()
+    main = [comparison for comparison in compared if comparison.kind == "main"]
+    arms = ", ".join(dict.fromkeys(comparison.other.arm for comparison in main))
+    against = f"{arms} against {main[0].baseline.arm}; " if main else ""
+    return f"{against}the resolved spec does not say how the arms differ.", ()
+
+
+def _limits(main: list[Comparison], controls: list[Comparison], metric: Metric, alpha: float) -> list[str]:
+    """What this study cannot show, and why."""
+    notes: list[str] = []
+    if not main:
+        notes.append("No cell was compared.")
+    if not controls:
+        notes.append("There is no A/A cell, so the noise floor is unknown.")
+    unmeasured = sum(c.baseline.unmeasured + c.other.unmeasured for c in main)
+    if unmeasured:
+        notes.append(
+            f"No {metric.title} of {wording.counted(unmeasured, 'verified trial')}: left out of the comparison."
+        )
+    unproven = sum(c.baseline.unproven + c.other.unproven for c in main)
+    if unproven:
+        notes.append(
+            f"Nothing shows what the client got in {wording.counted(unproven, 'unproven trial')}: left out of the "
+            "comparison."
+        )
+    pairs = min((comparison.pairs for comparison in main), default=0)
+    needed = statistics.pairs_needed(alpha, len(main)) if main else 0
+    if 0 < pairs < needed:
+        notes.append(
+            f"With {wording.counted(pairs, 'pair')} a cell that alone differs cannot reach {alpha:g} after correction "
+            f"over {len(main)} comparisons: {needed} pairs could."
+        )
+    return notes
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

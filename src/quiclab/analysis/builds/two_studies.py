@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two studies of one spec, run with two builds: every arm in every cell, NEW against OLD."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from quiclab import statistics, wording
+from quiclab.analysis.analyse import alpha_of, measured_cells, metric_of
+from quiclab.analysis.builds.change import Change, change, decided, smallest_p
+from quiclab.analysis.builds.setting import Difference
+from quiclab.analysis.compare import arm_result, compare
+from quiclab.analysis.model import ArmResult, Metric
+from quiclab.analysis.study import Study
+
+Place = tuple[str, str, str]
+"""Workload, path, arm."""
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What one study measured where nothing differs: its arms against themselves."""
+
+    study: str
+    """'OLD' or 'NEW'."""
+    metric: Metric
+    reach_pct: float | None
+    """How far the intervals of its A/A cells reach, at most; None without one."""
+
+
+@dataclass(frozen=True)
+class StudiesCompared:
+    """Everything that comparing two studies found."""
+
+    old: str
+    new: str
+    """Names of the two directories."""
+    paired: bool
+    pairing: str
+    """Whether trials pair up, and why: the first line of every result."""
+    alpha: float
+    metrics: tuple[Metric, ...]
+    differences: tuple[Difference, ...]
+    """Where the studies were not run alike: what was meant to change, and what the user accepted."""
+    changes: tuple[Change, ...]
+    """Everything that was asked for, by metric, arm, path and workload."""
+    controls: tuple[Change, ...]
+    """Arms of which nothing was meant to change, whether asked for or not: what else changed between the studies."""
+    floors: tuple[Floor, ...]
+    path_titles: dict[str, str]
+    workload_titles: dict[str, str]
+    notes: tuple[str, ...]
+    """What is missing or limits what can be said; a sentence each."""
+
+    def place(self, found: Change) -> str:
+        """The cell by the names that the figures use."""
+        path = self.path_titles.get(found.path, found.path)
+        return f"{path}, {self.workload_titles.get(found.workload, found.workload)}"
+
+
+def compare_studies(
+    old: Study, new: Study, metrics: Sequence[str], arms: Sequence[str], differences: Sequence[Difference]
+) -> StudiesCompared:
+    """Compare these arms by these metrics; `differences` are those that were accepted before."""
+    alpha, paired = alpha_of(old), _seed(old) is not None and _seed(old) == _seed(new)
+    asked: list[Change] = []
+    others: list[Change] = []
+    floors: list[Floor] = []
+    notes = [f"{label}: {note}" for label, study in (("OLD", old), ("NEW", new)) for note in study.missing]
+    quantities = tuple(metric_of(old if _has(old, name) else new, name) for name in metrics)
+    for metric in quantities:
+        (before, floor_before), (after, floor_after) = (_results(study, metric, alpha) for study in (old, new))
+        floors += [Floor("OLD", metric, floor_before), Floor("NEW", metric, floor_after)]
+        common = {arm for _, _, arm in before} & {arm for _, _, arm in after}
+        for place in sorted((p for p in before.keys() | after.keys() if p[2] in common), key=_order(old)):
+            nothing = arm_result(place[2], (), 0, 0, metric)
+            ends = before.get(place, nothing), after.get(place, nothing)
+            found = change(place, *ends, metric, alpha, paired=paired)
+            (asked if place[2] in arms else others).append(found)
+        if metric is quantities[0]:
+            notes += _missing(before, after, paired)
+    asked = _corrected(asked, alpha)
+    changed = {arm for each in differences for arm in each.arms}
+    controls = [each for each in (*asked, *_corrected(others, alpha)) if changed and each.arm not in changed]
+    return StudiesCompared(
+        str(old.directory),
+        str(new.directory),
+        paired,
+        _pairing(old, new, paired),
+        alpha,
+        quantities,
+        tuple(differences),
+        tuple(asked),
+        tuple(controls),
+        tuple(floors),
+        new.titles("paths") | old.titles("paths"),
+        new.titles("workloads") | old.titles("workloads"),
+        tuple(notes),
+    )
+
+
+def _has(study: Study, metric: str) -> bool:
+    return metric in study.metrics["name"]
+
+
+def _seed(study: Study) -> object:
+    return study.resolved.get("seed")
+
+
+def _pairing(old: Study, new: Study, paired: bool) -> str:
+    if paired:
+        return (
+            f"Paired: both studies have seed {_seed(old)}, so that the trials of a block met the same draws "
+            "(exact signed-rank test)."
+        )
+    told = " and ".join("unknown" if _seed(study) is None else str(_seed(study)) for study in (old, new))
+    return f"Unpaired: the studies' seeds are {told}, so that no two trials met the same draws (Mann–Whitney's test)."
+
+
+def _results(study: Study, metric: Metric, alpha: float) -> tuple[dict[Place, ArmResult], float | None]:
+    """Return the results of every arm of the main cells, and how far the A/A cells' intervals reach, in per cent."""
+    results: dict[Place, ArmResult] = {}
+    reach: float | None = None
+    for place, baseline, arms in measured_cells(study, metric):
+        _, kind, workload, path = place
+        if kind == "main":
+            results |= {(workload, path, arm): result for arm, result in arms.items() if result.attempts}
+            continue
+        for twin in (arm for arm in arms if arm != baseline):
+            interval = compare(place, arms[baseline], arms[twin], metric, alpha).interval_pct
+            if interval is not None:
+                reach = max(reach or 0.0, abs(interval.low), abs(interval.high))
+    return results, reach
+
+
+def _corrected(changes: list[Change], alpha: float) -> list[Change]:
+    p = np.array([math.nan if each.p is None else each.p for each in changes])
+    least = [statistics.smallest_adjusted_p(p, at, smallest_p(each)) for at, each in enumerate(changes)]
+    return [
+        decided(each, None if math.isnan(own) else float(own), alpha, best)
+        for each, own, best in zip(changes, statistics.adjusted_p_values(p), least, strict=True)
+    ]
+
+
+def _order(study: Study) -> Callable[[Place], tuple[int, ...]]:
+    """Arms, then paths, then workloads, as the spec has them; what it does not name comes last."""
+    ranks = [
+        {item["name"]: number for number, item in enumerate(study.items(a))} for a in ("arms", "paths", "workloads")
+    ]
+    return lambda place: tuple(rank.get(name, len(rank)) for rank, name in zip(ranks, reversed(place), strict=True))
+
+
+def _missing(before: dict[Place, ArmResult], after: dict[Place, ArmResult], paired: bool) -> list[str]:
+    """Arms that only one study has, and blocks that find no partner."""
+    arms = [list(dict.fromkeys(arm for _, _, arm in results)) for results in (before, after)]
+    notes = [
+        f"{label} has no trial of {arm}: not compared."
+        for label, here, there in (("NEW", arms[0], arms[1]), ("OLD", arms[1], arms[0]))
+        for arm in here
+        if arm not in there
+    ]
+    common = before.keys() & after.keys() if paired else set()
+    alone = [len({t.block for t in before[p].trials} ^ {t.block for t in after[p].trials}) for p in common]
+    if any(alone):
+        notes.append(f"{wording.counted(sum(alone), 'trial')} without a partner in the other study left out.")
+    return notes

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How large the differences are beside the noise, and what the slowest trials are like: tables and their data."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from quiclab import statistics, wording
+from quiclab.analysis import comparison_words
+from quiclab.analysis.compare import differences_within_pairs, values_of
+from quiclab.analysis.model import ArmResult, Comparison, StudyAnalysis
+from quiclab.statistics import Interval
+from quiclab.statistics.cliffs_delta import MID_P_FROM
+from quiclab.text_table import TextTable
+
+CONFIDENCE = 0.95
+SHARES = (0.5, 0.9, 0.95, 0.99)
+EFFECT_PCT = 5.0
+"""The effect for which the pairs are counted, in per cent of the baseline's median."""
+
+
+def effects(analysis: StudyAnalysis) -> pl.DataFrame:
+    """One row per main comparison: shift and Cliff's delta within pairs, and the pairs that an effect of 5 % takes."""
+    schema = {
+        **dict.fromkeys(("cell_id", "cell_title", "baseline_arm", "other_arm", "unit"), pl.String),
+        **dict.fromkeys(("shift", "shift_low", "shift_high", "shift_confidence", "shift_pct"), pl.Float64),
+        **dict.fromkeys((f"cliffs_delta_within{end}" for end in ("", "_low", "_high")), pl.Float64),
+        **dict.fromkeys(("pairs", "pairs_better", "pairs_worse", "pairs_for_5_pct"), pl.Int64),
+    }
+    return pl.DataFrame([_effect(comparison, analysis) for comparison in analysis.comparisons], schema=schema)
+
+
+def _effect(comparison: Comparison, analysis: StudyAnalysis) -> dict[str, object]:
+    metric, baseline, other = analysis.metric, comparison.baseline, comparison.other
+    differences = differences_within_pairs(baseline, other, metric)
+    shift = statistics.hodges_lehmann(differences, 1 - analysis.alpha)
+    delta = statistics.cliffs_delta_within(differences, CONFIDENCE)
+    median = baseline.median if baseline.median is not None and np.isfinite(baseline.median) else None
+    needed = None if median is None else statistics.pairs_to_see(differences, EFFECT_PCT / 100 * median, analysis.alpha)
+    estimate = None if np.isnan(shift.estimate) else shift.estimate
+    return {
+        "cell_id": comparison.cell_id,
+        "cell_title": comparison_words.place(comparison, analysis),
+        "baseline_arm": baseline.arm,
+        "other_arm": other.arm,
+        "unit": metric.unit,
+        "shift": estimate,
+        "shift_low": shift.interval.low if shift.interval else None,
+        "shift_high": shift.interval.high if shift.interval else None,
+        "shift_confidence": shift.interval.confidence if shift.interval else None,
+        # Not the comparison's: of a sequential study that is another quantity.
+        "shift_pct": 100 * estimate / median if estimate is not None and median else None,
+        "cliffs_delta_within": None if np.isnan(delta.estimate) else delta.estimate,
+        "cliffs_delta_within_low": delta.interval.low if delta.interval else None,
+        "cliffs_delta_within_high": delta.interval.high if delta.interval else None,
+        "pairs": comparison.pairs,
+        "pairs_better": delta.above,
+        "pairs_worse": delta.below,
+        "pairs_for_5_pct": needed,
+    }
+
+
+def effects_table(data: pl.DataFrame) -> TextTable:
+    """Return the table of `effects` as text."""
+    rows = tuple(
+        (
+            row["cell_title"],
+            row["other_arm"],
+            _signed(row["shift"], row["unit"]),
+            _span(row["shift_low"], row["shift_high"], row["unit"]),
+            "–" if row["shift_confidence"] is None else wording.level(row["shift_confidence"]),
+            wording.percent(row["shift_pct"]),
+            _plain(row["cliffs_delta_within"]),
+            _span_plain(row["cliffs_delta_within_low"], row["cliffs_delta_within_high"]),
+            str(row["pairs"]),
+            "–" if row["pairs_for_5_pct"] is None else str(row["pairs_for_5_pct"]),
+        )
+        for row in data.iter_rows(named=True)
+    )
+    return TextTable(
+        "How large, beside the noise",
+        "Shift: the typical difference within a pair (Hodges–Lehmann), positive where the arm is better than the "
+        "baseline, with the level that its interval attains; in per cent of the baseline's median. Cliff's delta "
+        "within pairs (his d_w, not the delta of two independent samples): the share of pairs in which the arm is the "
+        "better one, less the share in which it is the worse one; 1 is always. Its interval holds at least 95 % of "
+        f"fewer than {MID_P_FROM} pairs (Clopper and Pearson), about 95 % of more (mid-p), more near ±1 and with ties. "
+        f"Pairs for {EFFECT_PCT:g} %: how many this noise needs to see such a shift four times out of five, before "
+        "correction.",
+        ("cell", "arm", "shift", "its interval", "level", "shift, %", "Cliff's delta within pairs", "95 % interval",
+         "pairs", f"pairs for {EFFECT_PCT:g} %"),
+        rows,
+        "There is nothing to compare.",
+    )  # fmt: skip
+
+
+def tails(analysis: StudyAnalysis) -> pl.DataFrame:
+    """One row per main cell, arm and quantile."""
+    rows = []
+    seen: set[tuple[str, str]] = set()
+    for comparison in analysis.comparisons:
+        for arm in (comparison.baseline, comparison.other):
+            if (comparison.cell_id, arm.arm) not in seen:
+                seen.add((comparison.cell_id, arm.arm))
+                rows += _tail(comparison, arm, analysis)
+    texts = dict.fromkeys(("cell_id", "cell_title", "arm", "unit"), pl.String)
+    numbers = dict.fromkeys(("share", "value", "low", "high", "confidence"), pl.Float64)
+    return pl.DataFrame(rows, schema={**texts, **numbers, "trials": pl.Int64})
+
+
+def _tail(comparison: Comparison, arm: ArmResult, analysis: StudyAnalysis) -> list[dict[str, object]]:
+    sign = 1.0 if analysis.metric.lower_is_better else -1.0  # the tail is where trials are bad
+    values = sign * values_of(arm.trials, analysis.metric)
+    rows: list[dict[str, object]] = []
+    for share in SHARES:
+        found = statistics.quantile(values, share, CONFIDENCE)
+        if found is not None:
+            span = found.interval.scaled(sign)
+            rows.append(
+                {
+                    "cell_id": comparison.cell_id,
+                    "cell_title": comparison_words.place(comparison, analysis),
+                    "arm": arm.arm,
+                    "unit": analysis.metric.unit,
+                    "share": share,
+                    "value": sign * found.estimate,
+                    "low": span.low,
+                    "high": span.high,
+                    "confidence": span.confidence,
+                    "trials": int((~np.isnan(values)).sum()),
+                }
+            )
+    return rows
+
+
+def tails_table(data: pl.DataFrame) -> TextTable:
+    """Return the table of `tails` as text, a row per cell and arm."""
+    rows = []
+    for (_, title, arm, unit, trials), group in data.group_by(
+        "cell_id", "cell_title", "arm", "unit", "trials", maintain_order=True
+    ):
+        texts = []
+        for row in group.iter_rows(named=True):
+            told = wording.level_text(Interval(row["low"], row["high"], row["confidence"]), CONFIDENCE)
+            texts += [wording.quantity(row["value"], str(unit)), _span(row["low"], row["high"], str(unit)) + told]
+        rows.append((str(title), str(arm), str(trials), *texts))
+    shares = [text for share in SHARES for text in (f"p{share * 100:g}", f"{wording.level(CONFIDENCE)} interval")]
+    return TextTable(
+        "The slow tail",
+        "pN: N % of the trials were no worse. Intervals are exact and hold for any distribution, with their level "
+        "where so few trials attain another one; an open end says that they do not bound it. Failed trials count as "
+        "the worst.",
+        ("cell", "arm", "trials", *shares),
+        tuple(rows),
+        "No trial has a result.",
+    )
+
+
+def _signed(value: float | None, unit: str) -> str:
+    if value is None:
+        return "–"
+    if np.isinf(value):
+        return "by failures"
+    return ("+" if value > 0 else "") + wording.quantity(value, unit)
+
+
+def _span(low: float | None, high: float | None, unit: str) -> str:
+    if low is None or high is None:
+        return "–"
+    ends = ("open" if np.isinf(end) else wording.quantity(end, unit) for end in (low, high))
+    return " … ".join(ends)
+
+
+def _plain(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.2f}".replace("-", "−")
+
+
+def _span_plain(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{_plain(low)} … {_plain(high)}"

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How often this study's own test calls a difference what cannot be one: an arm against itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quiclab import statistics, wording
+from quiclab.analysis.compare import FloatArray, differences_within_pairs, values_of
+from quiclab.analysis.model import ArmResult, Metric, StudyAnalysis
+from quiclab.statistics import Interval
+from quiclab.text_table import TextTable
+
+CONFIDENCE = 0.95
+TOO_OFTEN = 2
+"""Times the nominal rate: a study that cannot exclude this has not shown that its test is honest."""
+
+Samples = list[tuple[str, FloatArray]]
+"""Cell, and the differences in it of what is alike."""
+
+
+def false_alarm_table(analysis: StudyAnalysis) -> TextTable:
+    """A/A cells, and in every main cell each arm against itself, block against next block."""
+    controls = [(c.cell_id, differences_within_pairs(c.baseline, c.other, analysis.metric)) for c in analysis.controls]
+    arms = {(c.cell_id, arm.arm): arm for c in analysis.comparisons for arm in (c.baseline, c.other)}
+    own = [(cell, against_itself(arm, analysis.metric)) for (cell, _), arm in arms.items()]
+    rows = [
+        row
+        for what, samples in (
+            ("A/A cells", controls),
+            ("an arm against itself, from block to block", own),
+            ("both", [*controls, *own]),
+        )
+        if (row := _row(what, samples, analysis.alpha)) is not None
+    ]
+    return TextTable(
+        "False alarms, as measured",
+        f"The signed-rank test at {analysis.alpha:g} where there is nothing to find: the trials of the A/A cells, and "
+        "in every cell those of one arm, each block against the next. At most the nominal share should be called "
+        "different; where the whole interval lies above it, trials are not independent and no result of this study is "
+        f"to be trusted; where it does not exclude {TOO_OFTEN} times the nominal share, the tests are too few to tell. "
+        "The arms of a cell share their blocks, and so part of their luck: their tests are not independent of each "
+        "other, and the interval counts each cell as one test.",
+        ("tests of", "tests", "cells", "called different", "share", "95 % interval", "nominal", ""),
+        tuple(rows),
+        "Too few pairs: no test of an arm against itself could have called anything different.",
+    )
+
+
+def against_itself(arm: ArmResult, metric: Metric) -> FloatArray:
+    """Differences of each block's trial and the next one's, every block once; every other one is turned round, so that
+    a steady drift adds to none of the signs."""
+    values = values_of(arm.trials, metric)
+    pairs = values.size // 2
+    differences = statistics.paired_differences(values[0 : 2 * pairs : 2], values[1 : 2 * pairs : 2])
+    differences[1::2] *= -1
+    return differences
+
+
+def _row(what: str, samples: Samples, alpha: float) -> tuple[str, ...] | None:
+    tested = [(cell, each) for cell, each in samples if statistics.smallest_p(int(np.count_nonzero(each))) <= alpha]
+    if not tested:
+        return None
+    alarms = sum(statistics.signed_rank(each).p <= alpha for _, each in tested)
+    cells, share = len({cell for cell, _ in tested}), alarms / len(tested)
+    interval = statistics.share_interval(share * cells, cells, CONFIDENCE)
+    return (
+        what,
+        str(len(tested)),
+        str(cells),
+        str(alarms),
+        wording.percent(100 * share, signed=False),
+        f"{100 * interval.low:.1f} … {100 * interval.high:.1f} %",
+        wording.percent(100 * alpha, signed=False),
+        false_alarm_verdict(interval, alpha),
+    )
+
+
+def false_alarm_verdict(share: Interval, alpha: float) -> str:
+    """Return the verdict on the interval of the share that was called different."""
+    if share.low > alpha:
+        return "too many"
+    return "as it should be" if share.high < TOO_OFTEN * alpha else "too few to tell"

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cells that a claim names, as this study has them; or why it has not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from quiclab.analysis.analyse import arm_in_cell, metric_of
+from quiclab.analysis.model import ArmResult, Metric
+from quiclab.analysis.paper.paper import Claim
+from quiclab.analysis.study import Study
+
+ABSENT = "This study has no"
+"""How the reason begins where a cell is not in the study at all."""
+
+_AXES = {"arms": "arm", "workloads": "workload", "paths": "path"}
+
+
+class Cells:
+    """Arms of the study's cells by any metric. Read once: claims of a paper ask for the same ones again and again."""
+
+    def __init__(self, study: Study, changed: Mapping[str, Mapping[str, list[str]]]) -> None:
+        self._study, self._changed = study, changed
+        self._main = study.trials.filter((pl.col("kind") == "main") & pl.col("trial_id").is_not_null())
+        self._names = {
+            axis: {str(item["name"]) for item in study.items(axis)} | set(self._main[column].drop_nulls().to_list())
+            for axis, column in _AXES.items()
+        }
+        self._measured = set(study.metrics.filter(pl.col("value").is_finite())["name"].to_list())
+        self._arms: dict[str, dict[tuple[str, str, str], ArmResult]] = {}
+
+    def metric(self, name: str) -> Metric:
+        """The metric with its unit and better side."""
+        return metric_of(self._study, name)
+
+    def describes_only(self, name: str) -> bool:
+        """Whether neither side of the metric is the better one: a failed trial has no worst value of it."""
+        return "none" in self._study.metrics.filter(pl.col("name") == name)["better"].head(1).to_list()
+
+    def arm(self, metric: str, workload: str, path: str, arm: str) -> ArmResult:
+        """One arm in one cell. Raises KeyError where no trial of it has run: ask `obstacle` first."""
+        if metric not in self._arms:
+            self._arms[metric] = self._by_cell(metric)
+        return self._arms[metric][workload, path, arm]
+
+    def obstacle(self, claim: Claim, workload: str, path: str) -> str:
+        """Why the claim cannot be tested in this cell, in a sentence; empty if it can."""
+        for axis, names in (("arms", claim.arms), ("workloads", (workload,)), ("paths", (path,))):
+            for name in names:
+                if name not in self._names[axis]:
+                    return f"{ABSENT} {_AXES[axis]} {name}."
+                if keys := self._changed.get(axis, {}).get(name):
+                    return f"The {_AXES[axis]} {name} is not the full study's here: it differs in {', '.join(keys)}."
+        if claim.metric not in self._measured:
+            return f"{claim.metric} was not measured."
+        return next(filter(None, (self._without_value(claim.metric, workload, path, arm) for arm in claim.arms)), "")
+
+    def _without_value(self, metric: str, workload: str, path: str, arm: str) -> str:
+        try:
+            found = self.arm(metric, workload, path, arm)
+        except KeyError:
+            return f"No trial of {arm} has run in this cell."
+        if any(trial.value is not None for trial in found.trials):
+            return ""
+        failures = f": {found.failures} failed" if found.failures else ""
+        return f"No trial of {arm} has a value in this cell{failures}."
+
+    def _by_cell(self, metric: str) -> dict[tuple[str, str, str], ArmResult]:
+        values = self._study.metrics.filter(pl.col("name") == metric).select("trial_id", "value").unique("trial_id")
+        rows = self._main.join(values, on="trial_id", how="left")
+        by = self.metric(metric)
+        return {
+            (str(workload), str(path), str(arm)): arm_in_cell(str(arm), group, by)
+            for (workload, path, arm), group in rows.group_by("workload", "path", "arm")
+        }

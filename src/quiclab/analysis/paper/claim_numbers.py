@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Our number for a paper's: of one arm its mean or median, of two the second one's advantage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from quiclab import statistics
+from quiclab.analysis.compare import compare, differences_within_pairs, values_of, values_within_pairs
+from quiclab.analysis.model import ArmResult, Metric
+from quiclab.statistics import Interval
+
+
+@dataclass(frozen=True)
+class Number:
+    """Ours, with what it rests on."""
+
+    estimate: float | None
+    interval: Interval | None
+    unit: str
+    count: int
+    """Trials of one arm, pairs of two."""
+    obstacle: str = ""
+    """Why there can be no such number, in a sentence."""
+    advantage: bool = False
+    """Whether it is the second arm's difference from the first, in per cent of the first one's number."""
+
+
+def number_of(arms: Sequence[ArmResult], metric: Metric, statistic: str, alpha: float) -> Number:
+    """Return our number for one or two arms; `statistic` is what the paper made of its runs, "mean" or "median"."""
+    if len(arms) == 1:
+        return _of_one(arms[0], metric, statistic, alpha)
+    first, second = arms
+    if (first.mean if statistic == "mean" else first.median) == 0:
+        count = int(differences_within_pairs(first, second, metric).size)
+        return Number(None, None, "%", count, f"The {statistic} of {first.arm} is 0: no advantage in per cent of that.")
+    return _of_means(first, second, metric, alpha) if statistic == "mean" else _of_pairs(first, second, metric, alpha)
+
+
+def _of_one(arm: ArmResult, metric: Metric, statistic: str, alpha: float) -> Number:
+    """The mean with an interval that no sample makes exact, or the median with the exact one."""
+    values = values_of(arm.trials, metric)
+    count = int((~np.isnan(values)).sum())
+    if statistic == "mean":
+        mean = statistics.mean(values, 1 - alpha)
+        return Number(mean.estimate if mean else None, mean.interval if mean else None, metric.unit, count)
+    sign = 1.0 if metric.lower_is_better else -1.0  # quantiles take failures for the largest
+    found = statistics.quantile(sign * values, 0.5, 1 - alpha)
+    return Number(arm.median, found.interval.scaled(sign) if found else None, metric.unit, count)
+
+
+def _of_means(first: ArmResult, second: ArmResult, metric: Metric, alpha: float) -> Number:
+    """Return the difference of the means, in per cent of the first one's: positive where the second is better."""
+    ratio = statistics.ratio_of_means(*values_within_pairs(first, second, metric), 1 - alpha)
+    if ratio is None:
+        return Number(None, None, "%", int(differences_within_pairs(first, second, metric).size), advantage=True)
+    to_pct = -100.0 if metric.lower_is_better else 100.0
+    beyond = ratio.interval and Interval(ratio.interval.low - 1, ratio.interval.high - 1, ratio.interval.confidence)
+    interval = beyond.scaled(to_pct) if beyond else None
+    return Number(to_pct * (ratio.estimate - 1), interval, "%", ratio.count, advantage=True)
+
+
+def _of_pairs(first: ArmResult, second: ArmResult, metric: Metric, alpha: float) -> Number:
+    """Return the difference in the typical pair, in per cent of the first one's median."""
+    found = compare(("", "main", "", ""), first, second, metric, alpha)
+    return Number(found.shift_pct, found.interval_pct, "%", found.pairs, advantage=True)

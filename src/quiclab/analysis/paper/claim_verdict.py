@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When a paper's claim is said to agree with what was measured, and when not: the rules, and their words."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Sequence
+
+from quiclab.analysis.model import Comparison, Outcome
+from quiclab.analysis.paper.claim_numbers import Number
+from quiclab.analysis.paper.paper import Expected
+
+SAME_PCT = 5.0
+"""A difference that is surely within this is none that a paper would speak of."""
+CLEAR_PCT = 25.0
+"""Of the paper's number: one that is farther from it than this is clearly another."""
+_IN_UNIT = {("ms", "us"): 1e3, ("ms", "s"): 1e-3}
+"""Factor from the unit of the paper's number to that of the metric, where they are not the same."""
+
+RULES = (
+    "A claim that an arm is lower or higher agrees where the test that decides everywhere on this page finds a "
+    "significant difference in that direction, and differs where it finds one in the other direction. A claim that "
+    "there is no difference differs where any is significant; it agrees only where the interval lies wholly within "
+    f"±{SAME_PCT:g} %, as a difference that was not found may still be there. A number differs where our interval "
+    "excludes it, to half of its last printed digit. It agrees where our interval holds it and is narrow enough to "
+    f"exclude all that is clearly another: more than {CLEAR_PCT:g} % of it away, of an advantage in per cent more than "
+    f"{SAME_PCT:g} points at the least, and no advantage at all. So a number that is clearly another passes for the "
+    "paper's only where our interval misses it. The paper's own spread is not counted. Everything else is undecided "
+    "here, which is no agreement. "
+    "A claim about several cells agrees where every cell that can be tested agrees, and differs where one does.",
+    "p is corrected as in the map where the map has the comparison; all others of this table are one family of their "
+    "own. The test is of pairs whatever the paper made of its runs. Of a direction, and of an advantage of medians, "
+    "ours is the shift within pairs (Hodges–Lehmann) in per cent of the first arm's median. No interval of a mean is "
+    "exact: of very skewed times (lognormal, sigma 1) one of nominal 95 % holds the mean of 92 to 95 % of samples of "
+    "20 to 40 values, of 91 % of 10, and of 82 % of 5.",
+)
+
+
+class Verdict(enum.StrEnum):
+    """What our numbers say to a claim."""
+
+    AGREES = "agrees"
+    DIFFERS = "differs"
+    UNDECIDED = "undecided here"
+    NOT_TESTABLE = "not testable here"
+
+
+_PLURAL = {Verdict.AGREES: "agree", Verdict.DIFFERS: "differ"}
+
+
+def counted(verdict: Verdict, count: int) -> str:
+    """`1 agrees`, `2 agree`."""
+    return f"{count} {verdict.value if count == 1 else _PLURAL.get(verdict, verdict.value)}"
+
+
+def of_direction(expected: str, found: Comparison, lower_is_better: bool) -> tuple[Verdict, str]:
+    """Return the verdict on a direction in one cell, with the reason where it does not agree.
+
+    `expected` is what the paper says of the other arm beside the baseline.
+    """
+    if found.outcome is Outcome.NOT_MEASURED:
+        return Verdict.NOT_TESTABLE, found.why
+    if found.outcome is Outcome.UNDECIDED:
+        return Verdict.UNDECIDED, found.why
+    if not found.outcome.significant:
+        return _no_difference(expected, found)
+    direction = "lower" if (found.outcome is Outcome.OTHER_BETTER) == lower_is_better else "higher"
+    if direction == expected:
+        return Verdict.AGREES, ""
+    return Verdict.DIFFERS, f"Significantly {direction}."
+
+
+def _no_difference(expected: str, found: Comparison) -> tuple[Verdict, str]:
+    if expected != "same":
+        return Verdict.UNDECIDED, "Not significant."
+    if _within_margin(found):
+        return Verdict.AGREES, ""
+    return Verdict.UNDECIDED, f"Not significant, but more than {SAME_PCT:g} % is not excluded."
+
+
+def _within_margin(found: Comparison) -> bool:
+    if found.interval_pct is not None:
+        return found.interval_pct.low >= -SAME_PCT and found.interval_pct.high <= SAME_PCT
+    values = {trial.value for arm in (found.baseline, found.other) for trial in arm.trials}
+    return values == {0.0}  # no percentage of nothing, but nothing is like nothing
+
+
+def of_number(expected: Expected, ours: Number) -> tuple[Verdict, str]:
+    """Return the verdict on a number in one cell: whether our interval meets what the paper prints."""
+    if ours.obstacle:
+        return Verdict.NOT_TESTABLE, ours.obstacle
+    factor = 1.0 if expected.unit == ours.unit else _IN_UNIT.get((expected.unit, ours.unit))
+    if factor is None:
+        return Verdict.NOT_TESTABLE, f"The paper's number is in {expected.unit}, ours in {ours.unit or 'no unit'}."
+    interval, low, high = ours.interval, expected.low * factor, expected.high * factor
+    if interval is None:
+        return Verdict.UNDECIDED, "Too few values for an interval, or too many failures."
+    if interval.low > high or interval.high < low:
+        return Verdict.DIFFERS, "Our interval excludes the paper's number."
+    if not (math.isfinite(interval.low) and math.isfinite(interval.high)):
+        return Verdict.UNDECIDED, "Our values do not bound the interval."
+    if ours.advantage and interval.low <= 0 <= interval.high:
+        return Verdict.UNDECIDED, "Our interval holds the paper's number, and zero too."
+    clear = max(CLEAR_PCT / 100 * abs(low + high) / 2, SAME_PCT if ours.advantage else 0.0)
+    if interval.low < low - clear or interval.high > high + clear:
+        return Verdict.UNDECIDED, "Our interval holds the paper's number, and clearly different ones too."
+    return Verdict.AGREES, ""
+
+
+def of_cells(cells: Sequence[Verdict]) -> Verdict:
+    """Return the verdict on a whole claim: cells that cannot be tested are counted beside it, they do not decide."""
+    tested = {verdict for verdict in cells if verdict is not Verdict.NOT_TESTABLE}
+    if not tested:
+        return Verdict.NOT_TESTABLE
+    if Verdict.DIFFERS in tested:
+        return Verdict.DIFFERS
+    return Verdict.AGREES if tested == {Verdict.AGREES} else Verdict.UNDECIDED

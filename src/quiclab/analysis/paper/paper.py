@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a paper claims, as `paper.json` of a study has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from quiclab.analysis.study import read_json
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the paper found."""
+
+    text: str
+    """As it prints it."""
+    direction: str
+    """The second arm's metric beside the first's: "lower", "higher", "same"; empty where it is a number."""
+    low: float
+    """All numbers from here …"""
+    high: float
+    """… to here are printed so."""
+    unit: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence of the paper; the keys of docs/reference/paper.md."""
+
+    id: str
+    section: str
+    text: str
+    testable: bool
+    why: str
+    metric: str
+    statistic: str
+    arms: tuple[str, ...]
+    workloads: tuple[str, ...]
+    paths: tuple[str, ...]
+    expected: Expected | None
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper and its claims."""
+
+    citation: str
+    caution: str
+    """What keeps the claims as a whole from being held against this study; mostly empty."""
+    changed: Mapping[str, Mapping[str, list[str]]]
+    """By axis and name: keys in which this study differs from the one that the claims were written for."""
+    claims: tuple[Claim, ...]
+
+
+def read_paper(study_dir: Path) -> Paper | None:
+    """Return the study's paper, without claims but with a caution where its file is unusable; None without a paper."""
+    path = study_dir / "paper.json"
+    if not path.exists():
+        return None
+    missing: list[str] = []
+    document = read_json(path, missing)
+    if not missing and document.get("version") != FORMAT:
+        missing.append(f"paper.json has the form {document.get('version')}, not {FORMAT}.")
+    try:
+        claims = () if missing else tuple(_claim(entry) for entry in document["claims"])
+        citation = f"{document['authors']}: {document['title']}. {document['venue']}, {document['year']}"
+        return Paper(citation, " ".join([*missing, document["caution"]]).strip(), document["changed"], claims)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return Paper("", " ".join(missing) or "paper.json does not hold a paper's claims.", {}, ())
+
+
+def _claim(entry: dict[str, Any]) -> Claim:
+    expected = entry["expected"]
+    return Claim(
+        **{key: str(entry[key]) for key in ("id", "section", "text", "why", "metric", "statistic")},
+        testable=bool(entry["testable"]),
+        arms=tuple(map(str, entry["arms"])),
+        workloads=tuple(map(str, entry["workloads"])),
+        paths=tuple(map(str, entry["paths"])),
+        expected=None if expected is None else _expected(expected),
+    )
+
+
+def _expected(entry: dict[str, Any]) -> Expected:
+    if "direction" in entry:
+        return Expected(str(entry["text"]), str(entry["direction"]), 0.0, 0.0, "")
+    return Expected(str(entry["text"]), "", float(entry["low"]), float(entry["high"]), str(entry["unit"]))

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which trials a figure of single trials shows: one of each arm of one cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quiclab.analysis import comparison_words
+from quiclab.analysis.model import ArmResult, Comparison, StudyAnalysis
+from quiclab.errors import SpecError
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """One trial per arm, the baseline first."""
+
+    cell_id: str
+    title: str
+    trials: dict[str, str]
+    """Arm → trial_id."""
+
+
+def choose(analysis: StudyAnalysis, cell: str | None = None, block: int | None = None) -> Chosen:
+    """The median trial of each arm, or all trials of one block; of the cell with the largest difference, or of `cell`.
+
+    Raises SpecError for a cell or a block that the study does not have.
+    """
+    compared = analysis.comparisons if cell is None else (*analysis.comparisons, *analysis.controls)
+    found = [c for c in compared if cell in (None, c.cell_id)]
+    if not found:
+        known = dict.fromkeys(c.cell_id for c in (*analysis.comparisons, *analysis.controls))
+        raise SpecError(f"the study has no cell {cell!r}", f"it has {', '.join(known) or 'none'}")
+    largest = max(found, key=lambda c: abs(c.difference_pct or 0) if c.outcome.significant else -1)
+    here = [c for c in compared if c.cell_id == largest.cell_id]
+    arms = [here[0].baseline, *(comparison.other for comparison in here)]
+    trials = {arm.arm: trial for arm in arms if (trial := _trial(arm, block)) is not None}
+    if not trials:
+        what = "no verified trial" if block is None else f"no trial in block {block}"
+        raise SpecError(f"the cell {largest.cell_id} has {what}", _blocks(here))
+    which = "median trials" if block is None else f"block {block}"
+    return Chosen(largest.cell_id, f"{comparison_words.place(largest, analysis)} ({which})", trials)
+
+
+def _trial(arm: ArmResult, block: int | None) -> str | None:
+    if block is None:
+        return arm.median_trial.trial_id if arm.median_trial else None
+    return next((trial.trial_id for trial in arm.trials if trial.block == block), None)
+
+
+def _blocks(comparisons: list[Comparison]) -> str:
+    blocks = sorted({trial.block for comparison in comparisons for trial in comparison.baseline.trials})
+    return f"it has blocks {blocks[0]} to {blocks[-1]}" if blocks else "every trial failed or was void"

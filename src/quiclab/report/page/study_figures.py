@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of a whole study on the report's page, each where the study has something for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import polars as pl
+
+from quiclab import figures, wording
+from quiclab.analysis.factors import factor_title, factors_of, leading
+from quiclab.analysis.model import StudyAnalysis
+from quiclab.analysis.rows import distributions
+from quiclab.analysis.study import Study
+from quiclab.errors import QuiclabError
+from quiclab.figures import Asked, Figure, Where
+from quiclab.opened import OpenedStudy
+from quiclab.report.page.packing import packed
+
+MOST_PANELS = 12
+"""Panels of one factor on the page: more take a reader's time to open and are better looked at by themselves."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One drawing: of the whole study, of one cell, or along one factor."""
+
+    name: str
+    """Name of its element on the page."""
+    title: str
+    """What tells it from the others; empty where there is one."""
+    rest: str
+    """What it leaves out, with the command that draws that too; empty where it is whole."""
+    spec: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One question with its drawings; their data are the file `NAME.csv`."""
+
+    name: str
+    question: str
+    parts: tuple[Part, ...]
+    by_cell: bool
+    """Whether they are small enough to stand side by side."""
+
+
+def study_figures(study: Study, analysis: StudyAnalysis) -> list[Section]:
+    """Return the sections that have something to show, in the registry's order.
+
+    The data of each are written beside the report.
+    """
+    try:
+        asked = Asked(OpenedStudy(study.directory), analysis)
+    except QuiclabError:  # no table of trials: the page says so elsewhere
+        return []
+    found: list[Section] = []
+    folder = study.directory / analysis.page / "data"
+    for figure in figures.FIGURES:
+        if figure.where not in _PLACED:
+            continue
+        try:
+            data, parts = _PLACED[figure.where](figure, asked)
+        except (QuiclabError, pl.exceptions.PolarsError):  # tables that are not there, or of another version
+            continue
+        if parts:
+            folder.mkdir(parents=True, exist_ok=True)
+            data.write_csv(folder / f"{figure.name}.csv")
+            found.append(Section(figure.name, figure.question, tuple(parts), figure.where is Where.CELL))
+    return found
+
+
+Placed = tuple[pl.DataFrame, list[Part]]
+"""All data of a section, and its drawings."""
+
+
+def _whole(figure: Figure, asked: Asked) -> Placed:
+    data = figure.gather(asked)
+    return data, [Part(figure.name, "", "", _spec(figure, data))] if figure.shown(asked, data) else []
+
+
+def _by_factor(figure: Figure, asked: Asked) -> Placed:
+    """Return a drawing for each factor that something can be followed along."""
+    parts, tables = [], []
+    for name in leading(factors_of(asked.files, asked.analysis)):
+        data = figure.gather(replace(asked, factor=name))
+        tables.append(data.select(pl.lit(name).alias("factor"), pl.all()))
+        shown, rest = _fewer(name, data)
+        parts.append(Part(f"{figure.name}-{name}", factor_title(name), rest, _spec(figure, shown)))
+    return pl.concat(tables) if tables else pl.DataFrame(), parts
+
+
+def _fewer(name: str, data: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """Return the panels with the most values of the factor, in their order, and what is said of the rest."""
+    values = data.group_by("panel", maintain_order=True).agg(pl.col("x").n_unique())
+    if values.height <= MOST_PANELS:
+        return data, ""
+    most = values.sort("x", descending=True, maintain_order=True).head(MOST_PANELS)["panel"]
+    rest = (
+        f"{MOST_PANELS} of {wording.counted(values.height, 'panel')} are drawn here; the data has every cell. To draw "
+        f"all: quiclab figure factor STUDY --factor {name}"
+    )
+    return data.filter(pl.col("panel").is_in(most.implode())), rest
+
+
+@dataclass(frozen=True)
+class _AskedOfEveryCell(Asked):
+    """All cells at once, so that their data come from the files in one go."""
+
+    def trials_of_cell(self) -> pl.DataFrame:
+        """Return the trials of all main cells."""
+        return distributions(self.analysis).filter(kind="main")
+
+
+def _by_cell(figure: Figure, asked: Asked) -> Placed:
+    """Return a drawing for each cell that the figure has something to show about."""
+    every = _AskedOfEveryCell(asked.study, asked.analysis)
+    data = figure.gather(every)
+    return data, list(_each_cell(figure, every, data))
+
+
+def _each_cell(figure: Figure, asked: Asked, data: pl.DataFrame) -> Iterator[Part]:
+    trials = asked.trials_of_cell().filter(pl.col("value").is_not_null())
+    for number, ((_, title), rows) in enumerate(data.group_by("cell_id", "cell_title", maintain_order=True), 1):
+        if figure.shown(asked, rows):
+            untold = trials.filter(cell_title=title).join(rows, ["arm", "block"], "anti", maintain_order="left")
+            counts = untold.group_by("arm", maintain_order=True).len().rows()
+            rest = wording.listed([f"{wording.counted(count, 'trial')} of {arm}" for arm, count in counts])
+            rest = f"Not told by {rest}." if rest else ""
+            yield Part(f"{figure.name}-{number}", str(title), rest, _spec(figure, rows))
+
+
+def _spec(figure: Figure, data: pl.DataFrame) -> dict[str, Any]:
+    return packed(figures.spec(figure.draw(data)))
+
+
+_PLACED: Mapping[Where, Callable[[Figure, Asked], Placed]] = MappingProxyType(
+    {Where.STUDY: _whole, Where.FACTOR: _by_factor, Where.CELL: _by_cell}
+)
+"""Places that are sections of their own on the report's page."""

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Can the result be trusted: what the laboratory says about itself, as tables of text."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from quiclab import wording
+from quiclab.analysis import comparison_words
+from quiclab.analysis.damaged import damage_table, damaged_trials
+from quiclab.analysis.flags import drift_table, outlier_table
+from quiclab.analysis.metric_values import by_path_and_arm, middle, worst
+from quiclab.analysis.model import StudyAnalysis
+from quiclab.analysis.refusals import refusal_table
+from quiclab.analysis.study import DECODE_STATS, Study, read_json, read_table
+from quiclab.figures.path import Path, path_rows
+from quiclab.report.words.address_changes import address_change_tables
+from quiclab.store.layout import DAMAGED
+from quiclab.text_table import TextTable
+
+_STATUSES = ("verified", "failed", "unproven", "void", DAMAGED)
+
+
+def trust_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
+    """Return the tables of the section, in the order of the page."""
+    return [
+        _controls(analysis),
+        _counts(study),
+        *([damage_table(study)] if damaged_trials(study).height else []),
+        *address_change_tables(study),
+        drift_table(study, analysis),
+        outlier_table(study, analysis),
+        _lateness(study, analysis),
+        refusal_table(study, analysis),
+        _paths(study, analysis),
+        _decode_stats(study),
+        _proofs(study),
+        _host(study),
+    ]
+
+
+def _controls(analysis: StudyAnalysis) -> TextTable:
+    rows = tuple(
+        (
+            c.baseline.arm.partition("#")[0],
+            comparison_words.place(c, analysis),
+            wording.percent(c.shift_pct),
+            comparison_words.shift_interval(c, 1 - analysis.alpha),
+            wording.p_text(c.p),
+            str(c.pairs),
+        )
+        for c in analysis.controls
+    )
+    return TextTable(
+        "Each arm against itself (A/A)",
+        "What this laboratory measures where there is no difference: the interval of the shift (Hodges–Lehmann) is the "
+        "noise of that cell.",
+        ("arm", "cell", "shift within pairs", f"its {wording.level(1 - analysis.alpha)} interval, %", "p", "pairs"),
+        rows,
+        "No A/A cell was run: the noise floor is unknown.",
+    )
+
+
+def _counts(study: Study) -> TextTable:
+    rows = []
+    for (kind, arm), attempts in study.trials.group_by("kind", "arm", maintain_order=True):
+        count = Counter(attempts["status"].to_list())
+        reasons = Counter(r or "no reason given" for r in attempts.filter(pl.col("status") != "verified")["reason"])
+        told = "; ".join(f"{reason} ({n})" for reason, n in reasons.most_common(5))
+        rows.append((str(arm), str(kind), *(str(count[s]) for s in _STATUSES), told))
+    return TextTable(
+        "Trials",
+        "Failed: an endpoint's fault, ranks worst. Unproven: neither packets nor an account of the client show what it "
+        "got, so that the trial is left out. Void: the laboratory's fault, run again with its block. Damaged: "
+        "verified, but files were lost since.",
+        ("arm", "kind", *_STATUSES, "reasons"),
+        tuple(sorted(rows, key=lambda row: (row[1] != "main", row[0]))),
+        "No trial is on record.",
+    )
+
+
+def _lateness(study: Study, analysis: StudyAnalysis) -> TextTable:
+    latest = {(path, arm): worst(values) for path, arm, values in by_path_and_arm(study, "lateness_max_us")}
+    rows = [
+        (
+            analysis.path_titles.get(path, path),
+            arm,
+            *(f"{wording.number(v)} µs" for v in (middle(values), worst(values))),
+            f"{wording.number(latest[path, arm])} µs" if (path, arm) in latest else "–",
+        )
+        for path, arm, values in by_path_and_arm(study, "lateness_p99_us")
+    ]
+    return TextTable(
+        "Lateness of the emulated link",
+        "How late the slowest 1 % of packets left the link, against the instant the model gave them; "
+        "and the latest packet of all, which voids no trial: a short stop among many packets shows there alone.",
+        ("network", "arm", "median trial", "worst trial", "latest packet"),
+        tuple(rows),
+        "No lateness was measured.",
+    )
+
+
+def _paths(study: Study, analysis: StudyAnalysis) -> TextTable:
+    table = path_rows(study, analysis)
+    return TextTable(
+        "The path as asked and as measured",
+        "Means over the verified trials, from the link's packet log; round trips count the queue in. A transfer that "
+        "ends early cannot fill the rate.",
+        Path.headings,
+        tuple(table.select(*Path.columns).rows()),
+        "The path was not measured.",
+        "path.csv",
+    )
+
+
+def _decode_stats(study: Study) -> TextTable:
+    files = sorted((study.directory / "tables" / "decode_stats").glob("*.parquet"))
+    frames = [read_table(path, DECODE_STATS, []).with_columns(pl.lit(path.stem).alias("trial")) for path in files]
+    note = f"Lines that were not understood or were wrong, over {wording.counted(len(files), 'trial')}."
+    rows: list[tuple[str, ...]] = []
+    if frames:
+        severe = pl.Enum(["error", "data_loss", "notice"])
+        stats = (
+            pl.concat(frames)
+            .filter(pl.col("count") > 0)
+            .with_columns(pl.col("source").str.replace_all("[0-9a-f]{8,}", "*"))  # logs named after a connection
+            .group_by("severity", "source", "name", "advice")
+            .agg(pl.col("count").sum(), pl.col("trial").n_unique().alias("trials"))
+            .sort(pl.col("severity").cast(severe, strict=False), "source", "name", nulls_last=True)
+        )
+        harmless = pl.col("severity") == "info"
+        columns = ("severity", "source", "name", "count", "trials", "advice")
+        rows = [
+            tuple("" if v is None else str(v) for v in row) for row in stats.filter(~harmless).select(columns).rows()
+        ]
+        note += f" {stats.filter(harmless)['count'].sum()} lines of no consequence (severity info) are not listed."
+    return TextTable(
+        "What the decoders met",
+        note,
+        ("severity", "file", "what", "count", "trials", "advice"),
+        tuple(rows),
+        f"The decoders reported nothing unusual. {note}" if frames else "No decode statistics are there.",
+    )
+
+
+def _proofs(study: Study) -> TextTable:
+    """What the trials of each arm proved to have run: facts that hold in every one of them."""
+    by_arm: dict[str, dict[str, list[str]]] = {}
+    verified = study.trials.filter((pl.col("status") == "verified") & (pl.col("kind") == "main"))
+    for arm, trial_id in verified.select("arm", "trial_id").rows():
+        record = read_json(study.directory / "trials" / trial_id / "trial.json", [])
+        for key, value in _flat(record.get("proof")):
+            by_arm.setdefault(arm, {}).setdefault(key, []).append(value)
+    keys = dict.fromkeys(key for facts in by_arm.values() for key in facts)
+    rows = [
+        (key, *(by_arm[arm].get(key, ["–"])[0] for arm in by_arm))
+        for key in keys
+        if all(len(set(facts.get(key, ()))) <= 1 for facts in by_arm.values())
+    ]
+    return TextTable(
+        "What ran",
+        "Negotiated and in force, as each trial proved it; what changes from trial to trial is left out.",
+        ("", *by_arm),
+        tuple(rows),
+        "No trial.json is there.",
+    )
+
+
+def _host(study: Study) -> TextTable:
+    facts = tuple(_flat(read_json(study.directory / "host.json", [])))
+    return TextTable("The machine", "", ("", ""), facts, "host.json is missing.")
+
+
+def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Leaves of nested JSON as (dotted key, text); long and empty values are left out."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _flat(inner, f"{prefix}.{key}" if prefix else str(key))
+    elif value not in (None, "", []):
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if len(text) <= 200:
+            yield prefix, text

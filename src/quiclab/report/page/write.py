@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write a study's report: one HTML page that needs no network, and the data of its figures beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from quiclab import figures, wording
+from quiclab.analysis import comparison_words
+from quiclab.analysis.analyse import analyse, metric_of, page_of
+from quiclab.analysis.cost import cost_data
+from quiclab.analysis.effects import effects, effects_table, tails, tails_table
+from quiclab.analysis.model import StudyAnalysis
+from quiclab.analysis.paper.claims_section import PaperSection, paper_section
+from quiclab.analysis.path_measured import path_data
+from quiclab.analysis.rows import differences, distributions
+from quiclab.analysis.study import Study, read_study
+from quiclab.analysis.system_calls import read_counts, system_call_data
+from quiclab.report.page import curves
+from quiclab.report.page.cell_figures import cell_figures
+from quiclab.report.page.findings import findings
+from quiclab.report.page.maps import maps
+from quiclab.report.page.metric_pages import metrics_of_pages
+from quiclab.report.page.packing import packed
+from quiclab.report.page.pair_page import write_pairs
+from quiclab.report.page.pairs import Cell, cells_of
+from quiclab.report.page.rendering import plotly, render
+from quiclab.report.page.study_figures import study_figures
+from quiclab.report.page.trust import trust_tables
+from quiclab.report.page.why import Why, why
+from quiclab.report.words.answers import answers
+from quiclab.report.words.cost_table import cost_table
+from quiclab.report.words.other_metrics import metric_medians, other_metrics
+from quiclab.report.words.results import results_table
+from quiclab.report.words.system_call_table import system_call_table
+from quiclab.text_table import TextTable
+
+
+def write_report(study_dir: Path, metric: str | None = None) -> Path:
+    """Write `report.html` and `report/` in `study_dir`, and a page by itself for each other metric that was asked for,
+    now or before; return the path of the page about `metric`.
+
+    Whatever is missing in the study is said on the page. Raises DecodeError if `study_dir` is no directory, SpecError
+    if the study has nothing to compare by `metric`.
+    """
+    study = read_study(study_dir)
+    metrics = metrics_of_pages(study, metric)
+    pages = {name: _write(study, name, metrics) for name in metrics}
+    return pages[metric or metrics[0]]
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What the page about one metric is made of."""
+
+    study: Study
+    analysis: StudyAnalysis
+    others: list[tuple[str, str]]
+    """The pages about other metrics: title and file."""
+    differences: pl.DataFrame
+    trials: pl.DataFrame
+    acknowledged: pl.DataFrame
+    """Bytes acknowledged over time in every trial."""
+    medians: pl.DataFrame
+    """Every metric of every arm in every cell."""
+    cost: dict[str, TextTable]
+    beside: dict[str, TextTable]
+    """Tables beside the result table, by the files that hold their data."""
+    paper: PaperSection | None
+    cells: list[Cell]
+    """The cells with the pages of their pairs."""
+    leads: Why | None
+
+
+def _write(study: Study, metric: str, metrics: list[str]) -> Path:
+    analysis = analyse(study, metric)
+    data = study.directory / analysis.page / "data"
+    data.mkdir(parents=True, exist_ok=True)
+    sizes, slow, trials = effects(analysis), tails(analysis), distributions(analysis)
+    cells = cells_of(study, analysis)
+    parts = _Parts(
+        study=study,
+        analysis=analysis,
+        others=[(metric_of(study, name).title, f"{page_of(study, name)}.html") for name in metrics if name != metric],
+        differences=differences(analysis),
+        trials=trials,
+        acknowledged=curves.bytes_acknowledged(study.directory, trials),
+        medians=metric_medians(study, analysis),
+        cost=_cost(study, analysis, data),
+        beside={"effects.csv": effects_table(sizes), "tails.csv": tails_table(slow)},
+        # Its p are corrected with those of the map: a claim has one verdict, that of the usual page.
+        paper=paper_section(study, analysis) if metric == metrics[0] else None,
+        cells=cells,
+        leads=why(analysis, cells, write_pairs(study, analysis, cells)),
+    )
+    parts.differences.write_csv(data / "differences.csv")
+    parts.trials.write_csv(data / "distributions.csv")
+    parts.acknowledged.write_parquet(data / "bytes_acknowledged.parquet")
+    sizes.write_csv(data / "effects.csv")
+    slow.write_csv(data / "tails.csv")
+    parts.medians.write_csv(data / "metrics.csv")
+    path_data(study).write_csv(data / "path.csv")
+    if parts.paper is not None:
+        parts.paper.data.write_csv(data / "claims.csv")
+    page = study.directory / f"{analysis.page}.html"
+    draft = page.with_suffix(".partial")
+    draft.write_text(_page(parts), encoding="utf-8", errors="xmlcharrefreplace")
+    draft.replace(page)
+    return page
+
+
+def _page(parts: _Parts) -> str:
+    study, analysis = parts.study, parts.analysis
+    selector = curves.selector(analysis, parts.acknowledged)
+    _lead_to_pairs(selector, parts.cells)
+    return render(
+        "report.html.j2",
+        analysis=analysis,
+        others=parts.others,
+        answers=answers(analysis),
+        noise_floor=wording.percent(analysis.noise_floor_pct, signed=False),
+        pairs=_pairs(analysis),
+        question=study.resolved.get("question"),
+        figures={figure.name: figure for figure in figures.FIGURES},
+        maps=maps(parts.differences, parts.cells),
+        cells=cell_figures(analysis, parts.trials, [cell["cell_id"] for cell in selector.get("cells", [])]),
+        shapes=dict(figures.SHAPES),
+        selector=selector,
+        curve_spec=_curve_styles(selector),
+        results=results_table(analysis),
+        whys=comparison_words.whys(analysis),
+        counted=wording.counted,
+        beside=parts.beside,
+        other_metrics=other_metrics(parts.medians),
+        paper=parts.paper,
+        cost=parts.cost,
+        findings=findings(study, analysis),
+        study_figures=study_figures(study, analysis),
+        trust=trust_tables(study, analysis),
+        spec_text=_read(study.directory / "spec.toml"),
+        pair_cells=parts.cells,
+        why=parts.leads,
+        plotly=plotly(),
+    )
+
+
+def _cost(study: Study, analysis: StudyAnalysis, data: Path) -> dict[str, TextTable]:
+    """Tables by the names of the files that hold their data; system calls only where they were to be counted."""
+    costs, calls = cost_data(study), read_counts(study)
+    costs.write_csv(data / "cost.csv")
+    tables = {"cost.csv": cost_table(costs, analysis)}
+    if calls or study.resolved.get("count_system_calls"):
+        system_call_data(calls).write_csv(data / "system_calls.csv")
+        tables["system_calls.csv"] = system_call_table(calls)
+    return tables
+
+
+def _lead_to_pairs(selector: dict[str, Any], cells: list[Cell]) -> None:
+    """Give each view of the selector the page of its trials."""
+    files = {(pair.cell, pair.block): pair.file for cell in cells for pair in cell.pairs}
+    for cell in selector.get("cells", []):
+        for view in cell["views"]:
+            view["page"] = files.get((cell["cell_id"], view["block"]))
+
+
+def _curve_styles(selector: dict[str, Any]) -> dict[str, Any]:
+    """The figure of bytes acknowledged with an empty curve per arm: the page fills in the pair that is chosen."""
+    arms = selector.get("arms", [])
+    empty = pl.DataFrame(
+        {"arm": arms, "x_ms": [0.0] * len(arms), "bytes": [0.0] * len(arms)}, schema_overrides={"arm": pl.String}
+    )
+    return packed(figures.spec(figures.BytesAcknowledged().draw(empty)))
+
+
+def _pairs(analysis: StudyAnalysis) -> str:
+    """`9 pairs`, or `7 to 9 pairs` where cells differ."""
+    pairs = [comparison.pairs for comparison in analysis.comparisons] or [0]
+    least, most = min(pairs), max(pairs)
+    return wording.counted(most, "pair") if least == most else f"{least} to {most} pairs"
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

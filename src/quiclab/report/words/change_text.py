@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two studies compared, as tables in the terminal, readable at 80 columns; the sentences are Markdown's, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from quiclab import wording
+from quiclab.analysis import comparison_words
+from quiclab.analysis.builds.change import Change
+from quiclab.analysis.builds.gate import Judgement, Verdict, exit_verdict
+from quiclab.analysis.builds.two_studies import StudiesCompared
+from quiclab.analysis.model import Metric, Outcome
+
+HEADINGS = ("OLD", "NEW", "change", "interval, %", "p adj", "n", "")
+_STYLES = {
+    "worse": "bold red",
+    "better": "bold green",
+    "undecided": "yellow",
+    "no data": "yellow",
+    "FAILED": "bold red",
+}
+
+
+def render_change(found: StudiesCompared, judgements: Sequence[Judgement], console: Console) -> None:
+    """Print how trials pair up (first line), what differs, a table for each metric, what limits it all, the gate."""
+    for line in opening(found):
+        console.print(Text(line))
+    for metric in found.metrics:
+        console.print()
+        console.print(_table(found, metric, judgements))
+    console.print(Text(legend(found), style="dim"))
+    for line in (*remarks(found), *gate_lines(found, judgements)):
+        console.print(Text(line))
+
+
+def opening(found: StudiesCompared) -> list[str]:
+    """What is compared and how, before any number."""
+    lines = [found.pairing, f"OLD is {found.old}, NEW is {found.new}."]
+    for heading, expected in (("Meant to change", True), ("Differs too, as allowed", False)):
+        lines += [f"{heading}: {each}." for each in found.differences if each.expected is expected]
+    if not any(each.program for each in found.differences):
+        lines.append("No record says what changed: every program has the same version and prefix in both.")
+    return lines
+
+
+def _table(found: StudiesCompared, metric: Metric, judgements: Sequence[Judgement]) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), title=metric.title, title_justify="left", title_style="bold")
+    table.add_column("", max_width=24, overflow="fold")
+    for heading in HEADINGS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    changes = [each for each in found.changes if each.metric == metric]
+    for arm, path in dict.fromkeys((each.arm, each.path) for each in changes):
+        table.add_row(Text(f"{arm}, {found.path_titles.get(path, path)}", style="bold"))
+        for each in (c for c in changes if (c.arm, c.path) == (arm, path)):
+            words = (found.workload_titles.get(each.workload, each.workload), *numbers(each, judgements))
+            table.add_row(Text(f"  {words[0]}"), *(Text(word, style=_STYLES.get(word, "")) for word in words[1:]))
+    return table
+
+
+def numbers(each: Change, judgements: Iterable[Judgement]) -> tuple[str, ...]:
+    """A row under `HEADINGS`; the change is blank where it is not significant."""
+    trials = str(each.pairs) if each.pairs is not None else f"{len(each.old.trials)}+{len(each.new.trials)}"
+    return (
+        wording.quantity(each.old.median, each.metric.unit),
+        wording.quantity(each.new.median, each.metric.unit),
+        (wording.percent(each.shift_pct) or "∞") if each.outcome.significant else "",
+        wording.interval_text(each.interval_pct),
+        wording.p_text(each.adjusted_p),
+        trials,
+        answer(each, judgements),
+    )
+
+
+def answer(each: Change, judgements: Iterable[Judgement]) -> str:
+    """One word for a row: a failed gate before anything else."""
+    if any(j.verdict is Verdict.FAILED for j in judgements if j.change is each):
+        return "FAILED"
+    return {
+        Outcome.BASELINE_BETTER: "worse",
+        Outcome.OTHER_BETTER: "better",
+        Outcome.UNDECIDED: "undecided",
+        Outcome.NOT_MEASURED: "no data",
+    }.get(each.outcome, "")
+
+
+def legend(found: StudiesCompared) -> str:
+    """What the signs and blanks mean."""
+    levels = {c.interval.confidence for c in found.changes if c.interval}
+    attained = f" at {wording.percent(100 * min(levels), signed=False)} confidence" if levels else ""
+    over = wording.counted(len(found.changes), "comparison")
+    return (
+        "Change: Hodges–Lehmann shift from OLD to NEW in % of OLD's median, + where NEW's value is larger. Blank: not "
+        f"significant at {found.alpha:g} (Benjamini–Hochberg over {over}). "
+        f"Interval: of the shift{attained}."
+    )
+
+
+def remarks(found: StudiesCompared) -> list[str]:
+    """Failures and voids, cells without an answer, the noise floor, what else may have changed."""
+    lines = []
+    for each in found.changes:
+        for study, arm in (("OLD", each.old), ("NEW", each.new)):
+            trouble = comparison_words.trouble(arm)
+            if trouble and each.metric == found.metrics[0]:
+                lines.append(f"{each.arm}, {found.place(each)}, {study}: {trouble} of {arm.attempts} attempts.")
+    lines = lines or ["No trial failed and none was void."]
+    lines += _whys(found)
+    for metric in found.metrics:
+        floors = [f for f in found.floors if f.metric == metric]
+        told = ", ".join(f"{f.study} {wording.percent(f.reach_pct, signed=False) or 'unknown'}" for f in floors)
+        lines.append(f"Noise floor of the {metric.title} (A/A, an arm against itself): {told}.")
+        reach = max((f.reach_pct for f in floors if f.reach_pct is not None), default=0.0)
+        small = [c for c in found.changes if c.metric == metric and c.outcome.significant]
+        small = [c for c in small if c.shift_pct is not None and abs(c.shift_pct) < reach]
+        if small:
+            cells = wording.listed([f"{c.arm} in {found.place(c)}" for c in small])
+            lines.append(f"Significant, yet smaller than this floor: {cells}.")
+    return [*lines, *_surroundings(found), *found.notes]
+
+
+def _whys(found: StudiesCompared) -> list[str]:
+    """Why cells have no answer, the cells of one reason together."""
+    places: dict[str, dict[str, None]] = {}
+    for each in found.changes:
+        if each.why:
+            places.setdefault(each.why, {})[f"{each.arm}, {found.place(each)}"] = None
+    every = len({(each.arm, each.workload, each.path) for each in found.changes})
+    return [f"{why} ({'every cell' if len(at) == every > 1 else '; '.join(at)})" for why, at in places.items()]
+
+
+def _surroundings(found: StudiesCompared) -> list[str]:
+    """Return a line for each arm that was not meant to change: whether something else did."""
+    lines = []
+    for arm in dict.fromkeys(each.arm for each in found.controls):
+        cells = [each for each in found.controls if each.arm == arm and each.metric == found.metrics[0]]
+        moved = [each for each in cells if each.outcome.significant]
+        told = f"{arm} ran the same programs in both studies, and differs in {len(moved)} of {len(cells)} cells"
+        where = wording.listed([f"{found.place(c)} ({wording.percent(c.shift_pct) or 'failures'})" for c in moved])
+        warning = f": {where}. Something else than the build changed: do not trust the others before you know what"
+        lines.append(f"{told}{warning if moved else ''}.")
+    return lines
+
+
+def gate_lines(found: StudiesCompared, judgements: Sequence[Judgement]) -> list[str]:
+    """The gate's answer, each failed cell with its reason, and what a pass does not say."""
+    if not judgements:
+        return []
+    lines = []
+    for bound in dict.fromkeys(each.bound for each in judgements):
+        mine = [each for each in judgements if each.bound == bound]
+        count = {verdict: sum(each.verdict is verdict for each in mine) for verdict in Verdict}
+        told = ", ".join(f"{number} {verdict}" for verdict, number in count.items() if number)
+        verdict = {Verdict.NOT_JUDGED: "COULD NOT JUDGE"}.get(exit_verdict(mine), exit_verdict(mine).upper())
+        lines.append(f"Gate {bound.text}: {verdict} ({told}).")
+        lines += [
+            f"  {each.change.arm}, {found.place(each.change)}: {each.reason}"
+            for each in mine
+            if each.verdict is Verdict.FAILED
+        ]
+        open_cells = sum(each.open_ended for each in mine)
+        if open_cells:
+            cells = wording.counted(open_cells, "passed cell")
+            lines.append(f"  In {cells} more than the bound is not excluded: more blocks would tell.")
+    return lines

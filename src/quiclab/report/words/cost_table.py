@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cost of each arm's programs as a table of the page."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from quiclab.analysis.model import StudyAnalysis
+from quiclab.figures.cost import WRITTEN, cost_rows
+from quiclab.text_table import TextTable
+
+
+def cost_table(data: pl.DataFrame, analysis: StudyAnalysis) -> TextTable:
+    """Return medians of `cost_data`, one row per cell, arm and program."""
+    return TextTable(
+        "Processor, memory and kernel",
+        "Medians over the n verified trials of a cell. CPU time, switches and faults: from the request to the client's "
+        "end; how it divides into user and system is counted in steps of 10 ms, and not told below 50 ms. Memory and "
+        "threads: the most at any time.",
+        ("cell", "arm", "program", "n", *(heading for heading, _ in WRITTEN.values())),
+        tuple(cost_rows(data, analysis)),
+        "No trial tells what its programs cost.",
+    )

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A sequential study: decided by its own test, and said to be one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from synthetic_study import Shape, write_study
+
+from quiclab.analysis.analyse import analyse_study
+from quiclab.analysis.model import Outcome
+from quiclab.analysis.sequential import ALIKE, DIFFERENT, OPEN, sequential_table, state
+from quiclab.analysis.study import read_study
+from quiclab.report.page.write import write_report
+
+
+def _study(folder: Path, **shape: object) -> Path:
+    write_study(folder, Shape(workloads=("1 MB",), paths=("clean", "loss"), voids=frozenset(), **shape))  # type: ignore[arg-type]
+    rule = {"version": 1, "effect_pct": 5, "at_most": 60, "blocks": {"1 MB/loss": 12}, "looks": [{}, {}]}
+    (folder / "sequential.json").write_text(json.dumps(rule))
+    return folder
+
+
+def test_it_is_decided_by_the_sequence(tmp_path: Path) -> None:
+    """Different in one cell, alike in the other, each with an interval that says why; Bonferroni over both."""
+    folder = _study(tmp_path, blocks=30)
+    clean, loss = analyse_study(folder).comparisons
+    assert (clean.path, loss.path) == ("clean", "loss")
+    assert state(loss, 5) == DIFFERENT
+    assert state(clean, 5) == ALIKE
+    assert loss.p is not None
+    assert loss.adjusted_p == min(1, 2 * loss.p)
+    assert loss.interval_pct is not None
+    assert loss.interval_pct.confidence == 1 - 0.05 / 2
+    assert loss.interval_pct.low > 0
+    assert (clean.outcome.value, loss.outcome.value) == ("not_significant", "other_better")
+
+
+def test_what_seven_pairs_decide_elsewhere_stays_open(tmp_path: Path) -> None:
+    """The fixed test would call the difference significant; the sequence needs eight pairs of one sign and more."""
+    folder = _study(tmp_path, blocks=7)
+    assert [state(each, 5) for each in analyse_study(folder).comparisons] == [OPEN, OPEN]
+    assert [each.outcome for each in analyse_study(folder).comparisons] == [Outcome.UNDECIDED] * 2
+    (folder / "sequential.json").unlink()
+    assert analyse_study(folder).comparisons[1].outcome.significant
+    assert sequential_table(read_study(folder), analyse_study(folder)) == []
+
+
+def test_the_report_says_so(tmp_path: Path) -> None:
+    """That it was sequential, the bound, how often it was looked at, and by what it was decided."""
+    folder = _study(tmp_path, blocks=30)
+    page = write_report(folder).read_text()
+    for words in (
+        "This study was sequential",
+        "at most 60 pairs",
+        "looked at 2 times",
+        "Bonferroni",
+        "When it stopped",
+    ):
+        assert words in page
+    assert "exact signed-rank test of the pairs decides" not in page

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of all numbers, and what it says of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from synthetic_study import write_study
+
+from quiclab.analysis.analyse import analyse_study
+from quiclab.report.words.results import results_table
+
+
+def test_what_stands_beside_an_interval_is_what_the_interval_is_of(tmp_path: Path) -> None:
+    """The shift within pairs, not the difference of medians; it lies inside, also where that one is blank."""
+    analysis = analyse_study(write_study(tmp_path))
+    table = results_table(analysis)
+    at = table.headings.index("its 95 % interval, %")
+    assert table.headings[at - 2 : at] == ("difference of medians", "shift within pairs")
+    for row in table.rows:
+        estimate, ends = row[at - 1].removesuffix(" %"), row[at].partition(" (")[0].split(" … ")
+        low, high = (float(end.replace("−", "-").replace("∞", "inf")) for end in ends)
+        assert low <= float(estimate.replace("−", "-")) <= high
+
+
+def test_the_method_names_every_null_hypothesis(tmp_path: Path) -> None:
+    """Of a fixed number of pairs, and of a sequential study, whose typical difference is another one."""
+    folder = write_study(tmp_path)
+    fixed = results_table(analyse_study(folder)).note
+    assert "symmetric about zero" in fixed
+    assert "both arms have one distribution" in fixed
+    rule = {"version": 1, "effect_pct": 5, "at_most": 60, "blocks": {}, "looks": [{}]}
+    (folder / "sequential.json").write_text(json.dumps(rule))
+    sequential = results_table(analyse_study(folder))
+    assert "this median is zero" in sequential.note
+    assert "median within pairs" in sequential.headings
+    assert "shift within pairs" not in sequential.headings

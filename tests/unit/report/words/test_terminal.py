@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The result table in the terminal."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from synthetic_study import Shape, write_study
+
+from quiclab.analysis.analyse import analyse_study
+from quiclab.report.words.terminal import render
+
+
+def rendered(directory: Path, width: int = 80) -> list[str]:
+    """The lines that a terminal of this width shows."""
+    out = io.StringIO()
+    render(analyse_study(directory), Console(file=out, width=width))
+    return [line.rstrip() for line in out.getvalue().splitlines()]
+
+
+def test_the_first_line_says_what_is_compared(tmp_path: Path) -> None:
+    """Nothing stands before the arms, and their differences follow at once."""
+    lines = rendered(write_study(tmp_path))
+    assert lines[0].startswith("h2 = Caddy + curl, HTTP/2 on TCP (reno")
+    assert "They differ in" in " ".join(lines[:3])
+
+
+def test_significant_cells_show_a_number_and_others_none(tmp_path: Path) -> None:
+    """Rows by network; a blank where the test does not decide; p values and pairs in every row."""
+    lines = rendered(write_study(tmp_path))
+    network = lines.index("1 % loss")
+    assert "+" in lines[network + 2].split(" s ")[-1].split("%")[0]
+    clean = lines[lines.index("nothing added") + 1]
+    assert "%" not in clean
+    assert clean.endswith(" 9")
+
+
+def test_fits_80_columns_and_tells_failures_and_voids(tmp_path: Path) -> None:
+    """No number is cut off; each failure and void is told with its arm."""
+    lines = rendered(write_study(tmp_path))
+    assert max(map(len, lines)) <= 80
+    assert not any("…" in line and not any(c.isdigit() for c in line) for line in lines)
+    assert "1 % loss, 5 MB, h2: 2 failed of 9 attempts." in lines
+    assert "nothing added, 1 MB, h2: 1 void of 10 attempts." in lines
+
+
+def test_the_answer_and_the_level_of_its_intervals_are_told(tmp_path: Path) -> None:
+    """The sentences of the page; nine pairs attain 96.1 % where 95 % are asked for."""
+    lines = rendered(write_study(tmp_path), 200)
+    assert "nothing added: h3 against h2: no significant difference." in lines
+    assert any(line.endswith("Hodges–Lehmann, at 96.1 %.") for line in lines)
+    assert any(line.startswith("A/A, h2 against itself") and "(96.1 % interval " in line for line in lines)
+
+
+def test_names_with_markup_are_printed_as_they_are(tmp_path: Path) -> None:
+    """Square brackets in a name are text, not a style."""
+    shape = replace(Shape(), workloads=("[red]x[/red]",), paths=("[bold]",), failures=frozenset(), voids=frozenset())
+    assert any("[bold]" in line for line in rendered(write_study(tmp_path, shape)))
+
+
+@pytest.mark.parametrize("name", ["resolved.json", "metrics.parquet", "tables/trials.parquet"])
+def test_a_missing_file_is_said(tmp_path: Path, name: str) -> None:
+    """The table is drawn from the rest, and one line names what is missing."""
+    (write_study(tmp_path) / name).unlink()
+    assert f"{name} is missing." in rendered(tmp_path)
