@@ -63,16 +63,22 @@ def _quic_closed_ns(evidence: Evidence) -> int | None:
 
 CONNECTION_TIMES = (
     Metric(
-        "tls_handshake_ms", "ms", "lower",
+        "tls_handshake_ms",
+        "time of the TLS handshake",
+        "ms",
+        "lower",
         "TLS by itself, of the client's first connection: departure of its ClientHello to the later of the two "
         "Finished messages at the client's end, by its decrypted capture (Qin et al. 2023). Over QUIC nothing of the "
         "set-up lies before it; over TCP the SYN's round trip does.",
         tls_handshake_ms,
     ),
     Metric(
-        "total_request_time_ms", "ms", "lower",
+        "total_request_time_ms",
+        "total request time",
+        "ms",
+        "lower",
         "First packet of the client to its closing (Liu et al. 2024): TCP's first FIN or RST, QUIC's CONNECTION_CLOSE, "
         "of several connections the last. A client that closes without a packet is taken at its word.",
         total_request_time_ms,
     ),
-)  # fmt: skip
+)

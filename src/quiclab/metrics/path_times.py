@@ -76,25 +76,44 @@ def throughput_bit_per_s(evidence: Evidence, direction: Direction) -> float:
 
 PATH_TIMES = (
     Metric(
-        "path_rtt_mean_ms", "ms", "none",
+        "path_rtt_mean_ms",
+        "mean round-trip time of the path",
+        "ms",
+        "none",
         "Mean round-trip time of the path: for each packet going down its time on the links, queue included, and that "
         "of the first packet that went up after it.",
         rtt_mean_ms,
     ),
-    Metric("path_rtt_sd_ms", "ms", "none", "Standard deviation of the same round-trip times.", rtt_sd_ms),
     Metric(
-        "path_reordered_up_pct", "%", "none",
+        "path_rtt_sd_ms",
+        "standard deviation of the path's round-trip time",
+        "ms",
+        "none",
+        "Standard deviation of the same round-trip times.",
+        rtt_sd_ms,
+    ),
+    Metric(
+        "path_reordered_up_pct",
+        "share of packets reordered going up",
+        "%",
+        "none",
         "Share of the packets going up that left the links after a packet that had reached them later.",
         lambda evidence: reordered_pct(evidence, "up"),
     ),
     Metric(
-        "path_reordered_down_pct", "%", "none",
+        "path_reordered_down_pct",
+        "share of packets reordered going down",
+        "%",
+        "none",
         "Share of the packets going down that left the links after a packet that had reached them later.",
         lambda evidence: reordered_pct(evidence, "down"),
     ),
     Metric(
-        "path_throughput_down_bit_per_s", "bit/s", "none",
+        "path_throughput_down_bit_per_s",
+        "throughput of the path going down",
+        "bit/s",
+        "none",
         "Bits of the packets that the links handed to the client, over the time from its first packet to the last one.",
         lambda evidence: throughput_bit_per_s(evidence, "down"),
     ),
-)  # fmt: skip
+)

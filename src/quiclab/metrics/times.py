@@ -170,15 +170,18 @@ def _fins(evidence: Evidence) -> pl.DataFrame:
 TIMES = (
     Metric(
         "setup_ms",
+        "set-up time",
         "ms",
         "lower",
         "First packet of the client to its first packet that can carry application data. QUIC: the first 1-RTT or "
         "0-RTT packet with a STREAM frame. TCP: the first segment with a TLS application_data record, which in TLS 1.3 "
         "is the client's Finished, behind which data can follow at once, and in TLS 1.2 the request itself.",
         setup_ms,
+        heading="set-up",
     ),
     Metric(
         "ttfb_ms",
+        "time to first byte",
         "ms",
         "lower",
         "First packet of the client to the arrival of the packet that let the client program have the first byte of a "
@@ -187,9 +190,11 @@ TIMES = (
         "client that tells nothing of itself: of the packet with which that byte could be read in its decrypted "
         "capture.",
         ttfb_ms,
+        heading="first byte",
     ),
     Metric(
         "ttlb_ms",
+        "time to last byte",
         "ms",
         "lower",
         "First packet of the client, lost or not, to the arrival at the client's end of the packet that completes the "
@@ -198,24 +203,30 @@ TIMES = (
         "number before the client program had its last byte and before its FIN. Of an upload it is the server's answer "
         "to the last body. A client that tells nothing of itself needs a capture that can be decrypted.",
         ttlb_ms,
+        heading="last byte",
     ),
     Metric(
         "ttlb_client_ms",
+        "time to last byte (client's own view)",
         "ms",
         "lower",
         "Start of the request to the last byte of the body, both as the client program saw them.",
         ttlb_client_ms,
+        heading="last byte, client",
     ),
     Metric(
         "to_last_packet_ms",
+        "time to last packet",
         "ms",
         "lower",
         "First packet of the client to the arrival of the last packet from the server before the client closes "
         "(Yu and Benson 2021, section 3): what answers its FIN does not count, wherever it is when the client ends.",
         to_last_packet_ms,
+        heading="last packet",
     ),
     Metric(
         "upload_ms",
+        "time to the last byte of the upload",
         "ms",
         "lower",
         "First packet of the client, lost or not, to the arrival at the server's end of the last byte of the last "
@@ -225,9 +236,11 @@ TIMES = (
     ),
     Metric(
         "goodput_bit_per_s",
+        "goodput",
         "bit/s",
         "higher",
         "Body bits of all responses over ttlb_ms; of uploads, of all requests over upload_ms.",
         goodput_bit_per_s,
+        heading="goodput",
     ),
 )
