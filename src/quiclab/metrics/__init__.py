@@ -23,6 +23,7 @@ __all__ = [
     "METRICS",
     "Metric",
     "MetricRow",
+    "Noted",
     "bytes_acknowledged",
     "compute_trial",
     "declared",

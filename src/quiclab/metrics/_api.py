@@ -14,7 +14,7 @@ Better = Literal["lower", "higher", "none"]
 
 @dataclass(frozen=True)
 class Noted:
-    """A value that rests on less than others of its name, and why."""
+    """A value from another source than others of its name, and from which; a study tells where arms differ in it."""
 
     value: float
     note: str

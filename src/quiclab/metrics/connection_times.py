@@ -35,13 +35,18 @@ def tls_handshake_ms(evidence: Evidence) -> float:
 
 def total_request_time_ms(evidence: Evidence) -> float | Noted:
     """Until the last of the client's connections was closed by the client, by packets where they show it."""
-    closed_ns = _quic_closed_ns(evidence) if evidence.quic else _tcp_closed_ns(evidence)
-    if closed_ns is not None:
-        return evidence.since_zero_ms(closed_ns)
+    seen_ns = closed_ns(evidence)
+    if seen_ns is not None:
+        return evidence.since_zero_ms(seen_ns)
     told_ns = (evidence.trial.get("client") or {}).get("close_ns")
     if told_ns is None:
         raise Unknown("no packet shows that the client closed, and the client did not say when")
     return Noted(evidence.since_zero_ms(int(told_ns)), "by the client's own word: no packet shows that it closed")
+
+
+def closed_ns(evidence: Evidence) -> int | None:
+    """Return when the client closed the last of its connections; None where no packet shows it."""
+    return _quic_closed_ns(evidence) if evidence.quic else _tcp_closed_ns(evidence)
 
 
 def _tcp_closed_ns(evidence: Evidence) -> int | None:

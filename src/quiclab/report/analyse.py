@@ -14,6 +14,7 @@ from quiclab.metrics import declared, title_of
 from quiclab.report import wording
 from quiclab.report.compare import arm_result, compare, decide, decide_all
 from quiclab.report.damaged import damage_notes
+from quiclab.report.mixed_sources import source_notes
 from quiclab.report.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
 from quiclab.report.probe_notes import probe_notes
 from quiclab.report.refusals import refusal_notes
@@ -84,6 +85,7 @@ def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
             *sequential,
             *probe_notes(study),
             *refusal_notes(study),
+            *source_notes(study, metric, main),
             *_limits(main, controls, metric, alpha),
         ),
         sequential=bool(sequential),
