@@ -78,6 +78,12 @@ def ttlb_client_ms(evidence: Evidence) -> float:
     return (max(evidence.client_instant("last_byte_ns")) - min(evidence.client_instant("start_ns"))) / 1e6
 
 
+def ttfb_client_ms(evidence: Evidence) -> float:
+    """The client program's own view: first request's start to the first byte of a body."""
+    told = [each["first_byte_ns"] for each in evidence.requests if each.get("first_byte_ns") is not None]
+    return (min(told or evidence.client_instant("first_byte_ns")) - min(evidence.client_instant("start_ns"))) / 1e6
+
+
 def to_last_packet_ms(evidence: Evidence) -> float | Noted:
     """Arrival of the last packet before the client closes."""
     told_ns = (evidence.trial.get("client") or {}).get("close_ns")
@@ -200,6 +206,16 @@ TIMES = (
         "[two sources](../explanation/two-sources.md).",
         ttlb_ms,
         heading="last byte",
+    ),
+    Metric(
+        "ttfb_client_ms",
+        "time to first byte (client's own view)",
+        "ms",
+        "lower",
+        "Start of the request to the first byte of a body, both as the client program saw them. A library that gives "
+        "no part of an HTTP/2 frame, or of a buffer, before all of it is there makes it longer than ttfb_ms.",
+        ttfb_client_ms,
+        heading="first byte, client",
     ),
     Metric(
         "ttlb_client_ms",

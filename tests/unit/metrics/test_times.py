@@ -139,8 +139,10 @@ def test_quic_packets_are_placed_by_the_capture(server_log: bool, tmp_path: Path
 
 
 def test_the_clients_own_view_counts_from_its_start(tmp_path: Path) -> None:
-    """Start of the request to the last byte, both by the client program."""
-    assert scenes.quic_scene().metrics(tmp_path)["ttlb_client_ms"].value == pytest.approx(69.2)
+    """Start of the request to the first and to the last byte, all by the client program."""
+    metrics = scenes.quic_scene().metrics(tmp_path)
+    assert metrics["ttfb_client_ms"].value == pytest.approx(44.5)
+    assert metrics["ttlb_client_ms"].value == pytest.approx(69.2)
 
 
 def test_without_an_end_of_stream_the_time_is_null(tmp_path: Path) -> None:
