@@ -106,15 +106,15 @@ def _rate_of(packets: pl.DataFrame) -> float | None:
         ~pl.col("duplicate"),
         ~pl.col("reordered"),
     )
-    left = (pl.col("due_ns") + pl.col("lateness_ns")).alias("left_ns")
+    written = (pl.col("due_ns") + pl.col("lateness_ns")).alias("written_ns")
     # Idle bottleneck before any of the packets since the last departure: that gap says nothing about the rate.
     served = served.with_columns(
-        left, group=left.is_not_null().cum_sum().shift(1, fill_value=0), busy=pl.col("queue_packets") > 0
+        written, group=written.is_not_null().cum_sum().shift(1, fill_value=0), busy=pl.col("queue_packets") > 0
     )
     departures = served.group_by("group", maintain_order=True).agg(
-        pl.col("left_ns").last(), pl.col("size_bytes", "service_ns").cast(pl.Int64).sum(), pl.col("busy").all()
+        pl.col("written_ns").last(), pl.col("size_bytes", "service_ns").cast(pl.Int64).sum(), pl.col("busy").all()
     )
-    gaps = departures.with_columns(gap_ns=pl.col("left_ns").diff()).filter("busy").drop_nulls("gap_ns")
+    gaps = departures.with_columns(gap_ns=pl.col("written_ns").diff()).filter("busy").drop_nulls("gap_ns")
     gap_ns, service_ns = int(gaps["gap_ns"].sum()), int(gaps["service_ns"].sum())
     # Lateness and, behind the bottleneck, jitter shift the first and the last departure.
     if gaps.height < _MANY and abs(gap_ns - service_ns) > _PRECISION * service_ns:
