@@ -15,6 +15,7 @@ from registered import CLIENTS, PROXIES, SERVERS
 import quiclab
 from quiclab.decoders._api import Decoder
 from quiclab.decoders._registry import DECODERS
+from quiclab.decoders.log_files import head_of
 from quiclab.endpoints import ENDPOINTS, Endpoint, ecn
 from quiclab.exports import EXPORTS
 from quiclab.exports._api import Export
@@ -22,6 +23,7 @@ from quiclab.tables import TABLES
 from quiclab.workloads._api import WorkloadKind
 from quiclab.workloads._registry import WORKLOADS
 
+RECORDINGS = Path(__file__).parents[1] / "decoders"
 SOURCE = Path(quiclab.__file__).parent
 REGISTRIES: dict[str, tuple[type, Iterable[object]]] = {
     "decoders": (Decoder, DECODERS),
@@ -90,6 +92,14 @@ def test_decoders_fill_tables_that_there_are() -> None:
     filled = {table for decoder in DECODERS for table in decoder.tables}
     from_logs = {name for name, table in TABLES.items() if table.from_logs}
     assert filled == from_logs
+
+
+def test_no_two_decoders_recognise_one_file() -> None:
+    """Of recordings of many formats, as `quiclab decode` looks at them."""
+    files = sorted(each for each in RECORDINGS.rglob("*") if each.suffix in (".gz", ".txt", ".har", ".json"))
+    found = {file.name: [each.format for each in DECODERS if each.sniff(head_of(file))] for file in files}
+    assert {name: formats for name, formats in found.items() if len(formats) > 1} == {}
+    assert len({formats[0] for formats in found.values() if formats}) >= 4
 
 
 def test_what_is_known_of_ecn_is_known_of_programs_that_there_are() -> None:
