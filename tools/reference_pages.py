@@ -45,11 +45,15 @@ def metrics_page() -> str:
     """Every metric with its definition."""
     head = [
         "# Metrics\n",
-        "One number about one trial, in `STUDY/metrics.parquet`; null with a note where it is unknown.\n",
+        "One number about one trial, in `STUDY/metrics.parquet`; null with a note where it is unknown. A study can be "
+        "about any that has a better side: `metric` in `[study]`, or `quiclab report STUDY --metric NAME`.\n",
         _NOTE,
     ]
-    rows = ["| metric | unit | better | definition |", "|---|---|---|---|"]
-    rows += [f"| `{metric.name}` | {metric.unit} | {metric.better} | {_cell(metric.doc)} |" for metric in METRICS]
+    rows = ["| metric | title | unit | better | definition |", "|---|---|---|---|---|"]
+    rows += [
+        f"| `{metric.name}` | {_cell(metric.title)} | {metric.unit} | {metric.better} | {_cell(metric.definition)} |"
+        for metric in METRICS
+    ]
     return "\n".join(head + rows) + "\n"
 
 

@@ -11,7 +11,7 @@ tested=${XDG_CACHE_HOME:-$HOME/.cache}/quiclab/tested
 # once PROGRAM FOLDER COMPILER COMMAND: the command, unless all of that was tested already. The stamp is written last.
 once() {
     digest=$( (cd "$2" && find . -type d -name target -prune -o -type f -print | LC_ALL=C sort | tr '\n' '\0' | xargs -0 sha256sum
-        cat "$OLDPWD/tools/test_programs.sh"
+        cat "$OLDPWD/tools/test_programs.sh" "$OLDPWD"/tests/golden/*.json
         echo "$3") | sha256sum | cut -c1-32)
     if [ "$which" = changed ] && [ -f "$tested/$1-$digest" ]; then
         echo "$1: tested on this machine before, from the same sources with the same compiler"

@@ -106,3 +106,26 @@ func TestUnreadableJobsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// The golden files of all readers and writers of this format (tests/unit/endpoints/test_job.py).
+func TestGoldenJobsAreRead(t *testing.T) {
+	client, err := readClientJob(filepath.Join("..", "..", "tests", "golden", "job-client.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if client.URL != "https://server.test/1MB" || len(client.OtherURLs) != 2 || client.Concurrency != 2 ||
+		client.Session != "fresh" || !client.Verify {
+		t.Errorf("read %+v", client)
+	}
+	if *client.CongestionControl != "reno" || *client.ConnectionWindow != 1_500_000 ||
+		*client.StreamWindow != 1_000_000 || len(client.Groups) != 2 || *client.MaxPayload != 1350 {
+		t.Errorf("read the knobs %+v", client.knobs)
+	}
+	server, err := readServerJob(filepath.Join("..", "..", "tests", "golden", "job-server.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if server.Listen != "10.77.0.2:443" || *server.MaxStreams != 100 || *server.Scheduler != "round_robin" {
+		t.Errorf("read %+v", server)
+	}
+}

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from registered import CLIENTS, SERVERS
 from small_study import main_only, quiclab, trials
 from stack_study import need, run_arms, spec_text
 
@@ -74,9 +75,8 @@ def test_a_port_that_is_taken(tmp_path: Path, proxy: str, kind: str, said: str) 
 
 def test_a_key_that_no_server_can_use(tmp_path: Path) -> None:
     """Each server's own words about its key; what ran before stays."""
-    servers = ("caddy", "nginx", "ngtcp2", "quiche", "quinn", "quic-go", "aioquic")
     arms = {
-        name: f'protocol = "h3"\nclient = "curl-cffi"\nserver = "{name}"' for name in servers if _here("server", name)
+        name: f'protocol = "h3"\nclient = "curl-cffi"\nserver = "{name}"' for name in SERVERS if _here("server", name)
     }
     behind = 'protocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"\n'
     arms |= {name: behind + f'proxy = "{name}"' for name in ("envoy", "haproxy") if _here("proxy", name)}
@@ -108,9 +108,8 @@ def test_an_object_that_the_server_does_not_have(tmp_path: Path) -> None:
     assert program is not None
     script = tmp_path / "server.py"
     script.write_text(_SERVES_THE_WARM_UP_ONLY)
-    clients = ("curl-cffi", "curl", "quiche", "quinn", "quic-go", "ngtcp2", "aioquic", "wget2", "nghttp")
     arms = {}
-    for client in clients:
+    for client in CLIENTS:
         for protocol in sorted(find("client", client).protocols - {"h1"}):
             own = [sys.executable, str(script), *program.argv, protocol]
             own += ["{address}:{port}", "{cert}", "{key}", "{root}", "{work}"]

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from registered import CLIENTS, SERVERS
 from small_study import quiclab
 from stack_study import need, run_arms
 
@@ -15,17 +16,9 @@ from quiclab.decoders.tcp_info import read_tcp_info_log
 _OBJECTS = ("1KB", "1MB")
 
 
-_PAIRS = (
-    ("quiche", "nginx"),
-    ("ngtcp2", "ngtcp2"),
-    ("quiche", "quiche"),
-    ("quinn", "quinn"),
-    ("quic-go", "quic-go"),
-    ("curl", "haproxy"),
-    ("aioquic", "envoy"),
-    ("wget2", "envoy"),
-    ("nghttp", "nginx"),
-)
+_BESIDE = {"curl-cffi": "caddy", "curl": "haproxy", "aioquic": "envoy", "wget2": "envoy"}
+"""Another front than the client's own server or, for those without one, nginx."""
+_PAIRS = (("quiche", "nginx"), *((name, _BESIDE.get(name, name if name in SERVERS else "nginx")) for name in CLIENTS))
 """Each client and each server or proxy at least once."""
 _TAKES_EARLY_DATA = {("quiche", "quiche"), ("ngtcp2", "ngtcp2"), ("quic-go", "quic-go")}
 # With quiche's own server (0.30) the transfer may stand still after the change (experiments/liu-migration).
@@ -49,7 +42,7 @@ def test_a_client_understands_a_server(tmp_path: Path, client: str, front: str) 
 @pytest.mark.matrix
 def test_everybody_understands_everybody(tmp_path: Path) -> None:
     """The conformance test with the programs that are quick to start: both objects, every pair."""
-    clients = "curl,ngtcp2,quiche,quinn,quic-go,aioquic,wget2,nghttp"
+    clients = ",".join(CLIENTS)
     servers = "nginx,ngtcp2,quiche,quinn,quic-go,haproxy,envoy"
     done = quiclab("conformance", "--clients", clients, "--servers", servers, "--out", tmp_path / "out", timeout=900)
     results = json.loads((tmp_path / "out" / "conformance.json").read_text())["results"]

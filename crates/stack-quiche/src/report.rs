@@ -132,3 +132,38 @@ pub fn write(output: &Path, requests: &[Request]) -> Result<(), Failure> {
     std::fs::write(output, text)
         .map_err(|error| Failure::cannot(&format!("write {}", output.display()), error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    /// What the laboratory reads of an account stands in it, as in the golden file of all writers of this format.
+    #[test]
+    fn the_account_is_the_golden_one() {
+        let golden: Value = serde_json::from_str(include_str!("../../../tests/golden/client.json"))
+            .expect("a golden account");
+        let mut request = Request {
+            start_ns: 1000,
+            first_byte_ns: Some(2000),
+            last_byte_ns: 3000,
+            close_ns: 4000,
+            status: Some(200),
+            http_version: "HTTP/3",
+            alpn: Some("h3".to_owned()),
+            ..Request::begin("https://server.test/hello")
+        };
+        request.describe(b"hello world");
+        let file = std::env::temp_dir().join(format!("quiclab-quiche-{}.json", std::process::id()));
+        write(&file, &[request]).expect("written");
+        let own: Value =
+            serde_json::from_str(&std::fs::read_to_string(&file).expect("read")).expect("JSON");
+        std::fs::remove_file(&file).expect("removed");
+        for (name, value) in golden["requests"][0].as_object().expect("an object") {
+            assert_eq!(&own["requests"][0][name], value, "{name}");
+        }
+        assert_eq!(own["version"], golden["version"]);
+        assert_eq!(own["close_ns"], golden["close_ns"]);
+        assert!(own["versions"].is_object());
+    }
+}

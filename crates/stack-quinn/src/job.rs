@@ -152,6 +152,7 @@ pub fn read<J: Job>(path: &str) -> Result<J, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knobs::{CongestionControl, Group, Scheduler};
 
     fn client(extra: &str) -> Result<ClientJob, String> {
         let text = format!(
@@ -194,5 +195,33 @@ mod tests {
             .expect_err("h2")
             .to_string();
         assert!(error.contains("h2"), "{error}");
+    }
+
+    /// The golden files of all readers and writers of this format (tests/unit/endpoints/test_job.py).
+    #[test]
+    fn golden_jobs_are_read() {
+        let job: ClientJob =
+            serde_json::from_str(include_str!("../../../tests/golden/job-client.json"))
+                .expect("a job");
+        job.check().expect("a job that can be done");
+        assert_eq!(job.url, "https://server.test/1MB");
+        assert_eq!(job.other_urls.as_ref().map(Vec::len), Some(2));
+        assert_eq!((job.concurrency, job.verify), (Some(2), true));
+        assert_eq!(job.knobs.congestion_control, Some(CongestionControl::Reno));
+        assert_eq!(job.knobs.connection_window_bytes, Some(1_500_000));
+        assert_eq!(job.knobs.stream_window_bytes, Some(1_000_000));
+        assert_eq!(
+            job.knobs.groups.as_deref(),
+            Some([Group::X25519, Group::Secp256r1].as_slice())
+        );
+        assert_eq!(job.knobs.max_payload_bytes, Some(1350));
+        let job: ServerJob =
+            serde_json::from_str(include_str!("../../../tests/golden/job-server.json"))
+                .expect("a job");
+        job.check().expect("a job that can be done");
+        assert_eq!(job.listen.to_string(), "10.77.0.2:443");
+        assert_eq!(job.protocols, [Protocol::H3]);
+        assert_eq!(job.knobs.scheduler, Some(Scheduler::RoundRobin));
+        assert_eq!(job.knobs.max_streams.map(u32::from), Some(100));
     }
 }

@@ -69,3 +69,45 @@ pub fn write(path: &Path, requests: Vec<Request>) -> Result<(), Error> {
             source,
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    /// What the laboratory reads of an account stands in it, as in the golden file of all writers of this format.
+    #[test]
+    fn the_account_is_the_golden_one() {
+        let golden: Value = serde_json::from_str(include_str!("../../../tests/golden/client.json"))
+            .expect("a golden account");
+        let expected = &golden["requests"][0];
+        let request = Request {
+            url: "https://server.test/hello".into(),
+            protocol: "h3",
+            start_ns: 1000,
+            first_byte_ns: Some(2000),
+            last_byte_ns: 3000,
+            close_ns: 4000,
+            status: Some(200),
+            http_version: "HTTP/3",
+            body_bytes: 11,
+            sha256: expected["sha256"].as_str().expect("a hash").into(),
+            congestion_control: "reno",
+            alpn: None,
+            resumed: false,
+            early_data: "not_offered",
+            migrated: None,
+            error: None,
+        };
+        let file = std::env::temp_dir().join(format!("quiclab-quinn-{}.json", std::process::id()));
+        write(&file, vec![request.over(Some("h3".into()))]).expect("written");
+        let own: Value = serde_json::from_slice(&fs::read(&file).expect("read")).expect("JSON");
+        fs::remove_file(&file).expect("removed");
+        for (name, value) in expected.as_object().expect("an object") {
+            assert_eq!(&own["requests"][0][name], value, "{name}");
+        }
+        assert_eq!(own["version"], golden["version"]);
+        assert_eq!(own["close_ns"], golden["close_ns"]);
+        assert!(own["versions"].is_object());
+    }
+}

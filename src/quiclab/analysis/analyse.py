@@ -12,44 +12,14 @@ import polars as pl
 from quiclab import statistics, wording
 from quiclab.analysis.compare import arm_result, compare, decide, decide_all
 from quiclab.analysis.damaged import damage_notes
+from quiclab.analysis.mixed_sources import source_notes
 from quiclab.analysis.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
 from quiclab.analysis.probe_notes import probe_notes
 from quiclab.analysis.refusals import refusal_notes
 from quiclab.analysis.sequential import sequential_note, sequentially
 from quiclab.analysis.study import Study, read_study
+from quiclab.metrics import declared, title_of
 from quiclab.store.layout import BLOCK_VOID, DAMAGED
-
-TITLES = {
-    "ttlb_ms": "time to last byte",
-    "ttlb_client_ms": "time to last byte (client's own view)",
-    "to_last_packet_ms": "time to last packet",
-    "total_request_time_ms": "total request time",
-    "ttfb_ms": "time to first byte",
-    "setup_ms": "set-up time",
-    "upload_ms": "time to the last byte of the upload",
-    "slowest_object_ms": "time of the slowest object",
-    "median_object_ms": "time of the median object",
-    "fastest_object_ms": "time of the fastest object",
-    "goodput_bit_per_s": "goodput",
-    "retransmitted_bytes": "bytes retransmitted",
-    "address_change_gap_ms": "gap around the change of address",
-    "plt_ms": "page load time",
-    "speed_index_ms": "Speed Index",
-    "fcp_ms": "First Contentful Paint",
-    "lcp_ms": "Largest Contentful Paint",
-    "last_visual_change_ms": "time to the last visual change",
-    "main_image_end_ms": "time to the end of the main image",
-    "client_cpu_ms_per_mb": "processor time of the client per MB",
-    "server_cpu_ms_per_mb": "processor time of the server per MB",
-    "throughput_bit_per_s": "throughput",
-    "overall_throughput_bit_per_s": "overall throughput",
-    "shared_throughput_bit_per_s": "throughput beside others",
-    "startup_ms": "start-up time of the video",
-    "stalls": "stalls of the video",
-    "stall_ms": "time that the video stalled",
-    "stalls_per_minute": "stalls per minute played",
-    "fraction_loaded_pct": "fraction of the video loaded",
-}
 
 _USUAL = {"page": "plt_ms", "video": "startup_ms"}
 """Kind of all workloads → the metric that is compared."""
@@ -114,6 +84,7 @@ def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
             *sequential,
             *probe_notes(study),
             *refusal_notes(study),
+            *source_notes(study, metric, main),
             *_limits(main, controls, metric, alpha),
         ),
         sequential=bool(sequential),
@@ -176,11 +147,14 @@ def arm_in_cell(arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
 
 
 def metric_of(study: Study, name: str) -> Metric:
-    """What the study says about a metric, whether it has any value of it or not."""
+    """A metric as the study's own table has it; as it is declared where the study has no value of it."""
     row = study.metrics.filter(pl.col("name") == name).head(1)
-    unit = (row["unit"][0] if row.height else None) or ("ms" if name.endswith("_ms") else "")
-    better = row["better"][0] if row.height else "lower"
-    return Metric(name, TITLES.get(name, name), unit, better != "higher")
+    known = declared(name)
+    if row.height:
+        unit, better = str(row["unit"][0] or ""), row["better"][0]
+    else:
+        unit, better = (known.unit, known.better) if known else ("", "lower")
+    return Metric(name, title_of(name), unit, better != "higher")
 
 
 def alpha_of(study: Study) -> float:

@@ -68,9 +68,10 @@ def run(arguments: argparse.Namespace) -> int:
     from rich.console import Console
 
     from quiclab.analysis.analyse import usual_metric
-    from quiclab.analysis.builds.gate import Verdict, exit_verdict, find_metric, judge, limit_of, parse_bound
+    from quiclab.analysis.builds.gate import Verdict, exit_verdict, judge, limit_of, parse_bound
     from quiclab.analysis.builds.setting import differences, groups
     from quiclab.analysis.builds.two_studies import compare_studies
+    from quiclab.metrics.names import find_metric
     from quiclab.report.words.change_text import render_change
     from quiclab.report.words.gate_files import junit_xml, markdown
     from quiclab.store.layout import write_atomically
@@ -80,13 +81,14 @@ def run(arguments: argparse.Namespace) -> int:
         raise SpecError("--junit says what passed and what failed, and nothing can fail", "add --fail-if 'ttlb > +3%'")
     old, new = _studies(arguments.old, arguments.new)
     known = set(old.metrics["name"]) | set(new.metrics["name"])
-    named = [find_metric(name, known) for name in (*arguments.metric, *(bound.metric for bound in bounds))]
+    absent = "neither study measured a metric"
+    asked = [(bound, find_metric(bound.metric, known, absent)) for bound in bounds]
+    named = [*(find_metric(name, known, absent) for name in arguments.metric), *(name for _, name in asked)]
     arms = _arms(old, new, arguments.arm)
     allowed = [key.strip() for keys in arguments.allow for key in keys.split(",") if key.strip()]
     found = differences(old, new, arms, allowed)
     _refuse(found, groups(old, new), allowed)
     result = compare_studies(old, new, list(dict.fromkeys(named)) or [usual_metric(old)], sorted(arms), found)
-    asked = [(bound, find_metric(bound.metric, known)) for bound in bounds]
     for bound, name in asked:
         limit_of(bound, next(metric for metric in result.metrics if metric.name == name))
     judgements = judge(asked, result.changes)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from quiclab.errors import ExitCode, SpecError
+from quiclab.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.layout import disk_errors
 
 _DESCRIPTION = """\
@@ -84,6 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise SpecError(
             f"{out} says not as what: its name ends in {out.suffix or 'nothing'}", f"use {', '.join(_ENDINGS)}"
         )
+    import polars as pl
+
     from quiclab.analysis.analyse import analyse_study
     from quiclab.opened import open_study
     from quiclab.report.page.alone import write_figure
@@ -99,7 +101,11 @@ def run(arguments: argparse.Namespace) -> int:
         study, analyse_study(study.directory, arguments.metric), arguments.cell, block, arguments.other,
         arguments.factor, tuple(more), window, arguments.shape,
     )  # fmt: skip
-    data = figure.gather(asked)
+    try:
+        data = figure.gather(asked)
+    except pl.exceptions.PolarsError as error:
+        told = f"a table is of another version, or damaged: {str(error).splitlines()[0]}"
+        raise DecodeError(told, f"`quiclab report {arguments.study}` makes the tables anew") from error
     if not data.height:
         wanted = ", ".join(figure.tables)
         raise SpecError(f"this study has nothing that the figure could show: it needs {wanted}")

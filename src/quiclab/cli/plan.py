@@ -16,7 +16,7 @@ from quiclab.cli.own_programs import missing_programs, own_programs
 from quiclab.cli.plan_text import print_plan
 from quiclab.endpoints import Uploads, find, names_by_role, objections
 from quiclab.endpoints.ecn import ecn_warnings
-from quiclab.errors import ExitCode
+from quiclab.errors import ExitCode, SpecError
 from quiclab.plan.arms import ArmsSummary, arms_summary
 from quiclab.plan.blocked import block_warnings
 from quiclab.plan.duration import expected_duration, expected_total
@@ -62,8 +62,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def load_study(spec: Path) -> Study:
-    """Read a spec and check its programs against those that quiclab knows. Raises SpecError."""
-    return read_study(spec, names_by_role())
+    """Read a spec and check its programs and its metric against those that quiclab has. Raises SpecError."""
+    study = read_study(spec, names_by_role())
+    if study.metric is None:
+        return study
+    from quiclab.metrics.names import comparable_metric  # of those who name one alone: it loads polars
+
+    try:
+        return dataclasses.replace(study, metric=comparable_metric(study.metric))
+    except SpecError as error:
+        raise SpecError(f"{spec}, study.metric: {error}", error.hint) from error
 
 
 def describe_arms(study: Study) -> ArmsSummary:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from quiclab.errors import DecodeError, ExitCode, SpecError
+from quiclab.errors import DecodeError, ExitCode
 from quiclab.store.layout import StudyDir
 
 
@@ -37,19 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
             "give the folder that `quiclab run` made; where its ledger was lost, `quiclab run` makes it anew",
         )
     from quiclab.cli.analyse import analyse
+    from quiclab.metrics.names import comparable_metric
 
-    metric = None if arguments.metric is None else _known(arguments.metric)
+    metric = None if arguments.metric is None else comparable_metric(arguments.metric)
     with study_dir.locked():
         analyse(study_dir, again=True, metric=metric)
     return ExitCode.OK
-
-
-def _known(name: str) -> str:
-    """The metric that is meant, before a long work. Raises SpecError."""
-    from quiclab.analysis.builds.gate import find_metric
-    from quiclab.metrics import METRICS
-
-    described = [metric.name for metric in METRICS if metric.better == "none"]
-    if name in described:
-        raise SpecError(f"{name} only describes: neither side of it is the better", "name one that has a better side")
-    return find_metric(name, {metric.name for metric in METRICS} - {*described}, "there is no metric")

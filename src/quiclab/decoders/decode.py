@@ -11,6 +11,7 @@ import polars as pl
 from quiclab.decoders._api import Absent, Context, End, FileTables, Finding
 from quiclab.decoders.aligned import aligned
 from quiclab.decoders.clocks import Placement
+from quiclab.decoders.departures import with_departures
 from quiclab.decoders.ends import end_by
 from quiclab.decoders.joins import CAPTURES, in_captures, named, sightings
 from quiclab.decoders.log_files import UNPACK_FIRST, Found, LogFile
@@ -158,6 +159,8 @@ def finished(name: str, sink: Sink, account: Account) -> pl.LazyFrame:
     rows = sink.table(name)
     own = [pl.col(each) for each in table.instants if each != CAPTURED.name]
     rows = rows.with_columns(*_moved(own, unit, placed), uncertainty_ns=_looked_up(unit, placed, "uncertainty_ns"))
+    if name == "link_packets":
+        return with_departures(rows)
     return _with_captures(rows, sink, account, placed) if name == "packets" else rows
 
 

@@ -46,11 +46,9 @@ def _waiting(log: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
         pl.format("link {}", further).fill_null("waiting").alias("series"),
         (pl.col("queue_bytes").cast(pl.Float64) + pl.col("size_bytes")).alias("y"),
     )
-    # A queue drains as fast as its last packet is served.
-    drained_ns = pl.col("arrival_ns") + pl.col("y") * pl.col("service_ns") / pl.col("size_bytes")
     next_ns = pl.col("arrival_ns").shift(-1).over("series")
     limited = joined.filter(pl.col("service_ns") > 0).with_columns(
-        drained_ns.alias("drained_ns"), next_ns.alias("next_ns")
+        pl.col("left_ns").cast(pl.Float64).alias("drained_ns"), next_ns.alias("next_ns")
     )
     idle = limited.filter(pl.col("next_ns").is_null() | (pl.col("drained_ns") < pl.col("next_ns")))
     points = [

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from quiclab.metrics._api import Metric, MetricRow, Noted
-from quiclab.metrics._registry import METRICS
+from quiclab.metrics._registry import METRICS, declared, title_of
 from quiclab.metrics.bytes_acknowledged import bytes_acknowledged
 from quiclab.metrics.evidence import Evidence, Unknown
 from quiclab.metrics.flows import flow_throughput, flows
@@ -23,12 +23,15 @@ __all__ = [
     "METRICS",
     "Metric",
     "MetricRow",
+    "Noted",
     "bytes_acknowledged",
     "compute_trial",
+    "declared",
     "flow_throughput",
     "flows",
     "object_runs",
     "page_progress",
+    "title_of",
     "video_throughput",
 ]
 

@@ -14,7 +14,7 @@ Better = Literal["lower", "higher", "none"]
 
 @dataclass(frozen=True)
 class Noted:
-    """A value that rests on less than others of its name, and why."""
+    """A value from another source than others of its name, and from which; a study tells where arms differ in it."""
 
     value: float
     note: str
@@ -22,15 +22,25 @@ class Noted:
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric and how it is computed."""
+    """Everything that quiclab says of one metric, and how it is computed."""
 
     name: str
+    """Identifier in tables, specs and on the command line; it ends with the unit."""
+    title: str
+    """Name for readers, as in "time to last byte"."""
     unit: str
     better: Better
     """Which way is good; `none` where the number only describes."""
-    doc: str
+    definition: str
     compute: Callable[[Evidence], float | Noted]
     """Raises Unknown where the trial's tables cannot tell."""
+    heading: str = ""
+    """Heading of its column in the report's table "Every metric"; a metric without one has no column there."""
+
+    @property
+    def comparable(self) -> bool:
+        """Whether a study can be about it: one side of it is the better."""
+        return self.better != "none"
 
 
 @dataclass(frozen=True)

@@ -25,3 +25,15 @@ METRICS: tuple[Metric, ...] = (
     *TIMES, *CONNECTION_TIMES, *OBJECTS, *PAGE, *ORDER, *ADDRESS_CHANGE, *RETRANSMISSION, *REFUSED, *PATH, *PATH_TIMES,
     *ECN, *COST, *COMPETITION, *VIDEO, *SESSIONS, *HELD_BACK,
 )  # fmt: skip
+
+_BY_NAME = {metric.name: metric for metric in METRICS}
+
+
+def declared(name: str) -> Metric | None:
+    """The metric of this name; None where there is none, as in a study that another version of quiclab made."""
+    return _BY_NAME.get(name)
+
+
+def title_of(name: str) -> str:
+    """Title of a metric; its name where this version does not know it."""
+    return _BY_NAME[name].title if name in _BY_NAME else name

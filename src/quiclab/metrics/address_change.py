@@ -57,6 +57,7 @@ def _seen(evidence: Evidence) -> Mapping[str, Any]:
 ADDRESS_CHANGE = (
     Metric(
         "address_change_gap_ms",
+        "gap around the change of address",
         "ms",
         "lower",
         "Around a change of the client's address: the last new byte of the body that the program had before anything "
@@ -66,6 +67,7 @@ ADDRESS_CHANGE = (
     ),
     Metric(
         "body_bytes_again",
+        "bytes of the body received again",
         "bytes",
         "lower",
         "Bytes of the body that the client program was given once more after a change of its address, by its account: "
@@ -74,6 +76,7 @@ ADDRESS_CHANGE = (
     ),
     Metric(
         "old_address_bytes",
+        "bytes sent to the old address",
         "bytes",
         "lower",
         "IP packets that the link brought for the client's old address after it was gone, in the client's capture.",
@@ -81,6 +84,7 @@ ADDRESS_CHANGE = (
     ),
     Metric(
         "address_change_delay_ms",
+        "delay of the change of address",
         "ms",
         "none",
         "The laboratory's own delay: the client's word that it has so many bytes to the instant at which its old "

@@ -124,6 +124,7 @@ _WHILE = "From the start of the last download to the end of the competition: "
 COMPETITION = (
     Metric(
         "shared_throughput_bit_per_s",
+        "throughput beside others",
         "bit/s",
         "higher",
         _WHILE + "IP packets of the measured flow that arrived at the client's end of the link.",
@@ -131,14 +132,24 @@ COMPETITION = (
     ),
     Metric(
         "others_throughput_bit_per_s",
+        "mean throughput of the competitors",
         "bit/s",
         "none",
         _WHILE + "the mean of its competitors, background traffic left out.",
         others_throughput,
     ),
-    Metric("share_pct", "%", "none", _WHILE + "the measured flow's part of what all downloads got.", share_pct),
+    Metric(
+        "share_pct",
+        "share of the measured flow",
+        "%",
+        "none",
+        _WHILE + "the measured flow's part of what all downloads got.",
+        share_pct,
+        heading="share",
+    ),
     Metric(
         "fair_share_ratio",
+        "share of the measured flow over an even share",
         "",
         "none",
         "share_pct over the part that would be even: 1 is fair, 2 is twice as much, whatever the number of downloads.",
@@ -146,31 +157,39 @@ COMPETITION = (
     ),
     Metric(
         "jain_index",
+        "Jain's fairness index",
         "",
         "higher",
         _WHILE + "Jain's index of the downloads' throughputs, 1 where all got the same and 1/n where one got all.",
         jain,
+        heading="Jain's index",
     ),
     Metric(
         "converge_ms",
+        "time until the flows share evenly",
         "ms",
         "lower",
         "From the start of the last download to the first instant from which Jain's index of the downloads, over the "
         "second before, stays at or above 0.95 for 2 s.",
         converge_ms,
+        heading="even after",
     ),
     Metric(
         "queue_down_mean_bytes",
+        "mean queue of the bottleneck",
         "bytes",
         "none",
         _WHILE + "mean of the queue that packets going down met at the bottleneck.",
         lambda evidence: _queue(evidence, _mean),
+        heading="mean queue",
     ),
     Metric(
         "queue_down_p95_bytes",
+        "queue of the bottleneck, 95th percentile",
         "bytes",
         "none",
         _WHILE + "its 95th percentile.",
         lambda evidence: _queue(evidence, _p95),
+        heading="queue, p95",
     ),
 )

@@ -35,13 +35,18 @@ def tls_handshake_ms(evidence: Evidence) -> float:
 
 def total_request_time_ms(evidence: Evidence) -> float | Noted:
     """Until the last of the client's connections was closed by the client, by packets where they show it."""
-    closed_ns = _quic_closed_ns(evidence) if evidence.quic else _tcp_closed_ns(evidence)
-    if closed_ns is not None:
-        return evidence.since_zero_ms(closed_ns)
+    seen_ns = closed_ns(evidence)
+    if seen_ns is not None:
+        return evidence.since_zero_ms(seen_ns)
     told_ns = (evidence.trial.get("client") or {}).get("close_ns")
     if told_ns is None:
         raise Unknown("no packet shows that the client closed, and the client did not say when")
     return Noted(evidence.since_zero_ms(int(told_ns)), "by the client's own word: no packet shows that it closed")
+
+
+def closed_ns(evidence: Evidence) -> int | None:
+    """Return when the client closed the last of its connections; None where no packet shows it."""
+    return _quic_closed_ns(evidence) if evidence.quic else _tcp_closed_ns(evidence)
 
 
 def _tcp_closed_ns(evidence: Evidence) -> int | None:
@@ -63,16 +68,22 @@ def _quic_closed_ns(evidence: Evidence) -> int | None:
 
 CONNECTION_TIMES = (
     Metric(
-        "tls_handshake_ms", "ms", "lower",
+        "tls_handshake_ms",
+        "time of the TLS handshake",
+        "ms",
+        "lower",
         "TLS by itself, of the client's first connection: departure of its ClientHello to the later of the two "
         "Finished messages at the client's end, by its decrypted capture (Qin et al. 2023). Over QUIC nothing of the "
         "set-up lies before it; over TCP the SYN's round trip does.",
         tls_handshake_ms,
     ),
     Metric(
-        "total_request_time_ms", "ms", "lower",
+        "total_request_time_ms",
+        "total request time",
+        "ms",
+        "lower",
         "First packet of the client to its closing (Liu et al. 2024): TCP's first FIN or RST, QUIC's CONNECTION_CLOSE, "
         "of several connections the last. A client that closes without a packet is taken at its word.",
         total_request_time_ms,
     ),
-)  # fmt: skip
+)

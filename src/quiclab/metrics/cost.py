@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from quiclab.metrics._api import Better, Metric
+from quiclab.metrics._api import Metric
 from quiclab.metrics.evidence import Evidence, Unknown
 
 Role = Literal["client", "server", "proxy"]
@@ -83,25 +83,32 @@ def _transferred_bytes(evidence: Evidence) -> int:
 
 
 def _metrics(role: Role) -> tuple[Metric, ...]:
-    def metric(name: str, unit: str, better: Better, doc: str, compute: Any) -> Metric:
-        return Metric(f"{role}_{name}", unit, better, doc, lambda evidence: compute(evidence, role))
+    def metric(name: str, title: str, unit: str, doc: str, compute: Any) -> Metric:
+        title = title.format(role)
+        return Metric(f"{role}_{name}", title, unit, "lower", doc, lambda evidence: compute(evidence, role))
 
     return (
         metric(
             "cpu_ms_per_mb",
+            "processor time of the {} per MB",
             "ms/MB",
-            "lower",
             f"Processor time of the {role} with its children {_DURING}, per million bytes of the bodies that were to "
             "be transferred (of a video, or where a clock ends a competition, of the IP packets that arrived): user "
             "and system together, so that what the kernel does for it counts where it is booked "
             "on it. 1 ms/MB is 1 ns per byte.",
             _cpu_ms_per_mb,
         ),
-        metric("cpu_ms", "ms", "lower", f"Processor time of the {role} with its children {_DURING}.", _cpu_ms),
+        metric(
+            "cpu_ms",
+            "processor time of the {}",
+            "ms",
+            f"Processor time of the {role} with its children {_DURING}.",
+            _cpu_ms,
+        ),
         metric(
             "cpu_peak_pct",
+            "greatest processor load of the {}",
             "%",
-            "lower",
             f"The largest share of one processor that the {role} with its children used within a window of a second "
             "after the client's first packet, by looks every 100 ms, without those in which a child ended. Unknown "
             "where it was looked at for less.",
@@ -109,16 +116,16 @@ def _metrics(role: Role) -> tuple[Metric, ...]:
         ),
         metric(
             "context_switches",
+            "context switches of the {}",
             "",
-            "lower",
             f"Context switches of the {role} {_DURING}, because it waited or because another was to run. Unknown of "
             "browsers, whose threads come and go.",
             _switches,
         ),
         metric(
             "page_faults",
+            "page faults of the {}",
             "",
-            "lower",
             f"Page faults of the {role} {_DURING}, with and without reading from a disk.",
             lambda evidence, role: _sum(evidence, role, "minor_faults", "major_faults"),
         ),

@@ -20,10 +20,17 @@ def _share_pct(evidence: Evidence, end: End, direction: Direction, codepoints: C
     return 100 * packets.filter(pl.col("ecn").is_in(codepoints)).height / packets.height
 
 
-def _both(name: str, doc: str, compute: Callable[[Evidence, Direction], float]) -> tuple[Metric, ...]:
+def _both(name: str, title: str, doc: str, compute: Callable[[Evidence, Direction], float]) -> tuple[Metric, ...]:
     ways: tuple[Direction, ...] = ("up", "down")
     return tuple(
-        Metric(name.format(way), "%", "none", doc.format(way), lambda evidence, way=way: compute(evidence, way))  # type: ignore[misc]
+        Metric(
+            name.format(way),
+            title.format(way),
+            "%",
+            "none",
+            doc.format(way),
+            lambda evidence, way=way: compute(evidence, way),  # type: ignore[misc]
+        )
         for way in ways
     )
 
@@ -39,6 +46,16 @@ def ce_pct(evidence: Evidence, direction: Direction) -> float:
 
 
 ECN = (
-    *_both("ecn_capable_{}_pct", "Share of the packets sent {} that are ECN-capable: ECT(0), ECT(1) or CE.", ect_pct),
-    *_both("ecn_ce_{}_pct", "Share of the packets that arrived {} marked Congestion Experienced (CE).", ce_pct),
+    *_both(
+        "ecn_capable_{}_pct",
+        "share of ECN-capable packets going {}",
+        "Share of the packets sent {} that are ECN-capable: ECT(0), ECT(1) or CE.",
+        ect_pct,
+    ),
+    *_both(
+        "ecn_ce_{}_pct",
+        "share of packets marked CE going {}",
+        "Share of the packets that arrived {} marked Congestion Experienced (CE).",
+        ce_pct,
+    ),
 )

@@ -19,6 +19,7 @@ def _held_back(evidence: Evidence) -> float:
 HELD_BACK = (
     Metric(
         "page_requests_held_back",
+        "requests that the browser held back",
         "",
         "none",
         "Requests that Chromium did not send as soon as the page asked for them, by its NetLog. It sends few at a time "

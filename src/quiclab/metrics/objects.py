@@ -18,7 +18,9 @@ Span = tuple[int, int]
 _BY_THE_CLIENT = "by the client's account, from when its program asked: "
 
 
-def _measured(name: str, unit: str, over: Callable[[list[Span]], float], doc: str) -> Metric:
+def _measured(
+    name: str, title: str, unit: str, over: Callable[[list[Span]], float], doc: str, heading: str = ""
+) -> Metric:
     def compute(evidence: Evidence) -> float | Noted:
         objects = (evidence.trial.get("expected") or {}).get("objects")
         if not objects:
@@ -29,7 +31,7 @@ def _measured(name: str, unit: str, over: Callable[[list[Span]], float], doc: st
         except Unknown as why:
             return Noted(over(_told(evidence)), f"{_BY_THE_CLIENT}{why}")
 
-    return Metric(name, unit, "none" if unit == "" else "lower", doc, compute)
+    return Metric(name, title, unit, "none" if unit == "" else "lower", doc, compute, heading)
 
 
 def _on_the_wire(evidence: Evidence, names: Sequence[str]) -> list[Span]:
@@ -68,25 +70,32 @@ _FROM = (
 OBJECTS = (
     _measured(
         "slowest_object_ms",
+        "time of the slowest object",
         "ms",
         lambda spans: max(_durations_ms(spans)),
         f"{_FROM}; the longest of several objects of a trial (Liu et al. 2024). Requests are those of the decrypted "
         "capture; where that lacks one, of the client's own account, and the note says so.",
+        heading="slowest object",
     ),
     _measured(
         "median_object_ms",
+        "time of the median object",
         "ms",
         lambda spans: statistics.median(_durations_ms(spans)),
         f"{_FROM}; the median of several objects of a trial.",
+        heading="median object",
     ),
     _measured(
         "fastest_object_ms",
+        "time of the fastest object",
         "ms",
         lambda spans: min(_durations_ms(spans)),
         f"{_FROM}; the shortest of several objects of a trial.",
+        heading="fastest object",
     ),
     _measured(
         "objects_at_once",
+        "most objects at once",
         "",
         _most_at_once,
         "Most requests of a trial of several objects that were under way at the same time: fewer than were asked for "

@@ -147,13 +147,14 @@ def interleaved_pct(runs: list[Run]) -> float:
     return 100 * among / sum(run.size for run in runs)
 
 
-def _metric(name: str, unit: str, compute: Callable[[list[Run]], float], doc: str) -> Metric:
-    return Metric(name, unit, "none", doc, lambda evidence: compute(_runs(evidence)))
+def _metric(name: str, title: str, unit: str, compute: Callable[[list[Run]], float], doc: str) -> Metric:
+    return Metric(name, title, unit, "none", doc, lambda evidence: compute(_runs(evidence)))
 
 
 ORDER = (
     _metric(
         "object_switches_per_mb",
+        "switches between objects per MB",
         "1/MB",
         switches_per_mb,
         "Of several objects of a trial, or of a page: how often, per million bytes, the next byte to arrive belonged "
@@ -161,6 +162,7 @@ ORDER = (
     ),
     _metric(
         "interleaved_pct",
+        "share of bytes interleaved with another object",
         "%",
         interleaved_pct,
         "Of several objects of a trial, or of a page: share of their bytes that arrived between the first and the last "

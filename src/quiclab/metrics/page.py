@@ -216,42 +216,53 @@ _ZERO = "Navigation start to "
 PAGE = (
     Metric(
         "plt_ms",
+        "page load time",
         "ms",
         "lower",
         _ZERO + "load event start, less the name lookup of the document (page load time).",
         plt_ms,
+        heading="page load",
     ),
     Metric(
         "speed_index_ms",
+        "Speed Index",
         "ms",
         "lower",
         "Area above the visual progress over time since navigation start: the mean time at which what is to be seen "
         "appears. Progress is by colour histograms of the browser's screenshots, as speedline and Lighthouse have it.",
         lambda evidence: speed_index(progress(evidence)),
+        heading="Speed Index",
     ),
     Metric(
         "fcp_ms",
+        "First Contentful Paint",
         "ms",
         "lower",
         _ZERO + "First Contentful Paint.",
         _moment("firstContentfulPaint", "firstContentfulPaint"),
+        heading="first paint",
     ),
     Metric(
         "lcp_ms",
+        "Largest Contentful Paint",
         "ms",
         "lower",
         _ZERO + "Largest Contentful Paint: the last candidate of the load.",
         _moment("largestContentfulPaint::Candidate", "largestContentfulPaint", _latest),
+        heading="largest paint",
     ),
     Metric(
         "last_visual_change_ms",
+        "time to the last visual change",
         "ms",
         "lower",
         _ZERO + "the screenshot from which on nothing changed: when the page appears whole (Qin et al. 2023).",
         lambda evidence: last_change(progress(evidence)),
+        heading="last change",
     ),
     Metric(
         "page_ttfb_ms",
+        "time to the response header of the document",
         "ms",
         "lower",
         _ZERO + "the response header of the document, as the browser saw it.",
@@ -259,6 +270,7 @@ PAGE = (
     ),
     Metric(
         "dom_content_loaded_ms",
+        "time to DOMContentLoaded",
         "ms",
         "lower",
         _ZERO + "the event DOMContentLoaded.",
@@ -266,16 +278,27 @@ PAGE = (
     ),
     Metric(
         "main_image_start_ms",
+        "time to the request for the main image",
         "ms",
         "lower",
         _ZERO
         + "the request for the main image being sent. It is the one that the site names, else the largest that was "
         "painted.",
         _of_main_image("send_start_ns"),
+        heading="main image asked for",
     ),
-    Metric("main_image_end_ms", "ms", "lower", _ZERO + "its last byte.", _of_main_image("last_byte_ns")),
+    Metric(
+        "main_image_end_ms",
+        "time to the end of the main image",
+        "ms",
+        "lower",
+        _ZERO + "its last byte.",
+        _of_main_image("last_byte_ns"),
+        heading="main image there",
+    ),
     Metric(
         "critical_path_ms",
+        "length of the critical path",
         "ms",
         "none",
         _ZERO
@@ -285,26 +308,53 @@ PAGE = (
     ),
     Metric(
         "critical_path_requests",
+        "requests on the critical path",
         "",
         "none",
         "Requests in that chain.",
         lambda evidence: float(len(_critical_path(evidence))),
     ),
-    Metric("page_requests", "", "none", "Requests of the page.", lambda evidence: float(requests(evidence).height)),
     Metric(
-        "page_failed_requests", "", "none", "Those of them without an answer, or with a status from 400 on.", _failed
+        "page_requests",
+        "requests of the page",
+        "",
+        "none",
+        "Requests of the page.",
+        lambda evidence: float(requests(evidence).height),
+    ),
+    Metric(
+        "page_failed_requests",
+        "failed requests of the page",
+        "",
+        "none",
+        "Those of them without an answer, or with a status from 400 on.",
+        _failed,
     ),
     Metric(
         "page_bytes",
+        "body bytes of the page",
         "bytes",
         "none",
         "Body bytes of all responses.",
         lambda evidence: float(requests(evidence)["response_body_bytes"].sum()),
     ),
-    Metric("page_bytes_h3_pct", "%", "none", "Of these, what came over HTTP/3.", _bytes_over_h3(None)),
+    Metric(
+        "page_bytes_h3_pct",
+        "share of the page's bytes over HTTP/3",
+        "%",
+        "none",
+        "Of these, what came over HTTP/3.",
+        _bytes_over_h3(None),
+        heading="bytes over HTTP/3",
+    ),
     *(
         Metric(
-            f"page_{kind}_h3_pct", "%", "none", f"Of the bytes of type {word}, those over HTTP/3.", _bytes_over_h3(kind)
+            f"page_{kind}_h3_pct",
+            f"share of the page's bytes of type {word} over HTTP/3",
+            "%",
+            "none",
+            f"Of the bytes of type {word}, those over HTTP/3.",
+            _bytes_over_h3(kind),
         )
         for kind, word in TYPES.items()
     ),

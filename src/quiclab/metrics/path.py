@@ -106,15 +106,15 @@ def _rate_of(packets: pl.DataFrame) -> float | None:
         ~pl.col("duplicate"),
         ~pl.col("reordered"),
     )
-    left = (pl.col("due_ns") + pl.col("lateness_ns")).alias("left_ns")
+    written = (pl.col("due_ns") + pl.col("lateness_ns")).alias("written_ns")
     # Idle bottleneck before any of the packets since the last departure: that gap says nothing about the rate.
     served = served.with_columns(
-        left, group=left.is_not_null().cum_sum().shift(1, fill_value=0), busy=pl.col("queue_packets") > 0
+        written, group=written.is_not_null().cum_sum().shift(1, fill_value=0), busy=pl.col("queue_packets") > 0
     )
     departures = served.group_by("group", maintain_order=True).agg(
-        pl.col("left_ns").last(), pl.col("size_bytes", "service_ns").cast(pl.Int64).sum(), pl.col("busy").all()
+        pl.col("written_ns").last(), pl.col("size_bytes", "service_ns").cast(pl.Int64).sum(), pl.col("busy").all()
     )
-    gaps = departures.with_columns(gap_ns=pl.col("left_ns").diff()).filter("busy").drop_nulls("gap_ns")
+    gaps = departures.with_columns(gap_ns=pl.col("written_ns").diff()).filter("busy").drop_nulls("gap_ns")
     gap_ns, service_ns = int(gaps["gap_ns"].sum()), int(gaps["service_ns"].sum())
     # Lateness and, behind the bottleneck, jitter shift the first and the last departure.
     if gaps.height < _MANY and abs(gap_ns - service_ns) > _PRECISION * service_ns:
@@ -187,9 +187,19 @@ def _taken(evidence: Evidence, direction: Direction) -> pl.DataFrame:
     return packets
 
 
-def _both(name: str, unit: str, doc: str, compute: Callable[[Evidence, Direction], float]) -> tuple[Metric, ...]:
+def _both(
+    name: str, title: str, unit: str, doc: str, compute: Callable[[Evidence, Direction], float], heading: str = ""
+) -> tuple[Metric, ...]:
     return tuple(
-        Metric(name.format(way), unit, "none", doc.format(way), lambda evidence, way=way: compute(evidence, way))  # type: ignore[misc]
+        Metric(
+            name.format(way),
+            title.format(way),
+            unit,
+            "none",
+            doc.format(way),
+            lambda evidence, way=way: compute(evidence, way),  # type: ignore[misc]
+            heading.format(way),
+        )
         for way in _DIRECTIONS
     )
 
@@ -197,12 +207,15 @@ def _both(name: str, unit: str, doc: str, compute: Callable[[Evidence, Direction
 PATH = (
     *_both(
         "lost_packets_{}",
+        "packets lost going {}",
         "packets",
         "Packets going {} that the links dropped, for any reason; competitors' are left out.",
         lost_packets,
+        heading="lost {}",
     ),
     *_both(
         "path_loss_{}_pct",
+        "packet loss of the path going {}",
         "%",
         "Share of the packets going {} that the link's loss took (loss model, list, outage); not those for which the "
         "queue had no room. Of several links: what their shares make together.",
@@ -210,6 +223,7 @@ PATH = (
     ),
     Metric(
         "path_rtt_min_ms",
+        "least round-trip time of the path",
         "ms",
         "none",
         "Shortest time from reaching the link to the far end, up plus down, serialisation included; summed over links.",
@@ -217,6 +231,7 @@ PATH = (
     ),
     *_both(
         "path_rate_{}_bit_per_s",
+        "rate of the path going {}",
         "bit/s",
         "Bits of the packets going {} that found the bottleneck busy, over the time between their departure and the "
         "one before. Of several links: the lowest.",
@@ -224,16 +239,39 @@ PATH = (
     ),
     Metric(
         "lateness_p99_us",
+        "lateness of the link, 99th percentile",
         "us",
         "none",
         "99th percentile of how late packets were written; of several links, the largest.",
         lateness_p99_us,
     ),
-    Metric("lateness_max_us", "us", "none", "How late the latest packet was written, of all links.", lateness_max_us),
-    Metric("queue_max_bytes", "bytes", "none", "Longest queue that a packet met, either way.", queue_max_bytes),
-    *_both("wire_bytes_{}", "bytes", "IP bytes going {} that one end of the client's leg sent.", wire_bytes),
+    Metric(
+        "lateness_max_us",
+        "greatest lateness of the link",
+        "us",
+        "none",
+        "How late the latest packet was written, of all links.",
+        lateness_max_us,
+    ),
+    Metric(
+        "queue_max_bytes",
+        "longest queue",
+        "bytes",
+        "none",
+        "Longest queue that a packet met, either way.",
+        queue_max_bytes,
+        heading="longest queue",
+    ),
+    *_both(
+        "wire_bytes_{}",
+        "IP bytes sent going {}",
+        "bytes",
+        "IP bytes going {} that one end of the client's leg sent.",
+        wire_bytes,
+    ),
     Metric(
         "second_link_rtt_min_ms",
+        "least round-trip time of the second link",
         "ms",
         "none",
         "As `path_rtt_min_ms`, of the client's link in the network to which it changed. The `path_` metrics are of the "
@@ -242,6 +280,7 @@ PATH = (
     ),
     *_both(
         "second_link_rate_{}_bit_per_s",
+        "rate of the second link going {}",
         "bit/s",
         "As `path_rate_{0}_bit_per_s`, of the client's link in the network to which it changed.",
         second_rate_bit_per_s,

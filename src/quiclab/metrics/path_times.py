@@ -15,11 +15,11 @@ def _delivered(evidence: Evidence, direction: Direction) -> list[pl.DataFrame]:
     links = []
     for packets in each_link(evidence, direction):
         left = packets.filter(pl.col("action") == "delivered", ~pl.col("duplicate")).select(
-            "index", "arrival_ns", "size_bytes", left_ns=pl.col("due_ns") + pl.col("lateness_ns").fill_null(0)
+            "index", "arrival_ns", "size_bytes", written_ns=pl.col("due_ns") + pl.col("lateness_ns").fill_null(0)
         )
         if left.is_empty():
             raise Unknown(f"no packet going {direction} was delivered")
-        links.append(left.with_columns(delay_ns=pl.col("left_ns") - pl.col("arrival_ns")).sort("left_ns"))
+        links.append(left.with_columns(delay_ns=pl.col("written_ns") - pl.col("arrival_ns")).sort("written_ns"))
     return links
 
 
@@ -31,7 +31,7 @@ def _rtt_ms(evidence: Evidence) -> pl.Series:
     total: pl.Series | None = None
     for down, up in zip(_delivered(evidence, "down"), _delivered(evidence, "up"), strict=True):
         back = up.select("arrival_ns", back_ns="delay_ns").sort("arrival_ns")
-        pairs = down.select("delay_ns", arrival_ns="left_ns").join_asof(back, on="arrival_ns", strategy="forward")
+        pairs = down.select("delay_ns", arrival_ns="written_ns").join_asof(back, on="arrival_ns", strategy="forward")
         rtts = pairs.drop_nulls().select((pl.col("delay_ns") + pl.col("back_ns")) / 1e6).to_series()
         if total is None:
             total = rtts
@@ -68,7 +68,7 @@ def reordered_pct(evidence: Evidence, direction: Direction) -> float:
 def throughput_bit_per_s(evidence: Evidence, direction: Direction) -> float:
     """Of several links: the one at the receiver's end."""
     left = _delivered(evidence, direction)[-1 if direction == "up" else 0]
-    span_ns = int(left["left_ns"].max()) - evidence.zero_ns  # type: ignore[arg-type]
+    span_ns = int(left["written_ns"].max()) - evidence.zero_ns  # type: ignore[arg-type]
     if span_ns <= 0:
         raise Unknown("nothing was delivered since the client's first packet")
     return int(left["size_bytes"].cast(pl.Int64).sum()) * 8e9 / span_ns
@@ -76,25 +76,44 @@ def throughput_bit_per_s(evidence: Evidence, direction: Direction) -> float:
 
 PATH_TIMES = (
     Metric(
-        "path_rtt_mean_ms", "ms", "none",
+        "path_rtt_mean_ms",
+        "mean round-trip time of the path",
+        "ms",
+        "none",
         "Mean round-trip time of the path: for each packet going down its time on the links, queue included, and that "
         "of the first packet that went up after it.",
         rtt_mean_ms,
     ),
-    Metric("path_rtt_sd_ms", "ms", "none", "Standard deviation of the same round-trip times.", rtt_sd_ms),
     Metric(
-        "path_reordered_up_pct", "%", "none",
+        "path_rtt_sd_ms",
+        "standard deviation of the path's round-trip time",
+        "ms",
+        "none",
+        "Standard deviation of the same round-trip times.",
+        rtt_sd_ms,
+    ),
+    Metric(
+        "path_reordered_up_pct",
+        "share of packets reordered going up",
+        "%",
+        "none",
         "Share of the packets going up that left the links after a packet that had reached them later.",
         lambda evidence: reordered_pct(evidence, "up"),
     ),
     Metric(
-        "path_reordered_down_pct", "%", "none",
+        "path_reordered_down_pct",
+        "share of packets reordered going down",
+        "%",
+        "none",
         "Share of the packets going down that left the links after a packet that had reached them later.",
         lambda evidence: reordered_pct(evidence, "down"),
     ),
     Metric(
-        "path_throughput_down_bit_per_s", "bit/s", "none",
+        "path_throughput_down_bit_per_s",
+        "throughput of the path going down",
+        "bit/s",
+        "none",
         "Bits of the packets that the links handed to the client, over the time from its first packet to the last one.",
         lambda evidence: throughput_bit_per_s(evidence, "down"),
     ),
-)  # fmt: skip
+)

@@ -35,6 +35,7 @@ def _refused_packets(evidence: Evidence, end: End) -> float | Noted:
 def _metric(end: End) -> Metric:
     return Metric(
         f"{end}_refused_packets",
+        f"packets refused at the {end}",
         "packets",
         "lower",
         f"QUIC packets that came to the {end} and that nobody there took: dropped by the kernel because the receive "

@@ -64,15 +64,18 @@ def _first_again(segments: tcp.Segments) -> tuple[int, int] | None:
 RETRANSMISSION = (
     Metric(
         "retransmitted_bytes",
+        "bytes retransmitted",
         "bytes",
         "lower",
         "Bytes that the sender of the bodies (the server; of an upload the client) sent again. TCP: payload whose "
         "sequence number was sent before, in the capture at its end. QUIC: STREAM data whose offset was sent before, "
         "in the decrypted capture at its end or by its own log. Of a page over both: together.",
         retransmitted_bytes,
+        heading="retransmitted",
     ),
     Metric(
         "first_retransmission_offset_bytes",
+        "offset of the first retransmission",
         "bytes",
         "none",
         "Where the first data that the sender of the bodies sent again stands in its stream; null where nothing was. "

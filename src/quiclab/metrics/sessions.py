@@ -43,6 +43,13 @@ def _count(name: str) -> Callable[[Evidence], float]:
 
 
 SESSIONS = tuple(
-    Metric(name, "", "none", f"Of the client's connections, {what}, by the decrypted handshakes.", _count(name))
+    Metric(
+        name,
+        name.replace("_", " "),
+        "",
+        "none",
+        f"Of the client's connections, {what}, by the decrypted handshakes.",
+        _count(name),
+    )
     for name, what in _BEGINNINGS.items()
 )

@@ -6,11 +6,15 @@ from __future__ import annotations
 import polars as pl
 
 from quiclab.metrics import quic, tcp
-from quiclab.metrics._api import Metric
+from quiclab.metrics._api import Metric, Noted
+from quiclab.metrics.connection_times import closed_ns
 from quiclab.metrics.evidence import CAPTURES, Evidence, Unknown
+from quiclab.metrics.responses import BY_ACCOUNT, shown
 
 _FIN = 1
 """The bit of TCP's flags (RFC 9293 section 3.1)."""
+
+_CLOSED_BY_PACKET = "until the packet with which the client closed, as it did not say when it did"
 
 
 def setup_ms(evidence: Evidence) -> float:
@@ -28,35 +32,45 @@ def setup_ms(evidence: Evidence) -> float:
     return evidence.since_zero_ms(int(packets["time_ns"][0]))
 
 
-def ttfb_ms(evidence: Evidence) -> float:
-    """Arrival of the packet that let the client program have the first byte of a body."""
+def ttfb_ms(evidence: Evidence) -> float | Noted:
+    """Arrival of the packet with which the first byte of a body could be read."""
     if evidence.upload:
         raise Unknown("an upload's response has no body")
-    if not evidence.has_account:
-        return evidence.since_zero_ms(min(_answered(evidence, "first_byte_ns")))
-    # Of several objects one may be empty.
+    try:
+        first = shown(evidence)["first_byte_ns"].drop_nulls()
+    except Unknown:
+        if not evidence.has_account:
+            raise
+        return Noted(evidence.since_zero_ms(_told_first_ns(evidence)), BY_ACCOUNT)
+    if first.is_empty():  # of several objects some may be empty
+        raise Unknown("no response has a body")
+    return evidence.since_zero_ms(int(first.min()))  # type: ignore[arg-type]
+
+
+def _told_first_ns(evidence: Evidence) -> int:
+    """Arrival of the last packet with new data of the response before the client program had the first byte."""
     told = [each["first_byte_ns"] for each in evidence.requests if each.get("first_byte_ns") is not None]
     first_byte_ns = min(told or evidence.client_instant("first_byte_ns"))
     if not evidence.quic:
-        return evidence.since_zero_ms(_last_in_order(evidence, first_byte_ns))
+        return _last_in_order(evidence, first_byte_ns)
     before = [time_ns for time_ns, _ in quic.in_order(evidence) if time_ns <= first_byte_ns]
     if not before:
         raise Unknown("no packet of the response is found in the client's capture before the client saw its first byte")
-    return evidence.since_zero_ms(max(before))
+    return max(before)
 
 
-def ttlb_ms(evidence: Evidence) -> float:
+def ttlb_ms(evidence: Evidence) -> float | Noted:
     """Arrival of the packet that completes the (last) response."""
     if evidence.quic:
         arrivals = quic.arrivals(evidence)
         return evidence.since_zero_ms(max(_arrival(arrivals, packet) for packet in quic.completing_packets(evidence)))
-    if not evidence.has_account:
-        return evidence.since_zero_ms(max(_answered(evidence, "last_byte_ns")))
-    until_ns = max(evidence.client_instant("last_byte_ns"))
-    # What came whole to an address that was gone ended nothing.
-    ends = _responses_end(evidence) if evidence.for_nobody.is_empty() else []
-    last_ns = max(ends) if len(ends) >= len(evidence.requests) else _last_in_order(evidence, until_ns)
-    return evidence.since_zero_ms(last_ns)
+    try:
+        return evidence.since_zero_ms(int(shown(evidence)["last_byte_ns"].max()))  # type: ignore[arg-type]
+    except Unknown:
+        if not evidence.has_account:
+            raise
+    last_ns = _last_in_order(evidence, max(evidence.client_instant("last_byte_ns")))
+    return Noted(evidence.since_zero_ms(last_ns), BY_ACCOUNT)
 
 
 def ttlb_client_ms(evidence: Evidence) -> float:
@@ -64,11 +78,18 @@ def ttlb_client_ms(evidence: Evidence) -> float:
     return (max(evidence.client_instant("last_byte_ns")) - min(evidence.client_instant("start_ns"))) / 1e6
 
 
-def to_last_packet_ms(evidence: Evidence) -> float:
+def ttfb_client_ms(evidence: Evidence) -> float:
+    """The client program's own view: first request's start to the first byte of a body."""
+    told = [each["first_byte_ns"] for each in evidence.requests if each.get("first_byte_ns") is not None]
+    return (min(told or evidence.client_instant("first_byte_ns")) - min(evidence.client_instant("start_ns"))) / 1e6
+
+
+def to_last_packet_ms(evidence: Evidence) -> float | Noted:
     """Arrival of the last packet before the client closes."""
-    close_ns = (evidence.trial.get("client") or {}).get("close_ns")
+    told_ns = (evidence.trial.get("client") or {}).get("close_ns")
+    close_ns = closed_ns(evidence) if told_ns is None else told_ns
     if close_ns is None:
-        raise Unknown("the client did not say when it closed")
+        raise Unknown("no packet shows that the client closed, and the client did not say when")
     came = evidence.packets("client", "down").filter(pl.col("time_ns") <= close_ns)
     # Of TCP without what answers the client's FIN: over a short path it is there before the client is gone.
     fins = _fins(evidence).rename({"src_port": "dst_port"})
@@ -77,7 +98,8 @@ def to_last_packet_ms(evidence: Evidence) -> float:
     )
     if before.is_empty():
         raise Unknown("the client's capture holds no packet from the server")
-    return evidence.since_zero_ms(int(before["time_ns"].max()))  # type: ignore[arg-type]
+    last_ms = evidence.since_zero_ms(int(before["time_ns"].max()))  # type: ignore[arg-type]
+    return last_ms if told_ns is not None else Noted(last_ms, _CLOSED_BY_PACKET)
 
 
 def upload_ms(evidence: Evidence) -> float:
@@ -94,53 +116,30 @@ def _received_ns(evidence: Evidence) -> list[int]:
         pl.col("source").is_in(captures["source"].to_list()), pl.col("method") == "PUT"
     )
     ends = seen["send_end_ns"].drop_nulls().to_list()
-    if len(ends) < len(evidence.requests):
-        raise Unknown(
-            f"the server's decrypted capture shows the end of {len(ends)} of {len(evidence.requests)} uploads"
-        )
+    objects = len(evidence.trial["expected"].get("objects") or [None])
+    if len(ends) < objects:
+        raise Unknown(f"the server's decrypted capture shows the end of {len(ends)} of {objects} uploads")
     return ends
 
 
-def goodput_bit_per_s(evidence: Evidence) -> float:
+def goodput_bit_per_s(evidence: Evidence) -> float | Noted:
     """Body bits over the time to the last byte of a body."""
     if evidence.upload:
         return int(evidence.trial["expected"]["body_bytes"]) * 8 / (upload_ms(evidence) / 1e3)
     if evidence.has_account:
-        sizes = evidence.client_instant("body_bytes")
+        size_bytes = sum(evidence.client_instant("body_bytes"))
     else:
-        sizes = _answered(evidence, "response_body_bytes")
-    return sum(sizes) * 8 / (ttlb_ms(evidence) / 1e3)
-
-
-def _answered(evidence: Evidence, column: str) -> list[int]:
-    """A column of every response, by the client's decrypted capture where its program told nothing.
-
-    Raises Unknown where that does not show all that was to be fetched, or where an answer came for nobody.
-    """
-    objects = len((evidence.trial.get("expected") or {}).get("objects") or [None])
-    found = evidence.responses[column].drop_nulls().to_list()
-    if len(found) < objects or evidence.responses["last_byte_ns"].null_count() or not evidence.for_nobody.is_empty():
-        raise Unknown(
-            "the client left no account of its requests, and its capture does not show each response to its end"
-        )
-    return found
+        size_bytes = int(shown(evidence)["response_body_bytes"].sum())
+    took = ttlb_ms(evidence)
+    if isinstance(took, Noted):
+        return Noted(size_bytes * 8 / (took.value / 1e3), took.note)
+    return size_bytes * 8 / (took / 1e3)
 
 
 def _arrival(arrivals: dict[quic.PacketKey, int], packet: quic.PacketKey) -> int:
     if packet not in arrivals:
         raise Unknown("a packet that the client received is not found in its capture")
     return arrivals[packet]
-
-
-def _responses_end(evidence: Evidence) -> list[int]:
-    """When each response was whole, as the client's capture shows where it was decrypted."""
-    captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES), pl.col("vantage") == "client")
-    seen = evidence.table("http_requests").filter(
-        pl.col("source").is_in(captures["source"].to_list()),
-        # Not of a visit before the measured one.
-        pl.col("last_byte_ns") >= min(evidence.client_instant("start_ns")),
-    )
-    return seen["last_byte_ns"].to_list()
 
 
 def _last_in_order(evidence: Evidence, until_ns: int) -> int:
@@ -170,52 +169,77 @@ def _fins(evidence: Evidence) -> pl.DataFrame:
 TIMES = (
     Metric(
         "setup_ms",
+        "set-up time",
         "ms",
         "lower",
         "First packet of the client to its first packet that can carry application data. QUIC: the first 1-RTT or "
         "0-RTT packet with a STREAM frame. TCP: the first segment with a TLS application_data record, which in TLS 1.3 "
         "is the client's Finished, behind which data can follow at once, and in TLS 1.2 the request itself.",
         setup_ms,
+        heading="set-up",
     ),
     Metric(
         "ttfb_ms",
+        "time to first byte",
         "ms",
         "lower",
-        "First packet of the client to the arrival of the packet that let the client program have the first byte of a "
-        "body: the last one before that instant that moved on the in-order end of the response (QUIC: of a request "
-        "stream). Over TCP a whole TLS record must be there, so this says more than when the first bytes came. Of a "
-        "client that tells nothing of itself: of the packet with which that byte could be read in its decrypted "
-        "capture.",
+        "First packet of the client to the arrival at the client's end of the packet with which the first byte of a "
+        "body could be read, by its decrypted capture: with all before it, and over TCP with the whole of its TLS "
+        "record. Where the capture does not show each response, by the client's account, which the note says: the last "
+        "packet that moved on the in-order end of the response before the client program had that byte. It is never "
+        "the earlier one, and later where the program came to the byte late: what that makes is in "
+        "[two sources](../explanation/two-sources.md).",
         ttfb_ms,
+        heading="first byte",
     ),
     Metric(
         "ttlb_ms",
+        "time to last byte",
         "ms",
         "lower",
         "First packet of the client, lost or not, to the arrival at the client's end of the packet that completes the "
-        "response. QUIC: the packet that completes the stream, its end included, by the client's qlog. TCP: the same "
-        "by its decrypted capture; where that was not decrypted, the last segment that moved on the in-order sequence "
-        "number before the client program had its last byte and before its FIN. Of an upload it is the server's answer "
-        "to the last body. A client that tells nothing of itself needs a capture that can be decrypted.",
+        "response. QUIC: the packet that completes the stream, its end included, by the decrypted capture or by the "
+        "client's qlog. TCP: the same by the decrypted capture; where that does not show each response, by the "
+        "client's account, which the note says: the last segment that moved on the in-order sequence number before the "
+        "client program had its last byte and before its FIN. Of an upload it is the server's answer to the last body. "
+        "A client that tells nothing of itself needs a capture that can be decrypted. How the sources differ: "
+        "[two sources](../explanation/two-sources.md).",
         ttlb_ms,
+        heading="last byte",
+    ),
+    Metric(
+        "ttfb_client_ms",
+        "time to first byte (client's own view)",
+        "ms",
+        "lower",
+        "Start of the request to the first byte of a body, both as the client program saw them. A library that gives "
+        "no part of an HTTP/2 frame, or of a buffer, before all of it is there makes it longer than ttfb_ms.",
+        ttfb_client_ms,
+        heading="first byte, client",
     ),
     Metric(
         "ttlb_client_ms",
+        "time to last byte (client's own view)",
         "ms",
         "lower",
         "Start of the request to the last byte of the body, both as the client program saw them.",
         ttlb_client_ms,
+        heading="last byte, client",
     ),
     Metric(
         "to_last_packet_ms",
+        "time to last packet",
         "ms",
         "lower",
         "First packet of the client to the arrival of the last packet from the server before the client closes "
-        "(Yu and Benson 2021, section 3): what answers its FIN does not count, wherever it is when the client ends.",
+        "(Yu and Benson 2021, section 3): what answers its FIN does not count, wherever it is when the client ends. "
+        "Where it did not say when it closed, its first FIN, RST or CONNECTION_CLOSE says so, and the note.",
         to_last_packet_ms,
+        heading="last packet",
     ),
     Metric(
         "upload_ms",
+        "time to the last byte of the upload",
         "ms",
         "lower",
         "First packet of the client, lost or not, to the arrival at the server's end of the last byte of the last "
@@ -225,9 +249,11 @@ TIMES = (
     ),
     Metric(
         "goodput_bit_per_s",
+        "goodput",
         "bit/s",
         "higher",
         "Body bits of all responses over ttlb_ms; of uploads, of all requests over upload_ms.",
         goodput_bit_per_s,
+        heading="goodput",
     ),
 )

@@ -227,7 +227,8 @@ class Study:
     alpha: float = 0.05
     """Level of the deciding test after correction."""
     metric: str | None = None
-    """What is compared: map, test and answer are about it. `quiclab report --metric` writes a report about another."""
+    """What is compared: map, test and answer are about it. Any metric with a better side
+    ([all metrics](metrics.md)). `quiclab report --metric` writes a report about another."""
     captures: Literal["whole", "headers"] = "whole"
     """What the captures of both ends (pcapng) keep: whole packets, or only 200 bytes of all but the first 128. Whole
     packets by default in studies whose captures take at most 2 GB that way."""

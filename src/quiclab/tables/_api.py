@@ -49,7 +49,14 @@ PACKET_INDEX = Column(
     "not captured by the link",
     "`index` in link_packets of the packet that carried it, of the link that was captured.",
 )
-MADE_LATER = (SOURCE, UNCERTAINTY, CAPTURED, PACKET_INDEX)
+LEFT = Column(
+    "left_ns", pl.Int64, "ns", "it never came to the bottleneck, or found no room",
+    "When the bottleneck had sent its last bit: `service_ns` after it had come and the packet before it had gone, by "
+    "order of arrival. The time on the sender's edge is left out: that of one packet at most, for all of a busy "
+    "period. A queue for each flow serves in another order; when it is empty is the same.",
+    instant=True,
+)  # fmt: skip
+MADE_LATER = (SOURCE, UNCERTAINTY, CAPTURED, PACKET_INDEX, LEFT)
 """Columns that a decoder cannot fill: they are known only about a file as a whole, or from other files."""
 
 

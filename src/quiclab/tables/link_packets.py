@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from quiclab.tables._api import NEVER, Column, of_logs
+from quiclab.tables._api import LEFT, NEVER, Column, of_logs
 
 LINK_PACKETS = of_logs(
     "link_packets",
@@ -22,6 +22,7 @@ LINK_PACKETS = of_logs(
         Column("queue_bytes", pl.UInt32, "bytes", NEVER, "Bottleneck queue just before it, in service included."),
         Column("queue_packets", pl.UInt16, "packets", NEVER, "The same queue in packets."),
         Column("service_ns", pl.UInt32, "ns", NEVER, "Time to serialise it at the bottleneck; 0 where no rate is set."),
+        LEFT,
         Column("flow", pl.UInt32, "", NEVER, "Hash of addresses, ports and protocol."),
         Column("source_burst", pl.UInt32, "", NEVER, "Number of the super-packet it was split from, per direction."),
         Column(

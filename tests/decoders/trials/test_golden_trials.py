@@ -97,6 +97,15 @@ def test_captures_and_packet_log_agree(trial_dir: Path) -> None:
         assert received["time_ns"].to_list() == late
 
 
+def test_packets_leave_the_bottleneck_a_fixed_time_before_they_are_there(trial_dir: Path) -> None:
+    """The path's delay is constant: what differs is the time on the edge, 12 us at most for a packet at 1 Gbit/s."""
+    log = decode_trial(trial_dir).tables["link_packets"].filter(action="delivered")
+    for direction in ("up", "down"):
+        rest_ns = log.filter(direction=direction).select(pl.col("due_ns") - pl.col("left_ns")).to_series()
+        assert rest_ns.null_count() == 0
+        assert 0 <= rest_ns.max() - rest_ns.min() <= 12_500, direction  # type: ignore[operator]
+
+
 def test_bytes_acknowledged_grow_to_the_whole_response(trial_dir: Path) -> None:
     """One row per ACK, never shrinking, up to everything that the server sent."""
     trial = json.loads((trial_dir / "trial.json").read_text())

@@ -11,6 +11,7 @@ import pytest
 from synthetic_study import write_study
 
 from quiclab.cli.main import main
+from quiclab.errors import ExitCode
 from quiclab.figures import FIGURES
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -72,3 +73,16 @@ def test_what_cannot_be_drawn_is_told(
     """One sentence and exit code 2; this study has no logs."""
     assert main([str(directory) if word == "STUDY" else word for word in arguments]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_a_table_of_another_version_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What an older version left lacks columns."""
+    study = write_study(tmp_path)
+    for trial in (study / "trials").iterdir():
+        file = study / "tables" / "link_packets" / f"{trial.name}.parquet"
+        file.parent.mkdir(exist_ok=True)
+        pl.DataFrame({"arrival_ns": [0], "direction": ["down"]}).write_parquet(file)
+    assert main(["figure", "queue", str(study), "-o", str(tmp_path / "queue.csv")]) == ExitCode.DECODE
+    told = capsys.readouterr().err
+    assert "a table is of another version, or damaged" in told
+    assert "makes the tables anew" in told

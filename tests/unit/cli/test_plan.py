@@ -187,3 +187,24 @@ def test_a_wrong_spec_ends_with_its_exit_code_and_nothing_is_written(tmp_path: p
     assert "line 8: workload[100KB].size" in done.stderr
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == [spec]
+
+
+@pytest.mark.parametrize(
+    ("metric", "told", "hint"),
+    [
+        ("setpu_ms", "study.metric: there is no metric 'setpu_ms'", "did you mean setup_ms?"),
+        ("path_rtt_min_ms", "study.metric: path_rtt_min_ms only describes", "name one that has a better side"),
+    ],
+)
+def test_a_study_is_about_a_metric_that_there_is(tmp_path: pathlib.Path, metric: str, told: str, hint: str) -> None:
+    """One with a better side, as `quiclab report --metric` wants it."""
+    spec = written(tmp_path, changed(("blocks = 4\n", f'blocks = 4\nmetric = "{metric}"\n')))
+    with pytest.raises(SpecError, match=told) as error:
+        plan.load_study(spec)
+    assert error.value.hint == hint
+
+
+def test_a_study_may_be_about_any_metric_with_a_better_side(tmp_path: pathlib.Path) -> None:
+    """Without its unit too."""
+    spec = written(tmp_path, changed(("blocks = 4\n", 'blocks = 4\nmetric = "tls_handshake"\n')))
+    assert plan.load_study(spec).metric == "tls_handshake_ms"

@@ -76,7 +76,7 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
 
     def packet(direction: str, time: float, size: int, queue: int, action: str = "delivered") -> dict[str, Any]:
         times = {"arrival_ns": ms(time), "due_ns": ms(time + 10)}
-        served = {"service_ns": size * 10_000}
+        served = {"service_ns": size * 10_000, "left_ns": ms(time) + (queue + size) * 10_000}
         return times | served | {"direction": direction, "size_bytes": size, "queue_bytes": queue, "action": action}
 
     server = {"vantage": "server", "connection": "c"}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -11,7 +12,9 @@ from decoders import writers
 from unit.metrics import scenes
 
 from quiclab.decoders.trial import decode_trial
+from quiclab.metrics import Noted
 from quiclab.metrics.evidence import Evidence, Unknown
+from quiclab.metrics.responses import BY_ACCOUNT
 from quiclab.metrics.times import goodput_bit_per_s, ttfb_ms, ttlb_ms
 from quiclab.tables import TABLES
 
@@ -36,39 +39,72 @@ def test_what_answers_the_clients_fin_is_no_part_of_the_response(tmp_path: Path)
     assert scene.metrics(tmp_path)["ttlb_ms"].value == pytest.approx(1096)
 
 
-def test_a_decrypted_response_ends_where_it_was_whole(tmp_path: Path) -> None:
-    """Whatever came behind it before the client program told; not where another response is not seen whole."""
+def decrypted(folder: Path, scene: scenes.Scene, *responses: dict[str, Any]) -> Evidence:
+    """The scene as if its capture had been opened and these responses had been seen in it."""
+    trial = scene.lay_out(folder)
+    tables = decode_trial(folder).tables
+    source = tables["sources"].filter(pl.col("format") == "pcapng", pl.col("vantage") == "client")["source"][0]
+    own = {"source": source, "vantage": "client", "time_ns": scenes.ns(1041), "status": 200}
+    seen = pl.DataFrame([own | each for each in responses], schema=TABLES["http_requests"].schema())
+    return Evidence({**tables, "http_requests": seen}, trial)
+
+
+RESPONSE = {"first_byte_ns": scenes.ns(1058), "last_byte_ns": scenes.ns(1084), "response_body_bytes": 400}
+VISIT = {"first_byte_ns": scenes.ns(1010), "last_byte_ns": scenes.ns(1020), "response_body_bytes": 400}
+
+
+def test_a_decrypted_response_is_timed_where_it_could_be_read(tmp_path: Path) -> None:
+    """Whatever came behind it before the client program told; nor is a visit before the measured one meant."""
+    scene = scenes.tcp_scene()
+    scene.request |= {"start_ns": scenes.ns(1030), "last_byte_ns": scenes.ns(1096.5)}
+    evidence = decrypted(tmp_path, scene, VISIT, RESPONSE)
+    assert (ttfb_ms(evidence), ttlb_ms(evidence)) == (pytest.approx(1058), pytest.approx(1084))
+
+
+@pytest.mark.parametrize(
+    "lacking", [(), (RESPONSE | {"last_byte_ns": None},), (RESPONSE | {"status": 404},)], ids=["none", "cut", "404"]
+)
+def test_what_the_capture_does_not_show_whole_the_account_tells(lacking: tuple[Any, ...], tmp_path: Path) -> None:
+    """With a note: the packets before the program's own instants may be later than those that were needed."""
     scene = scenes.tcp_scene()
     scene.request["last_byte_ns"] = scenes.ns(1096.5)
-    trial = scene.lay_out(tmp_path)
-    tables = decode_trial(tmp_path).tables
-    source = tables["sources"].filter(pl.col("format") == "pcapng", pl.col("vantage") == "client")["source"][0]
-    row = {"source": source, "vantage": "client", "time_ns": scenes.ns(1041), "last_byte_ns": scenes.ns(1084)}
-    seen = pl.DataFrame([row], schema=TABLES["http_requests"].schema())
-    assert ttlb_ms(Evidence(tables, trial)) == pytest.approx(1096)
-    assert ttlb_ms(Evidence({**tables, "http_requests": seen}, trial)) == pytest.approx(1084)
-    trial["client"]["requests"].append(scene.request)
-    assert ttlb_ms(Evidence({**tables, "http_requests": seen}, trial)) == pytest.approx(1096)
+    evidence = decrypted(tmp_path, scene, *lacking)
+    assert ttfb_ms(evidence) == Noted(pytest.approx(1061), BY_ACCOUNT)
+    assert ttlb_ms(evidence) == Noted(pytest.approx(1096), BY_ACCOUNT)
+    assert goodput_bit_per_s(evidence) == Noted(pytest.approx(3200 / 1.096), BY_ACCOUNT)
+
+
+def test_one_of_several_responses_is_not_enough(tmp_path: Path) -> None:
+    """The client told of two requests, and its capture shows one."""
+    scene = scenes.tcp_scene()
+    evidence = decrypted(tmp_path, scene, RESPONSE)
+    evidence.trial["client"]["requests"].append(scene.request)
+    assert isinstance(ttlb_ms(evidence), Noted)
 
 
 def test_a_client_that_tells_nothing_is_timed_by_its_decrypted_capture(tmp_path: Path) -> None:
     """Over TCP: the first and the last byte of the body as they could be read; not where a response was not whole."""
     scene = scenes.tcp_scene()
     scene.request = {}
-    trial = scene.lay_out(tmp_path)
-    tables = decode_trial(tmp_path).tables
-    source = tables["sources"].filter(pl.col("format") == "pcapng", pl.col("vantage") == "client")["source"][0]
-    at = {"time_ns": scenes.ns(1041), "first_byte_ns": scenes.ns(1061), "last_byte_ns": scenes.ns(1084)}
-    row = {"source": source, "vantage": "client", "status": 200, "response_body_bytes": 400, **at}
-    evidence = [
-        Evidence({**tables, "http_requests": pl.DataFrame([seen], schema=TABLES["http_requests"].schema())}, trial)
-        for seen in (row, {**row, "last_byte_ns": None}, {**row, "status": 404})
-    ]
-    assert (ttfb_ms(evidence[0]), ttlb_ms(evidence[0])) == (pytest.approx(1061), pytest.approx(1084))
-    assert goodput_bit_per_s(evidence[0]) == pytest.approx(3200 / 1.084)
-    for lacking in evidence[1:]:
-        with pytest.raises(Unknown, match="its capture does not show each response to its end"):
-            ttlb_ms(lacking)
+    evidence = decrypted(tmp_path, scene, RESPONSE)
+    assert (ttfb_ms(evidence), ttlb_ms(evidence)) == (pytest.approx(1058), pytest.approx(1084))
+    assert goodput_bit_per_s(evidence) == pytest.approx(3200 / 1.084)
+    for number, lacking in enumerate(({"last_byte_ns": None}, {"status": 404})):
+        (tmp_path / str(number)).mkdir()
+        cut = decrypted(tmp_path / str(number), scene, RESPONSE | lacking)
+        with pytest.raises(Unknown, match="no account of its requests, and its capture does not show each response"):
+            ttlb_ms(cut)
+
+
+def test_a_client_that_does_not_say_when_it_closed_is_timed_by_its_fin(tmp_path: Path) -> None:
+    """Its FIN is at 1097 ms, the last segment before it at 1096."""
+    scene = scenes.tcp_scene()
+    scene.extra["client"] = None
+    row = scene.metrics(tmp_path)["to_last_packet_ms"]
+    assert (row.value, row.note) == (
+        pytest.approx(1096),
+        "until the packet with which the client closed, as it did not say when it did",
+    )
 
 
 def test_goodput_is_body_bits_over_time_to_last_byte(tmp_path: Path) -> None:
@@ -103,8 +139,10 @@ def test_quic_packets_are_placed_by_the_capture(server_log: bool, tmp_path: Path
 
 
 def test_the_clients_own_view_counts_from_its_start(tmp_path: Path) -> None:
-    """Start of the request to the last byte, both by the client program."""
-    assert scenes.quic_scene().metrics(tmp_path)["ttlb_client_ms"].value == pytest.approx(69.2)
+    """Start of the request to the first and to the last byte, all by the client program."""
+    metrics = scenes.quic_scene().metrics(tmp_path)
+    assert metrics["ttfb_client_ms"].value == pytest.approx(44.5)
+    assert metrics["ttlb_client_ms"].value == pytest.approx(69.2)
 
 
 def test_without_an_end_of_stream_the_time_is_null(tmp_path: Path) -> None:

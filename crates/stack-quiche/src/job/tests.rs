@@ -112,3 +112,31 @@ fn a_change_of_address_needs_a_migration() {
             .contains("guessed")
     );
 }
+
+/// The golden files of all readers and writers of this format (tests/unit/endpoints/test_job.py).
+#[test]
+fn golden_jobs_are_read() {
+    let job: ClientJob =
+        parse(include_str!("../../../../tests/golden/job-client.json")).expect("a job");
+    assert_eq!(
+        job.paths().expect("paths"),
+        [
+            ("server.test", "/1MB"),
+            ("server.test", "/2MB"),
+            ("server.test", "/3MB")
+        ]
+    );
+    assert_eq!((job.concurrency, job.session), (Some(2), Session::Fresh));
+    assert_eq!(job.knobs.congestion_control, Some(CongestionControl::Reno));
+    assert_eq!(job.knobs.connection_window_bytes, Some(1_500_000));
+    assert_eq!(job.knobs.stream_window_bytes, Some(1_000_000));
+    assert_eq!(job.knobs.groups.as_ref().map(Vec::len), Some(2));
+    assert_eq!(job.knobs.max_payload_bytes, Some(1350));
+    let job: ServerJob =
+        parse(include_str!("../../../../tests/golden/job-server.json")).expect("a job");
+    assert_eq!(job.listen.to_string(), "10.77.0.2:443");
+    assert_eq!(
+        (job.max_streams, job.scheduler),
+        (Some(100), Some(Scheduler::RoundRobin))
+    );
+}

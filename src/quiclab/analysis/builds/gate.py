@@ -8,7 +8,6 @@ fails a cell: with `> +3%`, an estimate of +5 % whose interval runs from +1 % to
 
 from __future__ import annotations
 
-import difflib
 import enum
 import re
 from collections.abc import Collection, Iterable
@@ -24,7 +23,6 @@ from quiclab.units import Bitrate, ByteCount, Duration
 GRAMMAR = "write METRIC > +NUMBER or METRIC < -NUMBER, with % or a unit: 'ttlb > +3%', 'setup > +5ms', 'goodput < -2%'"
 
 _BOUND = re.compile(r"\s*([A-Za-z]\w*)\s*([<>])\s*([+-])\s*(\d+(?:\.\d+)?)\s*(%|[A-Za-zµ][A-Za-zµ/]*|)\s*")
-_UNITS = ("ms", "us", "s", "bytes", "bit_per_s", "pct")
 """What a metric's name may end in, and a bound may leave out."""
 
 
@@ -73,18 +71,6 @@ def parse_bound(text: str) -> Bound:
     if (comparison == ">") != (sign == "+"):
         raise SpecError(f"{text!r} looks the wrong way: > takes a growth (+), < takes a fall (-)", GRAMMAR)
     return Bound(text.strip(), name, comparison == ">", sign + digits, unit)
-
-
-def find_metric(name: str, known: Collection[str], absent: str = "neither study measured a metric") -> str:
-    """The metric that is meant, with or without its unit. Raises SpecError with the closest one."""
-    candidates = [name, *(f"{name}_{unit}" for unit in _UNITS)]
-    found = next((each for each in candidates if each in known), None)
-    if found is not None:
-        return found
-    short = {re.sub(rf"_({'|'.join(_UNITS)})$", "", each): each for each in known} | {each: each for each in known}
-    close = difflib.get_close_matches(name, short, 1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}"
-    raise SpecError(f"{absent} {name!r}", hint)
 
 
 def limit_of(bound: Bound, metric: Metric) -> float:

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from quiclab import wording
-from quiclab.analysis.analyse import TITLES
 from quiclab.analysis.paper.claim_cells import ABSENT
 from quiclab.analysis.paper.claim_verdict import Verdict, counted
 from quiclab.analysis.paper.claims import Finding, Judged
 from quiclab.analysis.paper.paper import Claim
 from quiclab.analysis.study import Study
+from quiclab.metrics import title_of
 from quiclab.text_table import TextTable
 
 
@@ -78,7 +78,7 @@ def _says(claim: Claim) -> str:
     """`time to last byte: h3 lower than h2`."""
     if claim.expected is None or not claim.arms:
         return "–"
-    title, expected = TITLES.get(claim.metric, claim.metric), claim.expected
+    title, expected = title_of(claim.metric), claim.expected
     if not expected.direction:
         whose = claim.arms[0] if len(claim.arms) == 1 else f"advantage of {claim.arms[1]} over {claim.arms[0]}"
         return f"{claim.statistic} {title}, {whose}: {_printed(claim)}"

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from quiclab.analysis.builds.change import Change
-from quiclab.analysis.builds.gate import Verdict, exit_verdict, find_metric, judge, limit_of, parse_bound
+from quiclab.analysis.builds.gate import Verdict, exit_verdict, judge, limit_of, parse_bound
 from quiclab.analysis.compare import arm_result
 from quiclab.analysis.model import Metric, Outcome, TrialResult
 from quiclab.errors import SpecError
@@ -102,14 +102,3 @@ def test_a_unit_of_something_else_is_refused(text: str) -> None:
 def test_units_of_other_metrics(text: str, unit: str, limit: float) -> None:
     """Rates, sizes, counts."""
     assert limit_of(parse_bound(text), Metric("x", "x", unit, lower_is_better=True)) == limit
-
-
-def test_metrics_may_leave_out_their_unit() -> None:
-    """And a typo names the closest."""
-    known = {"ttlb_ms", "goodput_bit_per_s", "stalls"}
-    assert [find_metric(name, known) for name in ("ttlb", "goodput", "stalls", "ttlb_ms")] == [
-        "ttlb_ms", "goodput_bit_per_s", "stalls", "ttlb_ms",
-    ]  # fmt: skip
-    with pytest.raises(SpecError, match="'tlb'") as error:
-        find_metric("tlb", known)
-    assert error.value.hint == "did you mean ttlb?"
