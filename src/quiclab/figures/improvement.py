@@ -14,9 +14,8 @@ from quiclab.figures._asked import Asked
 
 _PANEL_PX, _GAP_PX, _NAME_PX = 190, 40, 22
 
-_TEXTS = ("path_title", "workload_title", "arm")
 _SCHEMA = {
-    **dict.fromkeys((*_TEXTS, "baseline_arm", "metric_title"), pl.String),
+    **dict.fromkeys(("path_title", "workload_title", "arm", "baseline_arm", "metric_title"), pl.String),
     **dict.fromkeys(("beta_pct", "alpha"), pl.Float64),
     "significant": pl.Boolean,
 }

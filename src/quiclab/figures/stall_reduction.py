@@ -14,9 +14,8 @@ from quiclab.figures import _style
 from quiclab.figures._api import Figure, Where
 from quiclab.figures._asked import Asked
 
-_TEXTS = ("path_title", "workload_title", "arm")
 _SCHEMA = {
-    **dict.fromkeys((*_TEXTS, "benchmark_path"), pl.String),
+    **dict.fromkeys(("path_title", "workload_title", "arm", "benchmark_path"), pl.String),
     **dict.fromkeys(("stalls", "benchmark_stalls", "gamma_pct"), pl.Float64),
 }
 

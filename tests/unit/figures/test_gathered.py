@@ -150,6 +150,7 @@ def test_every_figure_is_gathered_with_the_columns_it_declares_and_drawn(whole: 
     )
     assert data.height
     assert set(figure.columns) <= set(data.columns)
+    assert figure.overlaid == ("trial" in data.columns)
     assert graph_objects.Figure(figures.spec(figure.draw(data))).data
 
 
