@@ -49,8 +49,7 @@ def ttfb_ms(evidence: Evidence) -> float | Noted:
 
 def _told_first_ns(evidence: Evidence) -> int:
     """Arrival of the last packet with new data of the response before the client program had the first byte."""
-    told = [each["first_byte_ns"] for each in evidence.requests if each.get("first_byte_ns") is not None]
-    first_byte_ns = min(told or evidence.client_instant("first_byte_ns"))
+    first_byte_ns = _account_of_first_ns(evidence)
     if not evidence.quic:
         return _last_in_order(evidence, first_byte_ns)
     before = [time_ns for time_ns, _ in quic.in_order(evidence) if time_ns <= first_byte_ns]
@@ -80,8 +79,13 @@ def ttlb_client_ms(evidence: Evidence) -> float:
 
 def ttfb_client_ms(evidence: Evidence) -> float:
     """The client program's own view: first request's start to the first byte of a body."""
+    return (_account_of_first_ns(evidence) - min(evidence.client_instant("start_ns"))) / 1e6
+
+
+def _account_of_first_ns(evidence: Evidence) -> int:
+    """When the client program had the first byte of a body; of several objects some may be empty."""
     told = [each["first_byte_ns"] for each in evidence.requests if each.get("first_byte_ns") is not None]
-    return (min(told or evidence.client_instant("first_byte_ns")) - min(evidence.client_instant("start_ns"))) / 1e6
+    return min(told or evidence.client_instant("first_byte_ns"))
 
 
 def to_last_packet_ms(evidence: Evidence) -> float | Noted:
