@@ -65,8 +65,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for a wrong bound, metric or arm and for studies not run alike, DecodeError for no study."""
-    from rich.console import Console
-
+    from quiclab.cli.console import VisibleConsole
     from quiclab.report.analyse import usual_metric
     from quiclab.report.change_text import render_change
     from quiclab.report.gate import Verdict, exit_verdict, find_metric, judge, limit_of, parse_bound
@@ -90,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     for bound, name in asked:
         limit_of(bound, next(metric for metric in result.metrics if metric.name == name))
     judgements = judge(asked, result.changes)
-    render_change(result, judgements, Console())
+    render_change(result, judgements, VisibleConsole())
     if arguments.junit:
         write_atomically(arguments.junit, junit_xml(result, judgements))
     if arguments.markdown:
