@@ -21,7 +21,7 @@ from quiclab.testbed.syscall_count import counting
 _GRACE_S = 1.0
 _COUNTED_GRACE_S = 15.0
 """A program whose every call stops it twice takes its time to end, and its counts come last."""
-QLOG_FOLDERS = ("server-qlog", "proxy-qlog", "client-qlog")
+_QLOG_FOLDERS = ("server-qlog", "proxy-qlog", "client-qlog")
 
 
 def counts_file(raw: Path, role: str) -> Path:
@@ -38,7 +38,7 @@ def commands_with_files(trial: RunningTrial) -> dict[Part, Command]:
             file.write_text(content)
     if trial.workload.upload:
         received_folder(trial.raw).mkdir(parents=True, exist_ok=True)
-    for folder in QLOG_FOLDERS:
+    for folder in _QLOG_FOLDERS:
         (trial.raw / folder).mkdir()
     trial.laboratory.confinement.give(trial.raw.parent)
     return commands
@@ -69,16 +69,6 @@ class Programs:
     def front_part(self) -> Part:
         """The part that answers the client."""
         return "proxy" if self._trial.arm.proxy else "server"
-
-    @property
-    def front(self) -> Process:
-        """The program that answers the client."""
-        return self.started[self.front_part]
-
-    @property
-    def origin(self) -> Process | None:
-        """The server behind a proxy."""
-        return self.started["server"] if self._trial.arm.proxy else None
 
     @property
     def answering(self) -> dict[str, Process]:
