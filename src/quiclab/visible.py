@@ -8,7 +8,7 @@ clipboard or hide lines, and marks that turn the direction of text around (Unico
 from __future__ import annotations
 
 import sys
-from typing import Any, TextIO, cast
+from typing import Any, TextIO
 
 _KEPT = "\n\t"
 _SHOWN: dict[int, str] = {
@@ -38,12 +38,8 @@ class _Visible:
 
 
 def guard_terminal() -> None:
-    """Let nothing that this process prints steer the terminal, but for what Rich makes itself. Files and pipes get what
-    is printed as it is."""
-    from rich.control import _CONTROL_STRIP_TRANSLATE  # what Rich takes out of every text
-
-    # Typed for characters that go; str.translate takes a picture in their place as well.
-    cast("dict[int, str]", _CONTROL_STRIP_TRANSLATE).update(_SHOWN)
+    """Let nothing that this process prints steer the terminal; `quiclab.cli.console` does so for Rich. Files and pipes
+    get what is printed as it is."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is not None and stream.isatty() and not isinstance(stream, _Visible):

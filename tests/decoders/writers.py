@@ -65,7 +65,7 @@ class Capture:
 
     def bytes(self) -> bytes:
         """The file."""
-        comment = _option(1, f"quiclab clock_offset_ns={REALTIME_MINUS_MONOTONIC_NS}".encode())
+        comment = _option(1, f"quiclab realtime_minus_monotonic_ns={REALTIME_MINUS_MONOTONIC_NS}".encode())
         section = _block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
         interface = _block(1, struct.pack("<HHI", 101, 0, 0) + _option(9, b"\x09") + comment + b"\0\0\0\0")
         return b"".join([section, interface, *self.blocks])

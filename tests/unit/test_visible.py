@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import re
 import subprocess
 import sys
+from pathlib import Path
 
+from rich.table import Table
+
+import quiclab
+from quiclab.cli.console import VisibleConsole
 from quiclab.visible import visible
 
 _HOSTILE = "a\x1b]0;PWNED\x07b\rc\x9b2Jd\u202ee"
@@ -42,13 +48,14 @@ def test_neither_print_nor_rich_hands_it_to_the_terminal() -> None:
     said = _on_a_terminal(
         "from quiclab.visible import guard_terminal; guard_terminal(); guard_terminal()\n"
         f"hostile = {_HOSTILE!r}\n"
-        "import sys; from rich.console import Console; from rich.table import Table\n"
+        "import sys; from rich.table import Table; from rich.text import Text\n"
+        "from quiclab.cli.console import VisibleConsole\n"
         "print(hostile); print(hostile, file=sys.stderr)\n"
-        "console = Console(width=80); console.print(hostile, markup=False)\n"
-        "table = Table('x'); table.add_row(hostile); console.print(table)\n"
+        "console = VisibleConsole(width=80); console.print(hostile, markup=False)\n"
+        "table = Table('x'); table.add_row(hostile); table.add_row(Text(hostile)); console.print(table)\n"
         "console.show_cursor(False)\n"
     )
-    assert said.count("PWNED") == 4
+    assert said.count("PWNED") == 5
     assert set(re.findall("\x1b.{4}", re.sub("\x1b\\[[0-9;]*m", "", said))) == {"\x1b[?25"}
     assert "\x07" not in said
     assert "\x9b" not in said
@@ -59,3 +66,22 @@ def test_a_pipe_gets_what_is_printed() -> None:
     code = f"from quiclab.visible import guard_terminal; guard_terminal(); print({_HOSTILE!r})"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout.decode()
     assert said == f"{_HOSTILE}\n"
+
+
+def test_rich_shows_what_it_would_swallow() -> None:
+    """A bell or a carriage return is a picture of the right width, in a table too."""
+    out = io.StringIO()
+    console = VisibleConsole(file=out, width=80)
+    table = Table("x", "y")
+    table.add_row(_HOSTILE, "z")
+    console.print(table)
+    top, row = out.getvalue().splitlines()[0], next(line for line in out.getvalue().splitlines() if "PWNED" in line)
+    assert visible(_HOSTILE) in row
+    assert len(row) == len(top)
+
+
+def test_no_verb_has_a_console_of_another_kind() -> None:
+    """Rich's own would let through what steers a terminal."""
+    source = Path(quiclab.__file__).parent
+    made = [file.name for file in source.rglob("*.py") if re.search(r"(?<!Visible)Console\(", file.read_text())]
+    assert not made

@@ -13,6 +13,7 @@ use crate::random::{Chance, Stream, StreamKey};
 use crate::timeline::Timeline;
 use crate::transmitter::{Service, Transmitter};
 use crate::units::{BitRate, Bytes, Nanos};
+use crate::verdict::{Copied, Delivery, DropReason, Fate, Verdict};
 
 /// What the edge holds at most. Real senders are held back by their network card; here nothing holds them back, and
 /// this bounds the memory.
@@ -92,80 +93,15 @@ impl Default for DirectionConfig {
     }
 }
 
-/// Why a packet was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropReason {
-    /// Random loss before the queue.
-    LossAtEntry,
-    /// No room in the queue.
-    QueueFull,
-    /// Random loss behind the queue.
-    LossAtExit,
-    /// On the explicit list.
-    Listed,
-    /// By active queue management.
-    Aqm,
-    /// Faster than its transport is allowed to be.
-    Policed,
-    /// Of a transport that is not let in.
-    Blocked,
-}
-
-/// What becomes of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It waits in a managed queue: [`Direction::decide`] will tell.
-    Waiting,
-    /// It comes out at this instant.
-    Delivered(Delivery),
-    /// It does not.
-    Dropped(DropReason),
-}
-
-/// How a packet comes out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Delivery {
-    /// When its last bit reaches the far end; [`Nanos::NEVER`] if the link stands still for good.
-    pub due: Nanos,
-    /// To be marked "congestion experienced" (RFC 3168).
-    pub marked: bool,
-    /// Held back on purpose, so that others overtake it.
-    pub reordered: bool,
-    /// Where to turn a bit over, as a number uniform over all of `u64`.
-    pub corrupt: Option<u64>,
-    /// A second copy comes right behind it, perhaps corrupted on its own account.
-    pub copy: Option<Copied>,
-}
-
-/// The second copy of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Copied {
-    /// As in [`Delivery`].
-    pub corrupt: Option<u64>,
-}
-
-/// The verdict on one packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    /// Its number in this direction, from 0.
-    pub index: u32,
-    /// What becomes of it.
-    pub fate: Fate,
-    /// What stood in the bottleneck's queue just before it came there; nothing if it did not come so far, or while it
-    /// is waiting.
-    pub found: Occupancy,
-    /// How long the bottleneck was sending it.
-    pub service: Nanos,
-}
-
-/// The stages of one direction, in this order: edge → block and police → loss (entry) → queue and rate → loss (exit) → delay and jitter →
-/// reorder → duplicate → corrupt.
+/// The stages of one direction, in this order: edge → block and police → loss (entry) → queue and rate → loss (exit) →
+/// delay and jitter → reorder → duplicate → corrupt.
 ///
 /// The edge is the sender's own interface, so it comes before anything that the network does; what the network loses
 /// has still passed it.
 ///
 /// The verdict on a packet follows from the arrivals up to its own (in a managed queue: up to its turn), the
-/// configuration and the seed: whoever calls this late gets the same answer, and a recorded list of arrivals gives the same verdicts again, bit by bit.
+/// configuration and the seed: a late call gets the same answer, and a recorded list of arrivals gives the same
+/// verdicts again, bit for bit.
 #[derive(Clone, Debug)]
 pub struct Direction {
     next_index: u32,

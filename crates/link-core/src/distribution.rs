@@ -37,7 +37,7 @@ impl Distribution {
         }
     }
 
-    /// The same quantiles with the density at each, for jitter that moves from one to the next.
+    /// Quantiles with the density at each, for jitter that moves from one to the next.
     pub(crate) fn levels(self) -> Levels {
         let (normal, pareto) = match self {
             Self::Uniform => {
@@ -58,11 +58,11 @@ impl Distribution {
 /// A quantile.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// In scales, without the bound of the Pareto part: so the density has one peak.
+    /// The quantile in scales, without the bound of the Pareto part: so the density has one peak.
     free: f64,
-    /// With it.
+    /// The quantile with that bound.
     bounded: f64,
-    /// Of `free`.
+    /// The density at `free`.
     density: f64,
 }
 
@@ -123,8 +123,8 @@ impl Levels {
         behind[place.min(behind.len() - 1)].free
     }
 
-    /// The level below the peak, and not above `from`, at which the density is `share` of that at `from` (of the peak's,
-    /// if `from` lies above it).
+    /// The level below the peak, and not above `from`, at which the density is `share` of that at `from` (of the
+    /// peak's, if `from` lies above it).
     pub(crate) fn below(&self, from: f64, share: f64) -> f64 {
         let before = &self.levels[..=self.peak];
         let place = before.partition_point(|level| level.free < from);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The elements of an emulated link, without I/O and without a clock.
 //!
-//! Time is virtual: whoever drives a [`Direction`] says when each packet arrives, and is told at once what becomes
-//! of it and when it is due; where the queue is managed, [`Direction::decide`] tells that when the packet's turn has come.
-//! Instants count from the model's t = 0, the arrival of a trial's first packet.
+//! Time is virtual: the caller tells a [`Direction`] when each packet arrives, and learns at once what becomes of it
+//! and when it is due; where the queue is managed, [`Direction::decide`] tells that when the packet's turn has
+//! come. Instants count from the model's t = 0, the arrival of a trial's first packet.
 
 mod aqm;
 mod bottleneck;
@@ -23,13 +23,12 @@ mod timeline;
 mod trace;
 mod transmitter;
 mod units;
+mod verdict;
 
 pub use aqm::{Aqm, CoDel, Fair, Rule};
 pub use bottleneck::{Bottleneck, Passage};
 pub use delay::{DelayStage, Jitter, Order};
-pub use direction::{
-    Copied, Delivery, Direction, DirectionConfig, DropReason, Fate, LossAt, Reorder, Verdict,
-};
+pub use direction::{Direction, DirectionConfig, LossAt, Reorder};
 pub use distribution::Distribution;
 pub use loss::{GilbertElliott, GilbertElliottTime, Loss, LossKind, LossStage};
 pub use packet::{Ecn, Packet, Protocol};
@@ -42,3 +41,4 @@ pub use timeline::Timeline;
 pub use trace::{Trace, TraceClock};
 pub use transmitter::Service;
 pub use units::{BitRate, Bytes, Nanos};
+pub use verdict::{Copied, Delivery, DropReason, Fate, Verdict};

@@ -40,7 +40,7 @@ pub enum Protocol {
 /// A packet, as far as it matters to the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// Of the IP packet.
+    /// Length of the IP packet.
     pub size: Bytes,
     /// A hash of addresses, ports and protocol: fair queueing tells flows apart by it.
     pub flow: u32,

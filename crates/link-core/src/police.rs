@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What an operator does to a transport that it does not trust: blocks it, or polices its rate.
 
-use crate::direction::DropReason;
 use crate::packet::{Packet, Protocol};
 use crate::timeline::Timeline;
 use crate::units::{BitRate, Bytes, Nanos};
+use crate::verdict::DropReason;
 
 /// Tokens that one bit costs; a rate of r bit/s gives r of them in a nanosecond.
 const TOKENS_PER_BIT: u128 = 1_000_000_000;
@@ -12,27 +12,27 @@ const TOKENS_PER_BIT: u128 = 1_000_000_000;
 /// Every packet of a transport is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Whose packets.
+    /// The transport whose packets are meant.
     pub protocol: Protocol,
-    /// From when on.
+    /// When it begins.
     pub from: Nanos,
 }
 
-/// Packets of a transport are dropped that find too few tokens in a bucket, which is full at first (RFC 2697 without its
-/// second bucket). IP bytes count.
+/// Packets of a transport are dropped that find too few tokens in a bucket, which is full at first (RFC 2697 without
+/// its second bucket). IP bytes count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Police {
-    /// Whose packets.
+    /// The transport whose packets are meant.
     pub protocol: Protocol,
     /// How fast the bucket fills.
     pub rate: BitRate,
     /// What it holds.
     pub burst: Bytes,
-    /// From when on.
+    /// When it begins.
     pub from: Nanos,
 }
 
-/// Both over time. Each policer has a bucket of its own, which is full when its time begins.
+/// Blocks and policers over time. Each policer has a bucket of its own, which is full when its time begins.
 #[derive(Clone, Debug)]
 pub struct PoliceStage {
     block: Timeline<Option<Block>>,
@@ -48,7 +48,7 @@ struct Bucket {
 }
 
 impl PoliceStage {
-    /// With full buckets.
+    /// The stage with full buckets.
     #[must_use]
     pub fn new(block: Timeline<Option<Block>>, police: &Timeline<Option<Police>>) -> Self {
         let full = |from, police: &Option<Police>| {

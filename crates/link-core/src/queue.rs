@@ -55,7 +55,7 @@ impl Backlog {
 }
 
 impl Occupancy {
-    /// The same with one more packet.
+    /// Adds one packet.
     #[must_use]
     pub(crate) fn with(self, size: Bytes) -> Self {
         Self {

@@ -5,7 +5,7 @@ use crate::random::{Stream, StreamKey};
 use crate::rate::Rates;
 use crate::units::{BitRate, Nanos};
 
-/// From which rates one is drawn, and for how long it holds. Every rate of the range is as likely.
+/// The rates of which one is drawn, and for how long it holds. Every rate of the range is as likely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomRate {
     /// The smallest; above 0.
@@ -25,7 +25,7 @@ pub struct RandomRates {
 }
 
 impl RandomRates {
-    /// Those of one direction.
+    /// The rates of one direction.
     #[must_use]
     pub fn new(range: RandomRate, key: &StreamKey) -> Self {
         Self {

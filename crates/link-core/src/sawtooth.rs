@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Jitter that keeps the order of packets and has the asked distribution all the same: a process in time, whatever is sent.
+//! Jitter that keeps the order of packets and has the asked distribution all the same: a process in time, whatever is
+//! sent.
 //!
-//! As the wait in a queue that others fill, it jumps up and falls at a steady pace, never faster than time passes, so no
-//! packet can overtake the one before it. Each fall begins at a level above the peak of the density and ends at one below.
-//! With chances of these levels in proportion to the density there, a fall passes every level in proportion to its density
-//! (Khinchin 1938: a distribution with one peak is a mixture of uniform ones around it), so that at any instant the
-//! jitter has the distribution exactly.
+//! As the wait in a queue that others fill, it jumps up and falls at a steady pace, never faster than time passes, so
+//! no packet can overtake the one before it. Each fall begins at a level above the peak of the density and ends at one
+//! below. With chances of these levels in proportion to the density there, a fall passes every level in proportion to
+//! its density (Khinchin 1938: a distribution with one peak is a mixture of uniform ones around it), so that at any
+//! instant the jitter has the distribution exactly.
 
 use crate::distribution::{Distribution, Levels};
 use crate::random::{unit_interval, Stream, StreamKey};
@@ -26,7 +27,7 @@ pub(crate) struct Sawtooth {
     fall: Fall,
 }
 
-/// From one level to another, in scales.
+/// A fall from one level to another, in scales.
 #[derive(Clone, Copy, Debug)]
 struct Fall {
     begin_ns: f64,
@@ -97,8 +98,8 @@ impl Fall {
     }
 }
 
-/// Half-life of the correlation, as a multiple of the time in which the jitter falls by one scale (computed from 200,000
-/// falls; the tests hold it against the process).
+/// Half-life of the correlation, as a multiple of the time in which the jitter falls by one scale (computed from
+/// 200,000 falls; the tests hold it against the process).
 fn half_life_of(distribution: Distribution) -> f64 {
     match distribution {
         Distribution::Uniform => 0.19,

@@ -8,7 +8,7 @@ const OPPORTUNITY: u64 = 1500;
 
 /// Delivery opportunities in order of time.
 ///
-/// As in Mahimahi: bytes that nobody waits for at the instant of an opportunity are wasted, small packets share an
+/// As in Mahimahi: bytes of an opportunity for which no packet waits at its instant are wasted, small packets share an
 /// opportunity, and a packet that does not fit goes on in the next one and leaves with its last byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {

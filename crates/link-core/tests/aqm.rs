@@ -132,7 +132,8 @@ fn codel_leaves_bursts_and_short_queues_alone() {
     }
 }
 
-/// After a pause shorter than 16 intervals it drops at the rate at which it left off; after a longer one it starts anew.
+/// After a pause shorter than 16 intervals it drops at the rate at which it left off; after a longer one it starts
+/// anew.
 #[test]
 fn codel_remembers_its_rate() {
     let gap_between_first_drops = |pause: u64| {
@@ -264,7 +265,7 @@ fn a_full_queue_drops_as_it_is_managed() {
     }
 }
 
-/// Whoever asks late gets the same answers: asked at every instant, or once at the end.
+/// A late question gets the same answers: asked at every instant, or once at the end.
 #[test]
 fn lateness_changes_no_decision() {
     let arrivals: Vec<_> = (0..5000_u32)
@@ -297,7 +298,7 @@ fn lateness_changes_no_decision() {
     }
 }
 
-/// The next decision is told in time: who asks only then misses none.
+/// The next decision is told in time: a question only then misses none.
 #[test]
 fn the_next_decision_is_announced() {
     let mut direction = Direction::new(&codel(), &key(SEED));

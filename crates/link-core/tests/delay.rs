@@ -151,9 +151,9 @@ fn jitter_in_order_keeps_its_distribution() {
     }
 }
 
-/// A packet's delay does not depend on what else is sent: 10 packets a second, as acknowledgements may come, find what they
-/// would have found among 100,000, and none waits for the one before it. So the distribution is that of the test above
-/// at every rate.
+/// A packet's delay does not depend on what else is sent: 10 packets a second, as acknowledgements may come, find what
+/// they would have found among 100,000, and none waits for the one before it. So the distribution is that of the test
+/// above at every rate.
 #[test]
 fn jitter_in_order_is_the_same_at_every_rate() {
     const DENSE_GAP: u64 = 10_000;

@@ -173,7 +173,7 @@ fn outages_have_their_lengths() {
     survive(&run_lengths(&lost, false), geometric(good_ns));
 }
 
-/// Whoever sends, slow or fast, meets the same outages at the same instants.
+/// Slow and fast senders meet the same outages at the same instants.
 #[test]
 fn outages_do_not_depend_on_traffic() {
     let config = outages(20_000_000, 3_000_000);

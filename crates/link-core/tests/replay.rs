@@ -81,7 +81,7 @@ fn digest(verdicts: &[Verdict]) -> u64 {
         })
 }
 
-/// Recorded arrivals and the seed give every verdict again, bit by bit.
+/// Recorded arrivals and the seed give every verdict again, bit for bit.
 #[test]
 fn a_replay_is_identical() {
     let first = verdicts(&everything(), &key(SEED));

@@ -43,7 +43,7 @@ fn effects_are_on_in_their_span() {
     assert_eq!(indices, (10..20).collect::<Vec<_>>());
 }
 
-/// A smaller queue refuses newcomers and keeps who is in it.
+/// A smaller queue refuses newcomers and keeps the packets that are in it.
 #[test]
 fn a_smaller_queue_keeps_what_it_holds() {
     let bound = |packets| QueueBound {

@@ -36,7 +36,8 @@ fn opportunities_carry_bytes() {
     assert_eq!(ms(&dues(&verdicts)), [1, 1, 2, 2, 2, 3]);
 }
 
-/// What nobody waits for is wasted: a packet that comes later takes the next opportunity, at its own instant too.
+/// An opportunity for which no packet waits is wasted: a packet that comes later takes the next one, at its own
+/// instant too.
 #[test]
 fn unused_opportunities_are_wasted() {
     let verdicts = drive(&traced("1\n2\n3\n5\n", true), SEED, 4, 2_000_000, 1500);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `bare_timer LEAST_NS MOST_NS SECONDS [SPIN_NS]`: how late this machine lets a thread be that has nothing to do but to
-//! be on time.
+//! `bare_timer LEAST_NS MOST_NS SECONDS [SPIN_NS]`: how late this machine lets a thread be that has nothing to do but
+//! to be on time.
 //!
-//! Instants follow one another by the distances given, and the thread waits for each as the link does, with its scheduling,
-//! naps and spins (always so long, if that is given), and does nothing then. It starts at the first line on standard input,
-//! so that somebody may make it real-time before.
+//! Instants follow one another by the distances given, and the thread waits for each as the link does, with its
+//! scheduling, naps and spins (always so long, if that is given), and does nothing then. It starts at the first line on
+//! standard input, so that it can be made real-time before.
 
 use std::error::Error;
 use std::io;

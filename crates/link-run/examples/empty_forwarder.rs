@@ -2,7 +2,7 @@
 //! `empty_forwarder whole|split CONFIG.json`: the link's devices and its way to wait, and no link between them.
 //!
 //! What is read is written at once: no model, no log, no calendar. It says the same words on standard output as
-//! `quiclab-link`, so that whoever can start the one can start the other. `whole` (TUN alone) hands super-packets on as
+//! `quiclab-link`, so that what can start the one can start the other. `whole` (TUN alone) hands super-packets on as
 //! they are, `split` cuts them as the link does.
 
 use std::fs::File;

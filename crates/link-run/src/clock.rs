@@ -48,19 +48,19 @@ fn signed(time_ns: u64) -> i64 {
 /// Turns the kernel's time stamps, which are of `CLOCK_REALTIME`, into instants of `CLOCK_MONOTONIC`.
 #[derive(Debug)]
 pub struct StampClock {
-    offset_ns: i64,
+    realtime_minus_monotonic_ns: i64,
     measured_ns: u64,
 }
 
 /// How long a measured distance of the two clocks is believed.
 const BELIEVED_NS: u64 = 10_000_000;
-/// A stamp that seems older is believed only by a distance measured just now: somebody may have set the clock.
+/// A stamp that seems older is believed only by a distance measured just now: the clock may have been set.
 const OLD_NS: u64 = 5_000_000;
 
 impl Default for StampClock {
     fn default() -> Self {
         Self {
-            offset_ns: realtime_minus_monotonic_ns(),
+            realtime_minus_monotonic_ns: realtime_minus_monotonic_ns(),
             measured_ns: monotonic_ns(),
         }
     }
@@ -69,12 +69,15 @@ impl Default for StampClock {
 impl StampClock {
     /// The instant of a stamp that was made before `now_ns`.
     pub fn monotonic_ns(&mut self, stamp_ns: u64, now_ns: u64) -> u64 {
-        let by_offset = |offset_ns: i64| stamp_ns.wrapping_add_signed(-offset_ns);
-        let at_ns = by_offset(self.offset_ns);
+        let at_ns = self.mapped(stamp_ns);
         let age_ns = now_ns.wrapping_sub(at_ns);
         if age_ns > OLD_NS || now_ns.saturating_sub(self.measured_ns) > BELIEVED_NS {
             *self = Self::default();
         }
-        by_offset(self.offset_ns).min(now_ns)
+        self.mapped(stamp_ns).min(now_ns)
+    }
+
+    fn mapped(&self, stamp_ns: u64) -> u64 {
+        stamp_ns.wrapping_add_signed(-self.realtime_minus_monotonic_ns)
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The requests to begin (a line of standard input) and to stop (its end, SIGTERM, SIGINT), and waiting for these or for
-//! packets.
+//! The requests to begin (a line of standard input) and to stop (its end, SIGTERM, SIGINT), and waiting for these or
+//! for packets.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};

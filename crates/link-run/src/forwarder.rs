@@ -13,8 +13,9 @@ use crate::timer::Naps;
 /// How often the request to stop is looked for while there is no time to sleep.
 const LOOK_NS: u64 = 1_000_000;
 
-/// Moves the packets of all directions, in this thread, until `control` says stop, and spins for the last `spin_ns` before a due time. Calls `begun` when it was told that the
-/// workload begins, and is ready for that.
+/// Moves the packets of all directions, in this thread, until `control` says stop, and spins for the last `spin_ns`
+/// before a due time. Calls `begun` as soon as it has been told that the workload begins and is ready
+/// for it.
 ///
 /// # Errors
 /// If a device is lost.

@@ -18,8 +18,8 @@ use crate::waiting::Waiting;
 /// Packets after which a turn reads no more. The far end may answer each packet of a super-packet by itself: if a turn
 /// read one thing only, answers would pile up in the device until it drops them.
 const READS: usize = train::LONGEST;
-/// Packets written before the devices are looked at again: as many as a turn may read, so that what is due never piles up
-/// (a pile makes packets late, and cools their memory down).
+/// Packets written before the devices are looked at again: as many as a turn may read, so that what is due never piles
+/// up (a pile makes packets late, and cools their memory down).
 const WRITES: usize = 2 * READS;
 
 /// What went wrong outside the model in one direction.
@@ -163,7 +163,7 @@ impl<'a> Lane<'a> {
                 self.lateness.add(own_ns);
                 self.waiting.counters.delivered += 1;
                 self.waiting.counters.delivered_bytes += u64::from(record.size_bytes);
-                // A far end whose interface is not up yet loses housekeeping packets, and nobody minds.
+                // A far end whose interface is not up yet loses housekeeping packets, which does not matter.
                 self.errors.write += u64::from(sent.is_err());
             }
             self.waiting.capture(slot, now_ns, Way::Inbound, None);

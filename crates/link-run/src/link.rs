@@ -20,7 +20,8 @@ use crate::summary::{self, Outcome, Start};
 use crate::timer;
 use crate::waiting::{ModelZero, Passage, Waiting};
 
-/// Runs the link, or the links in a row, that the file describes until it is told to stop; tells its events on standard output.
+/// Runs the link, or the links in a row, that the file describes until it is told to stop; tells its events on standard
+/// output.
 ///
 /// # Errors
 /// If the link cannot start, or loses a device.
@@ -40,10 +41,10 @@ pub fn run(file: &Path) -> Result<(), Error> {
     let zeros: Vec<ModelZero> = links.iter().map(|_| ModelZero::default()).collect();
     let start = Start {
         ns: monotonic_ns(),
-        offset_ns: realtime_minus_monotonic_ns(),
+        realtime_minus_monotonic_ns: realtime_minus_monotonic_ns(),
     };
     let more: Vec<_> = links[1..].iter().map(|link| link.log.clone()).collect();
-    let (logs, writing) = log::create(&config.log, &more, start.offset_ns)?;
+    let (logs, writing) = log::create(&config.log, &more, start.realtime_minus_monotonic_ns)?;
     // Closing these takes the kernel tens of milliseconds, so it is left until all else is done.
     let mut ports = open_ports(config.backend, &links)?;
     let memory_locked = timer::ask_for_punctuality(config.timer.real_time);
@@ -62,7 +63,14 @@ pub fn run(file: &Path) -> Result<(), Error> {
     let mut lanes = Vec::new();
     let of_links = links.iter().zip(&mut ports).zip(models).zip(logs);
     for ((((link, [client, server]), models), logs), zero) in of_links.zip(&zeros) {
-        let [up, down] = directions(link, models, logs, zero, &config, start.offset_ns);
+        let [up, down] = directions(
+            link,
+            models,
+            logs,
+            zero,
+            &config,
+            start.realtime_minus_monotonic_ns,
+        );
         lanes.push(Lane::new(&mut *client.source, &mut *server.sink, up));
         lanes.push(Lane::new(&mut *server.source, &mut *client.sink, down));
     }
@@ -71,7 +79,7 @@ pub fn run(file: &Path) -> Result<(), Error> {
         "lost a device",
         "its namespace must outlive the link",
     ))?;
-    // Whoever started the link may have made it real-time since.
+    // The link may have been made real-time from outside since its start.
     facts["real_time"] = timer::real_time().into();
     let mut accounts = accounts.into_iter();
     let outcomes = zeros.iter().map_while(|zero| {
@@ -92,7 +100,7 @@ pub fn run(file: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Of a link, which is `number` links away from the client.
+/// The models of a link that is `number` links away from the client.
 fn models(link: &config::Link, number: usize, seed: u64) -> Result<[Direction; 2], Error> {
     let place = match number {
         0 => String::new(),
@@ -114,7 +122,7 @@ fn directions<'a>(
     logs: [Logs; 2],
     zero: &'a ModelZero,
     config: &Config,
-    clock_offset_ns: i64,
+    realtime_minus_monotonic_ns: i64,
 ) -> [Waiting<'a>; 2] {
     let [up_model, down_model] = models;
     let [up_logs, down_logs] = logs;
@@ -122,13 +130,13 @@ fn directions<'a>(
         direction: 0,
         mtu: link.ends.server.mtu,
         unlimited: link.up.is_unlimited(),
-        clock_offset_ns,
+        realtime_minus_monotonic_ns,
     };
     let down = Passage {
         direction: 1,
         mtu: link.ends.client.mtu,
         unlimited: link.down.is_unlimited(),
-        clock_offset_ns,
+        realtime_minus_monotonic_ns,
     };
     [
         Waiting::new(up, up_model, zero, up_logs, config.begins_when_told),
@@ -171,7 +179,7 @@ fn event(name: &str, facts: &Value, more: Value) -> Value {
     Value::Object(fields)
 }
 
-/// Tells an event; whoever has closed our standard output does not want to know it.
+/// Tells an event on standard output, unless that is closed.
 pub fn tell(event: &Value) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{event}").and_then(|()| out.flush());

@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-/// The thread looks at the clock at each packet that it reads or writes. What lies further apart was no work: the longest
-/// step, a super-packet or a train of one, takes a tenth of this to a half.
+/// The thread looks at the clock at each packet that it reads or writes. What lies further apart was no work: the
+/// longest step, a super-packet or a train of one, takes a tenth of this to a half.
 const STEP_NS: u64 = 250_000;
 /// How many are remembered. One that is forgotten is older than all packets that wait, unless the machine hardly runs.
 const REMEMBERED: usize = 1024;
@@ -13,7 +13,7 @@ const REMEMBERED: usize = 1024;
 #[derive(Debug)]
 pub struct Stalls {
     looked_ns: u64,
-    /// From when to when, in order of time.
+    /// Beginnings and ends, in order of time.
     recent: VecDeque<(u64, u64)>,
 }
 

@@ -16,7 +16,7 @@ pub struct Start {
     /// `CLOCK_MONOTONIC`.
     pub ns: u64,
     /// `CLOCK_REALTIME` − `CLOCK_MONOTONIC`.
-    pub offset_ns: i64,
+    pub realtime_minus_monotonic_ns: i64,
 }
 
 /// What a link leaves behind.
@@ -53,7 +53,7 @@ pub fn of(config: &Config, start: &Start, outcomes: Vec<Outcome>, writing: Writi
     let run = json!({
         "duration_ns": stopped_ns - start.ns,
         "clock": {
-            "realtime_minus_monotonic_start_ns": start.offset_ns,
+            "realtime_minus_monotonic_start_ns": start.realtime_minus_monotonic_ns,
             "realtime_minus_monotonic_end_ns": realtime_minus_monotonic_ns(),
         },
         "cpu_ns": process_cpu_ns(),

@@ -38,9 +38,9 @@ pub struct Settings {
     pub socket: RawFd,
     /// 4 or 6.
     pub ip_version: u8,
-    /// Of the connections' own end; 0 takes all.
+    /// Port of the connections' own end; 0 takes all.
     pub local_port: u16,
-    /// Between two samples.
+    /// Time between two samples.
     pub interval_ns: u64,
     /// The file.
     pub output: PathBuf,
@@ -51,13 +51,13 @@ pub struct Settings {
 pub struct Summary {
     /// Records in the file.
     pub samples: u64,
-    /// Instants that passed without one, because the last took too long or nobody gave us a processor.
+    /// Instants that passed without one, because the last took too long or there was no processor for us.
     pub missed: u64,
-    /// As asked.
+    /// Time between two samples, as asked.
     pub interval_ns: u64,
     /// The longest time between a question and its answer.
     pub slowest_ns: u64,
-    /// Of one core.
+    /// Share of one core that the sampling took.
     pub cpu_share: f64,
 }
 
@@ -67,7 +67,7 @@ pub struct Sampler {
     requests: Vec<[u8; REQUEST_BYTES as usize]>,
     file: BufWriter<File>,
     settings: Settings,
-    offset_ns: i64,
+    realtime_minus_monotonic_ns: i64,
     found: Vec<u8>,
     summary: Summary,
 }
@@ -111,13 +111,13 @@ impl Sampler {
             interval_ns: settings.interval_ns,
             ..Summary::default()
         };
-        let offset_ns = realtime_minus_monotonic_ns();
+        let realtime_minus_monotonic_ns = realtime_minus_monotonic_ns();
         let mut sampler = Self {
             diag,
             requests,
             file,
             settings,
-            offset_ns,
+            realtime_minus_monotonic_ns,
             found,
             summary,
         };
@@ -191,7 +191,7 @@ impl Sampler {
         header.extend_from_slice(&[self.settings.ip_version, u8::from(complete), 0, 0, 0, 0]);
         header.extend_from_slice(&self.summary.samples.to_le_bytes());
         header.extend_from_slice(&self.summary.missed.to_le_bytes());
-        header.extend_from_slice(&self.offset_ns.to_le_bytes());
+        header.extend_from_slice(&self.realtime_minus_monotonic_ns.to_le_bytes());
         header.resize(HEADER_BYTES as usize, 0);
         self.file.write_all(&header)
     }

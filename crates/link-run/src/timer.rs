@@ -8,17 +8,18 @@ use crate::clock::monotonic_ns;
 
 /// A spin that covers most wake-ups of an idle virtual machine, which take 50 to 100 µs.
 const LONG_SPIN_NS: u64 = 200_000;
-/// A spin that covers the usual wake-up of a processor that stays awake, and leaves half of one to others at 100 Mbit/s.
+/// A spin that covers the usual wake-up of a processor that stays awake, and leaves half of one to others at
+/// 100 Mbit/s.
 const SHORT_SPIN_NS: u64 = 60_000;
 /// Up to so many cores, long spins would take time from the ends of the link, which hurts more than it helps.
 const FEW_CORES: usize = 2;
-/// Of linux/sched.h, which libc does not have.
+/// A constant of linux/sched.h that libc does not have.
 const SCHED_DEADLINE: libc::c_int = 6;
 /// Real-time priority, where the system grants it.
 const PRIORITY: libc::c_int = 50;
 
-/// A real-time thread that is awake for more than 95 % of a second is stopped for the rest of it (sched(7)). So the link
-/// stays awake for at most 16 times as long as it sleeps, save a credit.
+/// A real-time thread that is awake for more than 95 % of a second is stopped for the rest of it (sched(7)). So the
+/// link stays awake for at most 16 times as long as it sleeps, save a credit.
 const AWAKE_PER_ASLEEP: i64 = 16;
 /// Longest time awake that may be saved up: 16/17 of a second and this are below 95 %.
 const MOST_CREDIT_NS: i64 = 5_000_000;
@@ -50,7 +51,7 @@ impl Naps {
         if self.credit_ns > 0 {
             return;
         }
-        // Whoever started the link may have made it real-time since.
+        // The link may have been made real-time from outside since its start.
         if real_time() == "none" {
             self.credit_ns = MOST_CREDIT_NS;
         } else {
@@ -75,8 +76,8 @@ impl Naps {
     }
 }
 
-/// Asks for what makes this thread punctual, of which nothing is required; whether memory is locked. `real_time`: asks for
-/// that, too.
+/// Asks for what makes this thread punctual, of which nothing is required; whether memory is locked. `real_time`: asks
+/// for that, too.
 #[must_use]
 pub fn ask_for_punctuality(real_time: bool) -> bool {
     let parameters = libc::sched_param {

@@ -30,7 +30,7 @@ impl ModelZero {
         Some(self.0.load(Ordering::Acquire)).filter(|&zero_ns| zero_ns > 0)
     }
 
-    /// The same, now that a packet came at `arrival_ns`.
+    /// The instant, now that a packet came at `arrival_ns`.
     fn or_set(&self, arrival_ns: u64) -> u64 {
         let set = self
             .0
@@ -51,10 +51,10 @@ pub struct Passage {
     pub direction: u8,
     /// Largest packet that the far end takes.
     pub mtu: u16,
-    /// Nothing slows packets down but this machine.
+    /// Whether nothing slows packets down but this machine.
     pub unlimited: bool,
     /// `CLOCK_REALTIME` − `CLOCK_MONOTONIC`, for captures.
-    pub clock_offset_ns: i64,
+    pub realtime_minus_monotonic_ns: i64,
 }
 
 /// What is in the link in one direction.
@@ -78,8 +78,8 @@ pub struct Waiting<'a> {
 }
 
 impl<'a> Waiting<'a> {
-    /// Nothing yet. Where the workload begins `when_told`, the model does to packets before that what it does to all, and
-    /// begins anew then.
+    /// Nothing yet. Where the workload begins `when_told`, the model does to packets before that what it does to all,
+    /// and begins anew then.
     #[must_use]
     pub fn new(
         passage: Passage,
@@ -103,9 +103,9 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// How late a packet is that is written at `now_ns`, the one before it having been written at `wrote_ns`. Where nothing
-    /// slows an end down but this machine, packets wait for those before them: there the link's own are the time that it
-    /// takes for each, and all in which it stood still.
+    /// How late a packet is that is written at `now_ns`, the one before it having been written at `wrote_ns`. Where
+    /// nothing slows an end down but this machine, packets wait for those before them: there the link's own are the
+    /// time that it takes for each, and all in which it stood still.
     #[must_use]
     pub fn lateness_ns(&self, slot: u32, now_ns: u64, wrote_ns: u64, stalls: &Stalls) -> u64 {
         let due_ns = self.pool.get(slot).record.due_ns;
@@ -265,7 +265,7 @@ impl<'a> Waiting<'a> {
                 self.counters.drop(reason);
                 record.reason = reason_number(reason);
                 if record.action == Action::OutsideModel {
-                    record.due_ns = record.arrival_ns; // a time that nobody waits for
+                    record.due_ns = record.arrival_ns; // a time that nothing waits for
                 } else {
                     record.action = Action::Dropped;
                 }
@@ -321,7 +321,8 @@ impl<'a> Waiting<'a> {
             .filter(|&at_ns| at_ns != u64::MAX)
     }
 
-    /// Takes out the next packet that is due at `now_ns`, and with it what follows it in its super-packet and is due too.
+    /// Takes out the next packet that is due at `now_ns`, and with it what follows it in its super-packet and is due
+    /// too.
     pub fn take_train(&mut self, now_ns: u64, longest: usize, train: &mut Vec<u32>) {
         let is_due = |entry: &Entry| entry.due_ns <= now_ns;
         if self.calendar.first().as_ref().is_some_and(is_due) {
@@ -349,7 +350,7 @@ impl<'a> Waiting<'a> {
             direction, index, ..
         } = entry.record;
         let packet = pcapng::Packet {
-            time_ns: time_ns.wrapping_add_signed(self.passage.clock_offset_ns),
+            time_ns: time_ns.wrapping_add_signed(self.passage.realtime_minus_monotonic_ns),
             way,
             id: (index != NO_INDEX).then(|| u64::from(direction) << 32 | u64::from(index)),
             comment,

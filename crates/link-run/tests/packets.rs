@@ -27,7 +27,8 @@ fn ipv6(next: u8, rest: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// Neighbour discovery, multicast listeners and IGMP are the hosts' own; pings and all transport belong to the workload.
+/// Neighbour discovery, multicast listeners and IGMP are the hosts' own; pings and all transport belong to the
+/// workload.
 #[test]
 fn housekeeping_is_told_apart() {
     for icmp in [130, 131, 132, 133, 134, 135, 136, 137, 143] {

@@ -31,7 +31,7 @@ fn segments_in_pool(packet: &[u8], offload: Offload) -> (Pool, Vec<u32>) {
     (pool, slots)
 }
 
-/// Whichever neighbours are put together for the way to the kernel: cut again, they are what they were, bit by bit.
+/// Whichever neighbours are put together for the way to the kernel: cut again, they are what they were, bit for bit.
 #[test]
 fn a_train_is_cut_into_what_it_was_made_of() {
     for kind in KINDS {

@@ -2,12 +2,13 @@
 //! Logs of a trial, decoded into columns.
 //!
 //! A decoder is one module with one function, `decode(input, options, tables)`: it reads an [`Input`] as a stream and
-//! appends rows to [`tables::Tables`], whatever its format; full chunks leave through an [`arrow::Outlet`] while the file
-//! is still being read, by the Arrow C stream interface ([`arrow::ffi`]). What it says about the file is its [`Source`].
-//! Input is never trusted: what is cut short, malformed or unknown is
-//! counted by kind in [`Stats`] and the rest is decoded; only an unreadable or wholly foreign file is an error.
+//! appends rows to [`tables::Tables`], whatever its format; full chunks leave through an [`arrow::Outlet`] while the
+//! file is still being read, by the Arrow C stream interface ([`arrow::ffi`]). What it says about the file is its
+//! [`Source`]. Input is never trusted: what is cut short, malformed or unknown is counted by kind in [`Stats`] and the
+//! rest is decoded; only an unreadable or wholly foreign file is an error.
 //!
-//! Memory: one chunk of every table (all of them without an outlet), plus one input record (at most [`MAX_RECORD_BYTES`]).
+//! Memory: one chunk of every table (all of them without an outlet), plus one input record (at most
+//! [`MAX_RECORD_BYTES`]).
 
 pub mod arrow;
 mod base64;

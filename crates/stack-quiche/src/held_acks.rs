@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Acknowledgements that a client holds back. quiche acknowledges with the next packet that it is asked for: it is asked
-//! only after so many packets, or so long after the first that is unanswered; also where packets are missing.
+//! Acknowledgements that a client holds back. quiche acknowledges with the next packet that it is asked for: it is
+//! asked only after so many packets, or so long after the first that is unanswered; also where packets are missing.
 
 use std::time::{Duration, Instant};
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.progress import track
 
+from quiclab.cli.console import VisibleConsole
 from quiclab.errors import DecodeError, SpecError
 from quiclab.store.layout import DAMAGED, Attempt, StudyDir, disk_errors, read_trial
 from quiclab.store.ledger import open_ledger
@@ -37,7 +38,7 @@ def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = No
         write_report,
     )
 
-    console = Console()
+    console = VisibleConsole()
     make_tables(study_dir, console, again=again)
     with disk_errors(study_dir.tables):
         study = read_study(study_dir.root)

@@ -65,12 +65,11 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for a wrong bound, metric or arm and for studies not run alike, DecodeError for no study."""
-    from rich.console import Console
-
     from quiclab.analysis.analyse import usual_metric
     from quiclab.analysis.builds.gate import Verdict, exit_verdict, judge, limit_of, parse_bound
     from quiclab.analysis.builds.setting import differences, groups
     from quiclab.analysis.builds.two_studies import compare_studies
+    from quiclab.cli.console import VisibleConsole
     from quiclab.metrics.names import find_metric
     from quiclab.report.words.change_text import render_change
     from quiclab.report.words.gate_files import junit_xml, markdown
@@ -92,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     for bound, name in asked:
         limit_of(bound, next(metric for metric in result.metrics if metric.name == name))
     judgements = judge(asked, result.changes)
-    render_change(result, judgements, Console())
+    render_change(result, judgements, VisibleConsole())
     if arguments.junit:
         write_atomically(arguments.junit, junit_xml(result, judgements))
     if arguments.markdown:

@@ -156,11 +156,10 @@ def _check_free(out: Path, *, force: bool) -> None:
 
 def _decode(found: Found, work: Path) -> ExitCode:
     """Write all tables that have rows; INPUT_LOST if a named file, or the rest of a log, could not be decoded."""
-    from rich.console import Console
-
+    from quiclab.cli.console import VisibleConsole
     from quiclab.cli.decode_text import summarise
 
-    console = Console()
+    console = VisibleConsole()
     account, rows = write_tables(found, work, console)
     summarise(account, rows, found, console)
     unreadable = {log for log, finding in account.findings if finding.name == "unreadable"}

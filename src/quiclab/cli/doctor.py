@@ -117,11 +117,12 @@ def _endpoints() -> list[dict[str, Any]]:
 
 def _print(machine: list[Finding], endpoints: list[dict[str, Any]]) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
+    from quiclab.cli.console import VisibleConsole
+
+    console = VisibleConsole()
     colours = {"ok": "green", "limited": "yellow", "missing": "red", "available": "green", "unsupported": "red"}
     table = Table(box=box.SIMPLE_HEAD, title="this machine", title_justify="left")
     for title in ("what", "state", "detail and remedy"):
@@ -143,10 +144,10 @@ def _print(machine: list[Finding], endpoints: list[dict[str, Any]]) -> None:
 def _print_conformance() -> None:
     """Who worked with whom when everything was tried last."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
     from quiclab.cli.conformance import LAST_RESULT
+    from quiclab.cli.console import VisibleConsole
     from quiclab.endpoints import stacks_folder
 
     try:
@@ -161,7 +162,7 @@ def _print_conformance() -> None:
     for front in document["fronts"]:
         own = [r for r in document["results"] if (r["role"], r["front"]) == (front["role"], front["name"])]
         table.add_row(front["name"], front["role"], *(_tally(own, protocol) for protocol in ("h2", "h3")))
-    Console().print(table)
+    VisibleConsole().print(table)
 
 
 def _tally(results: list[dict[str, Any]], protocol: str) -> str:

@@ -70,8 +70,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for a choice that fits nothing, DecodeError for logs without it, HostError for the disk."""
-    from rich.console import Console
-
+    from quiclab.cli.console import VisibleConsole
     from quiclab.exports import EXPORTS, Choice
     from quiclab.exports.qlog import Qlog
 
@@ -84,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     out: Path = arguments.out
     check_out(out)
     _check_free(out, export, force=arguments.force)
-    console = Console()
+    console = VisibleConsole()
     work = out.with_name(f".{out.name}.partial")
     with disk_errors(out, "nothing was replaced"):
         shutil.rmtree(work, ignore_errors=True)

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
+from quiclab.cli.console import VisibleConsole
 from quiclab.cli.own_programs import missing_programs, own_programs
 from quiclab.cli.plan_text import print_plan
 from quiclab.endpoints import Uploads, find, names_by_role, objections
@@ -54,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(plan_json(study, rows), indent=1))
         return ExitCode.OK
-    console = Console(highlight=False, soft_wrap=False)
+    console = VisibleConsole(highlight=False, soft_wrap=False)
     print_plan(
         console, study, rows, describe_arms(study), warnings(study, rows), None if arguments.all else SHOWN_TRIALS
     )

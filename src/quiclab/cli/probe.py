@@ -106,7 +106,8 @@ def _looks_and_trials(order: Order, study_dir: StudyDir, wanted: Any) -> int:
     from quiclab.cli.trials import run_trials
     from quiclab.plan.probing import describe_probe, planned_requests, probe_study
     from quiclab.runner.allowance import Allowance, Bounds
-    from quiclab.runner.probe import CLIENT, Probe, lend_ca, open_laboratory_for_probe, run_probe_trial
+    from quiclab.runner.probe import Probe, lend_ca, open_laboratory_for_probe, run_probe_trial
+    from quiclab.runner.probe_transfer import CLIENT
     from quiclab.spec.resolved import resolved_json
     from quiclab.testbed.backend import choose_backend
     from quiclab.testbed.forwarded import ForwardedWay

@@ -21,7 +21,8 @@ from quiclab.plan.make import make_plan
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.document import read_json
 from quiclab.runner.laboratory import Laboratory
-from quiclab.runner.trial import counts_file, run_trial
+from quiclab.runner.programs import counts_file
+from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Arm, Study
 from quiclab.store.layout import StudyDir, write_atomically
 from quiclab.testbed.syscall_count import syscall_count_problem, syscall_counts

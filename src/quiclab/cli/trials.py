@@ -19,6 +19,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from quiclab import __version__
+from quiclab.cli.console import VisibleConsole
 from quiclab.cli.system_calls import count_system_calls
 from quiclab.decoders import decode_trial
 from quiclab.errors import ExitCode, SpecError
@@ -56,7 +57,7 @@ def run_trials(
 
     Exit code 0, or 1 when trials failed or are damaged, or blocks stayed void.
     """
-    console = Console()
+    console = VisibleConsole()
     backend, why = (wanted, "as asked") if wanted else choose_backend()
     _refuse_to_mix(study_dir, backend)
     laboratory, run_one = prepare(study, study_dir.root, backend)

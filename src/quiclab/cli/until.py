@@ -72,13 +72,13 @@ def look(study_dir: StudyDir, study: Study, goal: Goal) -> bool:
 
 
 def _look(study_dir: StudyDir, study: Study, goal: Goal) -> int:
-    from rich.console import Console
 
     from quiclab.analysis.sequential import OPEN, state
     from quiclab.cli.analyse import make_tables
+    from quiclab.cli.console import VisibleConsole
     from quiclab.report import analyse_study
 
-    console = Console()
+    console = VisibleConsole()
     document = _read(study_dir)
     looks: list[dict[str, Any]] = document.get("looks", [])
     blocks: dict[str, int] = document.get("blocks", {})

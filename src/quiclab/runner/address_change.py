@@ -35,7 +35,7 @@ class Change:
     old_address: str
     new_address: str
     reached_bytes: int | None = None
-    """Of the body, by the client's word."""
+    """How much of the body had come, by the client's word."""
     reached_ns: int | None = None
     """When the word was read."""
     changed_ns: int | None = None
@@ -109,7 +109,7 @@ class ChangingAddress:
             facts.trouble = str(error)
 
     def _is_due(self, asked: AddressChange, facts: Change) -> bool:
-        """Wait; False if the transfer ended first."""
+        """Wait until the address is to change; False if the transfer ended first."""
         self._begun.wait()
         pipe, stop = self._files
         patience_s = None

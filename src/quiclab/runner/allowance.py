@@ -18,7 +18,7 @@ from quiclab.units import ByteCount, Duration
 
 @dataclass(frozen=True)
 class Bounds:
-    """Of each host."""
+    """What each host is asked for at most."""
 
     requests: int
     body_bytes: ByteCount

@@ -22,7 +22,7 @@ ORIGIN_PORT = 8443
 
 Part = Literal["server", "proxy", "client", "warm-up", "first-visit"]
 """`warm-up` is one request per protocol by another client; `first-visit` fetches the session ticket of the client that
-is measured. Both run over the loopback of whoever answers."""
+is measured. Both run over the front's loopback."""
 
 
 def parts_of(arm: model.Arm) -> tuple[Part, ...]:
@@ -55,9 +55,9 @@ class Seat:
     """Their other files."""
     ip_version: Literal[4, 6]
     address: str
-    """Of whoever answers the client."""
+    """The front's address."""
     port: int
-    """Of whoever answers the client."""
+    """The front's port."""
     qlogs: bool
     """Whether client and servers leave logs of their packets."""
     origin: str | None = None
@@ -107,7 +107,8 @@ def part_command(laboratory: Laboratory, arm: model.Arm, workload: model.Workloa
 
 
 def _page(laboratory: Laboratory, page: ServedPage, arm: model.Arm, seat: Seat, *, behind: bool) -> PageContext:
-    """All hosts serve the same files: whoever answers the client is all of them, and asks one server behind it."""
+    """The page as one program needs it. All hosts serve the same files: the front is all of them, and asks one server
+    behind it."""
     context = page.context(arm.certificate, seat.ip_version, laboratory.study.limits.trial.s, seat.address)
     return replace(context, hosts=context.hosts[:1]) if behind else context
 

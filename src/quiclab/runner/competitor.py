@@ -11,6 +11,9 @@ from quiclab.endpoints import Command
 from quiclab.runner.commands import Part
 from quiclab.runner.document import read_json
 from quiclab.runner.flows import Flow
+from quiclab.spec import model
+from quiclab.testbed.hub import Pair
+from quiclab.testbed.link import End
 from quiclab.testbed.process import Process
 
 
@@ -25,7 +28,7 @@ class Competitor:
         self.ended = "not started"
         self.congestion_control: str | None = None
         self.loads: list[dict[str, Any]] = []
-        """Of a page, each that came to its end: when it was asked for, and when it was whole."""
+        """The loads of a page that came to their end: when each was asked for, and when it was whole."""
         self._next_is_ready: Path | None = None
         """The file that appears when the browser of the next load may be given the word."""
 
@@ -59,8 +62,24 @@ class Competitor:
             self._next_is_ready = None
             self.processes["client"].go()
 
+    def facts(self, ip_version: int) -> dict[str, Any]:
+        """The flow as trial.json has it."""
+        flow = self.flow
+        return {
+            "label": flow.label,
+            "arm": flow.arm.name if flow.arm else None,
+            "background": flow.background.kind if flow.background else None,
+            "protocol": flow.arm.protocol if flow.arm else _transport(flow.background),
+            **ends_of(flow.pair, flow.port, ip_version),
+            "started_ns": self.started_ns,
+            "ended": self.ended,
+            "loads": self.loads if self.loads_pages else None,
+            "tcp_congestion_control_asked": flow.tcp.congestion_control,
+            "tcp_congestion_control": self.congestion_control,
+        }
+
     def _keep_account(self) -> None:
-        """Of the load that is over, before the next one writes its own."""
+        """Keep the account of the load that is over, before the next one writes its own."""
         number = len(self.loads) + 1
         for name in ("client.json", "client-trace.json", "client-page.jpg"):
             file = self.raw / name
@@ -71,9 +90,19 @@ class Competitor:
         self.loads.append({"went_ns": page.get("went_ns"), "whole_ns": _last_byte_ns(account)})
 
 
+def ends_of(pair: Pair, port: int, ip_version: int) -> dict[str, Any]:
+    """The addresses of a flow, and the port of its server, as trial.json has them."""
+    ends: tuple[End, ...] = ("client", "server")
+    return {**{f"{end}_address": pair.addresses(end)[ip_version] for end in ends}, "server_port": port}
+
+
+def _transport(background: model.Background | None) -> str:
+    return "tcp" if background is not None and background.kind == "short_flows" else "udp"
+
+
 def told_end_ns(raw: Path) -> int | None:
-    """When the measured browser had what it wanted, by its own account: it takes its time to close. None: it says
-    nothing of that."""
+    """When the measured browser had what it wanted, by its own account: it takes its time to close. None where
+    it says nothing of that."""
     log = read_json(raw / "client-player.json")
     if isinstance(log, dict) and isinstance(log.get("end_ns"), int):
         return int(log["end_ns"])

@@ -62,7 +62,7 @@ def trial_document(
 
 
 def _sender(arm: model.Arm, workload: model.Workload) -> model.Role:
-    """Of the bodies, on the client's leg."""
+    """The role that sends the bodies on the client's leg."""
     if workload.upload:
         return "client"
     return "proxy" if arm.proxy else "server"

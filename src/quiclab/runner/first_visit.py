@@ -29,7 +29,7 @@ _AT_REST = ("06", "0A")
 
 
 def unimpaired(path: Path) -> Path:
-    """Its delays, and nothing else of what its links do."""
+    """The path with its delays, and nothing else of what its links do."""
 
     def delayed(direction: Direction) -> Direction:
         return Direction(delay=direction.delay)
@@ -39,7 +39,7 @@ def unimpaired(path: Path) -> Path:
 
 
 def visit_first(client: Process, command: Command, at_client: NetworkNamespace, path: Path, patience_s: float) -> None:
-    """Let it visit, and wait until its connections are closed at both ends. Raises TrialError."""
+    """Let the client visit, and wait until its connections are closed at both ends. Raises TrialError."""
     assert command.first_visit_file is not None
     if command.ready_file is not None:
         client.wait_for_file(command.ready_file, patience_s)
@@ -55,7 +55,7 @@ def visit_first(client: Process, command: Command, at_client: NetworkNamespace, 
 
 
 def greet_network(topology: Topology) -> None:
-    """The links of the trial are there: everybody is done with the news before the transfer begins."""
+    """Wait until all programs are done with the news that the links of the trial are there."""
     topology.join()
     time.sleep(_NEW_NETWORK_S)
 

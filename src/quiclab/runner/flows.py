@@ -20,7 +20,7 @@ MEASURED = "measured"
 
 @dataclass(frozen=True)
 class Flow:
-    """One of them."""
+    """One flow beside the measured one."""
 
     label: str
     """Unique in the trial: `h2-1`, `udp-1`."""
@@ -28,21 +28,21 @@ class Flow:
     start: Duration
     """Since the competition began."""
     tcp: model.Tcp
-    """Of its own two namespaces."""
+    """TCP's settings in its own two namespaces."""
     arm: model.Arm | None = None
-    """Of a download; with its workload."""
+    """The arm of a download, with its workload."""
     workload: model.Workload | None = None
     background: model.Background | None = None
-    """Else."""
+    """What runs where there is no arm."""
 
     @property
     def port(self) -> int:
-        """Of its server: no other flow has it, so that a port tells the flow of a packet."""
+        """The port of its server: no other flow has it, so that a port tells the flow of a packet."""
         return PORT + self.pair.number
 
 
 def other_flows(study: model.Study, row: PlanRow) -> tuple[Flow, ...]:
-    """In the order of the spec, numbered from 1."""
+    """The other flows in the order of the spec, numbered from 1."""
     own = workload_of(study, row)
     competition = own.competition
     if competition is None:

@@ -163,7 +163,7 @@ def check_present(study: Study, run: BoundedRun) -> Presence:
 
 
 def _small_tcp_tables() -> None:
-    """Namespaces made from here on get tables of connections of their own, not a share of the machine's: whoever looks
-    for a trial's connections then need not walk through hundreds of thousands of empty places."""
+    """Namespaces made from here on get tables of connections of their own, not a share of the machine's: a look for a
+    trial's connections then need not walk through hundreds of thousands of empty places."""
     with contextlib.suppress(OSError):  # Linux before 6.1 has no such setting
         Path("/proc/sys/net/ipv4/tcp_child_ehash_entries").write_text("4096")

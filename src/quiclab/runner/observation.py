@@ -25,7 +25,7 @@ _SHORTEST_INTERVAL = Duration(1_000_000)
 
 
 def sampling_interval(path: model.Path) -> Duration:
-    """min(10 ms, RTT/4), and no less than a thread can keep up with."""
+    """Interval of the samples: min(10 ms, RTT/4), and no less than a thread can keep up with."""
     return max(_SHORTEST_INTERVAL, min(_LONGEST_INTERVAL, Duration(path.base_rtt.ns // 4)))
 
 
@@ -35,13 +35,13 @@ class _TcpLeg:
 
     file: str
     leg: Literal["client", "origin"]
-    """Between the client and whoever answers it, or between a proxy and its origin."""
+    """Between the client and the front, or between a proxy and its origin."""
     role: model.Role
-    """Whose sockets they are."""
+    """The role whose sockets they are."""
     local_port: int
     """0: whatever port the program has."""
     place: str = SERVER
-    """In whose namespace."""
+    """The place of that program."""
 
 
 def _tcp_legs(arm: model.Arm, path: model.Path, upload: bool) -> tuple[_TcpLeg, ...]:
@@ -69,7 +69,7 @@ class Observation:
         upload: bool = False,
         legs: tuple[_TcpLeg, ...] | None = None,
     ) -> None:
-        """`legs` are the arm's own; none where nobody's kernel can be asked."""
+        """By default `legs` are the arm's own; none are given where no kernel can be asked."""
         self._namespaces = namespaces
         self._costs = ProcessCosts(raw / "process-cost.jsonl")
         self._drops = {end: UdpDrops(namespace) for end, namespace in namespaces.items()}
@@ -115,7 +115,7 @@ class Observation:
             self._costs.ended(role, process.usage, process.run_delay_ns)
 
     def findings(self) -> dict[str, Any]:
-        """For trial.json, once the `with` block has been left."""
+        """What was seen, for trial.json, once the `with` block has been left."""
         return {
             "cost": self._costs.summary(),
             "counters": {end: counters(namespace) for end, namespace in self._namespaces.items()},

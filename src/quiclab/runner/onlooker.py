@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who looks on while a trial runs: told of each step, and let in before anything is closed."""
+"""Onlookers of a trial: told of each step, and let in before anything is closed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from quiclab.testbed.namespace import NetworkNamespace
 
 
 class Onlooker:
-    """Nobody: the usual trial. Subclasses look at what they like; what they do is part of the trial's time."""
+    """An onlooker that does nothing, as in most trials. Subclasses look at what they like, in the trial's time."""
 
     def started(self, what: str, pid: int, argv: tuple[str, ...]) -> None:
         """A program of the trial runs."""

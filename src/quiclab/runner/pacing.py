@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tcp.pacing` of an arm, once its servers listen."""
+"""Pacing of TCP, which an arm asks for by `tcp.pacing`, once its servers listen."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class ServedPage:
     root: Path
     site: Site
     certificates: Mapping[str, Mapping[Certificate, Certificates]]
-    """Host → its own, of every kind."""
+    """Host → its certificates, of every kind."""
 
     @property
     def document(self) -> str:
@@ -31,7 +31,7 @@ class ServedPage:
         return self.site.requests[0]
 
     def context(self, kind: Certificate, ip_version: int, limit_s: float, front: str) -> PageContext:
-        """For an endpoint's command; `front` is the address of whoever answers the client, who is the first host."""
+        """The page for an endpoint's command; `front` is the address of the front, which is the first host."""
         served = []
         for number, host in enumerate(self.site.hosts):
             own = self.certificates[host.name][kind]
@@ -41,7 +41,7 @@ class ServedPage:
         return PageContext(self.document, tuple(served), len(resources), limit_s, self.site.waits)
 
     def addresses(self, ip_version: int) -> tuple[str, ...]:
-        """Of the hosts beside that of the document, which has the address of whoever answers the client."""
+        """Addresses of the hosts beside that of the document, which has the front's."""
         return tuple(_address(number, ip_version) for number in range(1, len(self.site.hosts)))
 
 

@@ -15,7 +15,7 @@ CLIENT, SERVER = "client", "server"
 
 
 def places(path: model.Path) -> tuple[str, ...]:
-    """From client to server; `node-1` stands behind the first link."""
+    """Places from client to server; `node-1` stands behind the first link."""
     return CLIENT, *(f"node-{number}" for number in range(1, len(path.links))), SERVER
 
 
@@ -27,14 +27,14 @@ def place_of(arm: model.Arm, path: model.Path, role: model.Role) -> str:
 
 
 def place_of_part(arm: model.Arm, path: model.Path, part: str) -> str:
-    """Where a part of a trial runs: throw-away clients ask whoever answers over its own loopback."""
+    """Where a part of a trial runs: throw-away clients ask the front over its own loopback."""
     if part == "client":
         return CLIENT
     return SERVER if part == "server" else front_place(arm, path)
 
 
 def front_place(arm: model.Arm, path: model.Path) -> str:
-    """Where whoever answers the client runs."""
+    """Where the front runs."""
     return place_of(arm, path, "proxy" if arm.proxy else "server")
 
 
@@ -46,7 +46,7 @@ def address_of(place: str, ip_version: int) -> str:
 
 
 def links_document(arm: model.Arm, path: model.Path) -> list[dict[str, Any]]:
-    """For trial.json: each link with its files and its leg; the client's leg ends at whoever answers the client."""
+    """The links for trial.json: each with its files and its leg; the client's leg ends at the front."""
     leg_links = places(path).index(front_place(arm, path))
     return [
         {"name": link.name, "leg": "client" if number < leg_links else "origin", **link_files(number)}
@@ -55,7 +55,7 @@ def links_document(arm: model.Arm, path: model.Path) -> list[dict[str, Any]]:
 
 
 def second_link_document(path: model.Path, workload: model.Workload) -> dict[str, Any] | None:
-    """For trial.json: the client's link in the network to which it changes. It ends where the first of `links` does."""
+    """The client's link in the network to which it changes, for trial.json. It ends where the first of `links` does."""
     if workload.address_change is None:
         return None
     return {"name": second_link_name(path), **SECOND_NETWORK_FILES}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -21,11 +20,12 @@ from quiclab.endpoints import Available, Command, Context, Foreign, find
 from quiclab.errors import HostError, TrialError, VoidError
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.allowance import Allowance
-from quiclab.runner.commands import arm_of, path_of
 from quiclab.runner.confined import confined_run, reached_by
 from quiclab.runner.document import read_json, trial_document
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
+from quiclab.runner.probe_transfer import CLIENT, ProbeTransfer
+from quiclab.runner.running_trial import Record, RunningTrial
 from quiclab.runner.topology import Topology
 from quiclab.spec.model import Study
 from quiclab.spec.target import Target
@@ -34,18 +34,15 @@ from quiclab.testbed import clock
 from quiclab.testbed.confinement import confine, mount_work_dir
 from quiclab.testbed.forwarded import ForwardedWay
 from quiclab.testbed.link import Backend
-from quiclab.testbed.namespace import RouteMetrics
-from quiclab.testbed.process import Process, collect, kill_everything_else
+from quiclab.testbed.process import collect, kill_everything_else
 
-CLIENT = "curl-cffi"
 USER_AGENT = f"quiclab/{__version__} (compares HTTP/2 with HTTP/3)"
-_GRACE_S = 1.0
 NO_SERVER_LOGS = "the server is not the laboratory's: it leaves no log and no TCP_INFO"
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Ready for trials."""
+    """A probe that is ready for its trials."""
 
     laboratory: Laboratory
     targets: Mapping[str, Target]
@@ -55,7 +52,7 @@ class Probe:
     ca: Path
     insecure: bool
     most_bytes: int | None = None
-    """Of each body, where that is less than what is left of the allowance."""
+    """Bytes of each body, where that is less than what is left of the allowance."""
 
 
 def open_laboratory_for_probe(study: Study, study_dir: Path, backend: Backend) -> Laboratory:
@@ -92,18 +89,19 @@ def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
     for each in (raw, home, raw / "client-qlog"):
         each.mkdir()
     started = clock.read()
-    facts = _facts(target)
+    record = Record()
     summary: dict[str, Any] = {}
     try:
-        with ExitStack() as stack:
-            summary = _transfer(probe, row, raw, min(left, probe.most_bytes or left), facts, stack)
+        with ExitStack() as resources:
+            trial = RunningTrial(laboratory, row, raw, record, resources)
+            summary = _carry_out(probe, trial, min(left, probe.most_bytes or left))
     except VoidError as error:
-        facts["void"] = error.message
+        record.void = error.message
     finally:
         kill_everything_else()
     keep_safe(folder)
     shutil.rmtree(home, ignore_errors=True)
-    document = trial_document(laboratory, row, attempt, (started, clock.read()), facts)
+    document = trial_document(laboratory, row, attempt, (started, clock.read()), _facts(record, target))
     account = read_json(raw / "client.json")
     document |= {"link": summary, "client": account, "client_body": None}
     (folder / "trial.json").write_text(json.dumps(document, indent=1))
@@ -112,14 +110,14 @@ def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
     return folder
 
 
-def _facts(target: Target) -> dict[str, Any]:
-    """What stands in trial.json, and is known or null beforehand."""
+def _facts(record: Record, target: Target) -> dict[str, Any]:
+    """The record as trial.json has it, and the server that was asked."""
     return {
-        "failure": None,
-        "void": None,
-        "client_exit_code": None,
-        "host": {},
-        "time_ns": {},
+        "failure": record.failure,
+        "void": record.void,
+        "client_exit_code": record.client_exit_code,
+        "host": record.host,
+        "time_ns": record.phases,
         "server_address": target.address,
         "server_port": target.port,
         "tcp_congestion_control_asked": None,
@@ -127,80 +125,31 @@ def _facts(target: Target) -> dict[str, Any]:
     }
 
 
-def _transfer(
-    probe: Probe, row: PlanRow, raw: Path, most_bytes: int, facts: dict[str, Any], stack: ExitStack
-) -> dict[str, Any]:
+def _carry_out(probe: Probe, trial: RunningTrial, most_bytes: int) -> dict[str, Any]:
     """Everything with resources; returns the link's summary."""
-    laboratory = probe.laboratory
-    arm, path = arm_of(laboratory.study, row), path_of(laboratory.study, row)
-    mark = time.monotonic_ns()
-
-    def phase(name: str) -> None:
-        nonlocal mark
-        now = time.monotonic_ns()
-        facts["time_ns"][name] = now - mark
-        mark = now
-
-    topology = stack.enter_context(Topology(laboratory, row, raw))
-    client_end, far_end = topology.namespaces["client"], topology.namespaces["server"]
-    facts["host"]["sysctls"] = topology.sysctls
-    phase("namespaces")
-    observation = Observation(raw, arm, path, topology.namespaces, legs=())
-    stack.callback(lambda: facts["host"].update(observation.findings()))
-    stack.enter_context(observation)
-    command = _command(probe, row, raw, most_bytes)
-    for file, content in command.files.items():
-        file.write_text(content)
-    laboratory.confinement.give(raw.parent)
-    client = stack.enter_context(
-        Process(
-            f"the client ({CLIENT})",
-            command.argv,
-            command.env,
-            client_end,
-            work_dir=raw.parent / "home",
-            output=raw / "client.out",
-            confinement=laboratory.confinement,
-            waits_for_go=True,
-        )
-    )
-    observation.watch("client", client)
-    link = stack.enter_context(topology.link())
-    route = RouteMetrics(arm.tcp.congestion_control, arm.tcp.initial_window)
-    stack.enter_context(probe.way.open(client_end, far_end, route))
-    phase("link")
-    observation.begin()
-    client.go()
+    record, resources = trial.record, trial.resources
+    topology = resources.enter_context(Topology(trial.laboratory, trial.row, trial.raw))
+    record.host["sysctls"] = topology.sysctls
+    record.phase("namespaces")
+    observation = Observation(trial.raw, trial.arm, trial.path, topology.namespaces, legs=())
+    resources.callback(lambda: record.host.update(observation.findings()))
+    resources.enter_context(observation)
+    transfer = ProbeTransfer(trial, topology, observation)
+    transfer.start_early(_command(probe, trial, most_bytes), probe.way)
     try:
-        facts["client_exit_code"] = _wait(client, laboratory.study)
+        transfer.transfer()
     except TrialError as error:
-        facts["failure"] = error.message
-        facts["void"] = client.killed_from_outside()
-    observation.end()
-    phase("transfer")
-    summary = link.stop()
-    phase("link_stop")
-    client.end(_GRACE_S)
-    observation.ended("client", client)
-    return summary
+        record.failure = error.message
+        record.void = transfer.killed_from_outside()
+    return transfer.end()
 
 
-def _wait(client: Process, study: Study) -> int:
-    code = client.wait(study.limits.trial.s)
-    if code is None:
-        raise TrialError(f"the client did not end within {study.limits.trial} (--timeout)")
-    if code != 0:
-        raise TrialError(f"the client ended with exit code {code}: {client.last_words() or 'it printed nothing'}")
-    return code
-
-
-def _command(probe: Probe, row: PlanRow, raw: Path, most_bytes: int) -> Command:
-    arm, target = arm_of(probe.laboratory.study, row), probe.targets[row.workload]
-    home = raw.parent / "home"
+def _command(probe: Probe, trial: RunningTrial, most_bytes: int) -> Command:
+    target, home = probe.targets[trial.row.workload], trial.home
     return find("client", CLIENT).command(
         Context(
-            program=arm.client,
-            protocols=(arm.protocol,),
+            program=trial.arm.client,
+            protocols=(trial.arm.protocol,),
             ip_version=4,
             address=target.address,
             port=target.port,
@@ -211,9 +160,9 @@ def _command(probe: Probe, row: PlanRow, raw: Path, most_bytes: int) -> Command:
             certificate=home,
             key=home,
             ca=probe.ca,
-            qlog_dir=raw / "client-qlog",
-            keylog=raw / "keys.log",
-            output=raw / "client.json",
+            qlog_dir=trial.raw / "client-qlog",
+            keylog=trial.raw / "keys.log",
+            output=trial.raw / "client.json",
             session_file=home / "session",
             foreign=Foreign(most_bytes, USER_AGENT, probe.insecure),
         )

@@ -32,7 +32,7 @@ HEADER_BYTES = 200
 _DEVICES_PATIENCE_S = 5.0
 
 ROLES: dict[str, model.Role] = {CLIENT: "client", SERVER: "server"}
-"""Who stands at the ends; on a node only proxies do."""
+"""Roles of the programs at the ends; on a node only proxies run."""
 
 
 class Topology:
@@ -55,7 +55,7 @@ class Topology:
         """Where the programs of competitors run: then hubs stand between the namespaces and the link."""
         self._hubs: dict[End, Hub] = {}
         self.lost_in_hubs = 0
-        """Packets, once all is over."""
+        """How many packets the hubs lost, once all is over."""
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -77,7 +77,7 @@ class Topology:
         self._stack.close()
 
     def _share(self, flows: Sequence[Flow], stack: ExitStack) -> None:
-        """Hubs at both ends, with the measured pair and the others."""
+        """Put hubs at both ends, with the measured pair and the others."""
         for end in ENDS:
             self._hubs[end] = Hub(end, stack.enter_context(NetworkNamespace()), self._path.mtu)
             self._hubs[end].add(Pair(0), self.namespaces[end], self._route_at(end))
@@ -89,7 +89,7 @@ class Topology:
                 self._hubs[end].add(flow.pair, namespace, _route(flow.tcp))
 
     def join(self) -> None:
-        """The link runs: hubs, if any, begin to forward; a server and the proxy beside it speak as told."""
+        """Let the hubs forward over the link, which runs, and a server speak with the proxy beside it as told."""
         for hub in self._hubs.values():
             hub.join()
         if self._arm.proxy_beside_server:
@@ -97,7 +97,7 @@ class Topology:
             self.namespaces[SERVER].tell_loopback(addresses, _route(self._tcp_of("server")))
 
     def count_losses(self) -> None:
-        """Before the link is closed."""
+        """Count what the hubs lost, before the link is closed."""
         self.lost_in_hubs = sum(hub.dropped() for hub in self._hubs.values())
 
     def link(self, *, impaired: bool = True) -> Link:

@@ -18,7 +18,7 @@ def visit(client: Process, patience_s: float, trouble: str) -> None:
 
 
 def ended(answering: Mapping[str, Process], patience_s: float) -> str | None:
-    """Who of them has ended, in words; the first of several is given `patience_s` to do so."""
+    """Which of these programs has ended, in words; the first of several is given `patience_s` to do so."""
     for role, process in answering.items():
         code = process.wait(patience_s)
         if code is not None:

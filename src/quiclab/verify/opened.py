@@ -46,14 +46,14 @@ def opened_facts(
         raise ClosedError("the capture holds no connection")
     main = max(found, key=lambda each: _weight(each, document))
     if main.step("encrypted_extensions") is None and main.step("finished") is None:
-        raise ClosedError(closed_because(tables) or "no packet that ends a handshake is among the packets")
+        raise ClosedError(closed_because(tables, document) or "no packet that ends a handshake is among the packets")
     why: dict[str, str] = {}
     with_hello = [each for each in found if each.step("client_hello")]
     return {
         "connections": len(with_hello),
         **_handshake(main, why),
         **_http(main, why),
-        **_migration(main, closed_because(tables), why),
+        **_migration(main, closed_because(tables, document), why),
         "answers": [_answer(each) for each in with_hello],
     }, why
 

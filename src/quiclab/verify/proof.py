@@ -54,7 +54,7 @@ def prove(folder: Path, document: dict[str, Any], tables: Mapping[str, pl.DataFr
     `tables` are those of `decoders.decode_trial`.
     """
     proof = _without_keys(folder, document)
-    proof["http_responses"], closed = responses(tables, document), closed_because(tables)
+    proof["http_responses"], closed = responses(tables, document), closed_because(tables, document)
     if closed is not None:
         proof["unproven_because"]["http_responses"] = closed
     _add_opened(folder, document, proof, tables)

@@ -25,6 +25,12 @@ _REASONS = {
 }
 
 
+_OF_KEYS = ("no_keys", "missing_keys", "missing_early_keys", "wrong_keys")
+"""Findings about packets that stayed closed."""
+_WITHOUT_NUMBER = ("retry", "version_negotiation")
+"""Packets of QUIC that are not sealed."""
+
+
 def responses(tables: Mapping[str, pl.DataFrame], document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """One row for each request whose headers could be read: what was asked for, status and HTTP version of the answer,
     bytes of both bodies as sent, and whether the response came to its end."""
@@ -38,12 +44,30 @@ def responses(tables: Mapping[str, pl.DataFrame], document: Mapping[str, Any]) -
     return told.to_dicts()
 
 
-def closed_because(tables: Mapping[str, pl.DataFrame]) -> str | None:
-    """Why the client's capture may hold requests and bytes of a body that were not read; None where all was read."""
+def closed_because(tables: Mapping[str, pl.DataFrame], document: Mapping[str, Any]) -> str | None:
+    """Why the client's capture may hold requests and bytes of a body that were not read; None where all was read.
+
+    In a competition the capture is that of all flows: keys that only another flow lacks are no reason.
+    """
     if tables["sources"].filter(pl.col("source") == CAPTURE).is_empty():
         return "there is no capture of the client's packets"
     found = tables["decode_stats"].filter(pl.col("source") == CAPTURE, pl.col("severity").is_in(_LOSES))
+    competes, of_keys = document.get("competition") is not None, pl.col("name").is_in(_OF_KEYS)
+    if competes and not _stayed_closed(tables, document):
+        found = found.filter(~of_keys)
     if found.is_empty():
         return None
     name, advice = found.select("name", "advice").row(0)
-    return _REASONS.get(name, str(advice))
+    reason = _REASONS.get(name, str(advice))
+    return f"{reason} (this flow's or another's)" if competes and name not in _OF_KEYS else reason
+
+
+def _stayed_closed(tables: Mapping[str, pl.DataFrame], document: Mapping[str, Any]) -> bool:
+    """Whether a measured connection stayed closed: packets of QUIC have no number then, and TCP shows no frames."""
+    of_flow = measured_tables(tables, document)
+    own = {name: of_flow[name].filter(pl.col("source") == CAPTURE) for name in ("packets", "handshake", "http_frames")}
+    sealed = ~pl.col("packet_type").is_in(_WITHOUT_NUMBER) | pl.col("packet_type").is_null()
+    if not own["packets"].filter(pl.col("transport") == "quic", pl.col("packet_number").is_null(), sealed).is_empty():
+        return True
+    hellos = own["handshake"].filter(pl.col("transport") == "tcp", pl.col("step") == "client_hello")
+    return not hellos.join(own["http_frames"], on="connection", how="anti").is_empty()

@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 
 use super::fair::Flows;
 use super::{Aqm, Leaving, Line, Queued, Rule};
-use crate::direction::DropReason;
 use crate::packet::Packet;
 use crate::queue::{Occupancy, QueueBound};
 use crate::timeline::Timeline;
 use crate::transmitter::Transmitter;
 use crate::units::{Bytes, Nanos};
+use crate::verdict::DropReason;
 
 /// What became of a packet in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Decision {
 pub struct Departure {
     /// When its last bit left.
     pub at: Nanos,
-    /// With a mark that it did not come with.
+    /// Whether it bears a mark that it did not come with.
     pub marked: bool,
 }
 
@@ -60,7 +60,7 @@ pub struct ManagedQueue {
 }
 
 impl ManagedQueue {
-    /// Nothing is in it.
+    /// An empty queue.
     #[must_use]
     pub fn new(
         aqm: &Timeline<Option<Aqm>>,

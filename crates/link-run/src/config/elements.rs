@@ -263,7 +263,7 @@ impl Jitter {
         })
     }
 
-    /// Of jitter in order.
+    /// The half-life of jitter in order.
     fn half_life(&self, distribution: core::Distribution) -> Result<Nanos, String> {
         let least = core::Jitter::least_half_life(distribution, Nanos(self.scale_ns));
         if self.half_life_ns < least.0 {

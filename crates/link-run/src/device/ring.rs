@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A ring of frames that the kernel shares with us (`PACKET_RX_RING`, version 2): what leaves through a device lies there
-//! at once, with the instant at which the kernel had it, and no limit of the host on socket buffers applies.
+//! A ring of frames that the kernel shares with us (`PACKET_RX_RING`, version 2): what leaves through a device lies
+//! there at once, with the instant at which the kernel had it, and no limit of the host on socket buffers applies.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When a device was handed the packets that are read from it, where reading does not tell: a packet socket beside it sees
-//! the beginning of each, with the kernel's stamp.
+//! When a device was handed the packets that are read from it, where reading does not tell: a packet socket beside it
+//! sees the beginning of each, with the kernel's stamp.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,8 +11,8 @@ use crate::clock::{monotonic_ns, StampClock};
 
 /// Bytes by which a packet is known again: all headers, and some of what follows.
 const KEPT: u32 = 112;
-/// More than wait in the device at most (`link_ends.py` gives it a queue of 10,000), so that none is without a stamp that
-/// is read.
+/// More than wait in the device at most (`link_ends.py` gives it a queue of 10,000), so that none is without a stamp
+/// that is read.
 const FRAMES: u32 = 16_384;
 /// Two processors may hand over packets in one order and have them stamped in the other, but no further apart.
 const OUT_OF_ORDER: usize = 64;
@@ -52,8 +52,8 @@ impl Stamps {
         })
     }
 
-    /// When the device had this packet, which was read from it just now (`CLOCK_MONOTONIC`). `None` if its stamp found no
-    /// room, in which case the device has lost packets too.
+    /// When the device had this packet, which was read from it just now (`CLOCK_MONOTONIC`). `None` if its stamp found
+    /// no room, in which case the device has lost packets too.
     pub fn arrival_ns(&mut self, packet: &[u8]) -> Option<u64> {
         let mut place = 0;
         while place < self.sent.len() || self.look() {

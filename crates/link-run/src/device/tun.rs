@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! TUN devices with a virtio-net header: the kernel hands over super-packets and leaves checksums to the far end. Reading
-//! does not say when the device had them, so a packet socket beside it does.
+//! TUN devices with a virtio-net header: the kernel hands over super-packets and leaves checksums to the far end.
+//! Reading does not say when the device had them, so a packet socket beside it does.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};

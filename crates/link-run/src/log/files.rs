@@ -16,9 +16,9 @@ const DISK_HINT: &str = "choose a directory that exists, can be written and has 
 /// A capture to which a direction adds.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream {
-    /// In the buffer.
+    /// Its place in the buffer.
     pub place: usize,
-    /// The link's, in the capture.
+    /// The link's interface in the capture.
     pub interface: u32,
 }
 
@@ -62,7 +62,7 @@ impl Streams {
 /// The files of all links.
 #[derive(Debug)]
 pub struct Files {
-    offset_ns: i64,
+    realtime_minus_monotonic_ns: i64,
     packet_logs: Vec<Option<Output>>,
     /// Each with its path and the number of its interfaces.
     captures: Vec<(PathBuf, u32, Output)>,
@@ -70,11 +70,11 @@ pub struct Files {
 }
 
 impl Files {
-    /// None yet. `offset_ns` is `CLOCK_REALTIME` − `CLOCK_MONOTONIC`.
+    /// No files yet.
     #[must_use]
-    pub fn new(offset_ns: i64) -> Self {
+    pub fn new(realtime_minus_monotonic_ns: i64) -> Self {
         Self {
-            offset_ns,
+            realtime_minus_monotonic_ns,
             packet_logs: Vec::new(),
             captures: Vec::new(),
             streams: 0,
@@ -90,7 +90,7 @@ impl Files {
         let log = match &files.packet_log {
             Some(path) => Some(Output {
                 file: create(path)?,
-                header: record::file_header(self.offset_ns).to_vec(),
+                header: record::file_header(self.realtime_minus_monotonic_ns).to_vec(),
                 streams: logged.to_vec(),
             }),
             None => None,
@@ -134,20 +134,21 @@ impl Files {
             return Ok([None; 2]);
         };
         let streams = [self.next(), self.next()];
-        let offset_ns = self.offset_ns;
+        let realtime_minus_monotonic_ns = self.realtime_minus_monotonic_ns;
         let mut known = self.captures.iter_mut();
         let interface = if let Some((_, interfaces, output)) = known.find(|each| each.0 == path) {
             *interfaces += 1;
             let name = format!("{end} {interfaces}");
-            output
-                .header
-                .extend(pcapng::interface_description(&name, offset_ns));
+            output.header.extend(pcapng::interface_description(
+                &name,
+                realtime_minus_monotonic_ns,
+            ));
             output.streams.extend(streams);
             *interfaces - 1
         } else {
             let output = Output {
                 file: create(path)?,
-                header: pcapng::file_header(end, offset_ns),
+                header: pcapng::file_header(end, realtime_minus_monotonic_ns),
                 streams: streams.to_vec(),
             };
             self.captures.push((path.to_owned(), 1, output));

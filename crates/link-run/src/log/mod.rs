@@ -70,14 +70,14 @@ impl std::ops::Add for Counts {
 pub struct Writing(JoinHandle<io::Result<Vec<Option<File>>>>);
 
 /// Creates the files of a link, and of `more` links; the logs of each one's up and down. Links that name the same file
-/// for a capture share it: it has one interface of each. `offset_ns` is `CLOCK_REALTIME` − `CLOCK_MONOTONIC`.
+/// for a capture share it: it has one interface of each.
 ///
 /// # Errors
 /// If a file cannot be created.
 pub fn create(
     config: &config::Log,
     more: &[config::Files],
-    offset_ns: i64,
+    realtime_minus_monotonic_ns: i64,
 ) -> Result<(Vec<[Logs; 2]>, Writing), Error> {
     let first = config::Files {
         packet_log: config.packet_log.clone(),
@@ -88,7 +88,7 @@ pub fn create(
     let limit = config.buffer_bytes / (2 * files.len());
     let (full, to_write) = channel();
     let mut logs = Vec::new();
-    let mut created = Files::new(offset_ns);
+    let mut created = Files::new(realtime_minus_monotonic_ns);
     for files in files {
         let streams = created.of_link(files)?;
         logs.push(streams.map(|streams| streams.logs(config.snaplen_bytes, limit, &full)));
@@ -103,7 +103,7 @@ pub fn create(
             for make in first_chunks {
                 make();
             }
-            outputs.write(&to_write, offset_ns)
+            outputs.write(&to_write, realtime_minus_monotonic_ns)
         })
         .map_err(Error::system(
             "cannot start the log writer",

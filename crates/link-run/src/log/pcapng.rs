@@ -32,7 +32,7 @@ pub struct Packet<'a> {
     pub time_ns: u64,
     /// Which way it went.
     pub way: Way,
-    /// The same number as in the capture of the other end.
+    /// Number of the packet, as in the capture of the other end.
     pub id: Option<u64>,
     /// Why it did not reach the other end.
     pub comment: Option<&'a str>,
@@ -40,9 +40,9 @@ pub struct Packet<'a> {
     pub data: &'a [u8],
 }
 
-/// The start of a file: section header and the first interface. `offset_ns` is `CLOCK_REALTIME` − `CLOCK_MONOTONIC`.
+/// The start of a file: section header and the first interface.
 #[must_use]
-pub fn file_header(interface: &str, offset_ns: i64) -> Vec<u8> {
+pub fn file_header(interface: &str, realtime_minus_monotonic_ns: i64) -> Vec<u8> {
     let mut out = Vec::with_capacity(256);
     block(&mut out, SECTION_HEADER, |out| {
         out.extend_from_slice(&0x1a2b_3c4d_u32.to_le_bytes());
@@ -51,13 +51,16 @@ pub fn file_header(interface: &str, offset_ns: i64) -> Vec<u8> {
         option(out, OPTION_USER_APPLICATION, b"quiclab-link");
         option(out, 0, &[]);
     });
-    out.extend(interface_description(interface, offset_ns));
+    out.extend(interface_description(
+        interface,
+        realtime_minus_monotonic_ns,
+    ));
     out
 }
 
 /// One interface; packets name it by its number, from 0.
 #[must_use]
-pub fn interface_description(interface: &str, offset_ns: i64) -> Vec<u8> {
+pub fn interface_description(interface: &str, realtime_minus_monotonic_ns: i64) -> Vec<u8> {
     let mut out = Vec::new();
     block(&mut out, INTERFACE_DESCRIPTION, |out| {
         out.extend_from_slice(&LINKTYPE_RAW.to_le_bytes());
@@ -66,7 +69,7 @@ pub fn interface_description(interface: &str, offset_ns: i64) -> Vec<u8> {
         option(
             out,
             OPTION_COMMENT,
-            format!("quiclab clock_offset_ns={offset_ns}").as_bytes(),
+            format!("quiclab realtime_minus_monotonic_ns={realtime_minus_monotonic_ns}").as_bytes(),
         );
         option(out, OPTION_TIME_RESOLUTION, &[9]);
         option(out, 0, &[]);

@@ -129,20 +129,28 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Writes what comes until all directions are done, and tells the first error. `offset_ns` is `CLOCK_REALTIME` −
-    /// `CLOCK_MONOTONIC`.
+    /// Writes what comes until all directions are done, and tells the first error.
     ///
     /// # Errors
-    /// The first error of any file. Until the end the directions get their chunks back all the same, so that they go on.
-    pub fn write(self, full: &Receiver<Chunk>, offset_ns: i64) -> io::Result<Vec<Option<File>>> {
-        let result = self.write_all(full, offset_ns);
+    /// The first error of any file. Until the end the directions get their chunks back all the same, so that they go
+    /// on.
+    pub fn write(
+        self,
+        full: &Receiver<Chunk>,
+        realtime_minus_monotonic_ns: i64,
+    ) -> io::Result<Vec<Option<File>>> {
+        let result = self.write_all(full, realtime_minus_monotonic_ns);
         if result.is_err() {
             full.iter().for_each(Chunk::give_back);
         }
         result
     }
 
-    fn write_all(self, full: &Receiver<Chunk>, offset_ns: i64) -> io::Result<Vec<Option<File>>> {
+    fn write_all(
+        self,
+        full: &Receiver<Chunk>,
+        realtime_minus_monotonic_ns: i64,
+    ) -> io::Result<Vec<Option<File>>> {
         let mut logs = self.packet_logs;
         for log in logs.iter_mut().flatten() {
             log.file.write_all(&log.header)?;
@@ -172,7 +180,7 @@ impl Outputs {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            let now_ns = monotonic_ns().wrapping_add_signed(offset_ns);
+            let now_ns = monotonic_ns().wrapping_add_signed(realtime_minus_monotonic_ns);
             for capture in &mut captures {
                 capture.write(now_ns.saturating_sub(HELD_BACK_NS))?;
             }

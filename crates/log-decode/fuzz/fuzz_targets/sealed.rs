@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! QUIC and TLS behind decryption: what the fuzzer makes up is the plaintext of packets and records, which are sealed with
-//! keys that the decoder knows. The first byte says which of the two.
+//! QUIC and TLS behind decryption: what the fuzzer makes up is the plaintext of packets and records, which are sealed
+//! with keys that the decoder knows. The first byte says which of the two.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

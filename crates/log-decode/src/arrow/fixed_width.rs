@@ -13,7 +13,7 @@ pub struct Primitive<T> {
 }
 
 impl<T: Copy + Default> Primitive<T> {
-    /// The nulls before the first value get values, which nobody reads, when that comes; the nulls behind it at once.
+    /// The nulls before the first value get values, which are not read, when that comes; the nulls behind it at once.
     #[cold]
     fn catch_up(&mut self) {
         self.values.resize(self.validity.len(), T::default());

@@ -170,7 +170,7 @@ macro_rules! table {
             #[cold]
             fn grow(&mut self) {
                 self.room = match self.has_chunks {
-                    // Who fills one chunk will likely fill another.
+                    // A table that fills one chunk will likely fill another.
                     true => $crate::arrow::CHUNK_ROWS,
                     false => (self.room * 8).clamp(64, $crate::arrow::CHUNK_ROWS),
                 };
@@ -178,7 +178,6 @@ macro_rules! table {
             }
 
             /// Whether no row was pushed.
-            #[allow(dead_code, reason = "not every table is asked")]
             pub(crate) fn is_empty(&self) -> bool {
                 self.rows == 0 && !self.has_chunks
             }

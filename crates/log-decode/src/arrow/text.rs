@@ -15,7 +15,7 @@ const MAX_TEXT_BYTES: usize = 4096;
 pub struct Text {
     views: Vec<u128>,
     /// The view that stands in the latest rows, and in how many of them, which `views` lacks: most columns repeat one
-    /// text for long. A null repeats it too, as nobody reads it there.
+    /// text for long. A null repeats it too, as it is not read there.
     latest: u128,
     repeated: usize,
     bytes: Vec<u8>,

@@ -106,7 +106,7 @@ impl<'a> Fields<'a> {
 /// One block without its frame.
 pub(super) struct Block<'a> {
     pub kind: u32,
-    /// Of a section header: what follows the byte order magic.
+    /// The block's fields; a section header's are those behind the byte order magic.
     pub body: Fields<'a>,
 }
 

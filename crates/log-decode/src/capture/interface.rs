@@ -9,7 +9,11 @@ use crate::{Severity, Stats};
 const IF_TSRESOL: u16 = 9;
 const IF_TSOFFSET: u16 = 14;
 /// How the link says which `CLOCK_REALTIME − CLOCK_MONOTONIC` its capture times contain.
-const CLOCK_OFFSET: &str = "quiclab clock_offset_ns=";
+/// What the link says before its offset; captures of older versions have the second.
+const CLOCK_OFFSETS: [&str; 2] = [
+    "quiclab realtime_minus_monotonic_ns=",
+    "quiclab clock_offset_ns=",
+];
 /// In a second.
 const NANOSECONDS: u128 = 1_000_000_000;
 const OUTSIDE_MODEL: u32 = u32::MAX;
@@ -38,7 +42,7 @@ impl Interface {
             ours: false,
             is_timeless: false,
         };
-        let mut clock_offset_ns = None;
+        let mut realtime_minus_monotonic_ns = None;
         let mut has_resolution = false;
         for option in body.options(8) {
             let Ok((code, value)) = option else {
@@ -59,14 +63,18 @@ impl Interface {
                     interface.offset_ns += i128::from(value.i64(0).unwrap_or(0)) * 1_000_000_000;
                 }
                 OPT_COMMENT => {
-                    if let Some(offset) = value.text().strip_prefix(CLOCK_OFFSET) {
-                        clock_offset_ns = offset.trim().parse::<i64>().ok();
+                    let text = value.text();
+                    let told = CLOCK_OFFSETS
+                        .iter()
+                        .find_map(|name| text.strip_prefix(name));
+                    if let Some(offset) = told {
+                        realtime_minus_monotonic_ns = offset.trim().parse::<i64>().ok();
                     }
                 }
                 _ => {}
             }
         }
-        if let Some(offset) = clock_offset_ns {
+        if let Some(offset) = realtime_minus_monotonic_ns {
             interface.ours = true;
             interface.offset_ns -= i128::from(offset);
         } else {

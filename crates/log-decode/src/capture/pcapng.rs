@@ -55,7 +55,7 @@ pub(super) fn read(
 }
 
 struct Reader<'a, 'b> {
-    /// Of the section.
+    /// The interfaces of the section.
     interfaces: Vec<Interface>,
     /// Whether all interfaces so far say how their clock relates to `CLOCK_MONOTONIC`.
     monotonic: bool,

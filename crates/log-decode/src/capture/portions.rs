@@ -3,8 +3,8 @@
 
 use std::io::{self, ErrorKind, Read};
 
-/// What is read at a time, and room for what was left over: larger than the buffer of the reader below, which then has no
-/// need of it.
+/// What is read at a time, and room for what was left over: larger than the buffer of the reader below, which then has
+/// no need of it.
 const BUFFER_BYTES: usize = (1 << 18) + (1 << 16);
 
 /// Reads one portion after the other.

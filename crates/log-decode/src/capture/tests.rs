@@ -205,8 +205,15 @@ fn times_follow_resolution_and_offset() {
         with_options(&[option(9, &[9]), seconds]).time_ns(5),
         -1_999_999_995
     );
-    let clock = option(1, b"quiclab clock_offset_ns=1000");
-    assert_eq!(with_options(&[option(9, &[9]), clock]).time_ns(5), -995);
+}
+
+/// Captures of older versions call the distance of the two clocks by another name.
+#[test]
+fn the_clock_of_the_link_is_told_by_either_name() {
+    for name in ["realtime_minus_monotonic_ns", "clock_offset_ns"] {
+        let clock = option(1, format!("quiclab {name}=1000").as_bytes());
+        assert_eq!(with_options(&[option(9, &[9]), clock]).time_ns(5), -995);
+    }
 }
 
 #[test]

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! HAR 1.2 (<http://www.softwareishard.com/blog/har-12-spec/>) with the fields that browsers and sitespeed.io add to it.
+//! HAR 1.2 (<http://www.softwareishard.com/blog/har-12-spec/>) with the fields that browsers and sitespeed.io add to
+//! it.
 //!
-//! An entry tells when it began and how long each of its phases took, one after the other; -1 means that there was none.
+//! An entry tells when it began and how long each of its phases took, one after the other; -1 means that there was
+//! none.
 
 mod phases;
 mod time;
@@ -16,8 +18,8 @@ use std::io::BufRead;
 const FORMAT: &str = "HAR";
 const NS_PER_MS: f64 = 1e6;
 
-/// Decode a HAR file. With `realtime_minus_monotonic_ns` its times are mapped to `CLOCK_MONOTONIC`; without it they stay
-/// `CLOCK_REALTIME`.
+/// Decode a HAR file. With `realtime_minus_monotonic_ns` its times are mapped to `CLOCK_MONOTONIC`; without it they
+/// stay `CLOCK_REALTIME`.
 ///
 /// # Errors
 /// If the input cannot be read, or is no JSON document with a `log` that has entries or pages.

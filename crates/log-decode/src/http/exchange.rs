@@ -47,7 +47,7 @@ fn word(text: &str) -> String {
 /// What is known of a request so far.
 #[derive(Debug, Default)]
 pub(super) struct Exchange {
-    /// Of this response, where it may be another than its connection's.
+    /// The version of this response, where it may be another than its connection's.
     pub http_version: Option<&'static str>,
     method: Option<String>,
     url: Option<String>,

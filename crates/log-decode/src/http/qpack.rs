@@ -134,7 +134,8 @@ impl Decoder {
     fn insert(&mut self, name: &[u8], value: &[u8]) -> Result<(), FieldError> {
         let before = self.inserted();
         self.table.insert(name, value);
-        // An entry larger than the table is an error here (RFC 9204 section 3.2.2), and indices would be wrong after it.
+        // An entry larger than the table is an error here (RFC 9204 section 3.2.2), and indices would be wrong after
+        // it.
         if self.inserted() == before + 1 {
             Ok(())
         } else {

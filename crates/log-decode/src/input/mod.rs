@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use unpacking::{Compression, Trouble, Unpacking};
 
-/// Who reads at least that much at a time reads from the file itself.
+/// A reader that takes at least that much at a time reads from the file itself.
 const READ_BUFFER_BYTES: usize = 1 << 15;
 
 /// A log, plain or compressed.
@@ -53,7 +53,7 @@ impl Input {
         }
     }
 
-    /// Setting it makes every further read an error, for whoever has no more use for the rows.
+    /// Setting it makes every further read an error: there is no more use for the rows.
     #[must_use]
     pub fn stop(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)

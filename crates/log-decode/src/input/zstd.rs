@@ -6,9 +6,9 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::{self, BufRead, ErrorKind, Read};
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// Of a skippable frame; the low half of the first byte is free.
+/// Magic number of a skippable frame; the low half of the first byte is free.
 const SKIPPABLE: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
-/// A last, empty block and a checksum that nobody compares: they end a frame that was cut.
+/// A last, empty block and a checksum that is not compared: they end a frame that was cut.
 const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
 
 /// A reader of all frames.

@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
         self.escaped_string_end(start)
     }
 
-    /// The same, one character after the other.
+    /// Where a string ends, one character after the other.
     #[cold]
     fn escaped_string_end(&self, mut at: usize) -> Result<usize, Fault> {
         loop {

@@ -60,7 +60,7 @@ impl<R: Read> Window<R> {
             buffer[..self.end].copy_from_slice(&self.buffer[..self.end]);
             self.buffer = buffer;
         }
-        // As much as there is room for: whoever looks at all of it again after every fill does so rarely.
+        // As much as there is room for: a caller that looks at all of it again after every fill does so rarely.
         while self.end < self.buffer.len() {
             match self.input.read(&mut self.buffer[self.end..]) {
                 Ok(0) => {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `NetLog`, the log of Chromium's network stack: QUIC and HTTP/2 sessions, and the requests that use them.
 //!
-//! Times are `base::TimeTicks` in whole milliseconds, cut off: `CLOCK_MONOTONIC` on Linux. So every instant is placed in
-//! the middle of its millisecond; packets that are sent carry their own in microseconds. Sources: `net/log` and
+//! Times are `base::TimeTicks` in whole milliseconds, cut off: `CLOCK_MONOTONIC` on Linux. So every instant is placed
+//! in the middle of its millisecond; packets that are sent carry their own in microseconds. Sources: `net/log` and
 //! `net/quic/quic_event_logger.cc` of Chromium.
 
 mod constants;

@@ -44,13 +44,13 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-/// Of an integer as it is written.
+/// The value of an integer as it is written.
 #[inline]
 pub(super) fn whole(raw: &[u8]) -> Option<i64> {
     plain(raw).or_else(|| serde_json::from_slice(raw).ok())
 }
 
-/// Of a number as it is written, in digits or as text.
+/// The value of a number as it is written, in digits or as text.
 #[inline]
 pub(super) fn number(raw: &[u8]) -> Option<i64> {
     let text = raw

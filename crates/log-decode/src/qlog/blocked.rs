@@ -26,7 +26,8 @@ pub(super) fn updated(context: &Context<'_>, tables: &mut Tables) {
         reason.as_deref(),
         tables,
     );
-    // What is no limit of the receiver's is no matter of flow control; before the drafts had reasons, it was the only one.
+    // What is no limit of the receiver's is no matter of flow control; before the drafts had reasons, it was the only
+    // one.
     let limit_of = match reason.as_deref() {
         Some("connection_flow_control") => "connection",
         Some("stream_flow_control") => "stream",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who wrote a log, in which units, and what that program never writes.
+//! The program that wrote a log, its units, and what it never writes.
 //!
 //! The units are those of the programs' sources, not those of the drafts (which want bits per second and milliseconds).
 
@@ -195,9 +195,9 @@ impl Writer {
     }
 
     /// Say what it never writes, but for the tables of which rows came after all: versions differ.
-    pub(super) fn tell_lacks(self, has_rows: impl Fn(&str) -> bool, tables: &mut Tables) {
+    pub(super) fn tell_lacks(self, tables: &mut Tables) {
         for &(table, column, reason) in self.lacks() {
-            if column.is_some() || !has_rows(table) {
+            if column.is_some() || !tables.has_rows(table) {
                 tables.cannot_tell(table, column, reason);
             }
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One event, read in one pass whatever the order of its members: packets with all their frames, and of every other
-//! event its members as they are written, for whoever knows what they mean.
+//! event its members as they are written, for the modules that know what they mean.
 
 use super::frame::{read_raw, Frame, Store};
 use super::names::packet_type;
@@ -66,7 +66,7 @@ pub(super) struct Event {
     pub group_id: Option<Span>,
     pub trigger: Option<Span>,
     pub packet: Packet,
-    /// Of what the event is about, without its header.
+    /// Length of what the event is about, without its header.
     pub payload_length: Option<u64>,
     pub frames: Vec<Frame>,
     /// What its frames have several of, and what is not read.

@@ -3,8 +3,9 @@
 
 use super::clock::{time_exponent, Clock};
 use super::connection::{Connections, Ends};
-use super::context::{dispatch, Context, Followed, IMPOSSIBLE};
+use super::context::{Context, Followed, IMPOSSIBLE};
 use super::dialect::Writer;
+use super::dispatch::dispatch;
 use super::event::{Event, Field};
 use super::header::{FileHeader, TraceHeader};
 use super::unread::{members_read, Unread, TRIGGER};
@@ -76,7 +77,7 @@ impl<'t> Decoder<'t> {
         let vantage = [End::Client, End::Server]
             .into_iter()
             .find(|end| kind.is_some_and(|kind| kind.eq_ignore_ascii_case(end.as_str())))
-            // Where it lies says more than nothing.
+            // Where the log is silent, the folder in which it lies may tell.
             .or(self.options.vantage.filter(|_| kind.is_none()));
         if vantage.is_none() {
             self.tables.count(
@@ -156,25 +157,7 @@ impl<'t> Decoder<'t> {
         }
         self.unread.finish(self.tables);
         self.event.store.unread.finish(self.tables);
-        let has_rows = [
-            ("cc_states", self.tables.cc_states.is_empty()),
-            ("timers", self.tables.timers.is_empty()),
-            ("losses", self.tables.losses.is_empty()),
-            ("frames", self.tables.frames.is_empty()),
-            ("acks", self.tables.acks.is_empty()),
-            ("streams", self.tables.streams.is_empty()),
-            ("flow_control", self.tables.flow_control.is_empty()),
-            ("handshake", self.tables.handshake.is_empty()),
-            ("parameters", self.tables.parameters.is_empty()),
-            (
-                "transport_metrics",
-                self.tables.transport_metrics.is_empty(),
-            ),
-            ("http_frames", self.tables.http_frames.is_empty()),
-            ("http_requests", self.tables.http_requests.is_empty()),
-        ];
-        let has_rows = |table: &str| has_rows.contains(&(table, false));
-        trace.writer.tell_lacks(has_rows, self.tables);
+        trace.writer.tell_lacks(self.tables);
         self.resolution_ns = self.resolution_ns.max(trace.clock.step_ns());
         self.tables.stats.add(
             "time_backwards",

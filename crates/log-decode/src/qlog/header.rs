@@ -75,7 +75,7 @@ pub(super) struct VantagePoint {
     pub name: Option<String>,
     #[serde(default, rename = "type", deserialize_with = "text")]
     pub kind: Option<String>,
-    /// Whose packets are "sent" where the log was taken between the two.
+    /// The end whose packets are "sent" where the log was taken between the two.
     #[serde(default, deserialize_with = "text")]
     pub flow: Option<String>,
 }
@@ -94,7 +94,7 @@ pub(super) struct CommonFields {
     pub reference_time: Option<Value>,
 }
 
-/// Of the drafts before 0.4.
+/// The configuration of a trace in the drafts before 0.4.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Configuration {
     #[serde(default, deserialize_with = "text")]

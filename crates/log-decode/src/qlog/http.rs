@@ -51,7 +51,7 @@ pub(super) struct FrameEvent<'a> {
     pub time_ns: i64,
     pub sent: bool,
     pub stream_id: Option<u64>,
-    /// Of its payload, where the event says it beside the frame.
+    /// Length of its payload, where the event says it beside the frame.
     pub length: Option<u64>,
     /// With its header, likewise.
     pub frame_length: Option<u64>,

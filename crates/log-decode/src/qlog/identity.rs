@@ -42,7 +42,7 @@ impl Identity {
             let name = event.member(text, b"packet_type")?.of(text);
             packet_type(name.get(1..name.len().checked_sub(1)?)?)
         };
-        // Whoever logs it: the first Initial packet of a connection is the client's.
+        // At whichever end it is logged, the first Initial packet of a connection is the client's.
         if self.first_initial.is_none()
             && event.packet.packet_type.or_else(beside) == Some("initial")
         {

@@ -146,7 +146,7 @@ impl Losses {
     }
 }
 
-/// Whose row it is.
+/// The connection and the end that a row is about.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Who<'a> {
     pub vantage: Option<&'static str>,

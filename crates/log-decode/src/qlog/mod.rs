@@ -14,6 +14,7 @@ mod connection;
 mod context;
 mod controller;
 mod dialect;
+mod dispatch;
 mod document;
 mod event;
 mod events;

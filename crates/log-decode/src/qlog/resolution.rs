@@ -4,7 +4,8 @@
 /// A magnitude counts once it has so many times: a few may end in zeros by chance.
 const ENOUGH: u64 = 32;
 
-/// The decimals seen, by the magnitude of the number: whoever keeps times in single precision loses decimals as it runs.
+/// The decimals seen, by the magnitude of the number: a program that keeps times in single precision loses
+/// decimals as it runs.
 #[derive(Debug)]
 pub(super) struct Resolution {
     magnitudes: [Seen; 64],

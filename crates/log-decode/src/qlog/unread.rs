@@ -50,7 +50,8 @@ impl Unread {
 /// A member that is read of every event, and that not every row has a column for.
 pub(super) const TRIGGER: &[u8] = b"trigger";
 
-/// The members of an event's data that rows are made of; `None` where all of them are, or the event as a whole is counted.
+/// The members of an event's data that rows are made of; `None` where all of them are, or the event as a whole is
+/// counted.
 pub(super) fn members_read(event: &[u8]) -> Option<&'static [&'static [u8]]> {
     const PACKET: &[&[u8]] = &[
         b"packet_type",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Frames: RFC 9000 section 19, DATAGRAM (RFC 9221), `ACK_FREQUENCY` and `IMMEDIATE_ACK` (draft-ietf-quic-ack-frequency),
-//! `RESET_STREAM_AT` (draft-ietf-quic-reliable-stream-reset).
+//! Frames: RFC 9000 section 19, DATAGRAM (RFC 9221), `ACK_FREQUENCY` and `IMMEDIATE_ACK`
+//! (draft-ietf-quic-ack-frequency), `RESET_STREAM_AT` (draft-ietf-quic-reliable-stream-reset).
 
 mod extension;
 mod reading;

@@ -20,7 +20,7 @@ pub(super) struct Handshake {
     streams: [[Reassembly; 2]; 3],
     messages: [Messages; 3],
     round_trips: RoundTrips,
-    /// Of the Initial packet that is being read.
+    /// Length of the token in the Initial packet that is being read.
     pub(super) token_bytes: usize,
 }
 

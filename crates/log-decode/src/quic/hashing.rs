@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Hashes of the short keys that every packet is looked up by.
 //!
-//! The standard library's hasher would take a fifth of the time that the headers of a capture take. This one multiplies and
-//! folds; its seeds are random, so that nobody can make a capture whose keys collide.
+//! The standard library's hasher would take a fifth of the time that the headers of a capture take. This one multiplies
+//! and folds; its seeds are random, so that nobody can make a capture whose keys collide.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 

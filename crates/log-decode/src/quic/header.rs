@@ -65,7 +65,7 @@ pub(super) struct Long<'a> {
     pub(super) kind: Kind,
     pub(super) dcid: ConnectionId,
     pub(super) scid: ConnectionId,
-    /// Of an Initial; a Retry's with the integrity tag behind it.
+    /// The token of an Initial; a Retry's with the integrity tag behind it.
     pub(super) token: &'a [u8],
     /// Where the protected packet number starts.
     pub(super) number_at: usize,

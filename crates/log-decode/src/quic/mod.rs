@@ -2,8 +2,8 @@
 //! QUIC v1 (RFC 9000, RFC 9001) and v2 (RFC 9369) in captures, decrypted with the secrets of a key log.
 //!
 //! A datagram is cut into packets ([`header`]), the [`directory`] says to which [`connection`] each may belong, the
-//! [`keyring`] opens it, and what its frames say goes to the tables, the reassembly of its streams ([`streams`]) and the
-//! estimates of its sender's recovery ([`recovery`]).
+//! [`keyring`] opens it, and what its frames say goes to the tables, the reassembly of its streams ([`streams`]) and
+//! the estimates of its sender's recovery ([`recovery`]).
 
 mod ack;
 mod connection;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! 1-RTT packets of connections whose first packet is not in the capture: the secrets that no connection has asked for are
-//! tried on them, and the AEAD's tag proves which one fits.
+//! 1-RTT packets of connections whose first packet is not in the capture: the secrets that no connection has asked for
+//! are tried on them, and the AEAD's tag proves which one fits.
 
 use super::connection::Connection;
 use super::directory::{Candidate, Path};
@@ -142,8 +142,8 @@ impl Connections {
         connection.is_some_and(|connection| connection.keyring.random.is_none())
     }
 
-    /// Find the secret of a packet with a short header that no known connection opens; `owner` is the connection that it
-    /// belongs to by its addresses or id, if its hello has not been seen. Gives the connection, ready to open it.
+    /// Find the secret of a packet with a short header that no known connection opens; `owner` is the connection that
+    /// it belongs to by its addresses or id, if its hello has not been seen. Gives the connection, ready to open it.
     pub(super) fn recognise(
         &mut self,
         datagram: &UdpDatagram<'_>,

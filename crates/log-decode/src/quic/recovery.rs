@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a capture at a sender tells of its recovery: round-trip times, bytes in flight, data that is sent again.
 //!
-//! All of it is estimated as RFC 9002 describes it; the sender's own rules may differ. Packets leave the bytes in flight
-//! when acknowledged or when the thresholds of section 6.1 call them lost. A row of `losses` asks for more: that the
-//! packet's data is sent again. If no threshold had called it lost by then, a probe is what is left (section 6.2).
+//! All of it is estimated as RFC 9002 describes it; the sender's own rules may differ. Packets leave the bytes in
+//! flight when acknowledged or when the thresholds of section 6.1 call them lost. A row of `losses` asks for more: that
+//! the packet's data is sent again. If no threshold had called it lost by then, a probe is what is left (section 6.2).
 
 use super::handshake::Space;
 use super::round_trip::RoundTrip;
-use super::rows::Row;
+use super::rows::{Owner, Row};
 use super::sent_packets::{Content, Piece, Sent, SentPackets};
 use crate::tables::{Loss, Tables, TransportMetric};
+use crate::Direction;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Losses that may still turn out to be spurious.
@@ -19,13 +20,14 @@ const MAX_CARRIED: usize = 1 << 17;
 
 struct Lost {
     time_ns: i64,
+    way: Direction,
     space: Space,
     packet: Sent,
     rule: &'static str,
     acknowledged_ns: Option<i64>,
 }
 
-/// Of the sender at which the capture was taken.
+/// The recovery of the sender at which the capture was taken.
 #[derive(Default)]
 pub(super) struct Recovery {
     spaces: [SentPackets; 3],
@@ -39,7 +41,7 @@ pub(super) struct Recovery {
 }
 
 impl Recovery {
-    /// A packet of this connection stays closed, so that nobody knows what it carries or acknowledges.
+    /// A packet of this connection stays closed, so that it is not known what it carries or acknowledges.
     pub(super) fn miss(&mut self) {
         self.incomplete = true;
     }
@@ -104,13 +106,14 @@ impl Recovery {
             }
             self.losses.push_back(Lost {
                 time_ns: row.time_ns,
+                way: row.way,
                 space,
                 packet: *packet,
                 rule: rule.unwrap_or("pto_expired"),
                 acknowledged_ns: None,
             });
             if self.losses.len() > MAX_LOSSES {
-                self.push_first_loss(row, tables);
+                self.push_first_loss(row.owner(), tables);
             }
         }
     }
@@ -190,16 +193,16 @@ impl Recovery {
             .saturating_sub(packets.outstanding_bytes());
     }
 
-    fn push_first_loss(&mut self, row: &Row<'_>, tables: &mut Tables) {
+    fn push_first_loss(&mut self, owner: Owner<'_>, tables: &mut Tables) {
         let Some(lost) = self.losses.pop_front() else {
             return;
         };
         tables.losses.push(Loss {
-            vantage: row.vantage,
-            connection: row.connection,
+            vantage: owner.vantage,
+            connection: owner.connection,
             time_ns: lost.time_ns,
             transport: "quic",
-            direction: Some(row.way.as_str()),
+            direction: Some(lost.way.as_str()),
             packet_type: lost.packet.packet_type,
             packet_number: Some(lost.packet.number),
             length_bytes: Some(lost.packet.length),
@@ -211,10 +214,10 @@ impl Recovery {
         });
     }
 
-    /// The capture ends; `row.way` is that of the sender.
-    pub(super) fn finish(&mut self, row: &Row<'_>, tables: &mut Tables) {
+    /// The capture ends.
+    pub(super) fn finish(&mut self, owner: Owner<'_>, tables: &mut Tables) {
         while !self.losses.is_empty() {
-            self.push_first_loss(row, tables);
+            self.push_first_loss(owner, tables);
         }
     }
 }

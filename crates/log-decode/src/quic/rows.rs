@@ -8,6 +8,13 @@ use crate::tables::{Ack as AckRow, FlowControl, Frame as FrameRow, Parameter, Ta
 use crate::Direction;
 use serde_json::json;
 
+/// What all rows of one connection have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Owner<'a> {
+    pub(super) vantage: Option<&'static str>,
+    pub(super) connection: Option<&'a str>,
+}
+
 /// What all rows of one packet have in common.
 #[derive(Clone, Copy)]
 pub(super) struct Row<'a> {
@@ -21,7 +28,15 @@ pub(super) struct Row<'a> {
     pub(super) packet_number: Option<u64>,
 }
 
-impl Row<'_> {
+impl<'a> Row<'a> {
+    /// The connection of the packet.
+    pub(super) fn owner(&self) -> Owner<'a> {
+        Owner {
+            vantage: self.vantage,
+            connection: self.connection,
+        }
+    }
+
     /// The frame and what it says; ACK delays are in units of 2^`ack_delay_exponent` microseconds.
     pub(super) fn frame(&self, frame: &Frame<'_>, ack_delay_exponent: u32, tables: &mut Tables) {
         let mut row = FrameRow {

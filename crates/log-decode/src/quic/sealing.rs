@@ -28,7 +28,7 @@ pub(super) struct Talk {
     pub(super) updates: [usize; 2],
     /// How many bytes of packet numbers are sent.
     pub(super) number_bytes: usize,
-    /// Of Initial packets.
+    /// The token of Initial packets.
     pub(super) token: Vec<u8>,
 }
 
@@ -54,7 +54,7 @@ impl Talk {
         }
     }
 
-    /// Of the client's first packet: the server's connection id is not known yet.
+    /// How the client's first packet is sealed: the server's connection id is not known yet.
     pub(super) fn first(&self) -> Self {
         Self {
             ids: [self.ids[0].clone(), self.initial_dcid.clone()],

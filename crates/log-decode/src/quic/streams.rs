@@ -3,7 +3,7 @@
 
 use super::hashing::HashMap;
 use super::reassembly::{Reassembly, Waiting};
-use super::rows::Row;
+use super::rows::{Owner, Row};
 use crate::http::h3;
 use crate::tables::{Stream as StreamRow, Tables};
 use crate::{Direction, Severity};
@@ -124,18 +124,18 @@ impl Streams {
                 || !is_used(id, direction)
         };
         if over(Direction::Up) && over(Direction::Down) {
-            push(id, stream, self.http.as_ref(), row, tables);
+            push(id, stream, self.http.as_ref(), row.owner(), tables);
             self.open.remove(&id);
             self.ended.insert(id);
         }
     }
 
     /// The capture ends.
-    pub(super) fn finish(&mut self, row: &Row<'_>, tables: &mut Tables) {
+    pub(super) fn finish(&mut self, owner: Owner<'_>, tables: &mut Tables) {
         let mut left: Vec<_> = self.open.drain().collect();
         left.sort_unstable_by_key(|(id, stream)| (stream.since_ns, *id));
         for (id, stream) in left {
-            push(id, &stream, self.http.as_ref(), row, tables);
+            push(id, &stream, self.http.as_ref(), owner, tables);
         }
         if let Some(http) = &mut self.http {
             http.finish(tables);
@@ -189,15 +189,15 @@ fn push(
     id: u64,
     stream: &Stream,
     http: Option<&h3::Connection>,
-    row: &Row<'_>,
+    owner: Owner<'_>,
     tables: &mut Tables,
 ) {
     let kind = http.and_then(|http| http.kind(id));
     let [up, down] = &stream.halves;
     let bytes = |half: &Half, direction| is_used(id, direction).then(|| half.data.bytes());
     tables.streams.push(StreamRow {
-        vantage: row.vantage,
-        connection: row.connection,
+        vantage: owner.vantage,
+        connection: owner.connection,
         time_ns: stream.since_ns,
         transport: "quic",
         stream_id: id,

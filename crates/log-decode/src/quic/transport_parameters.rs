@@ -19,7 +19,7 @@ pub(super) struct TransportParameters {
     pub(super) initial_max_streams_bidi: Option<u64>,
     pub(super) initial_max_streams_uni: Option<u64>,
     pub(super) stateless_reset_token: Option<[u8; 16]>,
-    /// Of the preferred address.
+    /// The connection id of the preferred address.
     pub(super) preferred_id: Option<ConnectionId>,
 }
 

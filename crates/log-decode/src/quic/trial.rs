@@ -10,9 +10,9 @@ use crate::Direction;
 
 /// How many values of the bytes of a packet number that were not sent are tried, where between one and four were sent.
 pub(super) type Reach = [u64; 4];
-/// Of one secret among many.
+/// The reach for one secret among many.
 pub(super) const NEAR: Reach = [4, 4, 1, 1];
-/// Of one among few.
+/// The reach for one secret among few.
 pub(super) const FAR: Reach = [64, 64, 8, 2];
 
 /// A secret that may open a packet of which nothing else is known.

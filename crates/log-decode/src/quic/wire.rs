@@ -79,7 +79,8 @@ pub(super) fn hex(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// The whole packet number of which `bits` bits were sent, where `largest` is the largest so far (RFC 9000 appendix A.3).
+/// The whole packet number of which `bits` bits were sent, where `largest` is the largest so far (RFC 9000 appendix
+/// A.3).
 pub(super) fn packet_number(largest: Option<u64>, truncated: u64, bits: u32) -> u64 {
     let expected = largest.map_or(0, |largest| largest.saturating_add(1));
     let window = 1_u64 << bits;

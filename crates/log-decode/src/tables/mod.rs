@@ -62,6 +62,14 @@ macro_rules! tables {
                 vec![$($builder::empty(),)*]
             }
 
+            /// Whether a row was pushed to the table of this name.
+            pub(crate) fn has_rows(&self, table: &str) -> bool {
+                match table {
+                    $(stringify!($name) => !self.$name.is_empty(),)*
+                    _ => false,
+                }
+            }
+
             /// Seal what is left; with an outlet it takes that too.
             #[must_use]
             pub fn finish(self) -> Finished {

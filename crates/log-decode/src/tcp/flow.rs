@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One connection: every segment becomes rows, and its bytes go to what TCP carries.
 
+mod bytes;
+mod client;
+
 use super::rows::Rows;
 use super::segment::{Segment, FIN, RST, SYN};
 use super::stray::is_stray;
-use super::stream::Piece;
-use super::undecided::{self, Kept, Undecided};
+use super::undecided::{self, Undecided};
 use super::way::Way;
 use crate::tables::{HandshakeStep, Packet, Tables};
 use crate::tls::keylog::KeyLog;
@@ -57,53 +59,6 @@ impl Flow {
             flow.decide(client, first);
         }
         flow
-    }
-
-    /// The client is one of the ends of `segment`.
-    fn decide(&mut self, client: SocketAddr, segment: &Segment<'_>) {
-        let server = if client == segment.src {
-            segment.dst
-        } else {
-            segment.src
-        };
-        self.client = client;
-        self.name = match self.sequel {
-            0 => format!("{client}-{server}"),
-            sequel => format!("{client}-{server}#{sequel}"),
-        };
-        self.layer = Layer::new(&self.name, self.vantage, self.keys.clone());
-    }
-
-    /// Take what has waited, now that `client` is told.
-    fn catch_up(&mut self, client: SocketAddr, kept: &[Kept], tables: &mut Tables) {
-        if let Some(first) = kept.first() {
-            self.decide(client, &first.segment());
-        }
-        for kept in kept {
-            self.take(&kept.segment(), tables);
-        }
-    }
-
-    /// Take a segment.
-    pub(super) fn segment(&mut self, segment: &Segment<'_>, tables: &mut Tables) {
-        if self.undecided.is_none() {
-            return self.take(segment, tables);
-        }
-        let Some(mut waiting) = self.undecided.take() else {
-            return;
-        };
-        match waiting.take(segment) {
-            Some(client) => self.catch_up(client, &waiting.drain(), tables),
-            None => self.undecided = Some(waiting),
-        }
-    }
-
-    /// Nothing more may wait: the ports tell the client.
-    fn stop_waiting(&mut self, tables: &mut Tables) {
-        let waiting = self.undecided.take();
-        if let Some((client, mut waiting)) = waiting.and_then(|all| Some((all.by_port()?, all))) {
-            self.catch_up(client, &waiting.drain(), tables);
-        }
     }
 
     /// Whether `segment` begins another connection between the same ports.
@@ -238,62 +193,6 @@ impl Flow {
             Severity::Notice,
             "segments with numbers of another TCP connection between the same ports: they have no packet_number",
         );
-    }
-
-    /// Give the bytes that are in order now to the layer above.
-    fn hand_on(
-        &mut self,
-        segment: &Segment<'_>,
-        direction: Direction,
-        data: u64,
-        data_end: u64,
-        tables: &mut Tables,
-    ) {
-        if self.layer.is_done() {
-            return;
-        }
-        let (way, back) = match direction {
-            Direction::Up => (&mut self.up, &mut self.down),
-            Direction::Down => (&mut self.down, &mut self.up),
-        };
-        let had_ended = way.has_ended();
-        if segment.has(FIN) {
-            way.end = Some(data_end);
-        }
-        let (time_ns, trips, layer) = (segment.time_ns, &mut self.trips, &mut self.layer);
-        if data_end > data {
-            way.stream.push(
-                data,
-                segment.payload,
-                segment.length.into(),
-                way.acknowledged,
-                &mut |piece| match piece {
-                    Piece::Bytes(bytes) => layer.data(direction, time_ns, bytes, trips, tables),
-                    Piece::Missing(bytes) => layer.gap(direction, bytes, tables),
-                },
-            );
-        }
-        if way.has_ended() && !had_ended {
-            layer.end(direction, time_ns, tables);
-        }
-        if segment.ack.is_some() {
-            let direction = direction.reverse();
-            back.stream
-                .acknowledge(back.acknowledged, &mut |piece| match piece {
-                    Piece::Bytes(bytes) => layer.data(direction, time_ns, bytes, trips, tables),
-                    Piece::Missing(bytes) => layer.gap(direction, bytes, tables),
-                });
-        }
-        let over = |way: &Way| way.has_ended() && way.acknowledged >= way.next;
-        // A reset in answer to the SYN need not be the end: some clients ask again.
-        let is_reset = segment.has(RST) && layer.has_begun();
-        if over(way) && over(back) || is_reset {
-            layer.finish(tables);
-        }
-        if layer.is_done() {
-            way.stream.forget();
-            back.stream.forget();
-        }
     }
 
     /// Memory that grows with what is unanswered.

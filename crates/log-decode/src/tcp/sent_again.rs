@@ -27,7 +27,7 @@ pub(super) struct Retransmission {
 pub(super) struct Retransmissions {
     waiting: VecDeque<Retransmission>,
     acknowledged: VecDeque<Retransmission>,
-    /// Of those that wait, how many are known to have been needless and wait for an acknowledgment at most.
+    /// How many of those that wait are known to have been needless, and wait for an acknowledgment at most.
     unconfirmed: usize,
 }
 
@@ -50,7 +50,8 @@ impl Retransmissions {
         }
     }
 
-    /// Everything below `ack` has arrived; `echo` is the timestamp of what made the receiver say so (RFC 7323 section 4.3).
+    /// Everything below `ack` has arrived; `echo` is the timestamp of what made the receiver say so (RFC 7323 section
+    /// 4.3).
     ///
     /// If that is older than the retransmission, the receiver had the original (RFC 3522).
     pub(super) fn acknowledge(

@@ -41,7 +41,8 @@ impl Stream {
         }
     }
 
-    /// Take a segment of `length` bytes, of which `captured` is known; `acknowledged` is what the receiver has said to have.
+    /// Take a segment of `length` bytes, of which `captured` is known; `acknowledged` is what the receiver has said to
+    /// have.
     pub(super) fn push(
         &mut self,
         start: u64,
@@ -182,7 +183,7 @@ mod tests {
         assert_eq!(pushed(&mut stream, 10, b"j", 1, 0), "j");
     }
 
-    /// What the receiver acknowledged and nobody captured is said to be missing, as is what was cut off.
+    /// What the receiver acknowledged and was not captured is said to be missing, as is what was cut off.
     #[test]
     fn what_was_not_captured_is_said() {
         let mut stream = Stream::at(1);

@@ -139,7 +139,8 @@ fn a_hole_is_a_fast_retransmission() {
     );
 }
 
-/// The last segment sent again without a word from the receiver is a probe; the first then, a timeout, and all behind it.
+/// The last segment sent again without a word from the receiver is a probe; the first then, a timeout, and all behind
+/// it.
 #[test]
 fn silence_is_a_probe_and_then_a_timeout() {
     let mut scene = Scene::new(Some(End::Server));

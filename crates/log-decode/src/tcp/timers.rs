@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A sender's retransmission timers, as what it sends after silence shows them: the retransmission timeout (RFC 6298) and
-//! the probe timeout of a tail loss probe (RFC 8985 section 7).
+//! A sender's retransmission timers, as what it sends after silence shows them: the retransmission timeout (RFC 6298)
+//! and the probe timeout of a tail loss probe (RFC 8985 section 7).
 
 /// One timer that has expired.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Authenticated encryption (RFC 5116) of all cipher suites behind one face: `ring` has no AES-CCM (RFC 3610, RFC 6655).
+//! Authenticated encryption (RFC 5116) of all cipher suites behind one face: `ring` has no AES-CCM (RFC 3610, RFC
+//! 6655).
 
 use aes::{Aes128, Aes256};
 use ccm::aead::{array::Array, AeadInOut, KeyInit};

@@ -33,7 +33,8 @@ pub(crate) struct ClientHello {
     pub(crate) early_data: bool,
     /// QUIC's, not decoded.
     pub(crate) transport_parameters: Option<Vec<u8>>,
-    /// Of the token in the packet that carries it (RFC 9000 section 8.1): the server's, from a Retry or a connection before.
+    /// Length of the token in the packet that carries it (RFC 9000 section 8.1): the server's, from a Retry or a
+    /// connection before.
     pub(crate) token_bytes: Option<usize>,
 }
 

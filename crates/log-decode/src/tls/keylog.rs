@@ -176,7 +176,7 @@ impl KeyLog {
         (found, unused.next().is_some())
     }
 
-    /// How many sessions nobody asked for.
+    /// How many sessions no connection has asked for.
     pub(crate) fn unused(&self) -> u64 {
         let sessions = self.0.borrow();
         sessions.values().filter(|session| !session.used).count() as u64

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Packet sockets on a veth pair: needs no device node, so it works for every user.
 //!
-//! What an end sends is read from its own device, where it leaves in the order in which it was sent. On the near side of
-//! the pair it would come by the backlogs of the processors that sent it (a program's own, or the one that an
+//! What an end sends is read from its own device, where it leaves in the order in which it was sent. On the near side
+//! of the pair it would come by the backlogs of the processors that sent it (a program's own, or the one that an
 //! acknowledgement reached), and what two of them handed over could come in either order.
 
 mod features;

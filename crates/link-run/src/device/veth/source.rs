@@ -68,12 +68,12 @@ impl Rings {
 pub struct VethSource {
     rings: Rings,
     clock: StampClock,
-    /// Of the near device of the pair, which also counts what a processor's backlog had no room for.
+    /// Counters of the near device of the pair, which also counts what a processor's backlog had no room for.
     counters: DeviceCounters,
 }
 
 impl VethSource {
-    /// From rings on the end's device.
+    /// A source that reads rings on the end's device.
     pub fn new(rings: Rings, counters: DeviceCounters) -> Self {
         Self {
             rings,

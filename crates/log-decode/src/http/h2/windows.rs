@@ -40,7 +40,7 @@ impl Window {
     }
 }
 
-/// Whose window a row tells of.
+/// The window that a row tells of.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Owner {
     /// The way of the data.
@@ -91,7 +91,8 @@ impl Windows {
         *self.connection.of_mut(direction) = window;
     }
 
-    /// `SETTINGS_INITIAL_WINDOW_SIZE` of the end that receives in `direction`; it moves the windows of open streams too.
+    /// `SETTINGS_INITIAL_WINDOW_SIZE` of the end that receives in `direction`; it moves also the windows of open
+    /// streams.
     pub(super) fn set_initial(&mut self, direction: Direction, window: u32) {
         *self.initial.of_mut(direction) = window.into();
     }

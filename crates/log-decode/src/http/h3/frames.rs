@@ -13,9 +13,9 @@ pub(super) const PUSH_PROMISE: u64 = 0x5;
 const GOAWAY: u64 = 0x7;
 const ORIGIN: u64 = 0xc;
 const MAX_PUSH_ID: u64 = 0xd;
-/// RFC 9218 section 7.2: of a request, by its stream.
+/// The priority of a request, by its stream (RFC 9218 section 7.2).
 pub(super) const PRIORITY_UPDATE: u64 = 0xf_0700;
-/// Of a push, by its id.
+/// The priority of a push, by its id.
 const PRIORITY_UPDATE_PUSH: u64 = 0xf_0701;
 
 /// The pairs of a SETTINGS frame.

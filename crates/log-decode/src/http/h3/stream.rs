@@ -17,7 +17,7 @@ pub(super) enum Kind {
     Push(u64),
     QpackEncoder,
     QpackDecoder,
-    /// Of a type that is reserved or not known.
+    /// Its type is reserved or not known.
     Other,
     /// Its type has not been read.
     Unopened,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Frames of extensions that are told by name and passed over: multiple paths (draft-ietf-quic-multipath; its codepoints for
-//! experiments, and those that it was given in the end), timestamps (draft-huitema-quic-ts) and observed addresses
-//! (draft-ietf-quic-address-discovery).
+//! Frames of extensions that are told by name and passed over: multiple paths (draft-ietf-quic-multipath; its
+//! codepoints for experiments, and those that it was given in the end), timestamps (draft-huitema-quic-ts) and observed
+//! addresses (draft-ietf-quic-address-discovery).
 
 use super::super::ack::Ack;
 use super::super::wire::{varint, ConnectionId};

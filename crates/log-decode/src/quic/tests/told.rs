@@ -57,7 +57,7 @@ fn frames_of_extensions_end_nothing() {
     assert_eq!(names(&tables), ["data_loss unknown_frame:0x20 1"]);
 }
 
-/// Of several paths only the first is opened; that the others are not is told, and which connection they are of.
+/// Only the first of several paths is opened; that the others are not is told, with the name of their connection.
 #[test]
 fn packets_of_other_paths_are_told() {
     let talk = Talk::new();

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The console that verbs write to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
+
+from quiclab.visible import visible
+
+
+class VisibleConsole(Console):
+    """A console of Rich on which what would steer the terminal is shown, but for what Rich makes itself."""
+
+    def render_str(self, text: str, **styles: Any) -> Text:
+        """Make text of a string; Rich would take out some of what steers a terminal, and let the rest through."""
+        return super().render_str(visible(text), **styles)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render anything, also text that was made elsewhere."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trial while it runs: what was asked for, where its files go, and what trial.json will say of it."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from quiclab.plan.rows import PlanRow
+from quiclab.runner.commands import arm_of, path_of, workload_of
+from quiclab.runner.laboratory import Laboratory
+from quiclab.runner.onlooker import NOBODY, Onlooker
+from quiclab.spec import model
+
+
+@dataclass
+class Record:
+    """What becomes trial.json."""
+
+    onlooker: Onlooker = NOBODY
+    phases: dict[str, int] = field(default_factory=dict)
+    """Step → how long it took, in nanoseconds."""
+    host: dict[str, Any] = field(default_factory=dict)
+    failure: str | None = None
+    void: str | None = None
+    """What spoiled the trial that was no endpoint's doing."""
+    client_exit_code: int | None = None
+    address_change: dict[str, Any] | None = None
+    competition: dict[str, Any] = field(default_factory=dict)
+    client_reports: bool = False
+    mark: int = field(default_factory=time.monotonic_ns)
+
+    def phase(self, name: str) -> None:
+        """Book the time since the last call under `name`."""
+        now = time.monotonic_ns()
+        self.phases[name] = self.phases.get(name, 0) + now - self.mark
+        self.onlooker.phase(name, now - self.mark)
+        self.mark = now
+
+
+@dataclass(frozen=True)
+class RunningTrial:
+    """What the steps of a trial share."""
+
+    laboratory: Laboratory
+    row: PlanRow
+    raw: Path
+    """Where logs go."""
+    record: Record
+    resources: ExitStack
+    """Everything that is opened, and closed in the opposite order when the trial ends."""
+    counted: bool = False
+    """Whether the system calls of its programs are counted."""
+
+    @property
+    def home(self) -> Path:
+        """Where programs keep their other files."""
+        return self.raw.parent / "home"
+
+    @property
+    def arm(self) -> model.Arm:
+        """The arm under test."""
+        return arm_of(self.laboratory.study, self.row)
+
+    @property
+    def path(self) -> model.Path:
+        """The path between client and server."""
+        return path_of(self.laboratory.study, self.row)
+
+    @property
+    def workload(self) -> model.Workload:
+        """What is transferred."""
+        return workload_of(self.laboratory.study, self.row)
