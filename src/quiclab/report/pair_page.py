@@ -14,11 +14,11 @@ from urllib.parse import quote
 import polars as pl
 
 from quiclab.opened import OpenedStudy
+from quiclab.processes import by_all_processors
 from quiclab.report import wording
 from quiclab.report.model import StudyAnalysis
 from quiclab.report.pair_figures import Absent, Drawn, figures_of
 from quiclab.report.pairs import Cell, Pair, folder_of
-from quiclab.report.processes import by_all_processors
 from quiclab.report.rendering import plotly, render, script
 from quiclab.report.study import Study
 from quiclab.report.text_table import TextTable
