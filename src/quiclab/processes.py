@@ -83,6 +83,8 @@ def serve() -> None:
     for item in share:
         try:
             answer, is_error = work(item), False
+        except KeyboardInterrupt:  # nobody waits for an answer any more
+            return
         except Exception as error:  # whatever it is, it is raised again where the work was asked for
             answer, is_error = error, True
         answers.write(_pickled(answer, is_error))
