@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _TRIAL_ID = r"/([0-9a-f]+)\.parquet$"
-_HINT = "give the folder that `quiclab run` made; `quiclab report STUDY` makes its tables anew"
+_HINT = "give the folder that `quiclab run` made; `quiclab report STUDY --again` makes its tables anew"
 
 
 class OpenedStudy:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.cli.plan import load_study
 from quiclab.plan.power import attainable
 from quiclab.statistics import pairs_needed, smallest_p
+from quiclab.study.specs import load_study
 
 DEMO = Path(__file__).parents[2] / "experiments" / "demo" / "spec.toml"
 

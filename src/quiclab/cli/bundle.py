@@ -99,9 +99,8 @@ def _rows_of(ledger: Ledger, asked: str) -> list[dict[str, Any]]:
 
 def _collect(source: StudyDir, ledger: Ledger, rows: list[dict[str, Any]], folder: StudyDir) -> list[Path]:
     """Copy what belongs to the block; the folders of its trials."""
-    from quiclab.cli.plan import load_study
-    from quiclab.cli.run import traces_of
     from quiclab.plan.rows import PlanRow
+    from quiclab.study.specs import load_study, traces_of
 
     folder.create()
     for file in (source.host, source.resolved):

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import os
 import shlex
 import signal
@@ -14,25 +12,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from quiclab import __version__
-from quiclab.decoders import decode_trial
 from quiclab.errors import ExitCode
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import PORT, arm_of, path_of, workload_of
-from quiclab.runner.laboratory import Laboratory, open_laboratory
+from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.onlooker import Onlooker
 from quiclab.runner.places import address_of, front_place
-from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Study
-from quiclab.store.layout import Attempt, StudyDir, move_in, write_atomically
-from quiclab.store.ledger import open_ledger
-from quiclab.testbed.backend import choose_backend
+from quiclab.store.layout import StudyDir, read_object
+from quiclab.study.one_trial import prepare_one, run_one
 from quiclab.testbed.certificates import HOST
-from quiclab.testbed.host import facts
 from quiclab.testbed.link import Backend
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process import Process
-from quiclab.verify.trial import judge
 
 _STEPS = {
     "namespaces": "the namespaces are there",
@@ -115,38 +107,17 @@ class _Narrator(Onlooker):
         sys.stdin.readline()
 
 
-def run_one(study: Study, study_dir: StudyDir, row: PlanRow, wanted: Backend | None, stay: Stay) -> int:
+def run_and_tell(study: Study, study_dir: StudyDir, row: PlanRow, wanted: Backend | None, stay: Stay) -> int:
     """Run the trial, judge it, keep it; exit code 0, or 1 where it does not count. Raises HostError."""
-    backend, why = (wanted, "as asked") if wanted else choose_backend()
-    laboratory = open_laboratory(_only(study, row), study_dir.root, backend)
-    host = {**facts(), "quiclab": __version__, "programs": dict(laboratory.programs), "link_backend": backend}
-    write_atomically(study_dir.host, json.dumps(host, indent=1))
-    print(f"trial {row.trial_id}: {row.cell_id}, arm {row.arm}, block {row.block}; link: {backend} ({why})", flush=True)
-    with open_ledger(study_dir) as ledger:
-        ledger.adopt()
-        ledger.plan([row])
-        tries = ledger.attempts().get(row.trial_id, [])
-        attempt = max((each.attempt for each in tries), default=0) + 1
-        narrator = _Narrator(laboratory, row, stay)
-        folder = run_trial(laboratory, row, attempt, onlooker=narrator)
-        verdict = judge(folder, decode_trial(folder).tables)
-        ended = Attempt(row.trial_id, attempt, verdict.status, verdict.reason)
-        if tries and tries[-1].status == "verified":
-            ledger.overrule(tries[-1], "void", "run again by hand (quiclab trial)")
-        kept = study_dir.folder(ended)
-        move_in(folder, kept)
-        ledger.record(ended)
-    document = json.loads((kept / "trial.json").read_text())
-    narrator.say(f"verdict: {verdict.status}" + (f": {verdict.reason}" if verdict.reason else ""))
-    for fact, value in document["proof"].items():
+    prepared = prepare_one(study, study_dir, row, wanted)
+    link = f"link: {prepared.backend} ({prepared.why})"
+    print(f"trial {row.trial_id}: {row.cell_id}, arm {row.arm}, block {row.block}; {link}", flush=True)
+    narrator = _Narrator(prepared.laboratory, row, stay)
+    kept = run_one(prepared, narrator)
+    status, reason = kept.attempt.status, kept.attempt.reason
+    narrator.say(f"verdict: {status}" + (f": {reason}" if reason else ""))
+    for fact, value in read_object(kept.folder / "trial.json")["proof"].items():
         if isinstance(value, str | int | float) and value not in ("", "unproven"):
             print(f"           {fact}: {value}")
-    print(f"logs: {kept}\ntables and a report of it: quiclab report {study_dir.root}", flush=True)
-    return ExitCode.OK if verdict.status == "verified" else ExitCode.TRIALS_FAILED
-
-
-def _only(study: Study, row: PlanRow) -> Study:
-    """As much of the study as this trial needs, so that no other arm's programs must be here."""
-    workload = workload_of(study, row)
-    needed = study.arms if workload.competition else (arm_of(study, row),)
-    return dataclasses.replace(study, workloads=(workload,), paths=(path_of(study, row),), arms=needed)
+    print(f"logs: {kept.folder}\ntables and a report of it: quiclab report {study_dir.root}", flush=True)
+    return ExitCode.OK if status == "verified" else ExitCode.TRIALS_FAILED

@@ -13,20 +13,19 @@ from typing import Any
 from quiclab.cli.console import VisibleConsole
 from quiclab.cli.own_programs import missing_programs, own_programs
 from quiclab.cli.plan_text import print_plan
-from quiclab.endpoints import Uploads, find, names_by_role, objections
+from quiclab.endpoints import objections
 from quiclab.endpoints.ecn import ecn_warnings
-from quiclab.errors import ExitCode, SpecError
-from quiclab.plan.arms import ArmsSummary, arms_summary
+from quiclab.errors import ExitCode
 from quiclab.plan.blocked import block_warnings
 from quiclab.plan.duration import expected_duration, expected_total
 from quiclab.plan.make import make_plan
 from quiclab.plan.power import attainable
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Arm, Role, Study, Workload
 from quiclab.spec.model import Path as NetworkPath
-from quiclab.spec.read import read_study
+from quiclab.spec.model import Study
 from quiclab.spec.resolved import resolved_json
+from quiclab.study.specs import describe_arms, load_study, spec_file_of
 
 SHOWN_TRIALS = 20
 
@@ -48,7 +47,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the plan; raises SpecError where the spec is wrong."""
-    study = load_study(arguments.spec / "spec.toml" if arguments.spec.is_dir() else arguments.spec)
+    study = load_study(spec_file_of(arguments.spec))
     rows = make_plan(study)
     if arguments.json:
         print(json.dumps(plan_json(study, rows), indent=1))
@@ -58,43 +57,6 @@ def run(arguments: argparse.Namespace) -> int:
         console, study, rows, describe_arms(study), warnings(study, rows), None if arguments.all else SHOWN_TRIALS
     )
     return ExitCode.OK
-
-
-def load_study(spec: Path) -> Study:
-    """Read a spec and check its programs and its metric against those that quiclab has. Raises SpecError."""
-    study = read_study(spec, names_by_role())
-    if study.metric is None:
-        return study
-    from quiclab.metrics.names import comparable_metric  # of those who name one alone: it loads polars
-
-    try:
-        return dataclasses.replace(study, metric=comparable_metric(study.metric))
-    except SpecError as error:
-        raise SpecError(f"{spec}, study.metric: {error}", error.hint) from error
-
-
-def describe_arms(study: Study) -> ArmsSummary:
-    """What the arms are and where they differ, by what their programs tell."""
-    return arms_summary(study, {arm.name: _facts(arm, study.measured_workloads) for arm in study.measured_arms})
-
-
-def _facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
-    """Of a download whoever answers the client sends it, and the client receives it: each tells its own half. Of an
-    upload each tells the other half."""
-    front, client = find("proxy" if arm.proxy else "server", arm.front.name), find("client", arm.client.name)
-    role: Role = "proxy" if arm.proxy else "server"
-    tcp_of = {
-        each: dataclasses.replace(arm.tcp, congestion_control=arm.tcp.congestion_control_of(each))
-        for each in (role, "client")
-    }
-    told: dict[str, str] = {}
-    for endpoint, program, tcp in ((front, arm.front, tcp_of[role]), (client, arm.client, tcp_of["client"])):
-        if not all(workload.upload for workload in workloads):
-            told |= endpoint.facts(program, arm.protocol, tcp)
-        if any(workload.upload for workload in workloads) and isinstance(endpoint, Uploads):
-            upload = endpoint.upload_facts(program, arm.protocol, tcp)
-            told |= {f"upload_{point}": value for point, value in upload.items()}
-    return told
 
 
 def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:

@@ -6,36 +6,19 @@ from __future__ import annotations
 import argparse
 import ssl
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from quiclab.cli.link_options import add_link_options, read_link_options, words_of
 from quiclab.errors import SpecError
 from quiclab.spec.model import Limits
-from quiclab.spec.model import Path as LinkPath
 from quiclab.spec.target import Target, read_targets
+from quiclab.study.probe_order import Order
 from quiclab.units import ByteCount, Duration
 
 _MOST_PAIRS = 1000
 Quantity = TypeVar("Quantity", Duration, ByteCount)
-
-
-@dataclass(frozen=True)
-class Order:
-    """The command line, understood."""
-
-    targets: tuple[Target, ...]
-    path: LinkPath
-    pairs: int
-    seed: int
-    out: Path
-    requests: int
-    body_bytes: ByteCount
-    pause: Duration
-    limits: Limits
-    ca: Path
-    insecure: bool
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

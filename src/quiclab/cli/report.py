@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`quiclab report`: tables, metrics, result table and report once more from the files of a study."""
+"""`quiclab report`: result table and report once more from a study's tables, which are made where they are missing."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     """Teach the command line this verb."""
     parser = verbs.add_parser(
         "report",
-        help="decode a study again and write its report again",
-        description="Decode the logs of a study, compute metrics, test the differences, print the result table and "
-        "write STUDY/report.html. Runs no trial and needs no namespaces.",
+        help="write a study's report again",
+        description="Test the differences of a study, print the result table and write STUDY/report.html. Trials whose "
+        "tables are missing, or were made by another version of quiclab, are decoded first. Runs no trial and needs no "
+        "namespaces.",
     )
     parser.add_argument("study", type=Path, metavar="STUDY", help="study directory")
     parser.add_argument(
@@ -25,6 +26,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="compare by this metric: write STUDY/report-NAME.html with its answer, map, tests and figures beside "
         "STUDY/report.html; from then on both are written",
     )
+    parser.add_argument("--again", action="store_true", help="decode the logs of all trials again")
     parser.set_defaults(run=run)
 
 
@@ -41,5 +43,5 @@ def run(arguments: argparse.Namespace) -> int:
 
     metric = None if arguments.metric is None else comparable_metric(arguments.metric)
     with study_dir.locked():
-        analyse(study_dir, again=True, metric=metric)
+        analyse(study_dir, again=arguments.again, metric=metric)
     return ExitCode.OK

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.cli.trouble import code_of
 from quiclab.errors import SpecError
-from quiclab.store.layout import StudyDir, disk_errors
+from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
     from quiclab.plan.rows import PlanRow
@@ -62,13 +61,11 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for a cell, an arm, a block or a place that is not there, and for a shell without a terminal."""
     # Only light imports before the sandbox: it must be entered before the process has threads.
-    from quiclab.cli.plan import describe_arms, load_study
-    from quiclab.cli.run import keep_spec
-    from quiclab.spec.resolved import resolved_json
-    from quiclab.testbed.sandbox import run_in_sandbox
+    from quiclab.study.run import in_sandbox_of
+    from quiclab.study.specs import keep_spec, load_study, spec_file_of
     from quiclab.testbed.terminal import terminal_restored
 
-    spec_file: Path = arguments.spec / "spec.toml" if arguments.spec.is_dir() else arguments.spec
+    spec_file = spec_file_of(arguments.spec)
     study = load_study(spec_file)
     row = find_row(study, arguments.cell, arguments.arm, arguments.block)
     place = _place(study, row, arguments.at)
@@ -82,25 +79,23 @@ def run(arguments: argparse.Namespace) -> int:
     study_dir = StudyDir((arguments.out or Path("studies", f"{study.name}-trial")).resolve())
     study_dir.create()
     with study_dir.locked():
-        keep_spec(study_dir, spec_file, resolved_json(study) | {"arms_summary": describe_arms(study)}, study)
+        keep_spec(study_dir, spec_file, study)
         host_proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
 
         def inside() -> int:
             def work() -> int:
-                from quiclab.cli.one_trial import Stay, run_one
+                from quiclab.cli.one_trial import Stay, run_and_tell
 
                 stay = Stay(shell_at=place if arguments.shell else None, keep=arguments.keep, host_proc=host_proc)
-                return run_one(study, study_dir, row, arguments.backend, stay)
+                return run_and_tell(study, study_dir, row, arguments.backend, stay)
 
             return code_of(work, "interrupted: nothing is left of the trial")
 
         try:
             with terminal_restored():
-                return run_in_sandbox(inside)
+                return in_sandbox_of(study_dir, inside)
         finally:
             os.close(host_proc)
-            with disk_errors(study_dir.root):
-                shutil.rmtree(study_dir.root / ".work", ignore_errors=True)
 
 
 def find_row(study: Study, cell: str | None, arm: str | None, block: int) -> PlanRow:

@@ -9,7 +9,7 @@ from quiclab.decoders.decode import Account, decode_files, finished
 from quiclab.decoders.log_files import UNPACK_FIRST, Found, decoder_of, find
 from quiclab.decoders.placing import Source
 from quiclab.decoders.sinks import ParquetParts
-from quiclab.decoders.trial import Decoded, decode_trial
+from quiclab.decoders.trial import Decoded, decode_trial, with_verdict
 
 __all__ = [
     "DECODERS",
@@ -29,4 +29,5 @@ __all__ = [
     "decoder_of",
     "find",
     "finished",
+    "with_verdict",
 ]

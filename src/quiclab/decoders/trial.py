@@ -4,16 +4,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from quiclab.decoders._api import Context
 from quiclab.decoders.decode import decode_files, finished
 from quiclab.decoders.log_files import find
 from quiclab.decoders.sinks import InMemory
+from quiclab.decoders.trial_document import TrialDocument
 from quiclab.tables import TABLES
 
+_REGISTER = "trial.json"
 _NOT_MEASURED = "raw/first-visit"
 """What a client left of the visit before the measured one."""
 
@@ -35,50 +40,63 @@ def decode_trial(trial_dir: Path) -> Decoded:
     left alone. Of a path of several links, the packet logs of all and the captures at both ends of the client's leg
     are decoded: metrics are of that leg, and a packet is seen once at each of its ends.
     """
-    paths = [trial_dir / "trial.json", *sorted((trial_dir / "raw").rglob("*"))]
-    left_out, servers_end = _captures_of_links(trial_dir)
+    document = _document(trial_dir)
+    paths = [trial_dir / _REGISTER, *sorted((trial_dir / "raw").rglob("*"))]
+    left_out, servers_end = _captures_of_links(document)
     names = {path: str(path.relative_to(trial_dir)) for path in paths if path.is_file()}
     names = {path: name for path, name in names.items() if not name.startswith(_NOT_MEASURED)}
-    behind = _ORIGIN_LOGS if _has_proxy(trial_dir) else ()
+    behind = _ORIGIN_LOGS if document.get("proxy") else ()
     found = find(
         ((path, name) for path, name in names.items() if name not in left_out and not name.startswith(behind)),
         dict.fromkeys(servers_end, "server"),
     )
     sink = InMemory()
-    account = decode_files(found, sink, *_offset_of(trial_dir))
+    account = decode_files(found, sink, *_offset_of(document))
     tables = {name: finished(name, sink, account).collect() for name, table in TABLES.items() if table.from_logs}
     told = account.tables()
     return Decoded(tables | told, told["decode_stats"])
+
+
+def with_verdict(tables: Mapping[str, pl.DataFrame], trial_dir: Path) -> dict[str, pl.DataFrame]:
+    """Tables of a trial that was judged after it was decoded: the row of `trials` is told anew by its trial.json."""
+    decoded = tables["trials"]
+    if decoded.is_empty():
+        return dict(tables)
+    told = TrialDocument().decode(trial_dir / _REGISTER, Context()).tables["trials"]
+    instants = TABLES["trials"].instants
+    return {**tables, "trials": decoded.with_columns(told.select(pl.exclude(*instants)).get_columns())}
 
 
 _ORIGIN_LOGS = ("raw/server-qlog/",)
 """Behind a proxy the server's connections are with that, not with the client."""
 
 
-def _has_proxy(trial_dir: Path) -> bool:
+def _document(trial_dir: Path) -> Mapping[str, Any]:
+    """What trial.json says; nothing where it cannot be read."""
     try:
-        return bool(json.loads((trial_dir / "trial.json").read_text()).get("proxy"))
-    except (OSError, ValueError, AttributeError):
-        return False
+        document = json.loads((trial_dir / _REGISTER).read_text())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
-def _captures_of_links(trial_dir: Path) -> tuple[set[str], set[str]]:
+def _captures_of_links(document: Mapping[str, Any]) -> tuple[set[str], set[str]]:
     """Captures between the ends of the client's leg or behind it, and the one of the end that answers the client."""
     try:
-        links = json.loads((trial_dir / "trial.json").read_text())["links"]
+        links = document["links"]
         of_client = [link for link in links if link["leg"] == "client"]
         kept = {f"raw/{of_client[0]['capture_client']}", f"raw/{of_client[-1]['capture_server']}"}
         captures = {f"raw/{link[key]}" for link in links for key in ("capture_client", "capture_server")}
         return captures - kept, {f"raw/{of_client[-1]['capture_server']}"}
-    except (OSError, ValueError, KeyError, TypeError, IndexError):
+    except (KeyError, TypeError, IndexError):
         return set(), set()
 
 
-def _offset_of(trial_dir: Path) -> tuple[int | None, int]:
+def _offset_of(document: Mapping[str, Any]) -> tuple[int | None, int]:
     """CLOCK_REALTIME − CLOCK_MONOTONIC when the trial began, and by how much it changed until its end."""
     try:
-        clock = json.loads((trial_dir / "trial.json").read_text())["clock"]
+        clock = document["clock"]
         start, end = (int(clock[f"realtime_minus_monotonic_{when}_ns"]) for when in ("start", "end"))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return None, 0
     return start, abs(end - start)

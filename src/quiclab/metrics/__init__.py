@@ -21,18 +21,16 @@ from quiclab.metrics.video import video_throughput
 
 __all__ = [
     "METRICS",
+    "Evidence",
     "Metric",
     "MetricRow",
     "Noted",
-    "bytes_acknowledged",
     "compute_trial",
     "declared",
-    "flow_throughput",
-    "flows",
-    "object_runs",
-    "page_progress",
+    "evidence_of",
+    "made_tables",
+    "metrics_of",
     "title_of",
-    "video_throughput",
 ]
 
 
@@ -41,9 +39,29 @@ def compute_trial(trial_dir: Path, tables: Mapping[str, pl.DataFrame], trial: Ma
 
     `tables` are those of `quiclab.decoders.decode_trial`, `trial` is the content of `trial.json`.
     """
+    return metrics_of(evidence_of(tables, trial), str(trial.get("trial_id", trial_dir.name)))
+
+
+def evidence_of(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> Evidence:
+    """What metrics see of a trial: the measured client's tables, and what each of several flows got."""
     several = {"flows": flows(tables, trial), "flow_throughput": flow_throughput(tables, trial)}
-    evidence = Evidence({**measured_tables(tables, trial), **several}, trial)
-    trial_id = str(trial.get("trial_id", trial_dir.name))
+    return Evidence({**measured_tables(tables, trial), **several}, trial)
+
+
+def made_tables(evidence: Evidence) -> dict[str, pl.DataFrame]:
+    """The tables of one trial that are made of others, by name."""
+    return {
+        "bytes_acknowledged": bytes_acknowledged(evidence),
+        "page_progress": page_progress(evidence),
+        "video_throughput": video_throughput(evidence),
+        "flow_throughput": evidence.tables["flow_throughput"],
+        "flows": evidence.tables["flows"],
+        "object_runs": object_runs(evidence),
+    }
+
+
+def metrics_of(evidence: Evidence, trial_id: str) -> list[MetricRow]:
+    """Every metric of one trial, in the order of `METRICS`."""
     return [_row(trial_id, metric, evidence) for metric in METRICS]
 
 

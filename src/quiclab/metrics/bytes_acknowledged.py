@@ -5,21 +5,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import polars as pl
 
 from quiclab.metrics import quic, tcp
 from quiclab.metrics.evidence import Evidence, Unknown
 from quiclab.metrics.intervals import IntervalSet
-from quiclab.metrics.measured import measured_tables
 from quiclab.tables import TABLES
 
 
-def bytes_acknowledged(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> pl.DataFrame:
+def bytes_acknowledged(evidence: Evidence) -> pl.DataFrame:
     """One row per ACK that the receiver sends, in order; without rows where the trial's tables cannot tell."""
-    evidence = Evidence(measured_tables(tables, trial), trial)
     try:
         points = _quic(evidence) if evidence.quic else _tcp(evidence)
         rows = sorted((evidence.since_zero_ms(time_ns), total) for time_ns, total in points)

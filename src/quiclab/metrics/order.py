@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
 import polars as pl
 
@@ -35,9 +34,8 @@ class Run:
     size: int
 
 
-def object_runs(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> pl.DataFrame:
+def object_runs(evidence: Evidence) -> pl.DataFrame:
     """One row per run, in the order of arrival; none where the trial has one object or its tables cannot tell."""
-    evidence = Evidence(tables, trial)
     try:
         runs, names = _runs(evidence), _names(evidence)
         rows = [

@@ -7,7 +7,7 @@ Zero is navigation start. Moments and requests are those of the browser's own ac
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -138,10 +138,10 @@ def progress(evidence: Evidence) -> list[Seen]:
     return seen
 
 
-def page_progress(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> pl.DataFrame:
+def page_progress(evidence: Evidence) -> pl.DataFrame:
     """One row per screenshot of the load, in order; without rows where the trial's tables cannot tell."""
     try:
-        rows = [(each.since_ms, each.progress) for each in progress(Evidence(tables, trial))]
+        rows = [(each.since_ms, each.progress) for each in progress(evidence)]
     except Unknown:
         rows = []
     return pl.DataFrame(rows, schema=TABLES["page_progress"].schema(), orient="row")

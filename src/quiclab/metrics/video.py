@@ -11,7 +11,6 @@ import polars as pl
 
 from quiclab.metrics._api import Metric
 from quiclab.metrics.evidence import Evidence, Unknown
-from quiclab.metrics.measured import measured_tables
 from quiclab.tables import TABLES
 
 _SECOND_NS = 10**9
@@ -155,10 +154,10 @@ def _per_second(evidence: Evidence) -> list[int]:
     return [int(by_second.get(number, 0)) for number in range(whole)]
 
 
-def video_throughput(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> pl.DataFrame:
+def video_throughput(evidence: Evidence) -> pl.DataFrame:
     """A row for each whole second; none where there was no video."""
     try:
-        series = _per_second(Evidence(measured_tables(tables, trial), trial))
+        series = _per_second(evidence)
     except Unknown:
         series = []
     return pl.DataFrame({"second": range(len(series)), "bit_per_s": series}, schema=TABLES["video_throughput"].schema())

@@ -44,6 +44,8 @@ _KINDS: dict[str, type] = {
     "links": list,
 }
 """What trial.json holds under these names, where it holds anything."""
+_SUFFIXES = (".parquet", ".har")
+"""Of the files that are made of a trial, one folder each below tables/."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,14 @@ class StudyDir:
         if attempt.status in ("verified", DAMAGED):
             return self.trial(attempt.trial_id)
         return self.failed(attempt.trial_id, attempt.attempt)
+
+    def drop_tables(self, trial_id: str) -> None:
+        """Remove the tables of a trial, its metrics first: without them no other counts."""
+        folders = [folder for folder in self.tables.iterdir() if folder.is_dir()] if self.tables.is_dir() else []
+        with disk_errors(self.tables):
+            for folder in sorted(folders, key=lambda folder: folder.name != "metrics"):
+                for suffix in _SUFFIXES:
+                    (folder / f"{trial_id}{suffix}").unlink(missing_ok=True)
 
     def system_calls(self, arm: str) -> Path:
         """Which calls an arm's programs made in a trial that was not timed."""
@@ -281,7 +291,8 @@ def _free_name(target: Path) -> Path:
 
 def read_trial(folder: Path) -> dict[str, Any] | None:
     """trial.json of a folder, or None when it is not whole."""
-    return None if damage(folder) else judged_document(folder)
+    document = judged_document(folder)
+    return None if document is None or _lacks(folder, document) else document
 
 
 def damage(folder: Path) -> str | None:
@@ -291,6 +302,11 @@ def damage(folder: Path) -> str | None:
     document = judged_document(folder)
     if document is None:
         return "its trial.json is missing or cannot be read"
+    return _lacks(folder, document)
+
+
+def _lacks(folder: Path, document: dict[str, Any]) -> str | None:
+    """The part of `damage` that its trial.json tells."""
     for key, kind in _KINDS.items():
         if not isinstance(document.get(key), kind | None):
             return f"in its trial.json {key} is no {'list' if kind is list else 'object'}"

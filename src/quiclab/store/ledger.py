@@ -101,11 +101,12 @@ class Ledger:
         self.overrule(self.attempts()[trial_id][-1], "void", BLOCK_VOID)
 
     def overrule(self, attempt: Attempt, status: Status, reason: str) -> None:
-        """A trial that counted counts no more. Its folder goes to failed/."""
+        """A trial that counted counts no more. Its tables go, and its folder goes to failed/."""
         source, target = (
             self._study_dir.trial(attempt.trial_id),
             self._study_dir.failed(attempt.trial_id, attempt.attempt),
         )
+        self._study_dir.drop_tables(attempt.trial_id)
         with disk_errors(target):
             if source.is_dir():
                 source.replace(target)

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from quiclab.decoders import decode_trial
-from quiclab.metrics import METRICS, bytes_acknowledged, compute_trial, cost
+from quiclab.metrics import METRICS, compute_trial, cost, evidence_of
+from quiclab.metrics.bytes_acknowledged import bytes_acknowledged
 
 HERE = Path(__file__).parent
 
@@ -109,7 +110,7 @@ def test_packets_leave_the_bottleneck_a_fixed_time_before_they_are_there(trial_d
 def test_bytes_acknowledged_grow_to_the_whole_response(trial_dir: Path) -> None:
     """One row per ACK, never shrinking, up to everything that the server sent."""
     trial = json.loads((trial_dir / "trial.json").read_text())
-    points = bytes_acknowledged(decode_trial(trial_dir).tables, trial)
+    points = bytes_acknowledged(evidence_of(decode_trial(trial_dir).tables, trial))
     # Wireshark: last cumulative acknowledgment 102,015, the SYN included; the HTTP/3 stream is 100,118 bytes long.
     assert (points.height, points["bytes"][-1]) == {"h2": (38, 102_014), "h3": (48, 100_118)}[trial_dir.name]
     assert points["x_ms"].is_sorted()

@@ -15,6 +15,7 @@ from specs import SMALL, changed, study_of, with_path, written
 
 from quiclab.cli import plan
 from quiclab.errors import ExitCode, SpecError
+from quiclab.study.specs import describe_arms, load_study
 
 DEMO = pathlib.Path(__file__).resolve().parents[3] / "experiments" / "demo" / "spec.toml"
 
@@ -166,13 +167,13 @@ def test_a_study_directory_is_as_good_as_its_spec(capsys: pytest.CaptureFixture[
 def test_names_of_programs_are_checked(tmp_path: pathlib.Path) -> None:
     """Against those that quiclab has, with the closest offered."""
     with pytest.raises(SpecError) as caught:
-        plan.load_study(written(tmp_path, changed(('server = "caddy"', 'server = "cady"'))))
+        load_study(written(tmp_path, changed(('server = "caddy"', 'server = "cady"'))))
     assert 'did you mean "caddy"?' in caught.value.problems[0]
 
 
 def test_both_ends_tell_their_facts(tmp_path: pathlib.Path) -> None:
     """The server the sender's half, the client the receiver's."""
-    text = plan.describe_arms(study_of(tmp_path))["text"]
+    text = describe_arms(study_of(tmp_path))["text"]
     assert "congestion control" in text
     assert "receive window" in text
 

@@ -11,7 +11,8 @@ from typing import Any
 from decoders import writers
 
 from quiclab.decoders import decode_trial
-from quiclab.metrics import MetricRow, bytes_acknowledged, compute_trial
+from quiclab.metrics import MetricRow, compute_trial, evidence_of
+from quiclab.metrics.bytes_acknowledged import bytes_acknowledged
 
 ZERO_MS = 1000.0
 ONE_WAY_MS = 10.0
@@ -68,7 +69,7 @@ class Scene:
     def acknowledged(self, folder: Path) -> list[tuple[float, int]]:
         """Rows of bytes_acknowledged."""
         trial = self.lay_out(folder)
-        return bytes_acknowledged(decode_trial(folder).tables, trial).rows()
+        return bytes_acknowledged(evidence_of(decode_trial(folder).tables, trial)).rows()
 
 
 def tcp_scene(isn: int = 2**32 - 150) -> Scene:

@@ -11,8 +11,9 @@ import pytest
 from unit.metrics.scenes import Scene, ns, tcp_scene
 
 from quiclab.decoders import decode_trial
-from quiclab.metrics import compute_trial, flow_throughput, flows
+from quiclab.metrics import compute_trial
 from quiclab.metrics.competition import jain_index
+from quiclab.metrics.flows import flow_throughput, flows
 
 MEASURED = ("10.77.0.1", "10.77.0.2")
 OTHER = (bytes((10, 77, 1, 1)), bytes((10, 77, 1, 2)))

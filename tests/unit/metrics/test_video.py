@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from quiclab.decoders.player_log import stalls
-from quiclab.metrics import MetricRow, compute_trial
+from quiclab.metrics import MetricRow, compute_trial, evidence_of
 from quiclab.metrics.video import VIDEO, drops, video_throughput
 from quiclab.tables import TABLES
 
@@ -99,9 +99,9 @@ def test_each_second_of_a_video() -> None:
     packets = TABLES["ip_packets"].empty()
     known = pl.DataFrame([up, *down], schema={name: packets.schema[name] for name in up})
     tables = {"ip_packets": pl.concat([packets, known], how="diagonal")}
-    found = video_throughput(tables, {"protocol": "h2", "expected": {"video": {}}})
+    found = video_throughput(evidence_of(tables, {"protocol": "h2", "expected": {"video": {}}}))
     assert found.rows() == [(0, 1_000), (1, 0), (2, 8_000)]
-    assert video_throughput(tables, {"protocol": "h2", "expected": {}}).is_empty()
+    assert video_throughput(evidence_of(tables, {"protocol": "h2", "expected": {}})).is_empty()
 
 
 def test_no_video(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.cli.plan import load_study
 from quiclab.errors import SpecError
 from quiclab.runner.laboratory import check_supported
 from quiclab.spec.model import Knobs, Program
+from quiclab.study.specs import load_study
 
 DEMO = Path(__file__).parents[3] / "experiments" / "demo" / "spec.toml"
 

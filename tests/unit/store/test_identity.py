@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from quiclab.cli.plan import load_study
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.identity import conflicts
+from quiclab.study.specs import load_study
 
 DEMO: dict[str, Any] = resolved_json(load_study(Path(__file__).parents[3] / "experiments" / "demo" / "spec.toml"))
 

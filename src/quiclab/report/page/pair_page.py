@@ -17,9 +17,9 @@ from quiclab import wording
 from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.study import Study
 from quiclab.opened import OpenedStudy
+from quiclab.processes import by_all_processors
 from quiclab.report.page.pair_figures import Absent, Drawn, figures_of
 from quiclab.report.page.pairs import Cell, Pair, folder_of
-from quiclab.report.page.processes import by_all_processors
 from quiclab.report.page.rendering import plotly, render, script
 from quiclab.text_table import TextTable
 

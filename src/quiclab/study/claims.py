@@ -45,7 +45,7 @@ def keep_claims(study_dir: StudyDir, spec_file: Path, claims: dict[str, Any] | N
 
 
 def _resolved(spec_file: Path) -> dict[str, Any]:
-    from quiclab.cli.plan import load_study
     from quiclab.spec.resolved import resolved_json
+    from quiclab.study.specs import load_study
 
     return resolved_json(load_study(spec_file))

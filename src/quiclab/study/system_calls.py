@@ -13,9 +13,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
-
 from quiclab.decoders import decode_trial
 from quiclab.plan.make import make_plan
 from quiclab.plan.rows import PlanRow
@@ -25,6 +22,7 @@ from quiclab.runner.programs import counts_file
 from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Arm, Study
 from quiclab.store.layout import StudyDir, write_atomically
+from quiclab.study.observer import Observer
 from quiclab.testbed.syscall_count import syscall_count_problem, syscall_counts
 from quiclab.units import Duration
 from quiclab.verify.trial import judge, problem_of
@@ -33,18 +31,22 @@ _SLOWER = 5
 """Times the study's limits that a program may take whose every call stops it twice."""
 
 
-def count_system_calls(laboratory: Laboratory, study_dir: StudyDir, console: Console) -> None:
+def count_system_calls(laboratory: Laboratory, study_dir: StudyDir, observer: Observer) -> None:
     """Count for every arm that has no counts yet. An arm that could not be counted is asked about again."""
     missing = [arm for arm in laboratory.study.measured_arms if not _counted(study_dir.system_calls(arm.name))]
     problem = syscall_count_problem() if missing else None
     if problem is not None:
-        console.print(f"[yellow]system calls are not counted: {escape(problem)}[/yellow]", highlight=False)
+        observer.cannot_count(problem)
     for arm in missing:
-        with console.status(f"counting the system calls of {arm.name}"):
-            found = {"unsupported": problem} if problem is not None else _count(_patient(laboratory), arm)
+        found = {"unsupported": problem} if problem is not None else _observed(laboratory, arm, observer)
         write_atomically(study_dir.system_calls(arm.name), json.dumps(found, indent=1))
-        if trouble := found.get("problem"):
-            console.print(f"[yellow]system calls of {arm.name}: {escape(trouble)}[/yellow]", highlight=False)
+
+
+def _observed(laboratory: Laboratory, arm: Arm, observer: Observer) -> dict[str, Any]:
+    observer.counting(arm.name)
+    found = _count(_patient(laboratory), arm)
+    observer.counted(arm.name, found["problem"])
+    return found
 
 
 def _counted(file: Path) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from quiclab.errors import HostError, QuiclabError
-from quiclab.report.page.processes import by_all_processors
+from quiclab.processes import by_all_processors
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,7 @@ def test_a_program_without_a_main_guard_can_use_it(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import os\nos.sched_getaffinity = lambda _pid: {0, 1}\n"
-        "from quiclab.report.page.processes import by_all_processors\nprint(by_all_processors(abs, [-1, -2, -3]))\n"
+        "from quiclab.processes import by_all_processors\nprint(by_all_processors(abs, [-1, -2, -3]))\n"
     )
     run = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=True)
     assert (run.stdout, run.stderr) == ("[1, 2, 3]\n", "")

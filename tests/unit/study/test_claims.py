@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from quiclab.cli.main import main
-from quiclab.cli.paper import keep_claims, read_claims
-from quiclab.cli.plan import load_study
 from quiclab.errors import SpecError
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.layout import StudyDir
+from quiclab.study.claims import keep_claims, read_claims
+from quiclab.study.specs import load_study
 
 EXPERIMENTS = Path(__file__).resolve().parents[3] / "experiments"
 

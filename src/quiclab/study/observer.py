@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is told of a study while it is worked on: the part of a progress bar that knows the laboratory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quiclab.plan.rows import PlanRow
+from quiclab.spec.model import Study
+from quiclab.store.layout import Attempt
+from quiclab.testbed.link import Backend
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """What is known before the first trial."""
+
+    study: Study
+    backend: Backend
+    why: str
+    """Reason for this backend, in words."""
+    cannot_run: Mapping[str, str]
+    """Arm → why each of its trials will fail."""
+    rows: Sequence[PlanRow]
+    """The whole plan, with what earlier runs have done."""
+
+
+class Observer:
+    """Told of each step, inside the sandbox. This one does nothing; subclasses do what they like between trials."""
+
+    def began(self, beginning: Beginning) -> None:
+        """Trials can be run."""
+
+    def running(self, row: PlanRow) -> None:
+        """A trial begins."""
+
+    def ended(self, row: PlanRow, attempt: Attempt) -> None:
+        """A trial has its verdict and is kept."""
+
+    def set_aside(self, trial_id: str, folder: Path) -> None:
+        """What stood in the place of a trial was never whole; it is in `folder` now."""
+
+    def block_over(self, block: Sequence[PlanRow]) -> None:
+        """Nothing of a block is left to run, now or since an earlier run."""
+
+    def over(self) -> None:
+        """All trials are run, or running them was given up."""
+
+    def counting(self, arm: str) -> None:
+        """The system calls of an arm are counted, in a trial that is not timed."""
+
+    def counted(self, arm: str, problem: str | None) -> None:
+        """That is over; `problem` is why it failed."""
+
+    def cannot_count(self, problem: str) -> None:
+        """This machine counts no system calls."""
+
+
+NOBODY = Observer()

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a probe is to ask of whom, and at which addresses: those of its first looks stay those of its trials."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from quiclab.errors import HostError, SpecError
+from quiclab.spec.model import Limits
+from quiclab.spec.model import Path as LinkPath
+from quiclab.spec.target import Target
+from quiclab.store.layout import StudyDir, read_object
+from quiclab.units import ByteCount, Duration
+
+
+@dataclass(frozen=True)
+class Order:
+    """One probe, as it is asked for."""
+
+    targets: tuple[Target, ...]
+    path: LinkPath
+    pairs: int
+    seed: int
+    out: Path
+    requests: int
+    body_bytes: ByteCount
+    pause: Duration
+    limits: Limits
+    ca: Path
+    insecure: bool
+
+
+def resolved_order(order: Order, study_dir: StudyDir) -> Order:
+    """The order with the address of each target, and without those of which the looks found nothing to compare.
+
+    Raises SpecError where nothing is left or the study has other targets, HostError for a name without an address.
+    """
+    targets = _resolve(order.targets, kept_looks(study_dir))
+    if not targets:
+        raise SpecError("of these URLs nothing can be compared, as the first look showed", "choose another --out")
+    return replace(order, targets=targets)
+
+
+def kept_looks(study_dir: StudyDir) -> dict[str, Any] | None:
+    """What the looks of an earlier run of this probe found. Raises SpecError where the directory holds no probe."""
+    if not study_dir.resolved.exists():
+        return None
+    kept: dict[str, Any] | None = read_object(study_dir.resolved).get("probe")
+    if kept is None:
+        raise SpecError(f"{study_dir.root} is another study and no probe", "choose another directory with --out")
+    return kept
+
+
+def _resolve(targets: Sequence[Target], kept: dict[str, Any] | None) -> tuple[Target, ...]:
+    """The one address that all trials ask: that of the looks, where these were taken. Raises HostError."""
+    known = {each["url"]: each["address"] for each in kept["targets"]} if kept else {}
+    if kept is not None:
+        unknown = tuple(each.url for each in targets if each.url not in {*known, *kept["left_out"]})
+        if unknown:
+            raise SpecError("these URLs are not in the study", "choose another directory with --out", unknown)
+        targets = [target for target in targets if target.url in known]
+    found = []
+    for target in targets:
+        address = known.get(target.url)
+        if address is None:
+            try:
+                address = socket.getaddrinfo(target.host, target.port, socket.AF_INET, socket.SOCK_STREAM)[0][4][0]
+            except OSError as error:
+                hint = "a probe forwards IPv4 only: the name needs an A record"
+                raise HostError(f"{target.host} has no IPv4 address: {error.strerror or error}", hint) from error
+        found.append(replace(target, address=str(address)))
+    return tuple(found)

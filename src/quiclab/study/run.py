@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A whole study from its spec, as `quiclab run` does it, in one call."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from quiclab.errors import ExitCode, HostError, QuiclabError
+from quiclab.processes import in_fresh_process
+from quiclab.spec.resolved import resolved_json
+from quiclab.store.layout import StudyDir, disk_errors
+from quiclab.study.claims import keep_claims, read_claims
+from quiclab.study.specs import held, load_study, spec_file_of
+from quiclab.testbed.sandbox import run_in_sandbox
+
+if TYPE_CHECKING:
+    from quiclab.study.trials import Outcome
+    from quiclab.testbed.link import Backend
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    spec_file: Path
+    study_dir: StudyDir
+    backend: Backend | None
+
+
+def run_study(spec: Path | str, out: Path | str, *, backend: Backend | None = None) -> Outcome:
+    """Run every trial of a spec that has not been run yet, keep all in the directory `out`, and make its tables.
+
+    `spec` is a spec.toml, or the directory of a study that is to go on. It works from a program with threads, such as a
+    notebook. Raises SpecError for a wrong spec, HostError where this machine cannot run it, BusyError where another run
+    holds the directory.
+    """
+    asked = _Asked(spec_file_of(Path(spec)).absolute(), StudyDir(Path(out).resolve()), backend)
+    return in_fresh_process(_run, asked)
+
+
+def in_sandbox_of(study_dir: StudyDir, inside: Callable[[], int]) -> int:
+    """Run `inside` in a sandbox, and remove what it used of the directory to work in. Returns its exit code."""
+    try:
+        return run_in_sandbox(inside)
+    finally:
+        with disk_errors(study_dir.root):
+            shutil.rmtree(study_dir.root / ".work", ignore_errors=True)
+
+
+def _run(asked: _Asked) -> Outcome:
+    study, study_dir = load_study(asked.spec_file), asked.study_dir
+    claims = read_claims(asked.spec_file, resolved_json(study))
+    with held(study_dir, asked.spec_file, study):
+        keep_claims(study_dir, asked.spec_file, claims)
+
+        def trials() -> Outcome:
+            from quiclab.study.trials import run_trials  # only light imports before the sandbox
+
+            return run_trials(study, study_dir, asked.backend)
+
+        outcome = _told_by_the_sandbox(study_dir, trials)
+        from quiclab.study.tables import make_tables
+
+        make_tables(study_dir)
+        return outcome
+
+
+def _told_by_the_sandbox(study_dir: StudyDir, work: Callable[[], Result]) -> Result:
+    """What `work` returns in a sandbox, or the error that it raises there. Raises KeyboardInterrupt for SIGTERM."""
+    with tempfile.TemporaryFile() as told:
+
+        def inside() -> int:
+            try:
+                answer: Result | QuiclabError = work()
+            except QuiclabError as error:
+                answer = error
+            pickle.dump(answer, told)
+            told.flush()
+            return ExitCode.OK
+
+        code = in_sandbox_of(study_dir, inside)
+        if code == ExitCode.INTERRUPTED:
+            raise KeyboardInterrupt
+        if code != ExitCode.OK:
+            raise HostError(
+                f"the sandbox of {study_dir.root} ended with code {code}", "run it again: finished trials are kept"
+            )
+        told.seek(0)
+        answer: Result | QuiclabError = pickle.load(told)  # noqa: S301 - from our own process
+    if isinstance(answer, QuiclabError):
+        raise answer
+    return answer

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The spec of a study: read for the programs that quiclab has, and kept in the study's directory."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from quiclab.endpoints import Uploads, find, names_by_role
+from quiclab.errors import DecodeError, SpecError
+from quiclab.plan.arms import ArmsSummary, arms_summary
+from quiclab.spec.model import Arm, Role, Study, Workload
+from quiclab.spec.read import read_study
+from quiclab.spec.resolved import resolved_json
+from quiclab.store.identity import conflicts
+from quiclab.store.layout import StudyDir, read_object, write_atomically
+from quiclab.testbed.cpu_limit import remove_leftover_cgroups
+
+
+def spec_file_of(place: Path) -> Path:
+    """The spec that a path means: the file itself, or the one in a study directory."""
+    return place / "spec.toml" if place.is_dir() else place
+
+
+def load_study(spec: Path) -> Study:
+    """Read a spec and check its programs and its metric against those that quiclab has. Raises SpecError."""
+    study = read_study(spec, names_by_role())
+    if study.metric is None:
+        return study
+    from quiclab.metrics.names import comparable_metric  # only where the spec names one: it loads polars
+
+    try:
+        return dataclasses.replace(study, metric=comparable_metric(study.metric))
+    except SpecError as error:
+        raise SpecError(f"{spec}, study.metric: {error}", error.hint) from error
+
+
+def describe_arms(study: Study) -> ArmsSummary:
+    """What the arms are and where they differ, by what their programs tell."""
+    return arms_summary(study, {arm.name: _facts(arm, study.measured_workloads) for arm in study.measured_arms})
+
+
+def _facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
+    """Of a download whoever answers the client sends it, and the client receives it: each tells its own half. Of an
+    upload each tells the other half."""
+    front, client = find("proxy" if arm.proxy else "server", arm.front.name), find("client", arm.client.name)
+    role: Role = "proxy" if arm.proxy else "server"
+    tcp_of = {
+        each: dataclasses.replace(arm.tcp, congestion_control=arm.tcp.congestion_control_of(each))
+        for each in (role, "client")
+    }
+    told: dict[str, str] = {}
+    for endpoint, program, tcp in ((front, arm.front, tcp_of[role]), (client, arm.client, tcp_of["client"])):
+        if not all(workload.upload for workload in workloads):
+            told |= endpoint.facts(program, arm.protocol, tcp)
+        if any(workload.upload for workload in workloads) and isinstance(endpoint, Uploads):
+            upload = endpoint.upload_facts(program, arm.protocol, tcp)
+            told |= {f"upload_{point}": value for point, value in upload.items()}
+    return told
+
+
+@contextmanager
+def held(study_dir: StudyDir, spec_file: Path, study: Study) -> Iterator[None]:
+    """Make the directory and hold it, with the spec in it and without what a killed run left.
+
+    Raises SpecError where what has run would change, BusyError where another run holds it.
+    """
+    study_dir.create()
+    with study_dir.locked():
+        remove_leftover_cgroups()
+        study_dir.remove_unfinished()
+        keep_spec(study_dir, spec_file, study)
+        yield
+
+
+def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> None:
+    """Keep the spec and traces beside it with the study. Raises SpecError where what has run would change."""
+    if any(each in str(study_dir.root) for each in "{}"):
+        hint = "choose another directory with --out"
+        raise SpecError(f"{study_dir.root}: servers take {{ and }} in the names of files for placeholders", hint)
+    resolved: dict[str, Any] = resolved_json(study) | {"arms_summary": describe_arms(study)}
+    if study_dir.resolved.exists() or study_dir.ledger.exists():
+        before = read_object(study_dir.resolved)
+        try:
+            found = conflicts(before, resolved)
+        except (KeyError, TypeError, AttributeError) as error:
+            told = f"{study_dir.resolved} is no resolved spec: {error!r} is not as it should be"
+            raise DecodeError(told, "put it back from a copy of the study") from error
+        if found:
+            hint = "a study may grow, but not change: choose another directory with --out"
+            raise SpecError(f"{spec_file} differs from the spec that {study_dir.root} was run with", hint, found)
+    folder = spec_file.resolve().parent
+    if folder != study_dir.root:
+        for trace in traces_of(study):
+            if trace.is_relative_to(folder):
+                write_atomically(study_dir.root / trace.relative_to(folder), trace.read_bytes())
+        write_atomically(study_dir.spec, spec_file.read_bytes())
+    write_atomically(study_dir.resolved, json.dumps(resolved, indent=1))
+
+
+def traces_of(study: Study) -> set[Path]:
+    """Files of rates that the study's paths name."""
+    directions = [direction for path in study.paths for link in path.links for direction in (link.up, link.down)]
+    return {Path(direction.trace) for direction in directions if direction.trace is not None}

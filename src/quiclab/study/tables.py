@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of a whole study, from what its trials have: those of a trial are made here where no run has made them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from quiclab.decoders import decode_trial
+from quiclab.errors import DecodeError
+from quiclab.processes import MOST, by_all_processors
+from quiclab.store.layout import DAMAGED, Attempt, StudyDir, disk_errors, read_trial
+from quiclab.store.ledger import open_ledger
+from quiclab.store.parquet import write_parquet
+from quiclab.study.trial_tables import has_tables, keep_tables, kept_metrics
+from quiclab.tables import OF_STUDY
+
+_OF_PLAN = ("trial_id", "kind", "cell_id", "workload", "path", "arm", "baseline_arm", "block", "position")
+"""Columns of the study's table `trials` that the plan's row has."""
+_WORK_OF_A_TRIAL_BYTES = 10_000_000
+"""Logs that take as long to decode as what every trial takes, however small."""
+_WORTH_A_PROCESS_BYTES = 100_000_000
+"""Logs for which one more process is worth its start."""
+_PROCESS_BYTES = 250_000_000
+"""Memory of a process that decodes small trials."""
+_BYTES_PER_LOG_BYTE = 10
+"""Memory that a byte of logs takes at most: 2 where captures are whole, more where they hold headers alone."""
+Progress = Callable[[int, int], object]
+"""Told how many trials are decoded, and of how many."""
+
+
+@dataclass(frozen=True)
+class _Ledger:
+    """What the ledger says of a study's trials."""
+
+    planned: Mapping[str, Mapping[str, Any]]
+    """Trial → row of the plan."""
+    attempts: Mapping[str, Sequence[Attempt]]
+    damaged: Mapping[str, str]
+
+    @property
+    def counting(self) -> list[str]:
+        """Trials that are verified, and whose files are whole."""
+        verified = (trial_id for trial_id, tries in self.attempts.items() if tries[-1].status == "verified")
+        return [trial_id for trial_id in verified if trial_id not in self.damaged]
+
+
+def make_tables(study_dir: StudyDir, *, again: bool = False, progress: Progress = lambda *_: None) -> list[str]:
+    """Make the tables of a study: decode the trials that have none of their own (all of them, with `again`).
+
+    Returns the trials that are left out because nothing says what row of the plan they are. Raises DecodeError where
+    there is no trial, HostError where the disk refuses.
+    """
+    ledger = _read(study_dir)
+    rows = {attempt: _row(study_dir, ledger, attempt) for tries in ledger.attempts.values() for attempt in tries}
+    with disk_errors(study_dir.tables):
+        study_dir.tables.mkdir(exist_ok=True)
+        for trial_id, tries in ledger.attempts.items():
+            if tries[-1].status != "verified":
+                study_dir.drop_tables(trial_id)
+        unreadable = _decode_missing(study_dir, ledger.counting, again, progress)
+        metrics = [
+            found
+            for trial_id in ledger.counting
+            if trial_id not in unreadable and (found := kept_metrics(study_dir, trial_id)) is not None
+        ]
+        lacks = {**ledger.damaged, **unreadable}
+        known = [_trial_row(row, _as_it_is(attempt, lacks)) for attempt, row in rows.items() if row is not None]
+        if not known:
+            raise DecodeError(f"{study_dir.root} holds no trial yet", "run it first: quiclab run")
+        write_parquet(pl.DataFrame(known, infer_schema_length=None), study_dir.tables / "trials.parquet")
+        write_parquet(pl.concat([OF_STUDY["metrics"].empty(), *metrics]), study_dir.metrics)
+    return [attempt.trial_id for attempt, row in rows.items() if row is None]
+
+
+def _read(study_dir: StudyDir) -> _Ledger:
+    with open_ledger(study_dir) as ledger:
+        ledger.adopt()
+        planned = {row["trial_id"]: row for row in ledger.rows()}
+        return _Ledger(planned, ledger.attempts(), ledger.damaged())
+
+
+def _row(study_dir: StudyDir, ledger: _Ledger, attempt: Attempt) -> Mapping[str, Any] | None:
+    """The plan's row, which a lost ledger leaves to the trial's own files."""
+    planned = ledger.planned.get(attempt.trial_id)
+    return planned or (read_trial(study_dir.folder(attempt)) or {}).get("row")
+
+
+def _as_it_is(attempt: Attempt, lacks: Mapping[str, str]) -> Attempt:
+    """With its state in the files: a verified one may be damaged."""
+    if attempt.status != "verified" or attempt.trial_id not in lacks:
+        return attempt
+    return Attempt(attempt.trial_id, attempt.attempt, DAMAGED, lacks[attempt.trial_id])
+
+
+def _trial_row(row: Mapping[str, Any], attempt: Attempt) -> dict[str, Any]:
+    told = {"attempt": attempt.attempt, "seed": str(row["seed"]), "status": attempt.status, "reason": attempt.reason}
+    return {name: row[name] for name in _OF_PLAN} | told
+
+
+def _decode_missing(study_dir: StudyDir, trials: Sequence[str], again: bool, progress: Progress) -> dict[str, str]:
+    """Trial → why it cannot be decoded, of those that had no tables; by several processors where that is worth it."""
+    missing = [trial_id for trial_id in trials if again or not has_tables(study_dir, trial_id)]
+    sizes = {trial_id: _raw_bytes(study_dir.trial(trial_id)) for trial_id in missing}
+    missing.sort(key=lambda trial_id: sizes[trial_id], reverse=True)  # so that shares are alike
+    finished = 0
+
+    def done() -> None:
+        nonlocal finished
+        finished += 1
+        progress(finished, len(missing))
+
+    work = partial(_decode, study_dir)
+    found = by_all_processors(work, missing, at_most=_processes(list(sizes.values())), done=done)
+    return {trial_id: lacks for trial_id, lacks in zip(missing, found, strict=True) if lacks is not None}
+
+
+def _decode(study_dir: StudyDir, trial_id: str) -> str | None:
+    """Make the tables of one trial; why that cannot be."""
+    folder = study_dir.trial(trial_id)
+    document = read_trial(folder)
+    if document is None:
+        return "its files changed while it was looked at"
+    # Without its keys a trial of a bundle would lose what its tables have.
+    if document.get("keys_left_out") and kept_metrics(study_dir, trial_id) is not None:
+        return None
+    try:
+        keep_tables(study_dir, trial_id, decode_trial(folder).tables, document)
+    except DecodeError as error:
+        return error.message
+    return None
+
+
+def _raw_bytes(folder: Path) -> int:
+    return sum(file.stat().st_size for file in (folder / "raw").rglob("*") if file.is_file())
+
+
+def _processes(sizes: Sequence[int]) -> int:
+    """How many processes may decode trials of these sizes: as many as is worth a start, and as have room."""
+    worth = sum(_WORK_OF_A_TRIAL_BYTES + size for size in sizes) // _WORTH_A_PROCESS_BYTES + 1
+    room = _available_bytes() // (_PROCESS_BYTES + _BYTES_PER_LOG_BYTE * max(sizes, default=0))
+    return max(1, min(MOST, worth, room))
+
+
+def _available_bytes() -> int:
+    """Memory that programs can still have."""
+    lines = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
+    return next(int(line[1]) * 1024 for line in lines if line[0] == "MemAvailable:")

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One attempt at a trial that has run: it is decoded once, judged by what was decoded, kept, and its tables are made.
+
+The folder is in place before the ledger says so, and the ledger says so before there are tables. A run that is ended
+between two of these leaves a trial without tables, which `study.tables` makes, and never tables without their trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from quiclab.decoders import decode_trial, with_verdict
+from quiclab.store.layout import Attempt, StudyDir, move_in, read_object
+from quiclab.store.ledger import Ledger
+from quiclab.study.trial_tables import keep_tables
+from quiclab.verify.trial import judge
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An attempt with its verdict, in memory still."""
+
+    folder: Path
+    attempt: Attempt
+    tables: Mapping[str, pl.DataFrame]
+    """Of its logs, as `decode_trial` gives them."""
+
+
+def judge_attempt(folder: Path, trial_id: str, number: int) -> Judged:
+    """Decode what an attempt left in `folder`, and judge it."""
+    tables = decode_trial(folder).tables
+    verdict = judge(folder, tables)
+    attempt = Attempt(trial_id, number, verdict.status, verdict.reason)
+    return Judged(folder, attempt, with_verdict(tables, folder))
+
+
+def keep_attempt(study_dir: StudyDir, ledger: Ledger, judged: Judged) -> Path | None:
+    """Move it into the study and enter it into the ledger; a verified one gets its tables.
+
+    Returns where that is now which stood in its place without being whole. Raises HostError where the disk refuses.
+    """
+    attempt = judged.attempt
+    document = read_object(judged.folder / "trial.json")
+    # A run that was ended may have left tables of an attempt before this one.
+    study_dir.drop_tables(attempt.trial_id)
+    aside = move_in(judged.folder, study_dir.folder(attempt))
+    ledger.record(attempt)
+    if attempt.status == "verified":
+        keep_tables(study_dir, attempt.trial_id, judged.tables, document)
+    return aside

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of one verified trial: made of its decoded logs, and written so that they count only when all are there.
+
+Its metrics are written last. Their file says which version of quiclab made the tables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from quiclab import __version__
+from quiclab.errors import DecodeError, SpecError
+from quiclab.exports import EXPORTS, Choice
+from quiclab.metrics import METRICS, evidence_of, made_tables, metrics_of
+from quiclab.store.layout import StudyDir, disk_errors
+from quiclab.store.parquet import is_whole, write_parquet
+from quiclab.tables import OF_STUDY, TABLES
+
+_KNOWN = {**OF_STUDY, **TABLES}
+_MADE_BY = "made_by"
+"""Key in the file of a trial's metrics."""
+_ACCOUNTS = ("raw/client-trace.json", "raw/client-page.har")
+"""A browser's own accounts of a page's load, the better one first."""
+
+
+def keep_tables(
+    study_dir: StudyDir, trial_id: str, decoded: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]
+) -> None:
+    """Make and write all tables of a trial. `decoded` is of `decode_trial`, `trial` is the content of trial.json."""
+    evidence = evidence_of(decoded, trial)
+    metrics = pl.DataFrame(metrics_of(evidence, trial_id), OF_STUDY["metrics"].schema(), orient="row")
+    tables = {**decoded, **made_tables(evidence), "metrics": metrics}
+    files = {name: _file(study_dir, name, trial_id) for name in tables}
+    with disk_errors(study_dir.tables):
+        files["metrics"].unlink(missing_ok=True)
+        if "page" in (trial.get("expected") or {}):
+            _write_har(study_dir.tables / "har" / f"{trial_id}.har", tables)
+    for name, table in tables.items():
+        made_by = {_MADE_BY: _made_by()} if name == "metrics" else {}
+        write_parquet(table, files[name], _KNOWN[name].metadata | made_by)
+
+
+def kept_metrics(study_dir: StudyDir, trial_id: str) -> pl.DataFrame | None:
+    """The metrics of a trial, of whatever version; None where they are not there or cannot be read."""
+    file = _file(study_dir, "metrics", trial_id)
+    try:
+        return pl.read_parquet(file, glob=False) if is_whole(file) else None
+    except (OSError, pl.exceptions.PolarsError):
+        return None
+
+
+def has_tables(study_dir: StudyDir, trial_id: str) -> bool:
+    """Whether every table that the study has is there of this trial, whole, and made by this version of quiclab."""
+    names = [name for name in _KNOWN if name == "metrics" or (study_dir.tables / name).is_dir()]
+    if not all(is_whole(_file(study_dir, name, trial_id)) for name in names):
+        return False
+    try:
+        told = pl.read_parquet_metadata(_file(study_dir, "metrics", trial_id))
+    except (OSError, pl.exceptions.PolarsError):
+        return False
+    return told.get(_MADE_BY) == _made_by()
+
+
+@cache
+def _made_by() -> str:
+    """The version, and a digest of what it declares: between two releases both tables and metrics are added."""
+    columns = [(name, list(table.schema().items())) for name, table in sorted(_KNOWN.items())]
+    declared = (columns, [(metric.name, metric.unit) for metric in METRICS])
+    return f"quiclab {__version__} {hashlib.sha256(repr(declared).encode()).hexdigest()[:16]}"
+
+
+def _file(study_dir: StudyDir, table: str, trial_id: str) -> Path:
+    return study_dir.tables / table / f"{trial_id}.parquet"
+
+
+def _write_har(file: Path, tables: Mapping[str, pl.DataFrame]) -> None:
+    """The load of a page as the browser's own account tells it; none where that has no request."""
+    sources = set(tables["http_requests"]["source"])
+    source = next((each for each in _ACCOUNTS if each in sources), None)
+    if source is None:
+        return
+    file.parent.mkdir(exist_ok=True)
+    har = next(export for export in EXPORTS if export.format == "har")
+    with contextlib.suppress(DecodeError, SpecError):
+        har.write({name: table.lazy() for name, table in tables.items()}, Choice(source=source), file)

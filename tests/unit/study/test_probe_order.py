@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""At which addresses a probe asks."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from quiclab.cli.probe_options import add_options, read_order
+from quiclab.errors import SpecError
+from quiclab.store.layout import StudyDir
+from quiclab.study.probe_order import Order, resolved_order
+
+
+def _order(*urls: str) -> Order:
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    return read_order(parser.parse_args([*urls, "--insecure"]))
+
+
+def test_names_are_resolved_once(tmp_path: Path) -> None:
+    """The trials ask the address that the looks asked, whatever the name means by then."""
+    study = StudyDir(tmp_path)
+    (target,) = resolved_order(_order("https://localhost/"), study).targets
+    assert target.address == "127.0.0.1"
+    kept = {"targets": [{"url": target.url, "address": "192.0.2.7"}], "left_out": {}}
+    study.resolved.write_text(json.dumps({"probe": kept}))
+    assert [each.address for each in resolved_order(_order("https://localhost/"), study).targets] == ["192.0.2.7"]
+
+
+def test_a_probe_keeps_its_urls(tmp_path: Path) -> None:
+    """Another URL, one that the looks left out, and a study that is no probe are told."""
+    study = StudyDir(tmp_path)
+    study.resolved.write_text(json.dumps({"probe": {"targets": [], "left_out": {"https://localhost/": "no HTTP/3"}}}))
+    with pytest.raises(SpecError, match="nothing can be compared"):
+        resolved_order(_order("https://localhost/"), study)
+    with pytest.raises(SpecError, match="not in the study"):
+        resolved_order(_order("https://127.0.0.1/"), study)
+    study.resolved.write_text("{}")
+    with pytest.raises(SpecError, match="no probe"):
+        resolved_order(_order("https://localhost/"), study)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A spec is kept with its study, and a study does not change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from specs import SMALL, changed, written
+
+from quiclab.errors import BusyError, SpecError
+from quiclab.store.layout import StudyDir
+from quiclab.study.specs import held, load_study, spec_file_of
+
+
+def test_a_directory_means_the_spec_in_it(tmp_path: Path) -> None:
+    """A file means itself."""
+    assert spec_file_of(tmp_path) == tmp_path / "spec.toml"
+    assert spec_file_of(tmp_path / "small.toml") == tmp_path / "small.toml"
+
+
+def test_a_study_that_is_held_has_its_spec(tmp_path: Path) -> None:
+    """Nobody else works in it meanwhile, and what a killed run was bringing in is gone."""
+    spec, study_dir = written(tmp_path, SMALL), StudyDir(tmp_path / "study")
+    study = load_study(spec)
+    (study_dir.root / "trials" / ".incoming-7e57").mkdir(parents=True)
+    with held(study_dir, spec, study):
+        assert study_dir.spec.read_bytes() == spec.read_bytes()
+        assert json.loads(study_dir.resolved.read_text())["arms_summary"]["text"]
+        assert not list(study_dir.root.glob("trials/.*"))
+        with pytest.raises(BusyError), held(study_dir, spec, study):
+            pass
+
+
+def test_a_study_may_grow_but_not_change(tmp_path: Path) -> None:
+    """Another server in an arm is another study."""
+    study_dir = StudyDir(tmp_path / "study")
+    spec = written(tmp_path, SMALL)
+    with held(study_dir, spec, load_study(spec)):
+        pass
+    other = written(tmp_path, changed(('server = "caddy"', 'server = "aioquic"')))
+    with pytest.raises(SpecError, match="differs from the spec"), held(study_dir, other, load_study(other)):
+        pass
