@@ -12,8 +12,6 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.metrics.measured import measured_tables
-
 CAPTURE = "raw/client.pcapng"
 _FACTS = ("http_version", "method", "url", "status", "content_encoding", "content_range")
 _LOSES = ("data_loss", "error")
@@ -25,10 +23,10 @@ _REASONS = {
 }
 
 
-def responses(tables: Mapping[str, pl.DataFrame], document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One row for each request whose headers could be read: what was asked for, status and HTTP version of the answer,
-    bytes of both bodies as sent, and whether the response came to its end."""
-    rows = measured_tables(tables, document)["http_requests"].filter(pl.col("source") == CAPTURE).sort("time_ns")
+def responses(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
+    """From the tables of the measured client: one row for each request whose headers could be read. What was asked for,
+    status and HTTP version of the answer, bytes of both bodies as sent, and whether the response came to its end."""
+    rows = tables["http_requests"].filter(pl.col("source") == CAPTURE).sort("time_ns")
     told = rows.select(
         *_FACTS,
         body_bytes=pl.col("response_body_bytes").fill_null(0),
@@ -36,6 +34,13 @@ def responses(tables: Mapping[str, pl.DataFrame], document: Mapping[str, Any]) -
         ended=pl.col("last_byte_ns").is_not_null(),
     )
     return told.to_dicts()
+
+
+def is_captured(tables: Mapping[str, pl.DataFrame]) -> bool:
+    """Whether there is a capture of the client's packets that could be read."""
+    of_capture = pl.col("source") == CAPTURE
+    unreadable = tables["decode_stats"].filter(of_capture, pl.col("name") == "unreadable")
+    return not tables["sources"].filter(of_capture).is_empty() and unreadable.is_empty()
 
 
 def closed_because(tables: Mapping[str, pl.DataFrame]) -> str | None:

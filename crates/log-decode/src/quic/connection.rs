@@ -56,6 +56,8 @@ pub(super) struct Connection {
     pub(super) peers: Peers,
     /// Both hellos are made out.
     pub(super) hellos: [bool; 2],
+    /// The version that stands in the table `parameters`.
+    pub(super) told_version: Option<Version>,
     /// The id that a Retry gave, until the client has used it: for Initial and 0-RTT packets.
     retried: [Option<ConnectionId>; 2],
     /// Its start is not in the capture.
@@ -92,6 +94,7 @@ impl Connection {
             recovery: Recovery::default(),
             peers: Peers::default(),
             hellos: [false; 2],
+            told_version: None,
             retried: [None; 2],
             is_late: false,
             has_paths: false,
@@ -333,6 +336,14 @@ impl Connection {
         let mut reader = Reader::new(payload);
         while !reader.is_empty() {
             match frame::next(&mut reader) {
+                Ok(frame) if !frame.may_stand_in(space) => {
+                    tables.count(
+                        "forbidden_frame",
+                        Severity::DataLoss,
+                        "frames that packets of their kind must not hold: they and what follows them in their packets are not read",
+                    );
+                    break;
+                }
                 Ok(frame) => {
                     content.ack_eliciting |= frame.is_ack_eliciting();
                     content.in_flight |=
