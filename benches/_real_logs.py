@@ -69,7 +69,7 @@ def run_trials(folder: Path, size: str, client: str = "curl-cffi", captures: str
     spec.write_text(SPEC.format(size=size, client=client, captures=captures))
     study = folder / f"study-{client}-{captures}"
     shutil.rmtree(study, ignore_errors=True)
-    done = quiclab("run", spec, "--out", study)
+    done = quiclab("run", spec, "--out", study, "--no-report", timeout=900)
     found: dict[str, Trial] = {}
     for document in sorted(study.glob("trials/*/trial.json")):
         protocol = "h3" if '"protocol": "h3"' in document.read_text() else "h2"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a trial's verdict costs when the trial ends: all of its logs decoded, and what they prove, in one process.
 
-The alternative is tshark, which opens the client's capture with the same keys and prints what the verdict rests on:
-once for the hellos, the responses and their data, as it keeps no tables.
+The alternative is tshark, which opens the client's capture alone with the same keys, and prints the suites, frames and
+lengths that the verdict rests on; it puts no clocks together and keeps no tables.
 
     python benches/bench_verdict.py [--quick]
 """

@@ -48,9 +48,9 @@ class Handshake:
 
 def read_handshake(wire: Wire, connections: Sequence[Connection]) -> Handshake:
     """The handshake of a client whose packets are those of `wire`."""
-    of_client = {
-        socket.name: [each for each in connections if each.sockets[0] == socket.name] for socket in wire.sockets
-    }
+    of_client: dict[str, list[Connection]] = {socket.name: [] for socket in wire.sockets}
+    for connection in connections:
+        of_client.get(connection.sockets[0], []).append(connection)
     socket = max(wire.sockets, key=lambda each: _progress(each, of_client[each.name]), default=None)
     if socket is None or not any(socket.payload_bytes.values()):
         return Handshake(problems=("no TCP or UDP payload to or from the server's port",))
