@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of real trials for the decoding benchmark: one large object over HTTP/2 and one over HTTP/3, captured whole."""
+"""Logs of real trials for the benchmarks of decoding: one large object over HTTP/2 and one over HTTP/3."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ name = "large"
 seed = 1
 blocks = 1
 aa = {{ blocks = 1 }}
-captures = "whole"
+captures = "{captures}"
 
 [limits]
 lateness_p99 = "10 s"
@@ -63,13 +63,13 @@ class Trial:
         return self.raw / "keys.log"
 
 
-def run_trials(folder: Path, size: str, client: str = "curl-cffi") -> dict[str, Trial]:
+def run_trials(folder: Path, size: str, client: str = "curl-cffi", captures: str = "whole") -> dict[str, Trial]:
     """One verified trial of each protocol, by its name. Raises RuntimeError where the machine cannot run them."""
-    spec = folder / f"{client}.toml"
-    spec.write_text(SPEC.format(size=size, client=client))
-    study = folder / f"study-{client}"
+    spec = folder / f"{client}-{captures}.toml"
+    spec.write_text(SPEC.format(size=size, client=client, captures=captures))
+    study = folder / f"study-{client}-{captures}"
     shutil.rmtree(study, ignore_errors=True)
-    done = quiclab("run", spec, "--out", study)
+    done = quiclab("run", spec, "--out", study, "--no-report", timeout=900)
     found: dict[str, Trial] = {}
     for document in sorted(study.glob("trials/*/trial.json")):
         protocol = "h3" if '"protocol": "h3"' in document.read_text() else "h2"

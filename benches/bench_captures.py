@@ -8,14 +8,11 @@ The alternative is tshark, which prints the same fields of the same file with th
 
 from __future__ import annotations
 
-import resource
 import shutil
-import subprocess
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
-from _bench import Row, cpu_seconds, is_quick, paired_ratio, print_table
+from _bench import Row, child_cpu_seconds, cpu_seconds, is_quick, paired_ratio, print_table
 from _real_logs import Trial, run_trials
 from decoders import writers
 
@@ -29,14 +26,6 @@ _FRAMES = {
     "h2": ("tcp.stream", "http2.type", "http2.streamid", "http2.length", "http2.headers.path"),
     "h3": ("quic.packet_number", "quic.frame_type", "quic.stream.stream_id", "quic.stream.offset", "http3.frame_type"),
 }
-
-
-def child_cpu_seconds(command: Sequence[str | Path]) -> float:
-    """CPU time of a program, its start included."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def bench_packets(what: str, path: Path, rounds: int, format_name: str) -> list[Row]:

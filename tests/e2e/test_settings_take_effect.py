@@ -7,13 +7,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from small_study import quiclab
 from stack_study import need, run_arms, spec_text
 
+from quiclab.decoders import Context
+from quiclab.decoders.pcapng import Pcapng
 from quiclab.decoders.tcp_info import read_tcp_info_log
 from quiclab.endpoints import find
-from quiclab.verify.wire import read_wire
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
@@ -25,8 +27,9 @@ def _raw(folder: Path, trial: dict[str, Any]) -> Path:
 
 def _payload_sizes(folder: Path, trial: dict[str, Any], sender: str) -> list[int]:
     """Bytes carried by each packet of one end, as the client's interface saw them."""
-    packets = read_wire(_raw(folder, trial) / "client.pcapng", trial["server_port"]).packets
-    return [packet.payload_bytes for packet in packets if packet is not None and packet.sender == sender]
+    packets = Pcapng().decode(_raw(folder, trial) / "client.pcapng", Context("client")).tables["ip_packets"]
+    port = "dst_port" if sender == "client" else "src_port"
+    return packets.filter(pl.col(port) == trial["server_port"])["payload_bytes"].to_list()
 
 
 @pytest.mark.alone

@@ -224,7 +224,12 @@ HANDSHAKE = of_logs(
         "answer.",
     ),
     Column("length_bytes", pl.UInt64, "bytes", "unknown", "Length of the message."),
-    Column("detail", pl.String, "", "nothing to say", "What it chose: version, group, cipher, ALPN, resumption."),
+    Column(
+        "detail", pl.String, "", "nothing to say, or malformed",
+        "JSON object of what it offers or chose: `alpn`, `groups`, `key_shares`, `pre_shared_key`, `early_data`, "
+        "`version`, `cipher_suite`, `group`; of a SYN `mss`, `window_scale`, `sack_permitted`, `timestamps`, `ecn`, "
+        "`window`. Values that mean nothing (RFC 8701) are left out.",
+    ),
 )  # fmt: skip
 
 PARAMETERS = of_logs(

@@ -12,7 +12,6 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.metrics.measured import measured_tables
 from quiclab.verify.responses import CAPTURE
 
 _ALPN = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
@@ -24,7 +23,10 @@ _GRACE_NS = 1_000_000
 def account_contradiction(
     document: Mapping[str, Any], proof: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]
 ) -> str | None:
-    """The first claim of a user's own client that its packets contradict; None without such a client or claim."""
+    """The first claim of a user's own client that its packets contradict; None without such a client or claim.
+
+    `tables` are those of the measured client.
+    """
     if not document.get("own_client"):
         return None
     wanted, offered = _ALPN[document["protocol"]], proof["alpn_offered"]
@@ -32,7 +34,7 @@ def account_contradiction(
         return f"asked for {wanted}, but the client's ClientHello offers {' and '.join(offered)} alone"
     if document["expected"].get("direction") != "download" or document.get("content") != "random":
         return None  # what was uploaded the server has; of what can be compressed fewer bytes may come
-    packets = measured_tables(tables, document)["ip_packets"].filter(pl.col("source") == CAPTURE).sort("time_ns")
+    packets = tables["ip_packets"].filter(pl.col("source") == CAPTURE).sort("time_ns")
     requests = (document["client"] or {}).get("requests") or []
     kept = document.get("client_body")
     got = sum(each["body_bytes"] for each in requests) or (kept["body_bytes"] if kept else 0)

@@ -3,54 +3,39 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from quiclab.verify._ip import TCP, parse_headers
-from quiclab.verify._pcapng import CaptureError, read_captured
+import polars as pl
+
+from quiclab.metrics.measured import flow_tables
 from quiclab.verify.handshake import read_handshake
+from quiclab.verify.seen import captured, connections
+from quiclab.verify.wire import read_wire
 
 _LEAST_BYTES = 10_000
 """From the server of a download: more than a handshake takes."""
 _SPOKEN = {"h2": "tcp", "h3": "quic"}
 
 
-def prove_competition(capture: Path, competition: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def prove_competition(tables: Mapping[str, pl.DataFrame], document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Label → transport, what arrived of its server, and the TLS version of a download; by the client's capture."""
-    flows = {flow["server_port"]: flow for flow in competition["flows"]}
-    sent = _sent(capture, set(flows))
-    proof = {}
-    for port, flow in flows.items():
-        seen = {protocol: count for (of, protocol), count in sent.items() if of == port and count}
-        found: dict[str, Any] = {"transport": _name(max(seen, key=lambda protocol: seen[protocol])) if seen else "none"}
-        found["payload_bytes_down"] = sum(seen.values())
-        if flow["protocol"] in _SPOKEN:
-            handshake = read_handshake(capture, port)
-            if handshake.transport != "none":
-                found["transport"] = handshake.transport
-            found |= {"tls_version": handshake.tls_version, "alpn_offered": list(handshake.alpn_offered)}
-        proof[flow["label"]] = found
-    return proof
+    flows = document["competition"]["flows"]
+    return {flow["label"]: _flow(captured(flow_tables(tables, document, flow)), flow) for flow in flows}
 
 
-def _sent(capture: Path, ports: set[int]) -> Counter[tuple[int, int]]:
-    """(Server's port, IP protocol) → payload of TCP or UDP from there."""
-    sent: Counter[tuple[int, int]] = Counter()
-    try:
-        with capture.open("rb") as file:
-            for kept, _ in read_captured(file):
-                headers = parse_headers(kept)
-                if headers is not None and headers.source_port in ports:
-                    sent[headers.source_port, headers.protocol] += headers.payload_bytes
-    except (OSError, CaptureError):
-        pass  # what is missing then is not proven
-    return sent
-
-
-def _name(protocol: int) -> str:
-    return "tcp" if protocol == TCP else "udp"
+def _flow(rows: Mapping[str, pl.DataFrame], flow: Mapping[str, Any]) -> dict[str, Any]:
+    wire = read_wire(rows["ip_packets"], flow["server_port"])
+    sent = {protocol: wire.payload_bytes(protocol, "server") for protocol in ("tcp", "udp")}
+    seen = {protocol: count for protocol, count in sent.items() if count}
+    found: dict[str, Any] = {"transport": max(seen, key=lambda protocol: seen[protocol]) if seen else "none"}
+    found["payload_bytes_down"] = sum(seen.values())
+    if flow["protocol"] in _SPOKEN:
+        handshake = read_handshake(wire, connections(rows))
+        if handshake.transport != "none":
+            found["transport"] = handshake.transport
+        found |= {"tls_version": handshake.tls_version, "alpn_offered": list(handshake.alpn_offered)}
+    return found
 
 
 def broken_wire(document: Mapping[str, Any]) -> str | None:

@@ -1,133 +1,150 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a connection's first packets prove about it, read with no key but those that anybody can derive."""
+"""What a client's connections prove about their handshake, with no key but those that anybody can derive."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
-from pathlib import Path
 from typing import Literal
 
-from quiclab.verify._connections import Connections
-from quiclab.verify._cursor import MalformedError
-from quiclab.verify._ip import parse_headers
-from quiclab.verify._pcapng import CaptureError, read_packets
-from quiclab.verify._quic import QuicConnection
-from quiclab.verify._tcp import TcpConnection, TcpOptions
-from quiclab.verify._tls import ClientHello, Hellos
-from quiclab.verify._transport_parameters import parse_transport_parameters
+import polars as pl
 
-MOST_PACKETS = 400
+from quiclab.verify.seen import Connection
+from quiclab.verify.wire import ClientSocket, Sender, Wire
+
+_QUIC_VERSIONS = {"00000001": "v1", "6b3343cf": "v2"}
+_WAYS: dict[Sender, str] = {"client": "up", "server": "down"}
+_NO_TROUBLE = ("close_notify", "user_canceled")
+"""Alerts that end a connection in order (RFC 8446 section 6.1)."""
 
 
 @dataclass(frozen=True)
 class Handshake:
-    """The handshake of the first connection that completed both hellos, else of the one that came furthest.
+    """The handshake of the first client socket with both hellos, else of the one that came furthest.
 
     None (or empty) means that the packets do not tell; `problems` says why.
     """
 
     transport: Literal["tcp", "quic", "none"] = "none"
     """What carried this handshake; where there was none, what carried payload."""
-    tcp_payload_bytes: int = 0
-    """Both directions, of the packets examined; with `udp_payload_bytes` it shows a race or a fallback."""
-    udp_payload_bytes: int = 0
-    packets_examined: int = 0
     tls_version: str | None = None
     cipher_suite: str | None = None
     group: str | None = None
     """Of the key exchange that the server chose."""
     hello_retry_request: bool | None = None
-    server_name: str | None = None
     alpn_offered: tuple[str, ...] = ()
-    groups_offered: tuple[str, ...] = ()
-    key_shares_offered: tuple[str, ...] = ()
-    psk_offered: bool | None = None
     resumed: bool | None = None
-    """The server accepted a pre-shared key."""
+    """Whether the server accepted a pre-shared key (TLS 1.3), or sent no certificate, which it does in clear (1.2)."""
     early_data_offered: bool | None = None
     early_data_packets: int | None = None
-    """0-RTT packets of QUIC, up to the ServerHello; whether they carried data only decrypting them tells."""
+    """0-RTT packets of QUIC; whether they carried data only decrypting them tells."""
     quic_version: str | None = None
     quic_retry: bool | None = None
     quic_version_negotiation: bool | None = None
     quic_parameters_client: dict[str, int | bool | str] = field(default_factory=dict)
     """Transport parameters as sent; RFC 9000 section 18.2 has the units, and the defaults of absent ones."""
-    tcp_options_client: TcpOptions | None = None
-    tcp_options_server: TcpOptions | None = None
     problems: tuple[str, ...] = ()
 
 
-def read_handshake(capture: Path, server_port: int) -> Handshake:
-    """Read a trial's client end until both hellos are complete, or `MOST_PACKETS`. Never raises, whatever the file."""
-    connections = Connections(server_port)
-    problems: list[str] = []
-    examined = 0
-    try:
-        with capture.open("rb") as file:
-            for packet in islice(read_packets(file, lambda packet: _is_of(packet, server_port)), MOST_PACKETS):
-                examined += 1
-                if connections.add(packet):
-                    break
-    except (OSError, CaptureError) as error:
-        problems.append(str(error))
-    return _handshake(connections, examined, problems)
+def read_handshake(wire: Wire, connections: Sequence[Connection]) -> Handshake:
+    """The handshake of a client whose packets are those of `wire`."""
+    of_client: dict[str, list[Connection]] = {socket.name: [] for socket in wire.sockets}
+    for connection in connections:
+        of_client.get(connection.sockets[0], []).append(connection)
+    socket = max(wire.sockets, key=lambda each: _progress(each, of_client[each.name]), default=None)
+    if socket is None or not any(socket.payload_bytes.values()):
+        return Handshake(problems=("no TCP or UDP payload to or from the server's port",))
+    own = of_client[socket.name]
+    told = [problem for each in of_client.values() for connection in each for problem in _problems(connection)]
+    if not own:
+        return Handshake(_transport(socket), problems=(*told, *_missing(None)))
+    main = max(own, key=_hellos)
+    return _handshake(socket, own, main, (*told, *_missing(main)))
 
 
-def _is_of(packet: bytes, server_port: int) -> bool:
-    """Whether another flow at the same link cannot have sent it."""
-    headers = parse_headers(packet)
-    return headers is None or server_port in (headers.source_port, headers.destination_port)
-
-
-def _handshake(connections: Connections, examined: int, problems: list[str]) -> Handshake:
-    connection, hellos = connections.furthest()
-    quic = connection if isinstance(connection, QuicConnection) else None
-    tcp = connection if isinstance(connection, TcpConnection) else None
-    problems += connections.problems() + _missing(connections.server_port, examined, hellos, connection is None)
-    client, server = hellos.client, hellos.server
+def _handshake(socket: ClientSocket, own: Sequence[Connection], main: Connection, problems: Sequence[str]) -> Handshake:
+    client, server = main.step("client_hello"), main.step("server_hello")
+    offered, chosen = client.detail if client else {}, server.detail if server else {}
+    is_quic = socket.protocol == "udp"
+    retried = main.step("hello_retry_request") is not None
     return Handshake(
-        transport="quic" if quic else "tcp" if tcp else "none",
-        tcp_payload_bytes=connections.payload_bytes(TcpConnection),
-        udp_payload_bytes=connections.payload_bytes(QuicConnection),
-        packets_examined=examined,
-        tls_version=server.version if server else None,
-        cipher_suite=server.cipher_suite if server else None,
-        group=server.group if server else None,
-        hello_retry_request=hellos.retry_request if hellos.retry_request or server else None,
-        server_name=client.server_name if client else None,
-        alpn_offered=client.alpn if client else (),
-        groups_offered=client.groups if client else (),
-        key_shares_offered=client.key_shares if client else (),
-        psk_offered=client.pre_shared_key if client else None,
-        resumed=server.pre_shared_key if server and server.version == "TLS 1.3" else None,
-        early_data_offered=client.early_data if client else None,
-        early_data_packets=quic.early_data_packets if quic else None,
-        quic_version=quic.version if quic else None,
-        quic_retry=quic.retry if quic else None,
-        quic_version_negotiation=quic.version_negotiation if quic else None,
-        quic_parameters_client=_parameters(client, problems),
-        tcp_options_client=tcp.options("client") if tcp else None,
-        tcp_options_server=tcp.options("server") if tcp else None,
+        transport=_transport(socket),
+        tls_version=chosen.get("version"),
+        cipher_suite=chosen.get("cipher_suite"),
+        group=_group(main),
+        hello_retry_request=retried if retried or server else None,
+        alpn_offered=tuple(offered.get("alpn", ())),
+        resumed=_resumed(main),
+        early_data_offered=offered.get("early_data"),
+        early_data_packets=sum(_early_data_packets(each) for each in own) if is_quic else None,
+        quic_version=_version(main) if is_quic else None,
+        quic_retry=any(each.step("retry") for each in own) if is_quic else None,
+        quic_version_negotiation=_is_negotiated(own) if is_quic else None,
+        quic_parameters_client=main.announced("parameters_set.client.") if is_quic else {},
         problems=tuple(dict.fromkeys(problems)),
     )
 
 
-def _missing(server_port: int, examined: int, hellos: Hellos, no_payload: bool) -> list[str]:
+def _progress(socket: ClientSocket, own: Sequence[Connection]) -> tuple[bool, bool, bool, bool]:
+    carried = socket.payload_bytes
+    server, client = max((_hellos(each) for each in own), default=(False, False))
+    return server, carried["server"] > 0, client, carried["client"] > 0
+
+
+def _hellos(connection: Connection) -> tuple[bool, bool]:
+    return connection.step("server_hello") is not None, connection.step("client_hello") is not None
+
+
+def _transport(socket: ClientSocket) -> Literal["tcp", "quic"]:
+    return "quic" if socket.protocol == "udp" else "tcp"
+
+
+def _group(main: Connection) -> str | None:
+    """As the ServerHello says, and in TLS 1.2 the message behind it (RFC 8422 section 5.4), in clear as well."""
+    steps = (main.step("server_hello"), main.step("server_key_exchange"))
+    return next((step.detail["group"] for step in steps if step and "group" in step.detail), None)
+
+
+def _resumed(main: Connection) -> bool | None:
+    hello = main.step("server_hello")
+    if hello is not None and hello.detail["version"] == "TLS 1.3":
+        return bool(hello.detail.get("pre_shared_key"))
+    return False if main.step("certificate") else None
+
+
+def _early_data_packets(connection: Connection) -> int:
+    packets = connection.tables["packets"]
+    is_early = (pl.col("packet_type") == "0RTT") & (pl.col("direction") == "up") & (pl.col("event") != "dropped")
+    return packets.filter(is_early).height
+
+
+def _version(main: Connection) -> str | None:
+    number = main.parameters("version_information.").get("chosen_version")
+    return None if number is None else _QUIC_VERSIONS.get(number, f"0x{number}")
+
+
+def _is_negotiated(own: Sequence[Connection]) -> bool:
+    return any(each.has_packets(pl.col("packet_type") == "version_negotiation") for each in own)
+
+
+def _problems(connection: Connection) -> Iterator[str]:
+    """What went wrong before the client's Finished was seen."""
+    for sender, way in _WAYS.items():
+        closed = pl.col("packet_type") == "initial", pl.col("packet_number").is_null()
+        if connection.has_packets(*closed, pl.col("direction") == way):
+            yield f"an Initial packet of the {sender} did not open"
+    if any(step.name == "finished" and step.sender == "client" for step in connection.steps):
+        return
+    for name, value in connection.tables["parameters"].select("name", "value").iter_rows():
+        for sender in _WAYS:
+            if name == f"alert.{sender}.description" and value not in _NO_TROUBLE:
+                yield f"the {sender} sent TLS alert {value}"
+            if name == f"connection_closed.{sender}.connection_code" and value != "0":
+                yield f"the {sender} closed the QUIC connection with error 0x{int(value):x}"
+
+
+def _missing(main: Connection | None) -> list[str]:
     """Why fields stay empty that the hellos should have filled."""
-    where = f"in the first {examined} packets"
-    if no_payload:
-        return [f"no TCP or UDP payload to or from port {server_port} {where}"]
-    names = {"ClientHello": hellos.client, "ServerHello": hellos.server}
-    problems = [f"no complete {name} {where}" for name, hello in names.items() if hello is None]
-    if hellos.server and hellos.server.version != "TLS 1.3":
-        problems.append(f"key-exchange group and resumption are told for TLS 1.3, not for {hellos.server.version}")
-    return problems
-
-
-def _parameters(client: ClientHello | None, problems: list[str]) -> dict[str, int | bool | str]:
-    try:
-        return parse_transport_parameters(client.quic_transport_parameters) if client else {}
-    except MalformedError as error:
-        problems.append(str(error))
-        return {}
+    seen = {step.name for step in main.steps} if main else set()
+    names = {"ClientHello": "client_hello", "ServerHello": "server_hello"}
+    return [f"no complete {name} is among the packets" for name, step in names.items() if step not in seen]

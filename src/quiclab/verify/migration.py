@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from quiclab.verify.seen import Connection, Packet, Sender
+from quiclab.verify.seen import Connection, Packet
+from quiclab.verify.wire import Sender
 
 _SENDERS: dict[str, Sender] = {"up": "client", "down": "server"}
 

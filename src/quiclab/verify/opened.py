@@ -4,29 +4,17 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from quiclab.metrics.intervals import IntervalSet
+from quiclab.verify.early_data_log import bytes_once
 from quiclab.verify.migration import read_migration
-from quiclab.verify.responses import closed_because
 from quiclab.verify.round_trips import handshake_round_trips
-from quiclab.verify.seen import Connection, connections
+from quiclab.verify.seen import Connection
 
 _HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
-_FLAGS = ("disable_active_migration", "grease_quic_bit")
-_INTEGERS = (
-    *("max_idle_timeout", "max_udp_payload_size", "initial_max_data", "initial_max_stream_data_bidi_local"),
-    *("initial_max_stream_data_bidi_remote", "initial_max_stream_data_uni", "initial_max_streams_bidi"),
-    *("initial_max_streams_uni", "ack_delay_exponent", "max_ack_delay", "active_connection_id_limit"),
-    *("max_datagram_frame_size", "min_ack_delay"),
-)
-"""Transport parameters that are integers (RFC 9000 section 18.2, RFC 9221, and the draft on ACK frequency)."""
-_OF_TLS = ("tls_cipher", "tls_group")
-"""Names of the qlog event that are no transport parameters."""
 
 
 class ClosedError(Exception):
@@ -34,26 +22,27 @@ class ClosedError(Exception):
 
 
 def opened_facts(
-    tables: Mapping[str, pl.DataFrame], document: Mapping[str, Any]
+    found: Sequence[Connection], closed: str | None, document: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Facts by name, None where the packets do not tell, and reasons. Raises ClosedError where nothing was opened.
+
+    `found` are the client's connections, `closed` says why some of their packets may not have been read.
 
     They are of the connection with most packets among those that carried a request, and of these among those that
     spoke the version of HTTP that was asked for: a page has resources of other hosts, which may speak another.
     """
-    found = connections(tables, document)
     if not found:
         raise ClosedError("the capture holds no connection")
     main = max(found, key=lambda each: _weight(each, document))
     if main.step("encrypted_extensions") is None and main.step("finished") is None:
-        raise ClosedError(closed_because(tables, document) or "no packet that ends a handshake is among the packets")
+        raise ClosedError(closed or "no packet that ends a handshake is among the packets")
     why: dict[str, str] = {}
     with_hello = [each for each in found if each.step("client_hello")]
     return {
         "connections": len(with_hello),
         **_handshake(main, why),
         **_http(main, why),
-        **_migration(main, closed_because(tables, document), why),
+        **_migration(main, closed, why),
         "answers": [_answer(each) for each in with_hello],
     }, why
 
@@ -87,7 +76,7 @@ def _handshake(main: Connection, why: dict[str, str]) -> dict[str, Any]:
         "resumed": main.resumed,
         "early_data": main.early_data,
         "early_data_bytes": early_data_bytes,
-        "quic_parameters_server": _parameters(main, "parameters_set.server.") or None,
+        "quic_parameters_server": main.announced("parameters_set.server.") or None,
     }
 
 
@@ -104,20 +93,7 @@ def _early_data_bytes(main: Connection, why: dict[str, str]) -> int | None:
     early = main.tables["frames"].filter(
         pl.col("frame_type") == "stream", pl.col("packet_type") == "0RTT", pl.col("direction") == "up"
     )
-    sent: defaultdict[int, IntervalSet] = defaultdict(IntervalSet)
-    spans = early.select("stream_id", pl.col("offset").fill_null(0), pl.col("length_bytes").fill_null(0)).iter_rows()
-    return sum(sent[stream_id].add_length(offset, offset + length) for stream_id, offset, length in spans)
-
-
-def _parameters(main: Connection, prefix: str) -> dict[str, int | bool | str]:
-    """As sent: integers, True for flags, else as hexadecimal digits."""
-    told: dict[str, int | bool | str] = {}
-    for name, value in main.parameters(prefix).items():
-        if name in _INTEGERS or not prefix.startswith("parameters_set"):
-            told[name] = int(value)
-        elif name not in _OF_TLS:
-            told[name] = True if name in _FLAGS else "".join(json.loads(value)) if value.startswith("[") else value
-    return told
+    return bytes_once(early)
 
 
 def _http(main: Connection, why: dict[str, str]) -> dict[str, Any]:
@@ -128,8 +104,8 @@ def _http(main: Connection, why: dict[str, str]) -> dict[str, Any]:
         why["alt_svc"] = "the header fields of the response could not be read"
     return {
         "http_version_seen": first["http_version"] if first else None,
-        "http_settings_client": _parameters(main, "settings.client.") or None,
-        "http_settings_server": _parameters(main, "settings.server.") or None,
+        "http_settings_client": main.announced("settings.client.") or None,
+        "http_settings_server": main.announced("settings.server.") or None,
         "alt_svc": (first["alt_svc"] or "none") if first else None,
     }
 

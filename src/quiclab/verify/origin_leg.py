@@ -7,10 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from quiclab.verify._ip import TCP, UDP
+import polars as pl
+
+from quiclab.decoders import Context, decoder_of
+from quiclab.errors import DecodeError
+from quiclab.tables import TABLES
 from quiclab.verify.wire import read_wire
 
-_TRANSPORTS = {TCP: "tcp", UDP: "quic"}
+_TRANSPORTS = {"tcp": "tcp", "udp": "quic"}
 
 
 def origin_leg(folder: Path, document: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -22,16 +26,38 @@ def origin_leg(folder: Path, document: Mapping[str, Any]) -> dict[str, Any] | No
     behind = next((link for link in document.get("links") or () if link["leg"] == "origin"), None)
     if not proxy or behind is None:
         return None
-    capture = folder / "raw" / behind["capture_client"]
-    if not capture.exists():
+    packets = _ip_packets(folder / "raw" / behind["capture_client"])
+    if packets is None:
         return None
-    wire = read_wire(capture, proxy["origin_port"])
+    wire = read_wire(packets, proxy["origin_port"])
     return {
-        "transports": sorted({_TRANSPORTS[protocol] for protocol, _, _ in wire.sockets}),
+        "transports": sorted({_TRANSPORTS[socket.protocol] for socket in wire.sockets}),
         "connections": len(wire.sockets),
-        "bytes_from_origin": sum(socket.payload_bytes["server"] for socket in wire.sockets.values()),
-        "bytes_to_origin": sum(socket.payload_bytes["client"] for socket in wire.sockets.values()),
+        "bytes_from_origin": sum(socket.payload_bytes["server"] for socket in wire.sockets),
+        "bytes_to_origin": sum(socket.payload_bytes["client"] for socket in wire.sockets),
     }
+
+
+def _ip_packets(capture: Path) -> pl.DataFrame | None:
+    """Headers of the packets in one capture, which is in no table of the trial: its metrics are of the client's leg.
+
+    None where the file is no capture.
+    """
+    kept = [pl.DataFrame(schema=TABLES["ip_packets"].decoder_schema)]
+
+    def take(name: str, rows: pl.DataFrame) -> None:
+        if name == "ip_packets":
+            kept.append(rows)
+
+    try:
+        decoder = decoder_of(capture)
+        if decoder is None:
+            return None
+        for name, rows in decoder.decode(capture, Context(vantage="client"), take).tables.items():
+            take(name, rows)
+    except (OSError, DecodeError):
+        return None
+    return pl.concat(kept)
 
 
 def relay_problem(document: Mapping[str, Any]) -> str | None:

@@ -3,21 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from quiclab.verify._early_data_log import early_data_bytes_by_log
-from quiclab.verify._ip import UDP, Sender
+from quiclab.metrics.measured import measured_tables
 from quiclab.verify.account import account_contradiction
 from quiclab.verify.competition import prove_competition
-from quiclab.verify.handshake import read_handshake
+from quiclab.verify.early_data_log import early_data_bytes_by_log
+from quiclab.verify.handshake import Handshake, read_handshake
 from quiclab.verify.opened import ClosedError, opened_facts
 from quiclab.verify.origin_leg import origin_leg
-from quiclab.verify.responses import closed_because, responses
-from quiclab.verify.wire import Wire, payload_by_address, read_wire, socket_name
+from quiclab.verify.responses import closed_because, is_captured, responses
+from quiclab.verify.seen import Connection, captured, connections
+from quiclab.verify.wire import Sender, Wire, read_wire
 
 UNPROVEN = "unproven"
 _NEEDS_KEYS = (
@@ -53,26 +54,32 @@ def prove(folder: Path, document: dict[str, Any], tables: Mapping[str, pl.DataFr
 
     `tables` are those of `decoders.decode_trial`.
     """
-    proof = _without_keys(folder, document)
-    proof["http_responses"], closed = responses(tables, document), closed_because(tables, document)
+    own = measured_tables(tables, document)
+    rows = captured(own)
+    found, wire = connections(rows), read_wire(rows["ip_packets"], document["server_port"])
+    seen = is_captured(own)
+    proof = {
+        **_hellos(read_handshake(wire, found) if seen else None),
+        **_on_the_wire(wire if seen else None, document),
+        **_told(folder, document),
+    }
+    if document.get("competition") is not None:
+        proof["competition"] = prove_competition(tables, document)
+    proof |= {**dict.fromkeys(_NEEDS_KEYS, UNPROVEN), "decrypted_by": UNPROVEN}
+    proof["unproven_because"] = _because(proof["transport"], document.get("probe"))
+    proof["http_responses"], closed = responses(own), closed_because(own, competes="competition" in proof)
     if closed is not None:
         proof["unproven_because"]["http_responses"] = closed
-    _add_opened(folder, document, proof, tables)
-    proof["account_contradicted"] = account_contradiction(document, proof, tables)
+    _add_opened(folder, document, proof, found, closed)
+    _ask_the_log(own, proof)
+    proof["account_contradicted"] = account_contradiction(document, proof, own)
     return proof
 
 
-def _without_keys(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
-    requests = (document["client"] or {}).get("requests") or [{}]
-    capture = folder / "raw" / "client.pcapng"
-    handshake = read_handshake(capture, document["server_port"]) if capture.exists() else None
-    transport = handshake.transport if handshake else UNPROVEN
-    if transport == "none" and document.get("competition") is not None:
-        transport = UNPROVEN  # a capture of headers has its handshake cut where others began before
-    host = document["host"]
+def _hellos(handshake: Handshake | None) -> dict[str, Any]:
+    """What anybody can read; None: there is no capture."""
     return {
-        "transport": transport,
-        "http_version": requests[0].get("http_version", UNPROVEN),
+        "transport": handshake.transport if handshake else UNPROVEN,
         "tls_version": _known(handshake and handshake.tls_version),
         "tls_cipher": _known(handshake and handshake.cipher_suite),
         "tls_group": _known(handshake and handshake.group),
@@ -86,7 +93,15 @@ def _without_keys(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
         "quic_parameters_client": handshake.quic_parameters_client if handshake else UNPROVEN,
         "alpn_offered": list(handshake.alpn_offered) if handshake else UNPROVEN,
         "handshake_problems": list(handshake.problems) if handshake else [],
-        **_on_the_wire(capture, document),
+    }
+
+
+def _told(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
+    """By the programs, by the kernel, and by the capture of another leg."""
+    requests = (document["client"] or {}).get("requests") or [{}]
+    host = document["host"]
+    return {
+        "http_version": requests[0].get("http_version", UNPROVEN),
         "tcp_congestion_control_asked": document["tcp_congestion_control_asked"],
         "tcp_congestion_control": _tcp_sender(host),
         "tcp_congestion_controls": host.get("tcp_congestion_controls") or UNPROVEN,
@@ -94,28 +109,19 @@ def _without_keys(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
         "quic_congestion_control_asked": (document.get("asked") or {}).get("congestion_control") or UNPROVEN,
         "quic_congestion_control": UNPROVEN,
         "versions": (document["client"] or {}).get("versions", {}),
-        **_competition(capture, document),
-        **dict.fromkeys(_NEEDS_KEYS, UNPROVEN),
-        "decrypted_by": UNPROVEN,
-        "unproven_because": _because(transport, document.get("probe")),
     }
 
 
-def _competition(capture: Path, document: dict[str, Any]) -> dict[str, Any]:
-    competition = document.get("competition")
-    return {} if competition is None else {"competition": prove_competition(capture, competition)}
-
-
 def _add_opened(
-    folder: Path, document: dict[str, Any], proof: dict[str, Any], tables: Mapping[str, pl.DataFrame]
+    folder: Path, document: dict[str, Any], proof: dict[str, Any], connections: Sequence[Connection], closed: str | None
 ) -> None:
     """What only opened packets tell; what they do not tell gets its reason."""
     keys = folder / "raw" / "keys.log"
     try:
-        found, why = opened_facts(tables, document)
-    except ClosedError as closed:
+        found, why = opened_facts(connections, closed, document)
+    except ClosedError as error:
         left_keys = keys.is_file() and keys.stat().st_size
-        proof["unproven_because"]["decrypted_by"] = str(closed) if left_keys else _NO_KEYS
+        proof["unproven_because"]["decrypted_by"] = str(error) if left_keys else _NO_KEYS
         return
     for replaced in ("resumed", "tls_group"):  # Of TLS 1.2, where the hellos do not tell.
         if proof[replaced] != UNPROVEN:
@@ -125,16 +131,17 @@ def _add_opened(
         proof["alt_svc_use"] = "used" if found["http_version_seen"] != "HTTP/3" else UNPROVEN
     proof["decrypted_by"] = DECODER
     proof["unproven_because"] |= why
-    _ask_the_log(folder, proof)
 
 
-def _ask_the_log(folder: Path, proof: dict[str, Any]) -> None:
+def _ask_the_log(tables: Mapping[str, pl.DataFrame], proof: dict[str, Any]) -> None:
     """How much was sent in 0-RTT packets that stayed closed."""
+    if proof["decrypted_by"] == UNPROVEN:
+        return
     packets = proof["early_data_packets"]
     if proof["early_data_bytes"] != UNPROVEN:
         proof["early_data_bytes_by"] = "packets"
     elif isinstance(packets, int) and not isinstance(packets, bool) and packets:
-        told = early_data_bytes_by_log(folder / "raw" / "client-qlog", packets)
+        told = early_data_bytes_by_log(tables, packets)
         if told is not None:
             proof |= {"early_data_bytes": told, "early_data_bytes_by": "client's qlog"}
             proof["unproven_because"].pop("early_data_bytes", None)
@@ -155,11 +162,10 @@ def _because(transport: str, probe: dict[str, Any] | None) -> dict[str, str]:
     return reasons
 
 
-def _on_the_wire(capture: Path, document: dict[str, Any]) -> dict[str, Any]:
-    if not capture.exists():
+def _on_the_wire(wire: Wire | None, document: dict[str, Any]) -> dict[str, Any]:
+    if wire is None:
         facts = ("ecn", "ecn_client", "ecn_server", "client_sockets", "client_addresses", "alt_svc_use")
         return dict.fromkeys(facts, UNPROVEN)
-    wire = read_wire(capture, document["server_port"])
     return {
         "ecn": {
             side: {**wire.ecn_shares(sender), "seen": seen, "marked_by_link": _marked(document, side)}
@@ -167,8 +173,8 @@ def _on_the_wire(capture: Path, document: dict[str, Any]) -> dict[str, Any]:
         },
         "ecn_client": wire.ecn_seen("client"),
         "ecn_server": wire.ecn_seen("server"),
-        "client_sockets": [socket_name(socket) for socket in wire.sockets],
-        "client_addresses": payload_by_address(wire),
+        "client_sockets": [socket.name for socket in wire.sockets],
+        "client_addresses": wire.payload_by_address(),
         "alt_svc_use": _alt_svc_use(wire),
     }
 
@@ -180,12 +186,12 @@ def _marked(document: dict[str, Any], side: str) -> Any:
 
 def _alt_svc_use(wire: Wire) -> str:
     """QUIC from the start was forced upon the client; where it follows an answer over TCP, that may have offered it."""
-    answered = [protocol for (protocol, _, _), seen in wire.sockets.items() if seen.payload_bytes["server"]]
+    answered = [socket.protocol for socket in wire.sockets if socket.payload_bytes["server"]]
     if not answered:
         return UNPROVEN
-    if UDP not in answered:
+    if "udp" not in answered:
         return "not_used"
-    return "forced" if answered[0] == UDP else UNPROVEN
+    return "forced" if answered[0] == "udp" else UNPROVEN
 
 
 def _known(value: Any) -> Any:

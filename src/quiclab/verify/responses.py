@@ -12,8 +12,6 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.metrics.measured import measured_tables
-
 CAPTURE = "raw/client.pcapng"
 _FACTS = ("http_version", "method", "url", "status", "content_encoding", "content_range")
 _LOSES = ("data_loss", "error")
@@ -31,10 +29,10 @@ _WITHOUT_NUMBER = ("retry", "version_negotiation")
 """Packets of QUIC that are not sealed."""
 
 
-def responses(tables: Mapping[str, pl.DataFrame], document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One row for each request whose headers could be read: what was asked for, status and HTTP version of the answer,
-    bytes of both bodies as sent, and whether the response came to its end."""
-    rows = measured_tables(tables, document)["http_requests"].filter(pl.col("source") == CAPTURE).sort("time_ns")
+def responses(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
+    """From the tables of the measured client: one row for each request whose headers could be read. What was asked for,
+    status and HTTP version of the answer, bytes of both bodies as sent, and whether the response came to its end."""
+    rows = tables["http_requests"].filter(pl.col("source") == CAPTURE).sort("time_ns")
     told = rows.select(
         *_FACTS,
         body_bytes=pl.col("response_body_bytes").fill_null(0),
@@ -44,17 +42,24 @@ def responses(tables: Mapping[str, pl.DataFrame], document: Mapping[str, Any]) -
     return told.to_dicts()
 
 
-def closed_because(tables: Mapping[str, pl.DataFrame], document: Mapping[str, Any]) -> str | None:
+def is_captured(tables: Mapping[str, pl.DataFrame]) -> bool:
+    """Whether there is a capture of the client's packets that could be read."""
+    of_capture = pl.col("source") == CAPTURE
+    unreadable = tables["decode_stats"].filter(of_capture, pl.col("name") == "unreadable")
+    return not tables["sources"].filter(of_capture).is_empty() and unreadable.is_empty()
+
+
+def closed_because(tables: Mapping[str, pl.DataFrame], *, competes: bool) -> str | None:
     """Why the client's capture may hold requests and bytes of a body that were not read; None where all was read.
 
-    In a competition the capture is that of all flows: keys that only another flow lacks are no reason.
+    `tables` are those of the measured client. In a competition the capture is that of all flows: keys that only
+    another flow lacks are no reason.
     """
     if tables["sources"].filter(pl.col("source") == CAPTURE).is_empty():
         return "there is no capture of the client's packets"
     found = tables["decode_stats"].filter(pl.col("source") == CAPTURE, pl.col("severity").is_in(_LOSES))
-    competes, of_keys = document.get("competition") is not None, pl.col("name").is_in(_OF_KEYS)
-    if competes and not _stayed_closed(tables, document):
-        found = found.filter(~of_keys)
+    if competes and not _stayed_closed(tables):
+        found = found.filter(~pl.col("name").is_in(_OF_KEYS))
     if found.is_empty():
         return None
     name, advice = found.select("name", "advice").row(0)
@@ -62,10 +67,9 @@ def closed_because(tables: Mapping[str, pl.DataFrame], document: Mapping[str, An
     return f"{reason} (this flow's or another's)" if competes and name not in _OF_KEYS else reason
 
 
-def _stayed_closed(tables: Mapping[str, pl.DataFrame], document: Mapping[str, Any]) -> bool:
+def _stayed_closed(tables: Mapping[str, pl.DataFrame]) -> bool:
     """Whether a measured connection stayed closed: packets of QUIC have no number then, and TCP shows no frames."""
-    of_flow = measured_tables(tables, document)
-    own = {name: of_flow[name].filter(pl.col("source") == CAPTURE) for name in ("packets", "handshake", "http_frames")}
+    own = {name: tables[name].filter(pl.col("source") == CAPTURE) for name in ("packets", "handshake", "http_frames")}
     sealed = ~pl.col("packet_type").is_in(_WITHOUT_NUMBER) | pl.col("packet_type").is_null()
     if not own["packets"].filter(pl.col("transport") == "quic", pl.col("packet_number").is_null(), sealed).is_empty():
         return True

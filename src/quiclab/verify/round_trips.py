@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from quiclab.verify.seen import Connection, Sender
+from quiclab.verify.seen import Connection
+from quiclab.verify.wire import Sender
 
 _AMPLIFICATION = 3
 _NOT_TLS = ("ack", "retry", "version_negotiation", "handshake_done")

@@ -7,14 +7,25 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
-from quiclab.metrics.measured import measured_tables
 from quiclab.verify.responses import CAPTURE
+from quiclab.verify.wire import Sender, socket_name
 
-Sender = Literal["client", "server"]
+_FLAGS = ("disable_active_migration", "grease_quic_bit")
+_INTEGERS = (
+    *("max_idle_timeout", "max_udp_payload_size", "initial_max_data", "initial_max_stream_data_bidi_local"),
+    *("initial_max_stream_data_bidi_remote", "initial_max_stream_data_uni", "initial_max_streams_bidi"),
+    *("initial_max_streams_uni", "ack_delay_exponent", "max_ack_delay", "active_connection_id_limit"),
+    *("max_datagram_frame_size", "min_ack_delay", "initial_rtt"),
+)
+"""Transport parameters that are integers (RFC 9000 section 18.2, RFC 9221, the draft on ACK frequency, Google's)."""
+_OF_TLS = ("tls_cipher", "tls_group")
+"""Names of the qlog event that are no transport parameters."""
+_HELLOS = ("client_hello", "hello_retry_request", "server_hello")
+_OF_CAPTURE = ("ip_packets", "packets", "handshake", "frames", "parameters", "http_requests", "http_frames")
 _SENDERS: dict[str, Sender] = {"up": "client", "down": "server"}
 
 
@@ -56,9 +67,13 @@ class Connection:
 
     @cached_property
     def steps(self) -> list[Step]:
-        """Its handshake."""
+        """Its handshake; a hello that cannot be read is none."""
         rows = self.tables["handshake"].select("time_ns", "direction", "step", "detail").iter_rows()
-        return [Step(at, _SENDERS[way], name, json.loads(told) if told else {}) for at, way, name, told in rows]
+        return [
+            Step(at, _SENDERS[way], name, json.loads(told) if told else {})
+            for at, way, name, told in rows
+            if told or name not in _HELLOS
+        ]
 
     def step(self, name: str) -> Step | None:
         """The first message of that name."""
@@ -90,6 +105,16 @@ class Connection:
         """Name behind the prefix → value, the last where it was told more than once."""
         rows = self.tables["parameters"].filter(pl.col("name").str.starts_with(prefix)).select("name", "value")
         return {name.removeprefix(prefix): value for name, value in rows.iter_rows()}
+
+    def announced(self, prefix: str) -> dict[str, int | bool | str]:
+        """Transport parameters or SETTINGS as sent: integers, True for flags, else as hexadecimal digits."""
+        told: dict[str, int | bool | str] = {}
+        for name, value in self.parameters(prefix).items():
+            if name in _INTEGERS or not prefix.startswith("parameters_set"):
+                told[name] = int(value)
+            elif name not in _OF_TLS:
+                told[name] = True if name in _FLAGS else "".join(json.loads(value)) if value.startswith("[") else value
+        return told
 
     @property
     def requests(self) -> pl.DataFrame:
@@ -129,31 +154,34 @@ class Connection:
         return self.step("certificate") is None
 
 
-def connections(tables: Mapping[str, pl.DataFrame], document: Mapping[str, Any]) -> list[Connection]:
-    """Those of the measured client, by their first packet in its capture; each with at least one packet there."""
-    own = measured_tables(tables, document)
-    names = ("packets", "handshake", "frames", "parameters", "http_requests", "http_frames")
-    rows = {name: own[name].filter(pl.col("source") == CAPTURE) for name in names}
-    rows["packets"] = _with_sockets(rows["packets"], own["ip_packets"].filter(pl.col("source") == CAPTURE))
-    split = {name: frame.sort("time_ns", maintain_order=True) for name, frame in rows.items()}
+def captured(tables: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """Rows that the capture at the client's end gave, of those tables that captures fill."""
+    return {name: tables[name].filter(pl.col("source") == CAPTURE) for name in _OF_CAPTURE}
+
+
+def connections(rows: Mapping[str, pl.DataFrame]) -> list[Connection]:
+    """Connections of a capture, given with its rows, by their first packet; each has at least one packet there."""
+    joined = dict(rows) | {"packets": _with_sockets(rows["packets"], rows["ip_packets"])}
+    split = {name: frame.sort("time_ns", maintain_order=True) for name, frame in joined.items() if name != "ip_packets"}
     parts = {name: frame.partition_by("connection", as_dict=True) for name, frame in split.items()}
     found = []
     for (name,), packets in parts["packets"].items():
         if name is not None:
-            of_it = {table: parts[table].get((name,), split[table].clear()) for table in names}
+            of_it = {table: parts[table].get((name,), empty.clear()) for table, empty in split.items()}
             found.append(Connection(str(name), packets["transport"][0] == "quic", of_it))
     return sorted(found, key=lambda each: int(each.tables["packets"]["number"][0]))
 
 
 def _with_sockets(packets: pl.DataFrame, ip_packets: pl.DataFrame) -> pl.DataFrame:
     """Each with its IP packet's number, payload and the client's socket."""
+    carried = ip_packets.select("number", "protocol", "src", "src_port", "dst", "dst_port", "payload_bytes")
     up = pl.col("direction") == "up"
-    host = pl.when(up).then("src").otherwise("dst")
-    shown = pl.when(host.str.contains(":")).then(pl.format("[{}]", host)).otherwise(host)
-    carried = ip_packets.select(
-        pl.col("number"),
-        pl.format("{} {}:{}", "protocol", shown, pl.when(up).then("src_port").otherwise("dst_port")).alias("socket"),
-        "payload_bytes",
+    return (
+        packets.drop_nulls("ip_packet")
+        .rename({"ip_packet": "number"})
+        .join(carried, on="number", how="inner", maintain_order="left")
+        .with_columns(
+            address=pl.when(up).then("src").otherwise("dst"), port=pl.when(up).then("src_port").otherwise("dst_port")
+        )
+        .with_columns(socket=socket_name("protocol", "address", "port"))
     )
-    joined = packets.drop_nulls("ip_packet").rename({"ip_packet": "number"}).drop("payload_bytes", strict=False)
-    return joined.join(carried, on="number", how="inner", maintain_order="left")

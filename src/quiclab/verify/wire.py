@@ -3,117 +3,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from ipaddress import ip_address
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from quiclab.verify._ip import TCP, UDP, Sender, parse_headers
-from quiclab.verify._pcapng import CaptureError, read_captured
+import polars as pl
 
 ECN_CODEPOINTS = ("not_ect", "ect1", "ect0", "ce")
 """By the value of the two bits (RFC 3168 section 5)."""
 
-Socket = tuple[int, bytes, int]
-"""A client's end: IP protocol, address, port."""
+Sender = Literal["client", "server"]
 
 
-class WirePacket(NamedTuple):
-    """One packet between a client and the server. Its number in the capture is its place in `Wire.packets` plus 1."""
-
-    sender: Sender
-    socket: Socket
-    payload_bytes: int
-    """Carried by TCP or UDP, whether the capture kept it or not."""
-
-
-@dataclass
+@dataclass(frozen=True)
 class ClientSocket:
     """A client's end of a connection, or of one path of a QUIC connection, and what went to and fro."""
 
-    first_packet: int
-    """Number in the capture, from 1."""
-    payload_bytes: dict[Sender, int] = field(default_factory=lambda: {"client": 0, "server": 0})
+    name: str
+    """For example `udp 10.77.0.1:50502`."""
+    protocol: Literal["tcp", "udp"]
+    address: str
+    payload_bytes: Mapping[Sender, int]
+    """Carried by TCP or UDP, whether the capture kept it or not."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Wire:
     """The packets of one capture that come from or go to the server's port."""
 
-    packets: list[WirePacket | None] = field(default_factory=list)
-    """All of the capture; None for what is not the server's traffic."""
-    sockets: dict[Socket, ClientSocket] = field(default_factory=dict)
+    sockets: Sequence[ClientSocket]
     """In the order in which they appear."""
-    ecn: dict[Sender, list[int]] = field(default_factory=lambda: {"client": [0] * 4, "server": [0] * 4})
+    ecn: Mapping[Sender, Mapping[str, int]]
     """Packets per codepoint."""
-    whole: bool = True
-    """No packet was cut to its headers."""
-    problem: str | None = None
 
     def ecn_seen(self, sender: Sender) -> dict[str, int]:
         """Packets of one sender by codepoint; those that it never used are left out."""
-        return {name: count for name, count in zip(ECN_CODEPOINTS, self.ecn[sender], strict=True) if count}
+        return {name: count for name, count in self.ecn[sender].items() if count}
 
     def ecn_shares(self, sender: Sender) -> dict[str, float | int]:
         """Packets of one sender, and how many of them are ECT(0), ECT(1) and CE, with their shares."""
-        counts = dict(zip(ECN_CODEPOINTS, self.ecn[sender], strict=True))
+        counts = self.ecn[sender]
         packets = sum(counts.values())
         shares: dict[str, float | int] = {"packets": packets}
         for name in ("ect0", "ect1", "ce"):
             shares |= {name: counts[name], f"{name}_pct": round(100 * counts[name] / packets, 3) if packets else 0.0}
         return shares
 
+    def payload_by_address(self) -> dict[str, dict[Sender, int]]:
+        """Payload bytes of each sender, by the client's address, in the order in which these appear."""
+        found: dict[str, dict[Sender, int]] = {}
+        for socket in self.sockets:
+            sums = found.setdefault(socket.address, {"client": 0, "server": 0})
+            for sender, count in socket.payload_bytes.items():
+                sums[sender] += count
+        return found
 
-def read_wire(capture: Path, server_port: int) -> Wire:
-    """Walk through the whole capture. Never raises: `problem` says where it ended early."""
-    wire = Wire()
-    try:
-        with capture.open("rb") as file:
-            for kept, original in read_captured(file):
-                wire.whole &= len(kept) >= original
-                wire.packets.append(_add(wire, kept, server_port))
-    except (OSError, CaptureError) as error:
-        wire.problem = str(error)
-    return wire
-
-
-def _add(wire: Wire, kept: bytes, server_port: int) -> WirePacket | None:
-    headers = parse_headers(kept)
-    if headers is None:
-        return None
-    sender: Sender
-    if headers.destination_port == server_port:
-        sender, socket = "client", (headers.protocol, headers.source, headers.source_port)
-    elif headers.source_port == server_port:
-        sender, socket = "server", (headers.protocol, headers.destination, headers.destination_port)
-    else:
-        return None
-    known = wire.sockets.get(socket)
-    if known is None:
-        known = wire.sockets[socket] = ClientSocket(first_packet=len(wire.packets) + 1)
-    known.payload_bytes[sender] += headers.payload_bytes
-    wire.ecn[sender][headers.ecn] += 1
-    return WirePacket(sender, socket, headers.payload_bytes)
+    def payload_bytes(self, protocol: str, sender: Sender) -> int:
+        """Carried by all packets of one sender over TCP or UDP."""
+        return sum(socket.payload_bytes[sender] for socket in self.sockets if socket.protocol == protocol)
 
 
-def socket_name(socket: Socket) -> str:
-    """For example `udp 10.77.0.1:50502`."""
-    protocol, address, port = socket
-    host = ip_address(address)
-    return f"{ {TCP: 'tcp', UDP: 'udp'}[protocol] } {f'[{host}]' if host.version == 6 else host}:{port}"
+def read_wire(ip_packets: pl.DataFrame, server_port: int) -> Wire:
+    """From the rows of the table `ip_packets` that one capture gave."""
+    up = pl.col("dst_port") == server_port
+    packets = (
+        ip_packets.lazy()
+        .filter(pl.col("protocol").is_in(["tcp", "udp"]), up | (pl.col("src_port") == server_port))
+        .select(
+            "protocol",
+            "ecn",
+            pl.col("payload_bytes").fill_null(0).cast(pl.Int64),
+            sender=pl.when(up).then(pl.lit("client")).otherwise(pl.lit("server")),
+            address=pl.when(up).then("src").otherwise("dst"),
+            port=pl.when(up).then("src_port").otherwise("dst_port"),
+        )
+        .collect()
+    )
+    return Wire(_sockets(packets), {sender: _ecn(packets, sender) for sender in ("client", "server")})
 
 
-def sockets_of(wire: Wire, protocol: int) -> Iterator[Socket]:
-    """Those of one transport, in the order in which they appear."""
-    return (socket for socket in wire.sockets if socket[0] == protocol)
+def socket_name(protocol: str, address: str, port: str) -> pl.Expr:
+    """Name of a socket, for example `udp [2001:db8::1]:50502`, from the columns of its parts."""
+    host = pl.col(address)
+    shown = pl.when(host.str.contains(":", literal=True)).then(pl.format("[{}]", host)).otherwise(host)
+    return pl.format("{} {}:{}", protocol, shown, port)
 
 
-def payload_by_address(wire: Wire) -> dict[str, dict[str, int]]:
-    """Payload bytes of each sender, by the client's address, in the order in which these appear."""
-    found: dict[str, dict[str, int]] = {}
-    for (_, address, _), socket in wire.sockets.items():
-        sums = found.setdefault(str(ip_address(address)), {"client": 0, "server": 0})
-        for sender, count in socket.payload_bytes.items():
-            sums[sender] += count
-    return found
+def _sockets(packets: pl.DataFrame) -> list[ClientSocket]:
+    sent = pl.col("payload_bytes").filter
+    rows = packets.group_by("protocol", "address", "port", maintain_order=True).agg(
+        client=sent(pl.col("sender") == "client").sum(), server=sent(pl.col("sender") == "server").sum()
+    )
+    name = socket_name("protocol", "address", "port").alias("name")
+    named = rows.select(name, "protocol", "address", "client", "server")
+    return [
+        ClientSocket(name, protocol, address, {"client": client, "server": server})
+        for name, protocol, address, client, server in named.iter_rows()
+    ]
+
+
+def _ecn(packets: pl.DataFrame, sender: Sender) -> dict[str, int]:
+    counts = dict(packets.filter(pl.col("sender") == sender)["ecn"].value_counts().iter_rows())
+    return {name: counts.get(value, 0) for value, name in enumerate(ECN_CODEPOINTS)}

@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import shutil
 import struct
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from quiclab.verify._ip import parse_ip
-from quiclab.verify._pcapng import read_packets
+import polars as pl
+
+from quiclab.decoders import decode_trial
+from quiclab.verify.handshake import Handshake, read_handshake
+from quiclab.verify.seen import captured, connections
+from quiclab.verify.wire import read_wire
 
 CAPTURES = Path(__file__).parent / "captures"
 ALL_CAPTURES = sorted(path.stem for path in CAPTURES.glob("*.pcapng"))
@@ -41,17 +47,42 @@ def _padded(data: bytes) -> bytes:
     return data + bytes(-len(data) % 4)
 
 
+def rows_of(capture: Path) -> dict[str, pl.DataFrame]:
+    """What the tables of a trial hold that has this capture at its client's end, and no keys."""
+    with TemporaryDirectory() as name:
+        raw = Path(name) / "raw"
+        raw.mkdir()
+        shutil.copy(capture, raw / "client.pcapng")
+        return captured(decode_trial(Path(name)).tables)
+
+
+def handshake_of(capture: Path, port: int = PORT) -> Handshake:
+    """The handshake of the client of such a trial."""
+    rows = rows_of(capture)
+    return read_handshake(read_wire(rows["ip_packets"], port), connections(rows))
+
+
 def packets_of(name: str) -> list[bytes]:
     """All packets of a capture."""
-    with (CAPTURES / f"{name}.pcapng").open("rb") as file:
-        return list(read_packets(file))
+    return packets_in(CAPTURES / f"{name}.pcapng")
+
+
+def packets_in(capture: Path) -> list[bytes]:
+    """Bytes of all packets in a capture that was written on a little-endian machine."""
+    data, at, packets = capture.read_bytes(), 0, []
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        if kind == 6:
+            (captured_bytes,) = struct.unpack_from("<I", data, at + 20)
+            packets.append(data[at + 28 : at + 28 + captured_bytes])
+        at += length
+    return packets
 
 
 def from_client(packet: bytes) -> bool:
     """Whether it goes to the server."""
-    parsed = parse_ip(packet)
-    assert parsed is not None
-    return parsed.destination_port == PORT
+    header_bytes = (packet[0] & 15) * 4 if packet[0] >> 4 == 4 else 40
+    return int.from_bytes(packet[header_bytes + 2 : header_bytes + 4]) == PORT
 
 
 def cut_tcp(packet: bytes, start: int, end: int) -> bytes:

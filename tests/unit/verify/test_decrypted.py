@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.verify.capture_files import cut_payload, write_capture
+from unit.verify.capture_files import cut_payload, packets_in, write_capture
 from unit.verify.recordings import RECORDINGS, judged, proof_of, trial
-
-from quiclab.verify._pcapng import read_packets
 
 ORDINARY = {
     "connections": 1,
@@ -141,8 +139,7 @@ def test_a_server_hello_that_comes_late_is_still_a_whole_handshake(tmp_path: Pat
     """The server's Handshake packets before it stay closed; the client's Finished shows that the connection began."""
     folder = trial(tmp_path / "t", "h3-long-chain")
     capture = folder / "raw" / "client.pcapng"
-    with capture.open("rb") as file:
-        packets = list(read_packets(file))
+    packets = packets_in(capture)
     first = next(place for place, packet in enumerate(packets) if packet[20:22] == (443).to_bytes(2))  # from the server
     packets.insert(first + 3, packets.pop(first))
     write_capture(capture, packets)
@@ -216,7 +213,7 @@ def test_keys_that_do_not_fit(tmp_path: Path) -> None:
     ("written", "instead"),
     [
         ('"packet_type":"0RTT"', '"packet_type":"1RTT"'),  # another number of packets than were captured
-        ('"length":37', '"length":"37"'),  # sizes that cannot be read
+        ('"length":37', '"length":"long"'),  # sizes that cannot be read
         ('"stream_id":0', '"stream":0'),
     ],
 )
@@ -249,8 +246,7 @@ def test_no_data_after_validation_is_no_migration(tmp_path: Path) -> None:
     """The capture ends with the first PATH_RESPONSE: the path is validated, but the connection did not go on there."""
     folder = trial(tmp_path / "t", "h3-migration")
     capture = folder / "raw" / "client.pcapng"
-    with capture.open("rb") as file:
-        packets = list(read_packets(file))
+    packets = packets_in(capture)
     verdicts: list[tuple[list[str], bool]] = []
     while not verdicts or not verdicts[-1][0]:
         write_capture(capture, packets[: 16 + len(verdicts)])

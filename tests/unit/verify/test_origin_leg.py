@@ -69,6 +69,15 @@ def test_without_a_link_behind_the_proxy_nothing_is_proven(tmp_path: Path) -> No
     assert relay_problem(trial) is None
 
 
+@pytest.mark.parametrize("content", [None, b"", b"no capture"])
+def test_a_capture_that_cannot_be_read_proves_nothing(tmp_path: Path, content: bytes | None) -> None:
+    """It is the laboratory's file."""
+    (tmp_path / "raw").mkdir()
+    if content is not None:
+        (tmp_path / "raw" / "link-2-client.pcapng").write_bytes(content)
+    assert origin_leg(tmp_path, document(60)) is None
+
+
 def test_every_sockets_congestion_control_is_held_to_the_spec() -> None:
     """By the role whose end it is; what was not seen is not held against a trial."""
     trial: dict[str, Any] = {

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from quiclab.metrics.measured import measured_tables
 from quiclab.tables import TABLES
 from quiclab.verify.responses import CAPTURE, closed_because
 
@@ -54,19 +55,23 @@ def _competition() -> dict[str, Any]:
     return {"competition": {"flows": flows}}
 
 
+def _closed(tables: dict[str, pl.DataFrame], document: dict[str, Any]) -> str | None:
+    return closed_because(measured_tables(tables, document), competes="competition" in document)
+
+
 @pytest.mark.parametrize("transport", ["quic", "tcp"])
 def test_keys_that_another_flow_lacks_hide_nothing(transport: str) -> None:
     """And those of the measured client do."""
-    assert closed_because(_tables("missing_keys", OTHER, transport), _competition()) is None
-    assert closed_because(_tables("missing_keys", MEASURED, transport), _competition()) == _NO_KEYS
+    assert _closed(_tables("missing_keys", OTHER, transport), _competition()) is None
+    assert _closed(_tables("missing_keys", MEASURED, transport), _competition()) == _NO_KEYS
 
 
 def test_a_loss_that_may_be_any_flows_is_told_as_such() -> None:
     """The count of a finding does not say whose it is."""
-    assert closed_because(_tables("gap_in_capture", None), _competition()) == "lost (this flow's or another's)"
+    assert _closed(_tables("gap_in_capture", None), _competition()) == "lost (this flow's or another's)"
 
 
 def test_a_trial_of_one_flow_has_its_own_findings() -> None:
     """Whatever its rows show."""
-    assert closed_because(_tables("missing_keys", None), {}) == _NO_KEYS
-    assert closed_because(_tables("gap_in_capture", None), {}) == "lost"
+    assert _closed(_tables("missing_keys", None), {}) == _NO_KEYS
+    assert _closed(_tables("gap_in_capture", None), {}) == "lost"

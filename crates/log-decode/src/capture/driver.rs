@@ -2,6 +2,7 @@
 //! What becomes of every packet: a row of `ip_packets`, and then TCP's or QUIC's.
 
 use super::addresses::Addresses;
+use super::checksum::is_damaged;
 use super::encapsulation::Inside;
 use super::headers::{self, Headers};
 use super::link_type::LinkType;
@@ -80,8 +81,24 @@ impl<'a> Driver<'a> {
         }
         let direction = direction(self.end, frame.flags);
         self.row(frame, &headers, direction);
-        self.hand_on(frame, &headers, direction);
+        if self.came_damaged(frame, packet, direction) {
+            self.tables.count(
+                "damaged_packet",
+                Severity::Notice,
+                "packets that the link damaged on the way, which their receiver drops: only ip_packets has them",
+            );
+        } else {
+            self.hand_on(frame, &headers, direction);
+        }
         self.number += 1;
+    }
+
+    /// Whether a packet that reached this end has a wrong checksum. Only the link's captures can be asked: others may hold
+    /// what a network card has put together, with a checksum of nothing.
+    fn came_damaged(&self, frame: &Frame<'_>, packet: &[u8], direction: Option<Direction>) -> bool {
+        let is_inbound = direction.is_some_and(|way| self.end == Some(way.reverse().sender()));
+        let is_whole = frame.bytes.len() >= frame.original as usize;
+        frame.packet_index.is_some() && is_inbound && is_whole && is_damaged(packet)
     }
 
     /// A frame without an IP packet that could be read.

@@ -3,6 +3,7 @@
 
 mod addresses;
 mod blocks;
+mod checksum;
 mod classic;
 mod driver;
 mod encapsulation;

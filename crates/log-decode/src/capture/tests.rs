@@ -10,6 +10,7 @@ use crate::tables::Finished;
 use crate::End;
 use crate::Stats;
 
+mod damaged;
 mod lost;
 mod whole;
 

@@ -52,6 +52,8 @@ pub(super) struct Connection {
     pub(super) peers: Peers,
     /// Both hellos are made out.
     pub(super) hellos: [bool; 2],
+    /// The version that stands in the table `parameters`.
+    pub(super) told_version: Option<Version>,
     /// The id that a Retry gave, until the client has used it: for Initial and 0-RTT packets.
     retried: [Option<ConnectionId>; 2],
     /// Its start is not in the capture.
@@ -88,6 +90,7 @@ impl Connection {
             recovery: Recovery::default(),
             peers: Peers::default(),
             hellos: [false; 2],
+            told_version: None,
             retried: [None; 2],
             is_late: false,
             has_paths: false,

@@ -10,7 +10,7 @@ use super::transport_parameters::TransportParameters;
 use crate::tables::Tables;
 use crate::tls::handshake::Content as Message;
 use crate::tls::names;
-use crate::Direction;
+use crate::{Direction, Severity};
 use serde_json::json;
 
 /// What an end announced about its ACKs (RFC 9000 section 18.2).
@@ -129,6 +129,7 @@ impl Connection {
             Message::ClientHello(hello) if !self.hellos[0] => {
                 self.hellos[0] = true;
                 self.keyring.random = Some(hello.random);
+                self.tell_version(row, tables);
                 let alpns = json!(hello.alpn).to_string();
                 row.parameter("alpn_information.client_alpns", &alpns, tables);
                 self.speaks_http(
@@ -138,11 +139,7 @@ impl Connection {
             }
             Message::ServerHello(hello) if !hello.retry_request => {
                 self.keyring.choose(hello.cipher_suite);
-                row.parameter(
-                    "version_information.chosen_version",
-                    self.version.as_str(),
-                    tables,
-                );
+                self.tell_version(row, tables);
                 let cipher = names::cipher_suite(hello.cipher_suite);
                 row.parameter("parameters_set.server.tls_cipher", &cipher, tables);
                 if let Some(group) = hello.group {
@@ -165,6 +162,14 @@ impl Connection {
         }
     }
 
+    /// The version that is spoken: the client's choice first, and the server's where that is another.
+    fn tell_version(&mut self, row: &Row<'_>, tables: &mut Tables) {
+        if self.told_version.replace(self.version) != Some(self.version) {
+            let version = self.version.as_str();
+            row.parameter("version_information.chosen_version", version, tables);
+        }
+    }
+
     fn speaks_http(&mut self, does: bool) {
         if !does {
             self.streams.http = None;
@@ -178,6 +183,12 @@ impl Connection {
             let name = format!("parameters_set.{}.{name}", sender.as_str());
             row.parameter(&name, value, tables);
         });
+        tables.stats.add(
+            "malformed_transport_parameter",
+            parameters.malformed,
+            Severity::Notice,
+            "transport parameters whose values are not what they must be, or whose list is cut: they are in no table",
+        );
         let delay = &mut self.ack_delay[row.way as usize];
         if let Some(exponent) = parameters.ack_delay_exponent {
             delay.exponent = exponent;

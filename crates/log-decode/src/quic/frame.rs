@@ -6,6 +6,7 @@ mod extension;
 mod reading;
 
 use super::ack::Ack;
+use super::handshake::Space;
 use super::wire::ConnectionId;
 pub(super) use extension::Extension;
 pub(super) use reading::next;
@@ -133,6 +134,22 @@ impl Frame<'_> {
             Self::AckFrequency { .. } => "ack_frequency",
             Self::ImmediateAck => "immediate_ack",
         }
+    }
+
+    /// Whether packets of a number space may hold it (RFC 9000 section 12.4); of 0-RTT packets all is taken.
+    pub(super) fn may_stand_in(&self, space: Space) -> bool {
+        let in_handshake = matches!(
+            self,
+            Self::Padding { .. }
+                | Self::Ping
+                | Self::Ack(_)
+                | Self::Crypto { .. }
+                | Self::ConnectionClose {
+                    application: false,
+                    ..
+                }
+        );
+        in_handshake || space == Space::Application
     }
 
     /// RFC 9002 section 2.

@@ -21,6 +21,8 @@ pub(super) struct TransportParameters {
     pub(super) stateless_reset_token: Option<[u8; 16]>,
     /// The connection id of the preferred address.
     pub(super) preferred_id: Option<ConnectionId>,
+    /// Parameters whose values are not what they must be; those behind one that is cut are not counted.
+    pub(super) malformed: u64,
 }
 
 impl TransportParameters {
@@ -29,7 +31,11 @@ impl TransportParameters {
         let mut parameters = Self::default();
         let mut reader = Reader::new(bytes);
         for _ in 0..MAX_PARAMETERS {
+            if reader.is_empty() {
+                break;
+            }
             let Some((id, value)) = varint(&mut reader).zip(varint_vector(&mut reader)) else {
+                parameters.malformed += 1;
                 break;
             };
             // What is reserved to exercise this (RFC 9000 section 18.1) says nothing.
@@ -52,7 +58,10 @@ impl TransportParameters {
                 0x0d => parameters.preferred_id = preferred_address(value).map(|(_, id)| id),
                 _ => {}
             }
-            each(&name(id), &text(id, value, number));
+            match text(id, value, number) {
+                Some(text) => each(&name(id), &text),
+                None => parameters.malformed += 1,
+            }
         }
         parameters
     }
@@ -90,19 +99,20 @@ fn name(id: u64) -> Cow<'static, str> {
     .into()
 }
 
-fn text(id: u64, value: &[u8], number: Option<u64>) -> String {
-    match (id, number) {
-        (0x01 | 0x03..=0x0b | 0x0e | 0x20 | 0x3127 | 0xff04_de1a | 0xff04_de1b, Some(number)) => {
-            number.to_string()
+/// The value as what it is; `None` where it is no such thing.
+fn text(id: u64, value: &[u8], number: Option<u64>) -> Option<String> {
+    Some(match id {
+        0x01 | 0x03..=0x0b | 0x0e | 0x20 | 0x3127 | 0xff04_de1a | 0xff04_de1b => {
+            number?.to_string()
         }
-        (0x0c | 0x2ab2, _) => "true".to_owned(),
-        (0x11, _) => {
+        0x0c | 0x2ab2 => "true".to_owned(),
+        0x11 => {
             let versions: Vec<_> = value.chunks(4).map(hex).collect();
             json!(versions).to_string()
         }
-        (0x0d, _) => preferred_address(value).map_or_else(|| hex(value), |(text, _)| text),
+        0x0d => preferred_address(value)?.0,
         _ => hex(value),
-    }
+    })
 }
 
 /// Both addresses as text, and the connection id to use there.
@@ -152,8 +162,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_beyond_its_range_is_left_out() {
-        assert_eq!(named(&[0x04, 4, 1]).1, [""; 0]);
+    fn what_is_cut_malformed_or_beyond_its_range_is_left_out() {
+        for bytes in [
+            &[0x04, 4, 1][..],
+            &[0x04, 0],
+            &[0x04, 1, 0x40],
+            &[0x0d, 1, 9],
+        ] {
+            let (parameters, all) = named(bytes);
+            assert_eq!((parameters.malformed, all), (1, vec![]));
+        }
         assert_eq!(named(&[0x0a, 1, 21]).0.ack_delay_exponent, None);
     }
 }

@@ -7,7 +7,7 @@ use super::keyring::Opening;
 use super::rows::Row;
 use super::wire::{hex, ConnectionId};
 use super::{Connections, UdpDatagram};
-use crate::tables::Tables;
+use crate::tables::{Parameter, Tables};
 use crate::tls::names;
 use crate::{Direction, End, Severity};
 use std::rc::Rc;
@@ -103,14 +103,8 @@ impl Connections {
             return None;
         }
         let length = datagram.payload.len();
-        self.push(
-            datagram,
-            &hex(dcid.as_bytes()),
-            datagram.likely_way(),
-            None,
-            length,
-            tables,
-        );
+        let (name, way) = (hex(dcid.as_bytes()), datagram.likely_way());
+        self.push(datagram, &name, way, None, length, tables);
         if version & 0x0f0f_0f0f == 0x0a0a_0a0a {
             tables.count(
                 "reserved_version",
@@ -121,8 +115,17 @@ impl Connections {
         }
         let Path(src, dst) = datagram.path();
         if self.closed_versions.len() < MAX_CLOSED {
-            self.closed_versions.insert(Path(src, dst), version);
             self.closed_versions.insert(Path(dst, src), version);
+            let known = self.closed_versions.insert(Path(src, dst), version);
+            if known != Some(version) {
+                tables.parameters.push(Parameter {
+                    vantage: self.vantage.map(End::as_str),
+                    connection: Some(&name),
+                    time_ns: datagram.time_ns,
+                    name: "version_information.chosen_version",
+                    value: &format!("{version:08x}"),
+                });
+            }
         }
         count_version(version, tables);
         Some(length)

@@ -5,7 +5,7 @@ mod bytes;
 mod client;
 
 use super::rows::Rows;
-use super::segment::{Segment, FIN, RST, SYN};
+use super::segment::{Segment, CWR, ECE, FIN, RST, SYN};
 use super::stray::is_stray;
 use super::undecided::{self, Undecided};
 use super::way::Way;
@@ -233,13 +233,21 @@ impl Flow {
     }
 }
 
+/// What one end announces; `ecn`: it asks for ECN, or agrees to it (RFC 3168 section 6.1.1).
 fn syn_detail(segment: &Segment<'_>) -> String {
     let options = segment.options;
+    let wanted = if segment.ack.is_some() {
+        ECE
+    } else {
+        ECE | CWR
+    };
     serde_json::json!({
         "mss": options.mss,
         "window_scale": options.window_scale,
         "sack_permitted": options.sack_permitted,
         "timestamps": options.timestamps.is_some(),
+        "ecn": segment.flags & (ECE | CWR) == wanted,
+        "window": segment.window,
     })
     .to_string()
 }

@@ -8,6 +8,8 @@ use std::net::SocketAddr;
 pub(super) const FIN: u16 = 1;
 pub(super) const SYN: u16 = 2;
 pub(super) const RST: u16 = 4;
+pub(super) const ECE: u16 = 0x40;
+pub(super) const CWR: u16 = 0x80;
 
 /// One segment.
 #[derive(Clone, Copy, Debug)]

@@ -100,6 +100,39 @@ fn timers(finished: &Finished) -> Vec<String> {
     })
 }
 
+/// Options of both SYNs; ECE and CWR ask for ECN, ECE alone agrees (RFC 3168 section 6.1.1).
+#[test]
+fn what_a_syn_announces_is_told() {
+    let mut scene = Scene {
+        connections: Connections::new(KeyLog::default(), None),
+        tables: Tables::default(),
+    };
+    let options = [2, 4, 5, 0xb4, 4, 2, 1, 1, 3, 3, 7, 0];
+    scene.put(0, true, 0, None, SYN | 0xc0, 0, &options);
+    scene.put(
+        1,
+        false,
+        0,
+        Some(1),
+        SYN | 0x40,
+        0,
+        &[2, 4, 2, 0, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2],
+    );
+    scene.put(2, true, 1, Some(1), 0, 0, &[]);
+    let finished = scene.finish();
+    assert_eq!(
+        finished
+            .table("handshake")
+            .unwrap()
+            .lines(&["step", "detail"]),
+        [
+            r#"syn|{"ecn":true,"mss":1460,"sack_permitted":true,"timestamps":false,"window":500,"window_scale":7}"#,
+            r#"syn_ack|{"ecn":true,"mss":512,"sack_permitted":false,"timestamps":true,"window":500,"window_scale":null}"#,
+            "ack|"
+        ]
+    );
+}
+
 /// What SACK blocks show to be missing and what is sent again then is a fast retransmission, across the wrap.
 #[test]
 fn a_hole_is_a_fast_retransmission() {

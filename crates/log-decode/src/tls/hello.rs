@@ -13,6 +13,7 @@ const RETRY_REQUEST: Random = [
 ];
 
 const SERVER_NAME: u16 = 0;
+const SUPPORTED_GROUPS: u16 = 10;
 const ALPN: u16 = 16;
 const PRE_SHARED_KEY: u16 = 41;
 const EARLY_DATA: u16 = 42;
@@ -27,6 +28,7 @@ pub(crate) struct ClientHello {
     pub(crate) random: Random,
     pub(crate) server_name: Option<String>,
     pub(crate) alpn: Vec<String>,
+    pub(crate) groups: Vec<u16>,
     /// Groups for which it sends a share.
     pub(crate) key_shares: Vec<u16>,
     pub(crate) pre_shared_key: bool,
@@ -85,6 +87,12 @@ impl ClientHello {
                         hello.alpn.push(text(name));
                     }
                 }
+                SUPPORTED_GROUPS => {
+                    let mut groups = value.vector(2)?;
+                    while let Some(group) = groups.u16() {
+                        hello.groups.push(group);
+                    }
+                }
                 KEY_SHARE => {
                     let mut shares = value.vector(2)?;
                     while let Some(group) = shares.u16() {
@@ -105,16 +113,13 @@ impl ClientHello {
     }
 
     pub(super) fn detail(&self) -> String {
-        let groups = self.key_shares.iter().filter(|&&group| !is_grease(group));
         let mut detail = Map::new();
         if let Some(name) = &self.server_name {
             detail.insert("server_name".into(), json!(name));
         }
         detail.insert("alpn".into(), json!(self.alpn));
-        detail.insert(
-            "key_shares".into(),
-            groups.map(|&group| json!(names::group(group))).collect(),
-        );
+        detail.insert("groups".into(), named(&self.groups));
+        detail.insert("key_shares".into(), named(&self.key_shares));
         detail.insert("pre_shared_key".into(), json!(self.pre_shared_key));
         detail.insert("early_data".into(), json!(self.early_data));
         if let Some(bytes) = self.token_bytes {
@@ -212,7 +217,79 @@ fn text(bytes: Reader<'_>) -> String {
     String::from_utf8_lossy(bytes.rest()).into_owned()
 }
 
+/// Names of groups, without those that mean nothing and are drawn anew for each connection.
+fn named(groups: &[u16]) -> Value {
+    let groups = groups.iter().filter(|&&group| !is_grease(group));
+    groups.map(|&group| json!(names::group(group))).collect()
+}
+
 /// RFC 8701: values that mean nothing.
 fn is_grease(value: u16) -> bool {
     value & 0x0f0f == 0x0a0a && value >> 8 == value & 0xff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hex(text: &str) -> Vec<u8> {
+        super::super::keylog::hex(&text.replace(' ', "")).unwrap()
+    }
+
+    /// The body of a hello: version and random, what stands before the extensions, and these.
+    fn body(middle: &str, extensions: &[&str]) -> Vec<u8> {
+        let extensions = hex(&extensions.concat());
+        let length = u16::try_from(extensions.len()).unwrap().to_be_bytes();
+        [&[3, 3][..], &[0; 32], &hex(middle), &length, &extensions].concat()
+    }
+
+    const CLIENT: &str = "00 0002 1301 01 00";
+    const SERVER: &str = "00 1301 00";
+
+    /// GREASE is drawn anew for each connection (RFC 8701), and must not make two equal clients differ.
+    #[test]
+    fn reserved_values_are_left_out() {
+        let hello = body(
+            CLIENT,
+            &[
+                "0000 0010 000e 00 000b 7365727665722e74657374",
+                "000a 0008 0006 2a2a 001d 0102",
+                "0010 0005 0003 02 6832",
+                "0033 0008 0006 2a2a 0002 0000",
+            ],
+        );
+        assert_eq!(
+            ClientHello::parse(&hello).unwrap().detail(),
+            r#"{"alpn":["h2"],"early_data":false,"groups":["x25519","ffdhe4096"],"key_shares":[],"pre_shared_key":false,"server_name":"server.test"}"#
+        );
+    }
+
+    /// A length that points outside its field takes nothing from the extensions around it.
+    #[test]
+    fn lengths_that_lie_are_not_read_around() {
+        for lie in [
+            "0033 0008 0006 2a2a 00ff 0000",
+            "0010 0005 0009 02 6832",
+            "000a 0002 0004",
+        ] {
+            let hello = ClientHello::parse(&body(CLIENT, &[lie, "002a 0000"])).unwrap();
+            assert!(hello.early_data && hello.alpn.is_empty() && hello.groups.is_empty());
+            assert_eq!(hello.key_shares, [0; 0]);
+        }
+    }
+
+    /// Resumption without a key exchange (`psk_ke`) has no group, and before TLS 1.3 all extensions may be missing.
+    #[test]
+    fn a_server_may_say_little() {
+        let resumed = body(SERVER, &["002b 0002 0304", "0029 0002 0000"]);
+        assert_eq!(
+            ServerHello::parse(&resumed).unwrap().detail(),
+            r#"{"cipher_suite":"TLS_AES_128_GCM_SHA256","pre_shared_key":true,"version":"TLS 1.3"}"#
+        );
+        let old = [&[3, 1][..], &[0; 32], &hex("00 c02f 00")].concat();
+        assert_eq!(
+            ServerHello::parse(&old).unwrap().detail(),
+            r#"{"cipher_suite":"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256","pre_shared_key":false,"version":"TLS 1.0"}"#
+        );
+    }
 }

@@ -73,6 +73,14 @@ impl Connection {
         let mut reader = Reader::new(payload);
         while !reader.is_empty() {
             match frame::next(&mut reader) {
+                Ok(frame) if !frame.may_stand_in(space) => {
+                    tables.count(
+                        "forbidden_frame",
+                        Severity::DataLoss,
+                        "frames that packets of their kind must not hold: they and what follows them in their packets are not read",
+                    );
+                    break;
+                }
                 Ok(frame) => {
                     content.ack_eliciting |= frame.is_ack_eliciting();
                     content.in_flight |=

@@ -15,10 +15,72 @@ fn a_version_that_is_not_opened_is_named() {
     let mut capture = Capture::new(KeyLog::default(), None);
     let long = [&[0xc0, 0xff, 0, 0, 27, 4][..], b"drft", &[0], &[0; 1200]].concat();
     assert!(capture.datagram(Up, &long));
+    assert!(capture.datagram(Up, &long));
     assert!(capture.datagram(Down, &[0x40; 60]));
+    let tables = capture.finish();
+    assert_eq!(names(&tables), ["data_loss unknown_version:ff00001b 3"]);
+    let parameters = tables.table("parameters").unwrap();
     assert_eq!(
-        names(&capture.finish()),
-        ["data_loss unknown_version:ff00001b 2"]
+        parameters.lines(&["connection", "name", "value"]),
+        ["64726674|version_information.chosen_version|ff00001b"]
+    );
+}
+
+/// The client's version stands with its hello, so that one without an answer is known; the server's where it is another.
+#[test]
+fn the_version_is_told_when_it_is_chosen() {
+    let talk = Talk::new();
+    let mut capture = Capture::new(talk.key_log(), None);
+    let hello = crypto(0, &client_hello(&talk.random));
+    capture.datagram(Up, &talk.first().packet(Level::Initial, Up, 0, &hello));
+    let tables = capture.finish();
+    let told = |tables: &Finished| {
+        let lines = tables
+            .table("parameters")
+            .unwrap()
+            .lines(&["name", "value"]);
+        lines
+            .into_iter()
+            .filter(|line| line.starts_with("version"))
+            .collect::<Vec<_>>()
+    };
+    let version = ["version_information.chosen_version|00000001"];
+    assert_eq!(told(&tables), version);
+    let mut capture = Capture::new(talk.key_log(), None);
+    capture.hellos(&talk);
+    assert_eq!(told(&capture.finish()), version);
+}
+
+/// Anybody can seal an Initial packet: what must not stand there (RFC 9000 section 12.4) is not taken for the program's.
+#[test]
+fn a_forbidden_frame_is_not_read() {
+    let talk = Talk::new();
+    let mut capture = Capture::new(talk.key_log(), None);
+    capture.hellos(&talk);
+    capture.datagram(
+        Up,
+        &talk.packet(Level::Initial, Up, 1, &[0x0a, 0, 2, b'h', b'i']),
+    );
+    let tables = capture.finish();
+    assert_eq!(names(&tables), ["data_loss forbidden_frame 1"]);
+    assert_eq!(rows(&tables), (3, 2));
+}
+
+/// Why there is no handshake, in clear: a TLS alert is 0x100 and its number (RFC 9001 section 4.8).
+#[test]
+fn a_close_in_an_initial_packet_is_told() {
+    let talk = Talk::new();
+    let mut capture = Capture::new(KeyLog::default(), None);
+    capture.hellos(&talk);
+    capture.datagram(
+        Down,
+        &talk.packet(Level::Initial, Down, 1, &[0x1c, 0x41, 0x28, 6, 0]),
+    );
+    let parameters = capture.finish();
+    let lines = parameters.table("parameters").unwrap();
+    assert_eq!(
+        lines.lines(&["name", "value"]).last().unwrap(),
+        "connection_closed.server.connection_code|296"
     );
 }
 
