@@ -15,15 +15,15 @@ from quiclab.decoders.sinks import InMemory
 from quiclab.tables import TABLES
 
 _NOT_MEASURED = "raw/first-visit"
-"""What a client left of the visit before the measured one."""
+"""Folder with what a client left of the visit before the measured one."""
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """The tables of one trial by name, every one that decoders fill, if only without rows."""
+    """Tables of one trial: all that decoders fill, some without rows."""
 
     tables: dict[str, pl.DataFrame]
-    """With `sources` and `absent`."""
+    """Tables by name, including `sources` and `absent`."""
     stats: pl.DataFrame
     """The table `decode_stats`."""
 
@@ -31,9 +31,9 @@ class Decoded:
 def decode_trial(trial_dir: Path) -> Decoded:
     """Decode `trial.json` and every log under `trial_dir/raw`; a file that cannot be read is counted, not raised.
 
-    The offset between the clocks comes from the packet log, else from `trial.json`. Files of no known format are
-    left alone. Of a path of several links, the packet logs of all and the captures at both ends of the client's leg
-    are decoded: metrics are of that leg, and a packet is seen once at each of its ends.
+    The offset between the clocks comes from the packet log, else from `trial.json`. Files of no known format are left
+    alone. For a path of several links, the packet logs of all of them and the captures at both ends of the client's leg
+    are decoded: metrics are about that leg, and a packet is seen once at each of its ends.
     """
     paths = [trial_dir / "trial.json", *sorted((trial_dir / "raw").rglob("*"))]
     left_out, servers_end = _captures_of_links(trial_dir)
@@ -52,7 +52,7 @@ def decode_trial(trial_dir: Path) -> Decoded:
 
 
 _ORIGIN_LOGS = ("raw/server-qlog/",)
-"""Behind a proxy the server's connections are with that, not with the client."""
+"""Logs of a server behind a proxy, whose connections are with the proxy, not with the client."""
 
 
 def _has_proxy(trial_dir: Path) -> bool:
@@ -63,7 +63,7 @@ def _has_proxy(trial_dir: Path) -> bool:
 
 
 def _captures_of_links(trial_dir: Path) -> tuple[set[str], set[str]]:
-    """Captures between the ends of the client's leg or behind it, and the one of the end that answers the client."""
+    """Captures between the ends of the client's leg or behind it; and the capture at the front."""
     try:
         links = json.loads((trial_dir / "trial.json").read_text())["links"]
         of_client = [link for link in links if link["leg"] == "client"]
