@@ -31,7 +31,7 @@ from quiclab.units import Duration
 
 INTERVAL = Duration(100_000_000)
 _LOOKS_PER_LOOK_AT_THREADS = 3
-"""How rarely threads are looked at, because reading a file for each takes time."""
+"""Looks for each one that includes threads, because reading a file for each thread takes time."""
 
 
 def reap(process: subprocess.Popen[bytes]) -> resource.struct_rusage:
