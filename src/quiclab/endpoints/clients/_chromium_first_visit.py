@@ -19,7 +19,7 @@ from quiclab.endpoints.clients._cdp import Cdp
 _SOCKETS = "chrome://net-internals/#sockets"
 _FLUSH = "chrome.send('flushSocketPools')"
 _QUIET_S = 0.3
-"""Pause at the end of the visit: tickets and settings come with the handshake, but answers to late requests take time."""
+"""Pause at the end of the visit: tickets and settings come with the handshake, but late answers take time."""
 _LOOK_S = 0.02
 _PATIENCE_S = 30.0
 
