@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every benchmark here shares: its options, its rows, its table.
+"""Code that all benchmarks share: their options, rows and table.
 
 A benchmark measures a thing and a named alternative in turns (A B A B …) in one run, so that a noisy machine slows both
 alike. It says whether a target was reached; it never fails because of a time.
@@ -27,7 +27,7 @@ class Row:
 
     what: str
     values: Sequence[float]
-    """One per round."""
+    """Measured values, one per round."""
     unit: str = ""
     against: str = ""
     """Name of the alternative that `ratio` compares with."""
@@ -37,7 +37,7 @@ class Row:
 
     @property
     def median(self) -> float:
-        """Of the rounds."""
+        """Median over the rounds."""
         return statistics.median(self.values)
 
 

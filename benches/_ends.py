@@ -82,7 +82,7 @@ def open_link(
 
 @contextmanager
 def _awake_processors() -> Iterator[None]:
-    """As the link has them."""
+    """Keep processors awake, as for the link."""
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
         ask_for_awake_processors(process.pid)
         yield
@@ -101,7 +101,7 @@ def open_bare_veth(*, awake: bool = True) -> Iterator[tuple[NetworkNamespace, Ne
 
 
 def _offloads_off(device: str) -> None:
-    """As `ethtool -K DEVICE tx off gso off tso off gro off`."""
+    """Switch offloads off, like `ethtool -K DEVICE tx off gso off tso off gro off`."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         for command in _OFFLOADS.values():
             value = bytearray(struct.pack("II", command, 0))

@@ -54,12 +54,12 @@ class Trial:
 
     @property
     def capture(self) -> Path:
-        """The client's."""
+        """Capture at the client."""
         return self.raw / "client.pcapng"
 
     @property
     def keys(self) -> Path:
-        """Its TLS key log."""
+        """TLS key log of the client."""
         return self.raw / "keys.log"
 
 

@@ -83,7 +83,7 @@ def empty(program: str, how: str, backend: Backend, seconds: float) -> dict[str,
 
 
 def bare_rtt_us(*, awake: bool) -> float:
-    """Of the stacks alone, as cold as the link's packets find them."""
+    """Round-trip time of the stacks alone, as cold as the link's packets find them."""
     with open_bare_veth(awake=awake) as (client, _):
         return statistics.fmean(echo_rtts_us(client, 50, ECHO_INTERVAL_S))
 

@@ -24,7 +24,7 @@ RATIO_TARGETS: dict[Backend, float] = {"tun": 0.5, "veth": 0.4}
 GIGABIT = Direction(rate=Bitrate(10**9), delay=Duration(10_000_000), queue=Queue(packets=1000))
 GIGABIT_TARGET = 0.85
 HIGHEST_GOODPUT = 1448 / 1500
-"""Of TCP with timestamps over IPv4, as a share of the rate."""
+"""Highest goodput of TCP with timestamps over IPv4, as a share of the rate."""
 
 
 def flow(direction: Direction, backend: Backend, seconds: float) -> dict[str, Any]:

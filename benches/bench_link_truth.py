@@ -66,7 +66,7 @@ def spaced(backend: Backend, spin_ns: int | None, seconds: float) -> Measurement
 
 
 def bare_rtt_us() -> float:
-    """Of the two kernels' stacks and nothing between them."""
+    """Round-trip time of the two kernels' stacks with nothing between them."""
     with open_bare_veth() as (client, _):
         return statistics.fmean(echo_rtts_us(client, 50, 0.005))
 
@@ -76,14 +76,14 @@ def _lateness(when: str, summary: dict[str, Any]) -> Measurement:
 
 
 def measure(rounds: int, seconds: float) -> list[dict[str, Any]]:
-    """For each backend that can be had here: measurements of the link (`spins`) and of the alternative (`sleeps`), a
-    list of rounds each."""
+    """Measure every backend that is possible here: the link (`spins`) and the alternative (`sleeps`), with a list of
+    rounds each."""
     backends: list[Backend] = ["veth"] if tun_problem() else ["tun", "veth"]
     return [measure_backend(backend, rounds, seconds) for backend in backends]
 
 
 def measure_backend(backend: Backend, rounds: int, seconds: float) -> dict[str, Any]:
-    """The same for one backend."""
+    """Measure one backend: the link and the alternative in turns."""
     parts: tuple[Callable[[Backend, int | None, float], Measurement], ...] = (idle, loaded, spaced)
     found: dict[str, Any] = {"backend": backend, "spins": [], "sleeps": [], "bare_rtt_us": []}
     for _ in range(rounds):

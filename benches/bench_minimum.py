@@ -74,14 +74,15 @@ server = "caddy"
 
 
 def minimum_h2_ms() -> float:
-    """Of HTTP/2 over TLS 1.3 over TCP."""
+    """Least time of HTTP/2 over TLS 1.3 over TCP."""
     framed = BODY_BYTES + 9 * math.ceil(BODY_BYTES / 16384)
     encrypted = framed + 22 * math.ceil(framed / 16384)
     return 3 * RTT_MS + _serialised_ms(encrypted + 52 * math.ceil(encrypted / 1448))
 
 
 def minimum_h3_ms(packet_bytes: int, stream_bytes: int) -> float:
-    """Of HTTP/3 whose full packets have `packet_bytes` as IP packets, `stream_bytes` of them the response's."""
+    """Least time of HTTP/3 whose full packets have `packet_bytes` as IP packets, `stream_bytes` of them the
+    response's."""
     framed = BODY_BYTES + 5 * math.ceil(BODY_BYTES / 32768)
     return 2 * RTT_MS + _serialised_ms(math.ceil(framed / stream_bytes) * packet_bytes)
 

@@ -82,7 +82,7 @@ def all_drawn(page: Any) -> None:
 
 
 def opening(browser: Any, page_file: Path, rounds: int) -> list[float]:
-    """From the click until what is on the first screen is drawn, s."""
+    """Seconds from the click until the first screen is drawn."""
     found = []
     for _ in range(rounds):
         page = browser.new_page(viewport={"width": 1280, "height": 900})
@@ -97,7 +97,7 @@ def opening(browser: Any, page_file: Path, rounds: int) -> list[float]:
 
 
 def frames_per_s(page: Any, move: Callable[[int], None]) -> float:
-    """Of the frames while something moves, those per second."""
+    """Frames per second while something moves."""
     page.evaluate(f"window.counted = ({_FRAMES})()")
     for step in range(30):
         move(step)
@@ -118,7 +118,7 @@ def scrolling(browser: Any, page_file: Path) -> float:
 
 
 def zooming(browser: Any, page_file: Path, name: str) -> tuple[list[float], float]:
-    """In a figure of a long trial: seconds of each zoom, and frames per second while it is dragged."""
+    """Seconds of each zoom in a figure of a long trial, and frames per second while it is dragged."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(240_000)
     page.goto(page_file.as_uri())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judge what pip-audit wrote: 1 where something is known against a package, else 0; what was not asked is told."""
+"""Judge the output of pip-audit: exit code 1 if there is an advisory on a package, else 0; packages that were not
+checked are named."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from pathlib import Path
 
 
 def judge(lock: str, found: Path) -> tuple[int, list[str]]:
-    """Exit code and lines; `found` is removed."""
+    """Return exit code and lines; `found` is removed."""
     try:
         packages = json.loads(found.read_text())["dependencies"]
     except (OSError, ValueError):

@@ -55,7 +55,7 @@ Keys = Mapping[str, Kind[Any]]
 
 
 def page() -> str:
-    """The whole page as Markdown."""
+    """The reference of the spec as Markdown."""
     parts = [
         INTRODUCTION,
         _section("[study]", model.Study, read.STUDY_KEYS),
@@ -125,7 +125,7 @@ def _queue() -> str:
 
 
 def field_docs(cls: type[Any]) -> dict[str, str]:
-    """The string under each field of a dataclass."""
+    """Docstrings under the fields of a dataclass, by name."""
     body = ast.parse(inspect.getsource(cls)).body[0]
     assert isinstance(body, ast.ClassDef)
     docs = {}
@@ -166,9 +166,9 @@ _RESOLVED: dict[tuple[type[Any], str], str] = {
     (model.Direction, "queue"): "1 bdp",
     (model.Direction, "rate"): "unlimited",
     (model.Arm, "tcp"): "see meaning",
-    (model.Study, "metric"): "of pages `plt_ms`, of videos `startup_ms`, else `ttlb_ms`",
+    (model.Study, "metric"): "for pages `plt_ms`, for videos `startup_ms`, else `ttlb_ms`",
 }
-"""Defaults that the reader works out, in words."""
+"""Defaults that the reader of specs derives, in words."""
 
 
 def _cell(text: str) -> str:

@@ -77,17 +77,17 @@ def endpoints_page() -> str:
 
 
 def _ecn(endpoint: Endpoint) -> list[str]:
-    """What a program of QUIC does with ECN by itself."""
+    """What a QUIC program does with ECN by default."""
     known = ecn_of(Program(endpoint.name)) if "h3" in endpoint.protocols else Ecn(None, None)
     return ["sends ECT(0)"] * bool(known.sends) + ["reports ECN counts"] * bool(known.reports)
 
 
 def paths_page() -> str:
-    """Every path that has a name, with where its numbers come from."""
+    """Every path that has a name, with the source of its numbers."""
     parts = [
         "# Paths by name\n",
         '`profile = "lte"` in a `[[path]]`, or `quiclab exec --profile lte`, begins with these keys, and every other '
-        "key overrides; what stands for both directions also overrides what a profile says for one. `quiclab paths` "
+        "key overrides; a key for both directions also overrides what the profile says for one. `quiclab paths` "
         "lists them. A preset is made up by those who publish it: no network was measured for it.\n",
         _NOTE,
     ]
@@ -99,7 +99,7 @@ def paths_page() -> str:
 
 
 def figures_page() -> str:
-    """Every figure with the question it answers, the place where it stands, and its data."""
+    """Every figure with the question that it answers, its place, and its data."""
     head = [
         "# Figures\n",
         "Each answers one question. Those of the report have their data beside it, in `STUDY/report/data` (of the page "
@@ -126,7 +126,7 @@ _OWN_PLACES = {
 
 
 def _place(figure: Figure) -> str:
-    """Where a figure stands, and what holds its data."""
+    """Place of a figure, and the file with its data."""
     if figure.where is Where.PAIR and figure.name not in _OWN_PLACES:
         return "pairs | by command"
     return _OWN_PLACES.get(figure.name, f"report, where there is something for it | `{figure.name}.csv`")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write what quiclab is made of as CycloneDX JSON: every package of every lock file, with its hash.
 
-Python, Rust, Go and npm; what only development, fuzzing or `make stacks` needs is among it. `make sbom` runs it.
+These are packages of Python, Rust, Go and npm, including those that only development, fuzzing or `make stacks` needs.
+`make sbom` runs it.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ NPM = ("programs/speedline/package-lock.json",)
 
 
 def python_packages(text: str) -> Iterator[tuple[PackageURL, list[HashType]]]:
-    """Of a requirements file with hashes: of each package those of all its files."""
+    """Packages of a requirements file, each with the hashes of all its files."""
     for found in re.finditer(r"(?m)^([A-Za-z0-9._-]+)==([^\s;\\]+)((?:[^\n]*\\\n)*[^\n]*)", text):
         hashes = re.findall(r"--hash=sha256:([0-9a-f]{64})", found[3])
         yield PackageURL("pypi", None, found[1].lower(), found[2]), [_sha256(each) for each in hashes]
 
 
 def rust_packages(text: str) -> Iterator[tuple[PackageURL, list[HashType]]]:
-    """Of a Cargo.lock: all but our own."""
+    """Packages of a Cargo.lock, except our own."""
     for package in tomllib.loads(text)["package"]:
         if "source" in package:
             checksum = package.get("checksum")
@@ -51,7 +52,7 @@ def rust_packages(text: str) -> Iterator[tuple[PackageURL, list[HashType]]]:
 
 
 def go_modules(text: str) -> Iterator[tuple[PackageURL, list[HashType]]]:
-    """Of a go.sum: modules whose code is taken, and not those that only took part in choosing versions."""
+    """Modules of a go.sum whose code is used, without those that only took part in choosing versions."""
     for module, version, _ in (line.split() for line in text.splitlines()):
         if not version.endswith("/go.mod"):
             namespace, _, name = module.rpartition("/")
@@ -59,7 +60,7 @@ def go_modules(text: str) -> Iterator[tuple[PackageURL, list[HashType]]]:
 
 
 def npm_packages(text: str) -> Iterator[tuple[PackageURL, list[HashType]]]:
-    """Of a package-lock.json (version 3): all but our own."""
+    """Packages of a package-lock.json (version 3), except our own."""
     for place, package in json.loads(text)["packages"].items():
         namespace, _, name = place.rpartition("node_modules/")[2].rpartition("/")
         if name:
@@ -87,7 +88,9 @@ def bill_of_materials(root: Path) -> Bom:
     bom.metadata.component = Component(
         name=project["name"], version=project["version"], bom_ref="quiclab", type=ComponentType.APPLICATION
     )
-    bom.register_dependency(bom.metadata.component, bom.components)  # flat: not every lock file says who needs whom
+    bom.register_dependency(
+        bom.metadata.component, bom.components
+    )  # flat: not every lock file says which package needs which
     return bom
 
 

@@ -253,7 +253,7 @@ def wait_for(run: subprocess.Popen[str], kind: str, chance: random.Random) -> in
 
 
 def command_line(pid: int) -> str:
-    """With spaces; "" of one that is gone."""
+    """Command line of a process, with spaces; "" if it is gone."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:

@@ -13,7 +13,7 @@ __all__ = ["open"]
 
 
 def __getattr__(name: str) -> object:
-    """`open` is imported when it is asked for: most of quiclab needs no tables."""
+    """Import `open` when it is asked for: most of quiclab needs no tables."""
     if name == "open":
         from quiclab.opened import open_study
 

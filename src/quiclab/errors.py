@@ -17,7 +17,7 @@ class ExitCode(enum.IntEnum):
     TRIALS_FAILED = 1
     """The command finished, but some trials failed or a check was not met."""
     SPEC = 2
-    """The spec or the command line is wrong: the user can mend it."""
+    """The spec or the command line is wrong; the user can correct it."""
     HOST = 3
     """This machine cannot do it (namespaces, disk, permissions, a missing program)."""
     DECODE = 4
@@ -35,12 +35,12 @@ class ExitCode(enum.IntEnum):
 
 
 class QuiclabError(Exception):
-    """Base of all errors that are told to the user in one sentence, never as a traceback."""
+    """Base of all errors that the user is told in one sentence, never as a traceback."""
 
     exit_code: ExitCode = ExitCode.HOST
 
     def __init__(self, message: str, hint: str = "", problems: tuple[str, ...] = ()) -> None:
-        """`problems` holds every offender, each with its place."""
+        """Keep the sentence and its hint; `problems` has every offender, each with its place."""
         super().__init__(message)
         self.message = message
         self.hint = hint

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A study's tables to go on with: as Polars or pandas frames with their units, or by SQL.
+"""A study's tables for further analysis: as Polars or pandas frames with their units, or by SQL.
 
 >>> study = quiclab.open("demo-study")  # doctest: +SKIP
 >>> study.metrics.filter(pl.col("name") == "ttlb_ms")  # doctest: +SKIP
@@ -35,7 +35,7 @@ class OpenedStudy:
     """
 
     def __init__(self, directory: Path) -> None:
-        """Raises DecodeError where `directory` holds no study."""
+        """Open a study. Raises DecodeError if `directory` has none."""
         self.directory = directory
         self._files: dict[str, list[Path]] = {}
         for name, file in (
@@ -66,7 +66,7 @@ class OpenedStudy:
         return self.table("metrics")
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """A table that is read as far as it is needed. Raises DecodeError for one that is not there."""
+        """A lazy table, which is read only as far as needed. Raises DecodeError for one that is not there."""
         files = self._of(name)
         if not self._has_trial_ids(name):
             return pl.scan_parquet(files, glob=False)
@@ -98,7 +98,7 @@ class OpenedStudy:
             raise DecodeError(f"{file} cannot be read: {str(error).splitlines()[0]}", _HINT) from error
 
     def pandas(self, name: str) -> Any:
-        """The same as a pandas frame, if pandas is installed; `attrs["units"]` and `attrs["meaning"]` go with it."""
+        """A whole table as a pandas frame, if pandas is installed; `attrs` has `units` and `meaning`."""
         try:
             import pandas as pd  # type: ignore[import-untyped, unused-ignore]
         except ImportError as error:
@@ -110,17 +110,17 @@ class OpenedStudy:
         return frame
 
     def units(self, name: str) -> dict[str, str]:
-        """Column → unit, for the columns that have one."""
+        """Units of the columns that have one, by name."""
         table = self._schema(name)
         return table.units if table else {}
 
     def meaning(self, name: str) -> dict[str, str]:
-        """Column → what it holds, in a sentence."""
+        """Meaning of each column, in a sentence."""
         table = self._schema(name)
         return {column.name: column.doc for column in table.columns} if table else {}
 
     def sql(self, query: str) -> pl.DataFrame:
-        """The answer to a query in DuckDB's SQL, where every table is a view. Raises DecodeError for a wrong query."""
+        """Answer a query in DuckDB's SQL, where every table is a view. Raises DecodeError for a wrong query."""
         import duckdb
 
         with self.connect() as connection:
@@ -147,12 +147,12 @@ class OpenedStudy:
             raise DecodeError(f"a table cannot be read: {str(error).splitlines()[0]}", _HINT) from error
 
     def _schema(self, name: str) -> Table | None:
-        """What is known about a table; None of one that another version of quiclab wrote."""
+        """Schema of a table; None for one that another version of quiclab wrote."""
         self._of(name)
         return OF_STUDY.get(name) or TABLES.get(name)
 
     def _has_trial_ids(self, name: str) -> bool:
-        """Whether trials are told apart by files, and not by a column."""
+        """Whether a table has a file per trial instead of a column with the id."""
         return name not in OF_STUDY
 
     def _of(self, name: str) -> list[Path]:
@@ -162,7 +162,8 @@ class OpenedStudy:
 
 
 def _pandas_type(column: pl.Series) -> str | None:
-    """With a place for nulls where whole numbers and flags have some: else pandas makes them floats and objects."""
+    """Type with a place for nulls, for whole numbers and flags that have some: otherwise pandas makes them floats and
+    objects."""
     name, nulls = str(column.dtype), column.null_count()
     if column.dtype == pl.Boolean:
         return "boolean" if nulls else "bool"
@@ -177,6 +178,6 @@ def _files_of_trials(directory: Path, table: str) -> list[Path]:
 
 
 def open_study(directory: str | Path) -> OpenedStudy:
-    """The tables of a study directory. Raises DecodeError where there is no study."""
+    """Open the tables of a study directory. Raises DecodeError if there is no study."""
     check_name(Path(directory))
     return OpenedStudy(Path(directory).expanduser().resolve())

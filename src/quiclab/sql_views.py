@@ -28,27 +28,27 @@ _BEFORE_VIEWS = (
     "SET temp_directory = ''",
     f"SET allowed_directories = ['{_SCHEME}']",
     "SET enable_external_access = false",
-    # A path such as study:/x, with one stroke, would else be one of the machine's.
+    # A path such as study:/x, with one slash, would otherwise be one of the machine's.
     "SET disabled_filesystems = 'LocalFileSystem'",
     "SET lock_configuration = true",
 )
 
 
 class _File(io.FileIO):
-    """A file that DuckDB reads and lets go of without closing it."""
+    """A file that DuckDB reads and drops without closing it."""
 
     def __del__(self) -> None:
         self.close()
 
 
 class _StudyFiles(AbstractFileSystem):  # type: ignore[misc]
-    """The files of a study by the names that queries see, to be read."""
+    """Read-only file system of a study's files, by the names that queries see."""
 
     protocol = "study"
     cachable = False  # fsspec would hand the files of one study to the next
 
     def __init__(self, files: Mapping[str, Path]) -> None:
-        """`files`: name without scheme → file."""
+        """Lend `files`, by their names without the scheme."""
         super().__init__()
         self._files = dict(files)
 
@@ -59,13 +59,13 @@ class _StudyFiles(AbstractFileSystem):  # type: ignore[misc]
         return self._files[name]
 
     def open(self, path: str, mode: str = "rb", **_options: Any) -> io.RawIOBase:
-        """The file. Raises PermissionError for every mode but reading."""
+        """Open a file. Raises PermissionError for every mode but reading."""
         if mode != "rb":
             raise PermissionError(errno.EROFS, "a study is only read", path)
         return _File(self._file(path), "rb")
 
     def glob(self, path: str, **_options: Any) -> list[str]:
-        """The file itself: names are no patterns here."""
+        """Match a name, which is never a pattern here."""
         return [path] if path.removeprefix(_SCHEME) in self._files else []
 
     def exists(self, path: str, **_options: Any) -> bool:
@@ -73,16 +73,16 @@ class _StudyFiles(AbstractFileSystem):  # type: ignore[misc]
         return path.removeprefix(_SCHEME) in self._files
 
     def info(self, path: str, **_options: Any) -> dict[str, Any]:
-        """Its size in bytes."""
+        """Facts about a file, with its size in bytes."""
         return {"name": path, "type": "file", "size": self._file(path).stat().st_size}
 
     def modified(self, path: str) -> datetime:
-        """When it was written."""
+        """Time at which the file was written."""
         return datetime.fromtimestamp(self._file(path).stat().st_mtime, UTC)
 
 
 def connect(tables: Mapping[str, Sequence[Path]], with_trial_ids: frozenset[str]) -> duckdb.DuckDBPyConnection:
-    """A connection in which each table (name → its files) is a view.
+    """Make a connection in which each table (name → its files) is a view.
 
     Those of `with_trial_ids` have one file per trial, named after it, and get the column `trial_id` in front. Raises
     duckdb.Error for a file that cannot be read.
@@ -104,10 +104,10 @@ def connect(tables: Mapping[str, Sequence[Path]], with_trial_ids: frozenset[str]
 
 
 def _name(text: str) -> str:
-    """As SQL writes a name."""
+    """Quote a name for SQL."""
     return '"' + text.replace('"', '""') + '"'
 
 
 def _text(text: str) -> str:
-    """As SQL writes a text."""
+    """Quote a text for SQL."""
     return "'" + text.replace("'", "''") + "'"

@@ -27,14 +27,14 @@ def _split(text: str, units: dict[str, int], kind: str) -> tuple[Decimal, str]:
         raise ValueError(f"{text!r} is not a {kind}: write a number and one of {', '.join(u for u in units if u)}")
     number = Decimal(match[1])
     if abs(number.adjusted()) > 30:
-        raise ValueError(f"{text!r} is no {kind} of this world")
+        raise ValueError(f"{text!r} is out of range for a {kind}")
     return number, match[2]
 
 
 def _whole(number: Decimal, factor: int, text: str) -> int:
     value = number * factor
     if value != value.to_integral_value():
-        raise ValueError(f"{text!r} is finer than the smallest unit that is kept")
+        raise ValueError(f"{text!r} is finer than the smallest unit")
     return int(value)
 
 
@@ -57,7 +57,7 @@ class Duration:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """`"20 ms"`, `"1.5s"`, `"250 us"`. Raises ValueError with the units that exist."""
+        """Read a text such as `"20 ms"`, `"1.5s"` or `"250 us"`. Raises ValueError with the units that exist."""
         number, unit = _split(text, cls._ALIASES, "duration")
         return cls(_whole(number, cls._ALIASES[unit], text))
 
@@ -68,12 +68,12 @@ class Duration:
 
     @property
     def s(self) -> float:
-        """Seconds."""
+        """Length in seconds."""
         return self.ns / 1e9
 
     @property
     def ms(self) -> float:
-        """Milliseconds."""
+        """Length in milliseconds."""
         return self.ns / 1e6
 
     def __add__(self, other: Duration) -> Duration:
@@ -105,7 +105,7 @@ class Bitrate:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """`"10 Mbit/s"`, `"10mbit"`. Raises ValueError with the units that exist."""
+        """Read a text such as `"10 Mbit/s"` or `"10mbit"`. Raises ValueError with the units that exist."""
         number, unit = _split(text, cls._ALIASES, "rate")
         return cls(_whole(number, cls._ALIASES[unit], text))
 
@@ -114,7 +114,7 @@ class Bitrate:
         return ByteCount(self.bit_per_s * duration.ns // (8 * 10**9))
 
     def time_for(self, size: ByteCount) -> Duration:
-        """Time that this rate needs for so many bytes, rounded up to a nanosecond."""
+        """Time that this rate needs for that many bytes, rounded up to a nanosecond."""
         return Duration(-(-size.bytes * 8 * 10**9 // self.bit_per_s))
 
     def __str__(self) -> str:
@@ -132,7 +132,7 @@ class ByteCount:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """`"100 KB"`, `"1 MiB"`. Raises ValueError with the units that exist."""
+        """Read a text such as `"100 KB"` or `"1 MiB"`. Raises ValueError with the units that exist."""
         number, unit = _split(text, cls._ALIASES, "size")
         return cls(_whole(number, cls._ALIASES[unit], text))
 
@@ -150,7 +150,7 @@ class Share:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """`"1 %"`, `"0.1%"`. Raises ValueError outside 0 to 100 %."""
+        """Read a text such as `"1 %"` or `"0.1%"`. Raises ValueError outside 0 to 100 %."""
         number, _ = _split(text, {"%": 1}, "share")
         if not 0 <= number <= 100:
             raise ValueError(f"{text!r} is not between 0 % and 100 %")
@@ -158,7 +158,7 @@ class Share:
 
     @property
     def pct(self) -> float:
-        """Per cent."""
+        """The share in per cent."""
         return self.value * 100
 
     def __str__(self) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text that others wrote, on a terminal: what would steer the terminal is shown, and steers nothing.
+"""Text of others on a terminal: characters that would control the terminal are shown instead.
 
 Names, reasons, logs and what programs print may hold escape sequences (ECMA-48), which rename windows, write into the
 clipboard or hide lines, and marks that turn the direction of text around (Unicode, UAX #9).
@@ -19,7 +19,7 @@ _SHOWN: dict[int, str] = {
 
 
 def visible(text: str) -> str:
-    """The same text, with a picture for each character that would steer a terminal."""
+    """Replace each character that would control a terminal by a visible one."""
     return text.translate(_SHOWN)
 
 
@@ -27,7 +27,7 @@ class _Visible:
     """A terminal that is written to by `print`."""
 
     def __init__(self, stream: TextIO) -> None:
-        # Rich steers the terminal itself, and asks for it by this name.
+        # Rich controls the terminal itself, and asks for it by this name.
         self.rich_proxied_file = stream
 
     def write(self, text: str) -> int:
@@ -38,8 +38,8 @@ class _Visible:
 
 
 def guard_terminal() -> None:
-    """Let nothing that this process prints steer the terminal; `quiclab.cli.console` does so for Rich. Files and pipes
-    get what is printed as it is."""
+    """Keep the output of this process from controlling the terminal; `quiclab.cli.console` does so for Rich. Files and
+    pipes get the output unchanged."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is not None and stream.isatty() and not isinstance(stream, _Visible):

@@ -198,7 +198,7 @@ def test_a_caller_without_a_network(path_with: str) -> None:
         assert told["output"] == "out of reach\n"
     else:
         assert told["code"] == 3
-        assert "gives no way out" in told["errors"]
+        assert "provides no way out" in told["errors"]
 
 
 def test_no_stack_installed(tmp_path: Path) -> None:

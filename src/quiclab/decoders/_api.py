@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a decoder is: one log format, turned into tables."""
+"""Interface of decoders: one log format, turned into tables."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ import polars as pl
 
 End = Literal["client", "server"]
 Clock = Literal["monotonic", "realtime", "own_start"]
-"""What a file's times count by: CLOCK_MONOTONIC, CLOCK_REALTIME, or a start of its own that nothing in it places."""
+"""Clock of a file's times: CLOCK_MONOTONIC, CLOCK_REALTIME, or a start of its own that nothing in the file places."""
 Severity = Literal["info", "notice", "data_loss", "error"]
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a file does not say about itself."""
+    """Facts that a file does not tell about itself."""
 
     vantage: End | None = None
-    """Where it was recorded."""
+    """End at which the file was recorded."""
     realtime_minus_monotonic_ns: int | None = None
-    """Maps its CLOCK_REALTIME to CLOCK_MONOTONIC."""
+    """Offset from CLOCK_MONOTONIC to CLOCK_REALTIME of the file's machine."""
     key_logs: tuple[Path, ...] = ()
-    """TLS key logs (NSS format) that may open what a capture holds."""
+    """TLS key logs (NSS format) that may decrypt what a capture holds."""
 
 
 Take = Callable[[str, pl.DataFrame], object]
-"""Takes the name of a table and some of its rows; what it raises ends the decoding."""
+"""Callback that takes the name of a table and some of its rows; an exception in it ends the decoding."""
 
 
 @dataclass(frozen=True)
@@ -48,24 +48,24 @@ class Absent:
 
     table: str
     column: str | None
-    """None for the whole table."""
+    """Column that is null; None means the whole table."""
     reason: str
 
 
 @dataclass(frozen=True)
 class FileTables:
-    """What one file gives: tables that match `Table.decoder_schema`, and what is missing in them."""
+    """Result of decoding one file: tables that match `Table.decoder_schema`, and what is missing in them."""
 
     tables: dict[str, pl.DataFrame]
-    """Only those that have rows, and only rows that were not taken while the file was being read."""
+    """Tables that have rows, with only those rows that were not taken while the file was being read."""
     findings: tuple[Finding, ...]
     absent: tuple[Absent, ...] = ()
     dialect: str = ""
     clock: Clock = "own_start"
     resolution_ns: int = 1
-    """The step of its times."""
+    """Step of the file's times."""
     realtime_minus_monotonic_ns: int | None = None
-    """The offset between the clocks, if the format records it."""
+    """Offset between the clocks, if the format records it."""
 
 
 class Decoder(Protocol):
@@ -77,15 +77,15 @@ class Decoder(Protocol):
 
     @property
     def versions(self) -> tuple[str, ...]:
-        """The versions or dialects that are read."""
+        """Versions or dialects that are read."""
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Names of the tables it fills."""
+        """Names of the tables that the decoder fills."""
 
     @property
     def clock(self) -> str:
-        """Which clock its times come from, in one sentence."""
+        """Clock that the format's times come from, in one sentence."""
 
     def sniff(self, head: bytes) -> bool:
         """Whether a file that starts with `head` (at least 512 bytes, if it has them) is of this format."""

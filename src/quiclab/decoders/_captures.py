@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What captures of both formats have in common."""
+"""Facts that captures of both formats share."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ TABLES = (
     "http_requests",
     "http_frames",
 )
-"""Without keys: all of TCP's; what QUIC and TLS carry needs them."""
+"""Tables that captures fill. Those about TCP need no keys; what QUIC and TLS carry does."""

@@ -18,7 +18,7 @@ from quiclab.errors import DecodeError
 _GZIP = b"\x1f\x8b"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 MAX_LINE = 1 << 20
-"""Longer lines are no log's: whoever reads them takes what stands before."""
+"""Longest line: longer ones are no log's, so they are read in pieces of this length."""
 
 
 @contextmanager

@@ -12,18 +12,18 @@ from quiclab.decoders.joins import KEY
 
 _PROTECTED = ("0RTT", "1RTT")
 _FIRST_AT_RECEIVER = 2
-"""Ranks below are of the end that sent; see `sightings`."""
+"""Lowest rank at the receiving end; see `sightings`."""
 _MOST_PACKETS = 1_000_000
-"""Aligning holds a whole log's packets in memory; beyond this only packet numbers join. A download of 210 MB, with what
-acknowledges it, is half as many in the logs of both ends."""
+"""Most packets that are aligned, because aligning holds a whole log's packets in memory; beyond this only packet
+numbers join. A download of 210 MB, with its acknowledgments, is half as many in the logs of both ends."""
 
 
 def aligned(seen: pl.DataFrame, packets: pl.LazyFrame, ip_packets: pl.LazyFrame, captures: list[str]) -> pl.DataFrame:
-    """Sightings of the logs' QUIC packets in captures that cannot number them, in the form of `seen`.
+    """Find the logs' QUIC packets in captures that cannot number them; return sightings in the form of `seen`.
 
     Where no 1-RTT packet of a capture was opened, a log is aligned with the datagrams that the capture at the same end
-    shows in the same direction. Else what it lacks is aligned with what stayed closed: packets of which only headers
-    were captured, and 0-RTT packets, for which programs may leave no secret.
+    shows in the same direction. Otherwise packets that were not found are aligned with those that stayed encrypted:
+    some were captured without their content, and for 0-RTT packets programs may leave no secret.
     """
     logs = seen.filter(
         ~pl.col("source").is_in(captures), pl.col("transport") == "quic", pl.col("vantage").is_not_null()
@@ -55,7 +55,7 @@ def _found(logs: pl.DataFrame, datagrams: pl.DataFrame) -> Iterator[pl.DataFrame
     names = logs.group_by("source").agg(pl.col("connection").n_unique()).rows()
     alone = {source for source, connections in names if connections == 1}
     for (source, _, vantage, way, rank), told in units.items():
-        # Which datagrams belong to which of several connections only a decrypted capture tells.
+        # Only a decrypted capture tells which datagrams belong to which of several connections.
         if source not in alone:
             continue
         for (capture, at, direction), wire in shown.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which datagram of a capture carried which packet of a qlog, by order and size.
+"""Match the packets of a qlog with the datagrams of a capture that carried them, by order and size.
 
 A qlog's clock may be coarse or have no epoch; the order in which an endpoint handles packets, and their sizes, are
 exact. Packets that share a datagram (RFC 9000 section 12.2) stand next to each other; a packet with a short header is
@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _WINDOWS = ((32, 48), (24, 512))
-"""Packets and datagrams looked at where the sequences part; the wide window is for long bursts that were dropped."""
+"""Numbers of packets and datagrams to look at where the sequences diverge; the wide window is for long bursts that were
+dropped."""
 _MOST_PER_DATAGRAM = 8
 _PADDED_IN_A_ROW = 3
-"""Padded datagrams behind each other that are looked at to find where padding starts."""
+"""Number of consecutive padded datagrams to look at when searching where padding starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +25,15 @@ class LoggedPacket:
 
     length_bytes: int
     kind: str
-    """qlog's packet type."""
+    """Packet type, in qlog's words."""
 
 
 def align(packets: Sequence[LoggedPacket], datagrams: Sequence[int]) -> list[int | None]:
-    """For each packet the index of its datagram, or None.
+    """Find the index of each packet's datagram; None where there is none.
 
     `datagrams` are UDP payload lengths. Datagrams that no log mentions (dropped by the socket, or not decryptable) and
-    packets without a datagram are skipped such that most of what follows fits. Among neighbours of one size the log
-    cannot tell which was dropped.
+    packets without a datagram are skipped so that most of what follows fits. Among neighbours of equal size the log
+    cannot tell which one was dropped.
     """
     found: list[int | None] = [None] * len(packets)
     at_packet = at_datagram = 0
@@ -57,7 +58,7 @@ def _fit(
     at_datagram: int,
     look_ahead: int = _PADDED_IN_A_ROW,
 ) -> int:
-    """How many packets from `start` on fill the datagram; 0 if they do not fit."""
+    """Count the packets from `start` on that fill the datagram; 0 if they do not fit."""
     total = 0
     count = 0
     for packet in packets[start : start + _MOST_PER_DATAGRAM]:
@@ -71,7 +72,8 @@ def _fit(
             break
     if not count or packets[start].kind != "initial":
         return 0
-    # Padding behind the packets of a datagram with an Initial belongs to none: where it starts shows in what follows.
+    # Padding behind the packets of a datagram with an Initial belongs to none of them: what follows shows where it
+    # starts.
     following = at_datagram + 1
     ends = (start + packed for packed in range(1, count + 1))
     if not look_ahead or following == len(datagrams):
@@ -97,7 +99,7 @@ def _skip(
 
 
 def _most_fitting(packets: Sequence[LoggedPacket], datagrams: Sequence[int]) -> list[list[int]]:
-    """For every pair of suffixes the most packets that can be placed in order: a longest common subsequence."""
+    """Most packets that can be placed in order, for every pair of suffixes: a longest common subsequence."""
     best = [[0] * (len(datagrams) + 1) for _ in range(len(packets) + 1)]
     for i in range(len(packets) - 1, -1, -1):
         for j in range(len(datagrams) - 1, -1, -1):
@@ -108,7 +110,8 @@ def _most_fitting(packets: Sequence[LoggedPacket], datagrams: Sequence[int]) -> 
 
 
 def _place_late(packets: Sequence[LoggedPacket], datagrams: Sequence[int], found: list[int | None]) -> None:
-    """Packets that the endpoint kept back until it had the keys are logged late: their datagrams stand before."""
+    """Place packets that were logged late because the endpoint had to wait for their keys: their datagrams came
+    earlier."""
     taken = {index for index in found if index is not None}
     free = [index for index in range(len(datagrams)) if index not in taken]
     latest = -1

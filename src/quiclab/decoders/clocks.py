@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How one clock maps to another, from packets that both saw.
+"""Mapping from one clock to another, found from packets that both saw.
 
 A packet passes the sender's log, the sender's capture, the receiver's capture and the receiver's log in this order. So
-every packet that two sources tell of bounds the offset between their clocks from one side: the offset lies between the
-highest lower and the lowest upper bound, and half of what is left between them is the uncertainty. This is the interval
-of Marzullo 1984, as NTP uses it (RFC 5905 section 11.2.1), with many samples in place of one.
+every packet that two sources saw bounds the offset between their clocks from one side: the offset lies between the
+highest lower and the lowest upper bound, and half the distance between them is the uncertainty. This is the interval of
+Marzullo 1984, as NTP uses it (RFC 5905 section 11.2.1), with many samples in place of one.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from scipy.optimize import linprog
 Int64s = npt.NDArray[np.int64]
 
 _MOST_DRIFT = 1e-3
-"""Clocks of machines differ by some 1e-5; beyond this the packets were joined wrongly."""
+"""Largest drift: clocks of machines differ by some 1e-5; beyond this bound the packets were joined wrongly."""
 _MOST_BOUNDS = 2000
-"""Bounds that a fit with drift looks at: the tightest of as many stretches of time."""
+"""Most bounds that a fit with drift looks at: the tightest one of each of as many stretches of time."""
 
 
 @dataclass(frozen=True)
@@ -29,22 +29,22 @@ class Placement:
 
     offset_ns: int
     drift: float
-    """How much slower the source's clock runs, as a fraction."""
+    """Fraction by which the source's clock runs slower."""
     zero_ns: int
     uncertainty_ns: int
     joined_packets: int
 
     @property
     def drift_ppm(self) -> float:
-        """How much faster the source's clock runs than the study's, in 1e-6."""
+        """Drift in 1e-6: how much faster the source's clock runs than the study's."""
         return -self.drift * 1e6
 
 
 def place(times: Int64s, others: Int64s, earlier: npt.NDArray[np.bool_], step_ns: int) -> Placement | None:
-    """The clock of `times` mapped to that of `others`, which saw the same packets; None without a packet.
+    """Map the clock of `times` to that of `others`, which saw the same packets; None without a packet.
 
     `earlier` says for each packet whether the first clock's source stands before the other's on the packet's way.
-    `step_ns` is the sum of the steps of both clocks: what rounding may add to any bound.
+    `step_ns` is the sum of the steps of both clocks, which rounding may add to any bound.
     """
     if not times.size:
         return None
@@ -52,7 +52,7 @@ def place(times: Int64s, others: Int64s, earlier: npt.NDArray[np.bool_], step_ns
     upper, lower = gaps[earlier], gaps[~earlier]
     zero = int(times.min())
     if not upper.size or not lower.size:
-        # Bounded from one side only: how the gaps spread says how far the bound may be off, and no more than that.
+        # Bounded from one side only: the spread of the gaps says how far off the bound may be.
         bound = int(upper.min()) if upper.size else int(lower.max())
         spread = abs(int(np.median(gaps)) - bound)
         return Placement(bound, 0.0, zero, spread + step_ns, times.size)

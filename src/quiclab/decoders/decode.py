@@ -22,27 +22,27 @@ from quiclab.errors import DecodeError
 from quiclab.tables import CAPTURED, CONNECTION, MADE_LATER, TABLES
 
 _CLOCKLESS = ("no_epoch", "no_clock_offset")
-"""Findings of decoders about clocks that nothing in a file places."""
+"""Findings about clocks that nothing in a file places."""
 _MOST_COMPARED = 64
-"""Sources that are compared one by one, which needs no memory; beyond this they are looked up."""
+"""Most sources that are compared one by one, which needs no memory; more are looked up."""
 _OFFSET_READ_NS = 1000
-"""Two clocks cannot be read at one instant: what their offset is known to at best."""
+"""Error of an offset between two clocks at best, because they cannot be read at the same instant."""
 _REALTIME_FORMATS = ("qlog", "har", "pcap", "ss", "mahimahi_log")
-"""Formats whose times, where they are the study's, became so by the offset between its clocks."""
+"""Formats whose times are mapped to the study's by the offset between its clocks."""
 
 
 @dataclass
 class Account:
-    """What was learned beside the rows."""
+    """Account of everything that was learned besides the rows."""
 
     sources: list[Source] = field(default_factory=list)
     findings: list[tuple[str, Finding]] = field(default_factory=list)
     absent: list[tuple[str, Absent]] = field(default_factory=list)
     captured: pl.DataFrame = field(default_factory=pl.DataFrame)
-    """`joins.in_captures`."""
+    """Packets of logs in captures, as `joins.in_captures` returns them."""
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """As the tables `sources`, `decode_stats` and `absent`."""
+        """The account as the tables `sources`, `decode_stats` and `absent`."""
         stats = [(name, each.name, each.severity, each.count, each.advice) for name, each in self.findings]
         absent = [(name, each.table, each.column, each.reason) for name, each in self.absent]
         return {
@@ -61,14 +61,15 @@ def decode_files(
 ) -> Account:
     """Decode every log into `sink`; a file that cannot be read is counted, not raised.
 
-    The offset between the clocks comes from a packet log, else it is what is given, known to `offset_error_ns`. The
-    order of the logs makes no difference. Raises SpecError for a log that was said to be of one end and is of another.
+    The offset between the clocks comes from a packet log, or else is the one given, known to within `offset_error_ns`.
+    The order of the logs makes no difference. Raises SpecError for a log that was given as one end's and is the
+    other's.
     """
     account = Account()
     account.findings += [
         (name, Finding(f"unread_compression:{how}", "data_loss", 1, UNPACK_FIRST)) for name, how in found.packed
     ]
-    # A packet log comes first: it says how the clocks of its machine relate. All others come by name.
+    # A packet log comes first, because it says how the clocks of its machine relate. The others follow by name.
     for log in sorted(found.logs, key=lambda log: (log.decoder.format != "packet_log", log.name)):
         progress(log)
         context = Context(log.vantage, realtime_minus_monotonic_ns, found.key_logs)
@@ -81,7 +82,7 @@ def decode_files(
     account.sources = of_other_machines(account.sources, realtime_minus_monotonic_ns)
     _place(account, sink)
     account.findings += taken_as_synchronised(account.sources)
-    # What a file's clock lacks is no matter where packets have placed it.
+    # Where packets have placed a file, it does not matter what its clock lacks.
     placed = {each.name for each in account.sources if each.placed_by in ("joined_packets", "shared_realtime")}
     account.findings = [each for each in account.findings if each[0] not in placed or each[1].name not in _CLOCKLESS]
     return account
@@ -99,14 +100,14 @@ def _source(log: LogFile, file: FileTables, end: End | None, offset_error_ns: in
     )
     if file.clock != "monotonic":
         return source
-    # Half a step either way is what a clock that rounds cannot tell.
+    # A clock that rounds is uncertain by half a step either way.
     if log.decoder.format in _REALTIME_FORMATS:
         return source.here("realtime_offset", file.resolution_ns // 2 + offset_error_ns + _OFFSET_READ_NS)
     return source.here("same_clock", file.resolution_ns // 2)
 
 
 def _decode(log: LogFile, context: Context, sink: Sink) -> tuple[FileTables, set[End]]:
-    """Decode one file into the sink, and the ends of which its rows are.
+    """Decode one file into the sink; also return the ends that its rows belong to.
 
     Every row gets the columns that decoders do not fill.
     """
@@ -140,7 +141,7 @@ def _place(account: Account, sink: Sink) -> None:
 
 
 def _traces(source: Source, seen: pl.DataFrame) -> list[Source]:
-    """A file whose traces count from starts of their own has as many clocks."""
+    """Split a source whose traces have starts of their own: it has as many clocks as traces."""
     if source.clock != "own_start" or source.placement:
         return [source]
     names = seen.filter(pl.col("source") == source.name)["connection"].unique(maintain_order=True).to_list()
@@ -148,7 +149,7 @@ def _traces(source: Source, seen: pl.DataFrame) -> list[Source]:
 
 
 def finished(name: str, sink: Sink, account: Account) -> pl.LazyFrame:
-    """A table with all instants by the study's clock, how uncertain they are, and what captures know better."""
+    """A table with all instants on the study's clock, their uncertainty, and the more exact instants of captures."""
     table = TABLES[name]
     placed = {_unit(each): each.placement for each in account.sources if each.placement}
     traces = [each.name for each in account.sources if each.connection is not None]
@@ -169,7 +170,7 @@ def _unit(source: Source) -> str:
 
 
 def _moved(instants: Sequence[pl.Expr], unit: pl.Expr, placed: Mapping[str, Placement]) -> list[pl.Expr]:
-    """Instants of the source that `unit` names by the study's clock; as they are where that is not placed."""
+    """Instants of the source that `unit` names, on the study's clock; unchanged where the source is not placed."""
     if not any(placement.offset_ns or placement.drift for placement in placed.values()):
         return []
     offset, drift, zero = (_looked_up(unit, placed, what) for what in ("offset_ns", "drift", "zero_ns"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of which end a log is: by its own word, else by what the command line or its name says."""
+"""Decide which end a log belongs to: by its own word, or else by the command line or its name."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from quiclab.errors import SpecError
 
 
 def end_by(log: LogFile, told: Collection[End]) -> End | None:
-    """The end of a log whose rows are of those `told`; None where they are of both, and no single end can be named.
+    """The end of a log whose rows name the ends `told`; None if they name both, so that there is no single end.
 
-    A name is a guess, which the log's own word overrules. Raises SpecError where the command line contradicts it.
+    The file's name is a guess, which the log's own word overrules. Raises SpecError if the command line contradicts it.
     """
     if log.vantage_given and any(end != log.vantage for end in told):
         others = " and the ".join(sorted({f"{end}'s" for end in told}))

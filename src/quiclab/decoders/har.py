@@ -21,10 +21,10 @@ class Har:
     clock = "CLOCK_REALTIME of the machine that ran the browser, in milliseconds; mapped to CLOCK_MONOTONIC."
 
     def sniff(self, head: bytes) -> bool:
-        """An object `log` stands first, with one of its own members."""
+        """Whether an object `log` comes first, with one of its own members."""
         names = (b'"version"', b'"creator"', b'"browser"', b'"pages"', b'"entries"')
         return _HEAD.match(head) is not None and any(name in head for name in names)
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
-        """One row an entry, and one for every moment that a page names."""
+        """Decode into one row per entry, and one for every moment that a page names."""
         return _core.decode("har", path, context, take)

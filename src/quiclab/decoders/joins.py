@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same packet in several sources: by packet number (QUIC) or sequence number (TCP), on the same connection."""
+"""Joins of one packet's rows in several sources: by packet number (QUIC) or sequence number (TCP), on the same
+connection."""
 
 from __future__ import annotations
 
@@ -8,12 +9,13 @@ from collections import Counter
 import polars as pl
 
 CAPTURES = ("pcapng", "pcap")
-"""Formats whose packets were seen on the wire, not told by a program."""
+"""Formats whose packets were seen on the wire, not logged by a program."""
 
 KEY = ("name", "transport", "way", "packet_type", "packet_number")
-"""What is the same for one packet everywhere; `name` is the connection's, once `named` has matched them."""
+"""Columns that are equal for one packet everywhere; `name` is the connection's, once `named` has matched them."""
 _LEAST_OVERLAP = 0.5
-"""Of the packets of the shorter of two logs, so many must fit for both to be of one connection whatever its name."""
+"""Share of the shorter log's packets that must be in the other one for both to be of one connection, whatever its
+name."""
 
 
 def sightings(packets: pl.LazyFrame, captures: list[str]) -> pl.DataFrame:
@@ -73,7 +75,7 @@ def named(seen: pl.DataFrame) -> pl.DataFrame:
 
 
 def in_captures(seen: pl.DataFrame, captures: list[str]) -> pl.DataFrame:
-    """For each packet of a log the instant and the row of the capture at the same end that shows it.
+    """Instant and row of each packet of a log in the capture at the same end, where it shows the packet.
 
     Columns: source, connection, event, packet_type, packet_number, captured_ns, capture, ip_packet.
     """

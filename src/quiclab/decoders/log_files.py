@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which files are logs, of which format, and from which end."""
+"""Find the logs among files, with their format and the end they are from."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNREAD_COMPRESSIONS = (
     (b"7z\xbc\xaf\x27\x1c", "7z"),
     (b"\x04\x22\x4d\x18", "lz4"),
 )
-"""Magic numbers; gzip and Zstandard are unpacked while they are read."""
+"""Magic numbers of compressions that are not read; gzip and Zstandard are unpacked while they are read."""
 UNPACK_FIRST = "gzip and Zstandard are read as they are: unpack other archives first"
 _KEY_LOG_LABELS = (b"CLIENT_", b"SERVER_", b"EXPORTER_", b"EARLY_EXPORTER_", b"RSA ", b"QUIC_")
 
@@ -30,23 +30,23 @@ class LogFile:
 
     path: Path
     name: str
-    """As in the column `source`."""
+    """Name of the file, as in the column `source`."""
     decoder: Decoder
     vantage: End | None
     vantage_given: bool = False
-    """Whether somebody said so, and not only its name."""
+    """Whether the user named the end, rather than the file's name."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What stands in some folders."""
+    """Files of some folders, by what they are."""
 
     logs: tuple[LogFile, ...]
     key_logs: tuple[Path, ...]
     unknown: tuple[str, ...]
-    """Names of files that are no log of a known format."""
+    """Names of files that are not logs of a known format."""
     packed: tuple[tuple[str, str], ...] = ()
-    """Names of files that are compressed in a way that is not read, and which."""
+    """Names of files with a compression that is not read, and its name."""
     named: frozenset[str] = frozenset()
     """Names of the files that the user named one by one, not by their folder."""
 
@@ -58,9 +58,9 @@ class Found:
 
 
 def find(paths: Iterable[tuple[Path, str]], vantages: dict[str, End] | None = None) -> Found:
-    """Look into every file, given with the name that it shall have.
+    """Look into every file; each is given with the name that it is to have.
 
-    The end is that of `vantages`, else the one that the name tells. Raises OSError if a file cannot be read.
+    The end is that of `vantages`, or else the one that the name suggests. Raises OSError if a file cannot be read.
     """
     logs: list[LogFile] = []
     key_logs: list[Path] = []
@@ -97,7 +97,7 @@ def decoder_of(path: Path) -> Decoder | None:
 
 
 def unread_compression(head: bytes) -> str | None:
-    """How a file is compressed that must be unpacked first; None if it is not compressed, or by gzip or Zstandard."""
+    """Compression of a file that must be unpacked first; None if it is not compressed, or by gzip or Zstandard."""
     return next((name for magic, name in _UNREAD_COMPRESSIONS if head.startswith(magic)), None)
 
 
@@ -109,7 +109,7 @@ def is_key_log(head: bytes) -> bool:
 
 
 def end_of(path: Path) -> End | None:
-    """Which end's file this is, by the first part of its path that says so (`client.pcapng`, `server-qlog/…`)."""
+    """End that a file is from, by the first part of its path that says so (`client.pcapng`, `server-qlog/…`)."""
     for part in path.parts:
         for end in ("client", "server"):
             if part.startswith(end):

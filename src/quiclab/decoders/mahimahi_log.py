@@ -17,7 +17,7 @@ _LINE = re.compile(r"(\d{1,13}) (?:([+#]) (\d{1,9})|(-) (\d{1,9}) (\d{1,13})|(d)
 _EVENTS = {"+": "arrival", "#": "opportunity", "-": "departure", "d": "drop"}
 _DIRECTIONS = {"uplink": "up", "downlink": "down"}
 _LARGEST = 1 << 42
-"""Milliseconds of which two still fit into nanoseconds together."""
+"""Bound of times in milliseconds: the sum of two still fits into 64 bits of nanoseconds."""
 _PORTION = 1 << 16
 _NS_PER_MS = 1_000_000
 
@@ -33,7 +33,7 @@ class MahimahiLog:
     clock = "CLOCK_REALTIME where the log tells when its clock began (`init timestamp`), else its own start."
 
     def sniff(self, head: bytes) -> bool:
-        """The comment that mm-link writes first."""
+        """Whether mm-link's comment comes first."""
         return head.startswith(_HEAD)
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
@@ -93,7 +93,7 @@ def _row(line: str, direction: str | None) -> _Row | None:
 
 
 def _clock(began_ms: int, context: Context) -> tuple[Clock, int]:
-    """What the times count by, and what makes them do so."""
+    """Clock of the times, and the shift in nanoseconds that brings them to it."""
     if not began_ms:
         return "own_start", 0
     if context.realtime_minus_monotonic_ns is None:

@@ -14,9 +14,9 @@ from quiclab.errors import DecodeError
 from quiclab.tables import TABLES
 
 OPPORTUNITY_BYTES = 1504
-"""What one opportunity lets through: a packet of 1500 bytes, and the 4 bytes that a TUN device puts before it."""
+"""Bytes that one opportunity lets through: a packet of 1500, and the 4 that a TUN device puts before it."""
 _LARGEST = 1 << 43
-"""Milliseconds that still fit into nanoseconds."""
+"""Bound of times in milliseconds that fit into 64 bits of nanoseconds."""
 _PORTION = 1 << 16
 
 
@@ -29,7 +29,7 @@ class MahimahiTrace:
     clock = "Its own start, in whole milliseconds."
 
     def sniff(self, head: bytes) -> bool:
-        """Nothing but numbers, one a line, none smaller than the one before."""
+        """Whether there is nothing but numbers, one a line, none smaller than the one before."""
         lines = head.split(b"\n")[:-1]
         numbers = [line.rstrip(b"\r") for line in lines]
         if len(numbers) < 2 or not all(number.isdigit() and len(number) < 14 for number in numbers):

@@ -21,11 +21,11 @@ class NetLog:
     clock = "CLOCK_MONOTONIC of the machine that ran the browser, in whole milliseconds (packets sent: microseconds)."
 
     def sniff(self, head: bytes) -> bool:
-        """Chromium writes the constants first, those of the alphabet's beginning before all."""
+        """Whether the constants come first, in alphabetical order, as Chromium writes them."""
         return head.lstrip()[:16].replace(b" ", b"").startswith(b'{"constants":{') and any(
             name in head for name in (b'"activeFieldTrialGroups"', b'"addressFamily"', b'"logEventTypes"')
         )
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
-        """Rows of all sessions and requests, in the order of the log; sums stand where what they sum up ends."""
+        """Decode all sessions and requests, in the order of the log; a sum is placed where what it sums up ends."""
         return _core.decode("netlog", path, context, take)

@@ -10,7 +10,7 @@ from quiclab.decoders._api import Context, FileTables, Take
 
 
 class PacketLog:
-    """`link.qplog`."""
+    """Packet log of a link, such as `link.qplog`."""
 
     format = "packet_log"
     versions = ("1",)
@@ -18,7 +18,7 @@ class PacketLog:
     clock = "CLOCK_MONOTONIC of the machine that ran the link."
 
     def sniff(self, head: bytes) -> bool:
-        """The magic number of the header."""
+        """Whether the header has the magic number."""
         return head.startswith(b"QLPKTLOG")
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:

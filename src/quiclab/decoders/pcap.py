@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Classic pcap captures (draft-ietf-opsawg-pcap): packets, connections, and what keys open of them."""
+"""Classic pcap captures (draft-ietf-opsawg-pcap): packets, connections, and what keys decrypt of them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Pcap:
     clock = "CLOCK_REALTIME."
 
     def sniff(self, head: bytes) -> bool:
-        """The magic number and the version."""
+        """Whether the file starts with the magic number and the version."""
         return head.startswith(_BIG_ENDIAN + _LITTLE_ENDIAN)
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
-        """The direction of IP packets is not recorded; what is encrypted needs `context.key_logs`."""
+        """Decode a capture. The direction of IP packets is not recorded; decryption needs `context.key_logs`."""
         return _core.decode("pcap", path, context, take)

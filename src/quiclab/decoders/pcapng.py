@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pcapng captures (draft-ietf-opsawg-pcapng): packets, connections, and what keys open of them."""
+"""pcapng captures (draft-ietf-opsawg-pcapng): packets, connections, and what keys decrypt of them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ class Pcapng:
     clock = "CLOCK_REALTIME; mapped to CLOCK_MONOTONIC where the link wrote the offset into the interface's comment."
 
     def sniff(self, head: bytes) -> bool:
-        """The type of a section header block, and the byte order magic after its length."""
+        """Whether the file starts with the type of a section header block, and the byte order magic after its
+        length."""
         return head.startswith(b"\x0a\x0d\x0d\x0a") and head[8:12] in (b"\x1a\x2b\x3c\x4d", b"\x4d\x3c\x2b\x1a")
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
-        """The direction of IP packets needs `context.vantage`, what is encrypted needs `context.key_logs`."""
+        """Decode a capture. The direction of IP packets needs `context.vantage`; decryption needs
+        `context.key_logs`."""
         return _core.decode("pcapng", path, context, take)

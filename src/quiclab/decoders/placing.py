@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One clock: which source's times are the study's already, and how the others' become so."""
+"""One clock for all sources: some have the study's times already, and the others are mapped to them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Source:
     placed_by: PlacedBy | None = None
     placement: Placement | None = None
     realtime_minus_monotonic_ns: int | None = None
-    """The offset between the clocks of its machine, if it tells it."""
+    """Offset between the clocks of the source's machine, if the source tells it."""
 
     def row(self) -> dict[str, object]:
         """A row of the table `sources`."""
@@ -57,11 +57,11 @@ class Source:
 
 
 def place_all(sources: Sequence[Source], seen: pl.DataFrame) -> list[Source]:
-    """Every source that can be placed, placed; `seen` are `joins.sightings` with `joins.named` connections.
+    """Place every source that can be placed; `seen` has `joins.sightings` with `joins.named` connections.
 
-    Those that are placed already are the start. Where none is, the one with the most packets, a capture if there is
-    one, stands for the study's clock. Each round then places the source that shares the most packets with those placed;
-    names decide where that is undecided, so that the order of the sources does not.
+    The sources that are placed already are the start. If there is none, the source with the most packets, a capture if
+    there is one, serves as the study's clock. Each round then places the source that shares the most packets with those
+    placed; names decide ties, so that the order of the sources does not.
     """
     done = [source for source in sources if source.placement]
     waiting = [source for source in sources if not source.placement]
@@ -102,7 +102,7 @@ def _of(source: Source, seen: pl.DataFrame) -> pl.DataFrame:
 
 
 def _shifted(source: Source, seen: pl.DataFrame) -> pl.DataFrame:
-    """What a placed source saw, by the study's clock; nothing of a source that could not be placed."""
+    """Sightings of a placed source on the study's clock; none of a source that could not be placed."""
     placement = source.placement or Placement(0, 0.0, 0, 0, 0)
     own = _of(source, seen)
     return (own if source.placement else own.clear()).select(

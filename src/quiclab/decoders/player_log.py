@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a video was played, as our page in the browser tells it: `client-player.json`."""
+"""How a video was played, as our page in the browser reports it: `client-player.json`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from quiclab.errors import DecodeError
 from quiclab.tables import TABLES
 
 NETWORK_BELOW_MS = 1000.0
-"""A player that has more than this and shows nothing waits for its decoder. Chromium stops with 0.2 to 0.6 s left by
-its own reckoning, because it counts the bytes of one file in steps."""
+"""Milliseconds of video ahead below which a stall is the network's: a player that has more and shows nothing waits for
+its decoder. Chromium stops with 0.2 to 0.6 s left by its own reckoning, because it counts the bytes of one file in
+steps."""
 
 _MOST_BYTES = 64 << 20
 _SAMPLE = (int, float, float, float, int, int, int)
@@ -27,7 +28,7 @@ _EVENT_MAY_LACK = (4,)
 
 
 class PlayerLog:
-    """One video."""
+    """Log of the player of one video."""
 
     format = "player"
     versions = ("1",)
@@ -35,7 +36,7 @@ class PlayerLog:
     clock = "CLOCK_MONOTONIC of the machine that ran the trial, to about 6 µs."
 
     def sniff(self, head: bytes) -> bool:
-        """It says so in its first key."""
+        """Whether the first key is the one of this format."""
         return head.lstrip()[:1] == b"{" and b'"quiclab_player"' in head[:64]
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
@@ -56,7 +57,7 @@ class PlayerLog:
             "player_events": _frame("player_events", [_event(each) for each in events]),
             "player_stalls": _frame("player_stalls", stalls([_event(each) for each in events])),
         }
-        found = [Finding("malformed_row", "data_loss", bad, "a look or an event without sense")]
+        found = [Finding("malformed_row", "data_loss", bad, "a look or an event that makes no sense")]
         unread = sum(name in log and not isinstance(log[name], list) for name in ("samples", "events"))
         unread += sum(_instant(log, name) is None for name in ("start_ns", "end_ns"))
         found.append(
@@ -73,7 +74,8 @@ class PlayerLog:
 
 
 def stalls(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """From each `waiting` after the first `playing` to the next `playing`, or to the end; not where it was sought."""
+    """Stalls: from each `waiting` after the first `playing` to the next `playing`, or to the end; not where the user
+    sought."""
     found: list[dict[str, Any]] = []
     started, seeking = False, False
     began: Mapping[str, Any] | None = None
@@ -146,7 +148,7 @@ def _instant(log: Mapping[str, Any], name: str) -> int | None:
 
 
 def _fits(row: Any, kinds: Sequence[type], may_lack: Sequence[int]) -> bool:
-    """Numbers that are whole may stand where others are asked for."""
+    """Whether the values of a row have the right types; whole numbers are allowed in place of fractions."""
     if not isinstance(row, list) or len(row) != len(kinds):
         return False
     for place, (value, kind) in enumerate(zip(row, kinds, strict=True)):

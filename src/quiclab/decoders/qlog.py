@@ -10,7 +10,7 @@ from quiclab.decoders._api import Context, FileTables, Take
 
 
 class Qlog:
-    """One file, of one or more traces."""
+    """A qlog file with one or more traces."""
 
     format = "qlog"
     versions = (
@@ -25,10 +25,10 @@ class Qlog:
     clock = "The endpoint's own: with an epoch mapped to CLOCK_MONOTONIC, without one relative to the log's start."
 
     def sniff(self, head: bytes) -> bool:
-        """A header that names a qlog version or schema near the start."""
+        """Whether a header near the start names a qlog version or schema."""
         start = head.lstrip()[:1]
         return start in (b"\x1e", b"{") and any(key in head for key in (b'"qlog_version"', b'"file_schema"'))
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
-        """Rows of all traces, in the order of the log; streams, losses and requests where their connection ends."""
+        """Decode all traces, in the order of the log; streams, losses and requests come where their connection ends."""
         return _core.decode("qlog", path, context, take)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where decoded rows wait until every clock is known: in memory, or in a folder of Parquet parts."""
+"""Places where decoded rows wait until every clock is known: in memory, or in a folder of Parquet parts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quiclab.tables import TABLES
 
 
 class Sink(Protocol):
-    """Takes portions of tables and gives each back as one."""
+    """A place that takes portions of tables and returns each table as one."""
 
     streams: bool
     """Whether decoders should hand over rows while they read."""
@@ -29,7 +29,7 @@ class Sink(Protocol):
 
 
 class InMemory:
-    """For logs of a trial."""
+    """Sink in memory, for the logs of a trial."""
 
     streams = False
 
@@ -50,7 +50,7 @@ class InMemory:
 
 
 class ParquetParts:
-    """For logs of any size: memory holds one portion at a time."""
+    """Sink on disk, for logs of any size: memory holds one portion at a time."""
 
     streams = True
 
@@ -72,7 +72,7 @@ class ParquetParts:
         if not self._parts[name]:
             return TABLES[name].empty().lazy()
         parts = [self._folder / name / f"{part:08}.parquet" for part in range(self._parts[name])]
-        # A folder's name may hold what a pattern is made of.
+        # A folder's name may have characters that are special in patterns.
         return pl.scan_parquet(parts, glob=False)
 
     def rows(self, name: str) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `ss -tinm` prints, again and again with a time before it: `date +%s.%N; ss -tinm` in a loop."""
+"""Output of `ss -tinm`, taken repeatedly with the time before it: `date +%s.%N; ss -tinm` in a loop."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SOCKET = re.compile(rf"(?:tcp\s+)?({'|'.join(_STATES)})\s+(\d+)\s+(\d+)\s+(\S+)
 _TITLE = re.compile(r"(?:Netid\s+)?State\s+Recv-Q\s+Send-Q\s+Local Address", re.ASCII)
 _EPOCH = re.compile(r"\W*(\d{1,10})(?:[.,](\d{1,9}))?\W*", re.ASCII)
 _SINCE_EPOCH = 100_000_000
-"""A smaller number of seconds is no time of the calendar of late."""
+"""Least number of seconds that is taken for a recent date."""
 _VALUE = re.compile(r"(\w+):(\([^)]*\)|\S+)", re.ASCII)
 _RATE = re.compile(r"\b(pacing_rate|delivery_rate) ([\d.]+)([KMGT]?)bps", re.ASCII)
 _BBR = re.compile(r"bw:([\d.]+)([KMGT]?)bps", re.ASCII)
@@ -38,7 +38,7 @@ class _Socket:
 
     time_ns: int
     addresses: tuple[str, str]
-    """Local and peer."""
+    """Local and peer address."""
     ports: tuple[int, int]
     text: str = field(default="")
 
@@ -52,7 +52,7 @@ class Ss:
     clock = "CLOCK_REALTIME of the machine, as a line before each sample tells it."
 
     def sniff(self, head: bytes) -> bool:
-        """The title line, or a line of a socket, perhaps behind a line with the time."""
+        """Whether a title line or a line of a socket comes first, perhaps after a line with the time."""
         lines = [line for line in head[:4096].decode("utf-8", "replace").splitlines()[:4] if line.strip()]
         for at, line in enumerate(lines):
             if _TITLE.match(line) or _SOCKET.match(line):
@@ -60,7 +60,8 @@ class Ss:
         return False
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
-        """One row per connection and sample, of which this end is the sender. Raises DecodeError if no line is ss's."""
+        """Decode into one row per connection and sample, about this end as the sender. Raises DecodeError if no line is
+        ss's."""
         counts = {"rows": 0, "untimed": 0, "malformed": 0, "by_port": 0}
         schema = TABLES["transport_metrics"].decoder_schema
         parts: list[pl.DataFrame] = []
@@ -127,7 +128,8 @@ def _sockets(lines: Iterator[str], counts: dict[str, int]) -> Iterator[_Socket]:
 
 
 def _time_of(line: str) -> int | None:
-    """Nanoseconds: seconds with a fraction, as `date +%s.%N`, or ISO 8601, as `date -Ins`."""
+    """Nanoseconds of a line with the time: seconds with a fraction, as by `date +%s.%N`, or ISO 8601, as by `date
+    -Ins`."""
     if match := _EPOCH.fullmatch(line):
         return int(match[1]) * 10**9 + int((match[2] or "").ljust(9, "0"))
     text = line.strip(" \t#[]").replace(",", ".")
@@ -148,7 +150,8 @@ def _row(socket: _Socket, context: Context, counts: dict[str, int]) -> dict[str,
     rtt, _, variance = values.get("rtt", "").partition("/")
     in_flight = None
     if mss is not None and "cwnd" in values:
-        # As the kernel counts: what SACK reported or is held to be lost is not in flight, what was sent again is.
+        # As the kernel counts: segments that SACK reported or that are considered lost are not in flight, those sent
+        # again are.
         out = [int(_number(values, name) or 0) for name in ("unacked", "sacked", "lost")]
         in_flight = max(0, out[0] - out[1] - out[2] + int(_float(values.get("retrans", "0").partition("/")[0]) or 0))
     return {
@@ -178,7 +181,7 @@ def _connection(socket: _Socket, context: Context, counts: dict[str, int]) -> st
 
 
 def _address(address: str, port: int) -> str:
-    """Without the interface; an IPv4 address inside an IPv6 one is told as IPv4."""
+    """Address and port without the interface; an IPv4 address inside an IPv6 one becomes IPv4."""
     bare = address.partition("%")[0].strip("[]").removeprefix("::ffff:")
     return f"[{bare}]:{port}" if ":" in bare else f"{bare}:{port}"
 

@@ -22,10 +22,10 @@ _STATES = (
     *("", "ESTABLISHED", "SYN_SENT", "SYN_RECEIVED", "FIN_WAIT_1", "FIN_WAIT_2", "TIME_WAIT", "CLOSED", "CLOSE_WAIT"),
     *("LAST_ACK", "LISTEN", "CLOSING"),
 )
-"""By the kernel's numbers, with the names of RFC 9293 section 3.3.2."""
+"""States by the kernel's numbers, with the names of RFC 9293 section 3.3.2."""
 
 CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
-"""enum tcp_ca_state of linux/tcp.h, by number."""
+"""Congestion avoidance states by number: enum tcp_ca_state of linux/tcp.h."""
 
 _INFO = (
     *("u1 state_code", "u1 ca_state_code", "u1 retransmits", "u1 probes", "u1 backoff", "u1 options"),
@@ -44,8 +44,8 @@ _INFO = (
     *("u4 delivered_e1_bytes", "u4 delivered_e0_bytes", "u4 delivered_ce_bytes"),
     *("u4 received_e1_bytes", "u4 received_e0_bytes", "u4 received_ce_bytes"),
 )
-"""struct tcp_info of linux/tcp.h: names without `tcpi_`, with the unit where it is no count of packets. What a later
-kernel adds behind them stays in the file."""
+"""Fields of struct tcp_info of linux/tcp.h: names without `tcpi_`, with the unit where it is no count of packets.
+Fields that a later kernel adds behind them are not read."""
 
 _BBR = ("u8 bbr_bw_bytes_per_s", "u4 bbr_min_rtt_us", "u4 bbr_pacing_gain_256ths", "u4 bbr_cwnd_gain_256ths")
 _MEMORY = (
@@ -53,24 +53,24 @@ _MEMORY = (
     *("u4 wmem_queued_bytes", "u4 optmem_bytes", "u4 backlog_bytes", "u4 drops"),
 )
 _ATTRIBUTES = {2: _INFO, 16: _BBR, 7: _MEMORY}
-"""INET_DIAG_INFO, INET_DIAG_BBRINFO, INET_DIAG_SKMEMINFO of linux/inet_diag.h."""
+"""Fields by attribute: INET_DIAG_INFO, INET_DIAG_BBRINFO, INET_DIAG_SKMEMINFO of linux/inet_diag.h."""
 _INET_DIAG_CONG = 4
 
 
 @dataclass(frozen=True)
 class TcpInfoLog:
-    """What the header says, and the samples."""
+    """Header and samples of a log."""
 
     interval_ns: int
     local_port: int
     ip_version: int
     complete: bool
-    """False: the writer was killed, and `missed` is not known."""
+    """Whether the writer ended by itself; if it was killed, `missed` is not known."""
     missed: int
-    """Instants that passed without a sample."""
+    """Number of instants that passed without a sample."""
     realtime_minus_monotonic_ns: int
     sample_times: pl.DataFrame
-    """before_ns and after_ns (CLOCK_MONOTONIC) of every sample, those without a connection too."""
+    """Columns before_ns and after_ns (CLOCK_MONOTONIC) of every sample, including those without a connection."""
     samples: pl.DataFrame
     """One row per sample and connection; null where the kernel's struct ends before the field."""
 
@@ -108,12 +108,13 @@ def read_tcp_info_log(path: Path) -> TcpInfoLog:
 
 
 def tcp_info_samples(path: Path) -> pl.DataFrame:
-    """The samples alone. Raises DecodeError."""
+    """Decode the samples alone. Raises DecodeError."""
     return read_tcp_info_log(path).samples
 
 
 def ca_state_bounds(samples: pl.DataFrame) -> pl.DataFrame:
-    """How long each connection was in each congestion avoidance state: bounds, for nobody looks between two samples.
+    """Bounds of the time that each connection spent in each congestion avoidance state; nothing is known between two
+    samples.
 
     `at_least_ns` counts the time between neighbouring samples that both show the state, `at_most_ns` also that
     between one which shows it and one which does not. A state that came and went between two samples is in neither.
@@ -151,7 +152,7 @@ def _records(data: bytes, position: int) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _messages(before: int, after: int, body: bytes) -> Iterator[_Message]:
-    """Each is a struct nlmsghdr, an inet_diag_msg, and attributes."""
+    """Messages of one sample: each is a struct nlmsghdr, an inet_diag_msg, and attributes."""
     position = 0
     while position < len(body):
         (length,) = struct.unpack_from("<I", body, position)
@@ -227,7 +228,7 @@ def _columns(values: Sequence[bytes], fields: Sequence[str]) -> Iterator[pl.Seri
 
 
 def _address(family: int, raw: bytes) -> str:
-    """An IPv4 address inside an IPv6 one (RFC 4291 section 2.5.5.2) is told as IPv4."""
+    """Address as text; an IPv4 address inside an IPv6 one (RFC 4291 section 2.5.5.2) becomes IPv4."""
     if family == socket.AF_INET:
         return socket.inet_ntop(socket.AF_INET, raw[:4])
     if raw.startswith(bytes(10) + b"\xff\xff"):

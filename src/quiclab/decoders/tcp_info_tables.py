@@ -17,7 +17,7 @@ _NO_RATE = 0xFFFFFFFFFFFFFFFF
 
 
 class TcpInfo:
-    """`server.tcpinfo` and `origin.tcpinfo` of a trial."""
+    """Samples of the kernel's TCP connections: `server.tcpinfo` and `origin.tcpinfo` of a trial."""
 
     format = "tcp_info"
     versions = ("1",)
@@ -25,11 +25,11 @@ class TcpInfo:
     clock = "CLOCK_MONOTONIC of the machine that ran the trial; each connection was looked at between two instants."
 
     def sniff(self, head: bytes) -> bool:
-        """The magic number of the header."""
+        """Whether the header has the magic number."""
         return head.startswith(b"QLTCPINF")
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
-        """One row per sample and connection; states of congestion control where one differs from the one before."""
+        """Decode into one row per sample and connection, and one per change of the congestion control's state."""
         del take
         log = read_tcp_info_log(path)
         samples = _named(log, context)
@@ -43,7 +43,7 @@ class TcpInfo:
         }
         findings = []
         if not log.complete:
-            findings.append(Finding("truncated_log", "data_loss", 1, "whoever took the samples was killed"))
+            findings.append(Finding("truncated_log", "data_loss", 1, "the program that took the samples was killed"))
         if log.missed:
             findings.append(Finding("missed_samples", "notice", log.missed, "instants that passed without a sample"))
         spans = (log.sample_times["after_ns"] - log.sample_times["before_ns"]).to_list()
@@ -66,7 +66,7 @@ def _named(log: TcpInfoLog, context: Context) -> pl.DataFrame:
         bracketed = pl.when(address.str.contains(":", literal=True)).then("[" + address + "]").otherwise(address)
         return pl.concat_str(bracketed, pl.lit(":"), pl.col(f"{which}_port").cast(pl.String))
 
-    # The port that was asked for is the server's.
+    # The port that the log asked the kernel for is the server's.
     local_is_client = context.vantage == "client" and not log.local_port
     client, server = ("local", "remote") if local_is_client else ("remote", "local")
     return log.samples.with_columns(
@@ -93,7 +93,8 @@ def _metrics(samples: pl.DataFrame) -> pl.DataFrame:
         "time_ns",
         transport=pl.lit("tcp"),
         cwnd_bytes=pl.col("snd_cwnd").cast(pl.UInt64) * mss,
-        # As the kernel counts: what SACK reported or is held to be lost is not in flight, what was sent again is.
+        # As the kernel counts: segments that SACK reported or that are considered lost are not in flight, those sent
+        # again are.
         bytes_in_flight=(in_flight.clip(0) * wide["snd_mss_bytes"]).cast(pl.UInt64),
         ssthresh_bytes=unless("snd_ssthresh", _NO_SSTHRESH).cast(pl.UInt64) * mss,
         smoothed_rtt_ms=milliseconds("rtt_us"),

@@ -20,15 +20,15 @@ from quiclab.tables import TABLES
 
 _REGISTER = "trial.json"
 _NOT_MEASURED = "raw/first-visit"
-"""What a client left of the visit before the measured one."""
+"""Folder with what a client left of the visit before the measured one."""
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """The tables of one trial by name, every one that decoders fill, if only without rows."""
+    """Tables of one trial: all that decoders fill, some without rows."""
 
     tables: dict[str, pl.DataFrame]
-    """With `sources` and `absent`."""
+    """Tables by name, including `sources` and `absent`."""
     stats: pl.DataFrame
     """The table `decode_stats`."""
 
@@ -36,9 +36,9 @@ class Decoded:
 def decode_trial(trial_dir: Path) -> Decoded:
     """Decode `trial.json` and every log under `trial_dir/raw`; a file that cannot be read is counted, not raised.
 
-    The offset between the clocks comes from the packet log, else from `trial.json`. Files of no known format are
-    left alone. Of a path of several links, the packet logs of all and the captures at both ends of the client's leg
-    are decoded: metrics are of that leg, and a packet is seen once at each of its ends.
+    The offset between the clocks comes from the packet log, else from `trial.json`. Files of no known format are left
+    alone. For a path of several links, the packet logs of all of them and the captures at both ends of the client's leg
+    are decoded: metrics are about that leg, and a packet is seen once at each of its ends.
     """
     document = _document(trial_dir)
     paths = [trial_dir / _REGISTER, *sorted((trial_dir / "raw").rglob("*"))]
@@ -68,7 +68,7 @@ def with_verdict(tables: Mapping[str, pl.DataFrame], trial_dir: Path) -> dict[st
 
 
 _ORIGIN_LOGS = ("raw/server-qlog/",)
-"""Behind a proxy the server's connections are with that, not with the client."""
+"""Logs of a server behind a proxy, whose connections are with the proxy, not with the client."""
 
 
 def _document(trial_dir: Path) -> Mapping[str, Any]:
@@ -81,7 +81,7 @@ def _document(trial_dir: Path) -> Mapping[str, Any]:
 
 
 def _captures_of_links(document: Mapping[str, Any]) -> tuple[set[str], set[str]]:
-    """Captures between the ends of the client's leg or behind it, and the one of the end that answers the client."""
+    """Captures between the ends of the client's leg or behind it; and the capture at the front."""
     try:
         links = document["links"]
         of_client = [link for link in links if link["leg"] == "client"]

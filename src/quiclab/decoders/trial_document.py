@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`trial.json`: what was asked, what became of it, and what its programs cost."""
+"""`trial.json`: what was asked for, what became of it, and what its programs cost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROW = {
     "workload": "workload",
     "path": "path",
 }
-"""Columns of `trials` and the plan's names of them."""
+"""Columns of `trials`, with the plan's names for them."""
 _OWN = (
     *("trial_id", "attempt", "status", "protocol", "ip_version", "client_address", "server_address", "server_port"),
     "started_utc",
@@ -45,7 +45,7 @@ class TrialDocument:
     clock = "CLOCK_MONOTONIC of the machine that ran the trial."
 
     def sniff(self, head: bytes) -> bool:
-        """An object that tells a trial's id, an attempt and the plan's row."""
+        """Whether it is an object with a trial's id, an attempt and the plan's row."""
         return head[:1] == b"{" and all(name in head for name in (b'"trial_id"', b'"attempt"', b'"row"'))
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
@@ -106,7 +106,7 @@ def _part(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _misplaced(trial: Mapping[str, Any]) -> int:
-    """Parts that something else stands in the place of."""
+    """Number of parts that are not of the type that they must be."""
     costs = _part(_part(trial, "host"), "cost")
     parts = [
         *(trial.get(name) for name in ("row", "client", "proof", "expected", "clock", "host")),
@@ -136,7 +136,7 @@ def _trial(trial: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _usage(trial: Mapping[str, Any]) -> Iterator[dict[str, object]]:
-    """Sums of the whole life and of the transfer of every program."""
+    """Sums over the whole life and over the transfer of every program."""
     for role, cost in _part(_part(trial, "host"), "cost").items():
         if not isinstance(cost, dict):
             continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sources that no packet places, on one clock by CLOCK_REALTIME, which they share with a source that is placed."""
+"""Place sources without common packets by CLOCK_REALTIME, which they share with a source that is placed."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from quiclab.decoders.placing import Source
 _OF_BROWSERS = ("har", "netlog", "trace_events", "player")
 """Formats that clients write, whatever their files are called."""
 _ONE_MACHINE_NS = 10**9
-"""Clocks of one machine agree better on when it was started; those of two hardly ever do by chance."""
+"""Bound of the difference in offsets on one machine: those of two machines hardly ever agree this well by chance."""
 _SYNCHRONISED_NS = 100_000_000
-"""What time servers on the Internet keep a machine within, with some room: no log tells it."""
+"""Accuracy to which time servers on the Internet keep a machine, with some room: no log tells it."""
 _TICKS_NS = 500_000
-"""A NetLog tells its offset in whole milliseconds; the middle of that is what its decoder gives."""
+"""Uncertainty of a NetLog's offset: it is in whole milliseconds, and the decoder takes the middle."""
 
 
 def of_other_machines(sources: Sequence[Source], realtime_minus_monotonic_ns: int | None) -> list[Source]:
-    """Sources by CLOCK_MONOTONIC that tell its offset, on the study's clock even if they are of another machine.
+    """Bring sources by CLOCK_MONOTONIC that tell its offset to the study's clock even if they are of another machine.
 
-    The study's clock is the machine's whose offset is given, else that of the first source that tells one.
+    The study's clock is that of the machine whose offset is given, or else that of the first source that tells one.
     """
     study = realtime_minus_monotonic_ns
     result = []
@@ -41,9 +41,10 @@ def of_other_machines(sources: Sequence[Source], realtime_minus_monotonic_ns: in
 
 
 def by_realtime(sources: Sequence[Source]) -> list[Source]:
-    """Those by CLOCK_REALTIME that are not placed, placed as the best of those is whose relation to it is known.
+    """Place sources by CLOCK_REALTIME that are not placed yet, by the best source whose relation to that clock is
+    known.
 
-    At the same end both clocks are one; else they are as close as time servers keep them, which is assumed.
+    At the same end both clocks are the same; otherwise they are assumed to be as close as time servers keep them.
     """
     return [_placed(source, sources) for source in sources]
 
@@ -67,7 +68,7 @@ def _placed(source: Source, sources: Sequence[Source]) -> Source:
 
 
 def _of_realtime(source: Source) -> Placement | None:
-    """How CLOCK_REALTIME of a source's machine maps to the study's clock; None where nothing says so."""
+    """Mapping from CLOCK_REALTIME of a source's machine to the study's clock; None if it is unknown."""
     placement, offset_ns = source.placement, source.realtime_minus_monotonic_ns
     if placement is None or source.connection is not None:
         return None
@@ -83,7 +84,7 @@ def _end(source: Source) -> End | None:
 
 
 def taken_as_synchronised(sources: Sequence[Source]) -> list[tuple[str, Finding]]:
-    """What the reader should know of the sources that only CLOCK_REALTIME places."""
+    """Findings about the sources that only CLOCK_REALTIME places."""
     advice = (
         "no packet places it: its times are right only if its machine's clock was set as well as assumed "
         f"({_SYNCHRONISED_NS // 10**6} ms), which no log tells"

@@ -52,7 +52,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Each is imported when it is asked for: the client programs here need none, and start in every trial."""
+    """Import a name when it is asked for: the client programs here need none of them, and start in every trial."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = next((home for home, names in _HOMES.items() if name in names), "_api")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a client is told of the change of its address, and which arms can have one."""
+"""What a client is told about the change of its address, and which arms can have one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from quiclab.spec.model import Arm, Program, Workload
 
 
 def address_change_job(context: Context) -> dict[str, object] | None:
-    """The part of a client's job that says it; None where the address stays."""
+    """The part of a client's job about the change of address; None where the address stays."""
     change = context.address_change
     if change is None or context.priming:
         return None
@@ -24,20 +24,20 @@ def address_change_job(context: Context) -> dict[str, object] | None:
 
 
 def migration(context: Context) -> str | None:
-    """How the connection moves: when the address is changed, else by the client's own doing."""
+    """How the connection moves: because the workload changes the address, or else of the client's own accord."""
     if context.address_change is None:
         return context.knobs.migration
     return MIGRATIONS.get(context.knobs.on_address_change)
 
 
 def objections_to_change(arm: Arm, workloads: Iterable[Workload], client: Endpoint) -> list[str]:
-    """Why a client cannot have its address changed."""
+    """Reasons why a client cannot have its address changed."""
     names = [workload.name for workload in workloads if workload.address_change is not None]
     knobs = arm.client.knobs
     if not names:
         return []
     if knobs.migration is not None or knobs.migrate_at is not None:
-        return [f"migration and migrate_at are of clients that move by themselves, but {names[0]} changes the address"]
+        return [f"migration and migrate_at are for clients that move by themselves, but {names[0]} changes the address"]
     if knobs.on_address_change is None:
         return [f"{names[0]} changes the client's address: the client {client.name} needs on_address_change"]
     if knobs.compression and knobs.on_address_change == "resume":
@@ -46,19 +46,19 @@ def objections_to_change(arm: Arm, workloads: Iterable[Workload], client: Endpoi
 
 
 def only_moves(program: Program) -> str | None:
-    """Of clients that have one connection: why another answer to a new address cannot be had."""
+    """Reason why a client that keeps its one connection cannot answer a new address as asked; None if it can."""
     asked = program.knobs.on_address_change
     if asked in (None, *MIGRATIONS):
         return None
-    return f'the client {program.name} moves its connection: on_address_change = "{asked}" cannot be had'
+    return f'the client {program.name} moves its connection: on_address_change = "{asked}" is not possible'
 
 
 def only_reconnects(program: Program) -> str | None:
-    """Of clients whose connection stays at its address: why another answer cannot be had."""
+    """Reason why a client that opens a new connection cannot answer a new address as asked; None if it can."""
     knobs = program.knobs
     if knobs.on_address_change in MIGRATIONS:
         asked = f'on_address_change = "{knobs.on_address_change}"'
-        return f"the client {program.name} opens a new connection: {asked} cannot be had"
+        return f"the client {program.name} opens a new connection: {asked} is not possible"
     if knobs.reconnect_session is not None and knobs.on_address_change is None:
-        return "reconnect_session is of a client that opens a new connection: write on_address_change"
+        return "reconnect_session is for a client that opens a new connection: write on_address_change"
     return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the aioquic client and server share."""
+"""Code that the aioquic client and server share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ CONGESTION_CONTROLS = ("reno", "cubic")
 
 KNOBS: Mapping[Protocol, frozenset[str]] = {"h3": frozenset({"congestion_control", "initial_rtt", "max_payload"})}
 DEFAULT_PAYLOAD, DEFAULT_RTT_S = 1200, 0.1
-"""As in aioquic 1.7: no path MTU discovery, and a shorter first RTT than the 333 ms of RFC 9002 section 6.2.2."""
+"""Payload and initial RTT of aioquic 1.7: no path MTU discovery, and a shorter RTT than the 333 ms of RFC 9002 section
+6.2.2."""
 ABILITIES: frozenset[Ability] = frozenset({"keylog", "qlog"})
 
 
@@ -37,7 +38,7 @@ def unsupported_by_aioquic(program: Program) -> str | None:
 
 
 def library_settings(knobs: Knobs) -> dict[str, Any]:
-    """For aioquic's QuicConfiguration, by its own names."""
+    """Settings for aioquic's QuicConfiguration, by its own names."""
     return {
         "congestion_control_algorithm": knobs.congestion_control or "reno",
         "initial_rtt": knobs.initial_rtt.s if knobs.initial_rtt else DEFAULT_RTT_S,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an endpoint is: one program in one file that says what it can do and which command plays its role.
+"""Interface of endpoints: one program in one file, which says what it can do and makes the command for its role.
 
 An endpoint never starts a process and never reads a log. `probe` is handed a bounded runner; `command` is pure.
 """
@@ -21,18 +21,17 @@ Ability = Literal[
     "keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency", "content_type", "objects", "ranges",
     "pages", "think_time", "upload", "video", "first_visit",
 ]  # fmt: skip
-"""What an endpoint can do beside its knobs, for docs/reference/endpoints.md and the conformance page. `ack_frequency`:
+"""What an endpoint can do besides its knobs, for docs/reference/endpoints.md and the conformance page. `ack_frequency`:
 it does what its peer asks for by ACK_FREQUENCY frames (draft-ietf-quic-ack-frequency); `content_type`: it serves an
-object under the type that the spec gives it; `objects`: it downloads several objects on one connection, as many at once
-as it is told, and tells of each; `ranges`: it serves parts of a file (RFC 9110 section 14); `pages`: of a client, it
-loads a page with all that it shows; of a server, it serves files under several names, each at an address of its own,
-and tells their types by their endings; `think_time`: of a server of pages, it waits before it answers, as long as it is
-told for each file; `upload`: it sends what it is given by PUT, or keeps what is sent to it; `video`: it plays one;
-`first_visit`: of a client whose sessions nobody else can keep, it makes the first visit itself, which it can to
-pages."""
+object with the type that the spec gives it; `objects`: it downloads several objects on one connection, as many at once
+as it is told, and reports each; `ranges`: it serves parts of a file (RFC 9110 section 14); `pages`: a client loads a
+page with everything on it, and a server serves files under several names, each at an address of its own, with types by
+the files' endings; `think_time`: a server of pages waits before it answers, as long as it is told for each file;
+`upload`: a client sends objects by PUT, or a server keeps them; `video`: a client plays one; `first_visit`: a client
+whose sessions no other process can keep makes the first visit itself, to pages only."""
 
 BoundedRun = Callable[[Sequence[str]], str | None]
-"""Runs a short command and returns what it printed, or None when it failed or took too long."""
+"""Function that runs a short command and returns what it printed, or None if it failed or took too long."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +48,12 @@ class Unsupported:
 
     reason: str
     install: str
-    """The one line that adds it."""
+    """Command line that installs the program."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a proxy gets what it is asked for: TLS under the same name and authority."""
+    """Server behind a proxy, which the proxy asks over TLS under the same name and authority."""
 
     address: str
     port: int
@@ -79,29 +78,29 @@ class ServedHost:
 
 @dataclass(frozen=True)
 class PageContext:
-    """A page, beside what a context has for all workloads."""
+    """Facts about a page, in addition to what a context has for all workloads."""
 
     document: str
-    """Path below `/` on the first host."""
+    """Path of the document below `/` on the first host."""
     hosts: tuple[ServedHost, ...]
-    """All serve the same files. The first has the context's own address."""
+    """Hosts of the page, which all serve the same files. The first has the context's own address."""
     resources: int
-    """How many it surely has, with its document; 1 where only the browser can tell."""
+    """Number of resources that are known to exist, including the document; 1 where only the browser can tell."""
     limit_s: float
-    """After that the client gives up, and writes down how far it came."""
+    """Time after which the client gives up, and writes down how far it got."""
     waits: Mapping[str, int] = field(default_factory=dict)
-    """Servers: path below `/` → nanoseconds for which they think before they answer."""
+    """Servers: nanoseconds for which they think before they answer, by path below `/`."""
 
 
 @dataclass(frozen=True)
 class Foreign:
-    """What a client does where the server is not the laboratory's."""
+    """Rules for a client of a server that is not the laboratory's."""
 
     most_bytes: int
-    """Of the body: it gives up when there are more."""
+    """Most bytes of the body: the client gives up if there are more."""
     user_agent: str
     insecure: bool = False
-    """Take any certificate."""
+    """Whether to accept any certificate."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,8 @@ class Context:
 
     program: Program
     protocols: tuple[HttpProtocol, ...]
-    """Clients: what to ask with, once for each. Servers and proxies: what to serve. The one under test comes first."""
+    """Clients: protocols to request with, once with each. Servers and proxies: protocols to serve. The one under test
+    comes first."""
     ip_version: Literal[4, 6]
     address: str
     """The server's IP address."""
@@ -122,41 +122,41 @@ class Context:
     work_dir: Path
     """The trial's directory: HOME, TMPDIR and every file of this endpoint live below it."""
     root: Path
-    """The server's files."""
+    """Folder of the server's files."""
     certificate: Path
     key: Path
     ca: Path
     qlog_dir: Path | None
-    """None switches qlog off."""
+    """Folder for qlogs; None switches qlog off."""
     keylog: Path | None
     output: Path
-    """Where a client of ours writes its own account (client.json)."""
+    """File for the account of a client of ours (client.json)."""
     session_file: Path
-    """Clients: where the session ticket of the first visit is kept for the measured one."""
+    """Clients: file that keeps the session ticket of the first visit for the measured one."""
     content_type: str = OCTETS
-    """Servers: what the objects are said to be."""
+    """Servers: media type that is declared for the objects."""
     other_objects: tuple[str, ...] = ()
-    """Clients: what is asked for after it on the same connection, in this order."""
+    """Clients: objects that are requested after the first one on the same connection, in this order."""
     concurrency: int = 1
     """Clients: how many objects may be under way at once."""
     video: Video | None = None
-    """Clients: what the object is, where it is a video to be played."""
+    """Clients: the video, if the object is one to be played."""
     uploads: Path | None = None
-    """Clients: the folder with what is to be sent, each under its name; None: everything is downloaded."""
+    """Clients: folder with the objects to be sent, each under its name; None means a download."""
     received: Path | None = None
-    """Servers: the folder where uploads are to be kept, each under its name; None: there are none."""
+    """Servers: folder for uploads, each under its name; None means that there are none."""
     address_change: AddressChange | None = None
-    """Clients: what becomes of their address in this trial."""
+    """Clients: change of their address in this trial."""
     priming: bool = False
-    """Clients: this is the first visit, which only fetches the ticket."""
+    """Clients: whether this is the first visit, which only fetches the ticket."""
     origin: Origin | None = None
-    """Proxies: who stands behind."""
+    """Proxies: the server behind them."""
     foreign: Foreign | None = None
-    """Clients: the server is a stranger's."""
+    """Clients: rules for a server that is not the laboratory's."""
     page: PageContext | None = None
-    """What is loaded or served is a page."""
+    """The page, if one is loaded or served."""
     kept: Path | None = None
-    """Clients: the study's folder for what takes long to make, is the same in all trials, and knows no server."""
+    """Clients: the study's folder for files that take long to make, are the same in all trials, and know no server."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -169,13 +169,13 @@ class Context:
 
     @property
     def other_hosts(self) -> tuple[ServedHost, ...]:
-        """Of a page: all but the first."""
+        """Hosts of a page other than the first."""
         return self.page.hosts[1:] if self.page else ()
 
     @property
     def reached(self) -> Path:
-        """Clients whose address is to change: the pipe into which they write a line, with a number, when so many bytes
-        of the body have come. That the address has changed they read as a line on stdin."""
+        """Pipe for clients whose address is to change: they write a line with a number into it when that many bytes of
+        the body have arrived. They read that the address has changed as a line on stdin."""
         return self.work_dir / "reached"
 
     @property
@@ -185,7 +185,7 @@ class Context:
 
     @property
     def knobs(self) -> Knobs:
-        """What the spec sets on the program."""
+        """Knobs that the spec sets on the program."""
         return self.program.knobs
 
     @property
@@ -195,7 +195,7 @@ class Context:
 
     @property
     def urls(self) -> tuple[str, ...]:
-        """Of all objects, in the order in which they are asked for."""
+        """URLs of all objects, in the order in which they are requested."""
         return self.url, *(self._url(name) for name in self.other_objects)
 
     def _url(self, name: str) -> str:
@@ -221,18 +221,22 @@ class Command:
     files: Mapping[Path, str] = field(default_factory=dict)
     """Files to write before the start."""
     sockets: tuple[Literal["tcp", "udp"], ...] = ()
-    """Servers: ready when these listen on the port; a kind that is named twice, at two addresses."""
+    """Servers: kinds of sockets that must listen on the port for the server to be ready; a kind that is named twice
+    must do so at two addresses."""
     waits_for_go: bool = False
-    """Clients: may be started early; begins at a line on stdin, so that its own start-up is not measured."""
+    """Clients: whether the program may be started early and begins at a line on stdin, so that its start-up is not
+    measured."""
     ready_file: Path | None = None
-    """Clients that wait for "go": this file appears once they are warm. None: they are at once, or nearly."""
+    """Clients that wait for "go": file that appears once they are warm. None: they are warm at once, or nearly."""
     first_visit_file: Path | None = None
     """Clients that resume a session which only the process that fetched it has: a first line on stdin, before "go",
-    makes them visit the server once; this file appears when they have closed every connection of that visit."""
+    makes them visit the server once, and this file appears when they have closed every connection of that visit."""
     finishing_s: float = 0.0
-    """Clients that keep the trial's time limit themselves: how much longer they may take to write down why."""
+    """Clients that keep the trial's time limit themselves: additional time in which they may write down why they
+    failed."""
     reports: bool = False
-    """Clients: writes client.json by itself. Without it only the start and the end of the program are known."""
+    """Clients: whether the program writes client.json itself. Without it only the start and the end of the program are
+    known."""
 
 
 class Endpoint(Protocol):
@@ -245,22 +249,23 @@ class Endpoint(Protocol):
 
     @property
     def role(self) -> Role:
-        """Client, server or proxy."""
+        """Role of the program: client, server or proxy."""
         ...
 
     @property
     def protocols(self) -> frozenset[HttpProtocol]:
-        """Versions of HTTP that it speaks; of a proxy, towards the client."""
+        """Versions of HTTP that the program speaks; a proxy, towards the client."""
         ...
 
     @property
     def knobs(self) -> Mapping[HttpProtocol, frozenset[str]]:
-        """Per protocol, the names of the knobs that really change it; the others are refused when a plan is made."""
+        """Names of the knobs that really change the program, per protocol; the others are refused when a plan is
+        made."""
         ...
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        """What else it can do."""
+        """Further things that the program can do."""
         ...
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
@@ -268,11 +273,12 @@ class Endpoint(Protocol):
         ...
 
     def unsupported(self, program: Program, protocol: HttpProtocol) -> str | None:
-        """Why a value that the spec sets cannot be had, or None; that it has the knob at all is known by then."""
+        """Reason why a value that the spec sets is not possible, or None; it is known by then that the program has the
+        knob."""
         ...
 
     def facts(self, program: Program, protocol: HttpProtocol, tcp: Tcp) -> Mapping[str, str]:
-        """What decides its speed, in words.
+        """Describe what decides the program's speed.
 
         Servers: congestion_control, initial_window, packet_size, pacing. Clients: receive_window.
         """
@@ -288,7 +294,7 @@ class LimitedObjects(Endpoint, Protocol):
     """A client that fetches several objects, but not in every way."""
 
     def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
-        """Why it cannot fetch the objects of this workload as asked, or None; that there are several is known."""
+        """Reason why the client cannot fetch the several objects of this workload as asked, or None."""
         ...
 
 
@@ -298,5 +304,5 @@ class Proxy(Endpoint, Protocol):
 
     @property
     def origin_protocols(self) -> frozenset[HttpProtocol]:
-        """Versions of HTTP that it speaks to the server."""
+        """Versions of HTTP that the proxy speaks to the server."""
         ...

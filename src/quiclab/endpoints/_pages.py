@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every server of pages says of their files."""
+"""What every server of pages declares about their files."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ CONTENT_TYPES: Mapping[str, str] = {
     "mp4": "video/mp4",
     "wasm": "application/wasm",
 }
-"""Ending of a file's name → its media type; the machine's own list would differ from host to host."""
+"""Media types by the ending of a file's name; the machine's own list would differ from host to host."""
 
 HEADERS: Mapping[str, str] = {"Access-Control-Allow-Origin": "*", "Timing-Allow-Origin": "*"}
-"""Fonts and data of other hosts may be used, and the browser may tell when they came."""
+"""Fields that let a page use fonts and data of other hosts, and let the browser report when they arrived."""
 
 HTTP3_FIELD, HTTP3_HERE = "Alt-Svc", 'h3=":443"; ma=86400'
-"""What answers to a page over HTTP/3 say besides. A browser that found HTTP/3 by itself knows it; Chromium, upon which
-it is forced, would otherwise not take the server for one that multiplexes, and hold back all but some six requests for
-images at a time, as with HTTP/1.1 (`SupportsRequestPriority` of its HttpServerProperties; seen in its NetLog)."""
+"""Field of answers to a page over HTTP/3. A browser that discovered HTTP/3 knows it; Chromium, which is forced to use
+HTTP/3, would otherwise assume a server that does not multiplex, and hold back all but some six requests for images at a
+time, as with HTTP/1.1 (`SupportsRequestPriority` of its HttpServerProperties; seen in its NetLog)."""
 
 
 def listening(context: Context) -> tuple[Literal["tcp", "udp"], ...]:
-    """Sockets that a server of all versions opens: one of each kind, and of a page at every address of its hosts."""
+    """Sockets that a server of all versions opens: one of each kind, for a page at every address of its hosts."""
     sockets: list[Literal["tcp", "udp"]] = ["tcp", "udp"]
     for host in context.other_hosts:
         sockets += ["tcp", "udp"] if "h3" in host.protocols else ["tcp"]

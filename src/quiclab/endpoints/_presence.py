@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the programs that arms ask for are on this machine, in the version that is asked for."""
+"""Check that the programs that arms ask for are on this machine, in the version that is asked for."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from quiclab.spec.model import Arm, Program
 
 @dataclass(frozen=True)
 class Presence:
-    """What was found, once for each program."""
+    """Result of looking for programs, once for each program."""
 
     versions: dict[str, str] = field(default_factory=dict)
-    """Role, name and prefix of a program → its version."""
+    """Versions, by role, name and prefix of the program."""
     missing: tuple[str, ...] = ()
-    """What is not here, each with the arm that asks for it and with what to do."""
+    """Programs that are missing, each with the arm that asks for it and what to do."""
     cannot_run: dict[str, str] = field(default_factory=dict)
-    """Arm → the first of its programs that is not here, and what to do."""
+    """Arms that cannot run, each with the first of its programs that is missing, and what to do."""
 
 
 def look_for(arms: Iterable[Arm], run: BoundedRun) -> Presence:
@@ -57,7 +57,7 @@ def is_of(found: str, asked: str) -> bool:
 
 
 def _where(role: Role, program: Program, run: BoundedRun) -> str:
-    """What to do for another version: the installed release that has it, if one has."""
+    """What to do to get another version: name the installed release that has it, if there is one."""
     endpoint: Endpoint = find(role, program.name)
     releases = sorted(folder for folder in stacks_folder().glob("*") if (folder / "usr").is_dir())
     for release in releases:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the client and the server around quic-go share; HTTP/2 and TLS are those of Go itself.
+"""Code that the client and the server around quic-go share; HTTP/2 and TLS are those of Go itself.
 
 Both are one program of ours, programs/quic-go.
 """
@@ -17,15 +17,15 @@ from quiclab.spec.model import Knobs, Program
 PROGRAM = "quiclab-quic-go"
 _INSTALL = "make stacks"
 _GROUPS = ("x25519mlkem768", "x25519", "secp256r1", "secp384r1")
-"""In Go's own order of preference, which cannot be changed."""
+"""Groups in Go's own order of preference, which cannot be changed."""
 _PAYLOAD = range(1200, 1453)
 _INITIAL_WINDOW = 65535
-"""Of an HTTP/2 connection (RFC 9113 section 6.9.2)."""
+"""Initial window of an HTTP/2 connection in bytes (RFC 9113 section 6.9.2)."""
 _LARGEST = 2**31 - 1
 
 
 def probe_quic_go(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
-    """It tells the library's version and Go's, a line each."""
+    """Ask the program for the library's version and Go's, which it prints on a line each."""
     started = find_program(PROGRAM, prefix)
     if started is None or (text := run([*started.argv, "version"])) is None:
         return Unsupported(f"{PROGRAM} is missing or does not run", _INSTALL)
@@ -34,17 +34,17 @@ def probe_quic_go(run: BoundedRun, prefix: str | None) -> Available | Unsupporte
 
 
 def unsupported_by_quic_go(program: Program) -> str | None:
-    """Why a value cannot be had, whatever the role."""
+    """Why a value is not possible, whatever the role."""
     knobs = program.knobs
     if knobs.congestion_control not in (None, "reno"):
-        return f"quic-go is New Reno only; congestion_control = {knobs.congestion_control!r} cannot be had"
+        return f"quic-go is New Reno only; congestion_control = {knobs.congestion_control!r} is not possible"
     if knobs.max_payload is not None and knobs.max_payload not in _PAYLOAD:
         return f"quic-go's max_payload is {_PAYLOAD.start} to {_PAYLOAD.stop - 1} bytes, not {knobs.max_payload}"
     return discovery_conflict(knobs) or _wrong_groups(knobs) or wrong_window("stream_window", knobs, 1)
 
 
 def wrong_window(name: Literal["stream_window", "connection_window"], knobs: Knobs, least: int) -> str | None:
-    """Outside its bounds Go would take its own window without a word."""
+    """Reason why a window is not possible: outside these bounds Go would silently use its own."""
     window = getattr(knobs, name)
     if window is None or least <= window.bytes <= _LARGEST:
         return None
@@ -52,14 +52,14 @@ def wrong_window(name: Literal["stream_window", "connection_window"], knobs: Kno
 
 
 def packet_size(knobs: Knobs) -> str:
-    """As read in quic-go 0.65."""
+    """Size of quic-go's packets, as read in its source, 0.65."""
     if knobs.max_payload is None and knobs.path_mtu_discovery is not False:
         return "UDP payload 1280 to 1452 bytes (path MTU discovery)"
     return f"UDP payload {knobs.max_payload or 1280} bytes"
 
 
 def sender_facts(knobs: Knobs) -> dict[str, str]:
-    """Of its QUIC, as read in quic-go 0.65."""
+    """Facts about quic-go as a sender, as read in its source, 0.65."""
     return {
         "congestion_control": "New Reno with beta 0.7",
         "initial_window": "32 packets",
@@ -71,7 +71,7 @@ def sender_facts(knobs: Knobs) -> dict[str, str]:
 
 
 def quic_windows(knobs: Knobs) -> str:
-    """Of its QUIC, as read in quic-go 0.65; one that is set neither grows nor shrinks."""
+    """Receive windows of quic-go, as read in its source, 0.65; one that is set neither grows nor shrinks."""
     stream, connection = knobs.stream_window, knobs.connection_window
     return (
         f"QUIC stream window {stream or '512 KiB growing to 6 MiB'}, "
@@ -80,14 +80,16 @@ def quic_windows(knobs: Knobs) -> str:
 
 
 def least_connection_window(role: Literal["client", "server"]) -> int:
-    """Over HTTP/2. Go's client adds its own to the initial one, and takes less than the initial one for none."""
+    """Least connection window over HTTP/2: Go's client adds its own to the initial one, and ignores one that is
+    smaller."""
     return 2 * _INITIAL_WINDOW if role == "client" else _INITIAL_WINDOW
 
 
 def quic_go_command(
     context: Context, mode: Literal["client", "server"], extra: Mapping[str, object] | None = None
 ) -> Command:
-    """Two threads of Go at a time, so that the two ends do not take all cores from each other and the link."""
+    """Start the program with two threads of Go at a time, so that the two ends leave cores for each other and the
+    link."""
     started = find_program(PROGRAM, context.program.prefix)
     argv, env = (started.argv, started.env) if started else ((PROGRAM,), {})
     return job_command(context, argv, mode, env={**env, "GOMAXPROCS": "2"}, extra=extra)

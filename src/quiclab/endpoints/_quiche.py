@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the quiche client and server share: one program of ours around the library (crates/stack-quiche)."""
+"""Code that the quiche client and server share: one program of ours around the library (crates/stack-quiche)."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _LONGEST_ACK_DELAY = Duration.parse("16.384 s")
 
 
 def probe_quiche(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
-    """Ask it for the library's version."""
+    """Ask the program for the library's version."""
     return probe_program(run, PROGRAM, "quiche", prefix)
 
 
 def unsupported_by_quiche(program: Program) -> str | None:
-    """Why a value cannot be had."""
+    """Why a value is not possible."""
     knobs = program.knobs
     chosen = knobs.congestion_control
     if chosen == "bbr":
-        return "quiche's bbr is another name of its bbr2: ask for bbr2"
+        return "quiche's bbr is another name for its bbr2: ask for bbr2"
     if chosen not in (None, *_CONGESTION_CONTROLS):
         return f"quiche's congestion control is one of {', '.join(_CONGESTION_CONTROLS)}, not {chosen!r}"
     if knobs.pacing and chosen != "bbr2":
@@ -46,7 +46,7 @@ def unsupported_by_quiche(program: Program) -> str | None:
 
 
 def quiche_command(context: Context, mode: Literal["client", "server"]) -> Command:
-    """The job in a file."""
+    """Start the program with its job in a file."""
     started = find_program(PROGRAM, context.program.prefix)
     argv, env = (started.argv, started.env) if started else ((PROGRAM,), {})
     return job_command(context, argv, mode, env=env)

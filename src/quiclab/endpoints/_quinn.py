@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the quinn client and servers share: one program of ours around the library (crates/stack-quinn)."""
+"""Code that the quinn client and servers share: one program of ours around the library (crates/stack-quinn)."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ COMMON_KNOBS = frozenset(
     | {"peer_ack_frequency", "peer_ack_delay"}
 )
 FIRST_PAYLOAD = 1200
-"""Bytes of UDP payload with which quinn starts."""
+"""UDP payload in bytes with which quinn starts."""
 LARGEST_PAYLOAD = 1452
-"""And up to which its path MTU discovery looks."""
+"""UDP payload in bytes up to which quinn's path MTU discovery probes."""
 _CONGESTION_CONTROLS = ("reno", "cubic", "bbr")
 _INITIAL_RTTS = (Duration.parse("1 ms"), Duration.parse("60 s"))
 
 
 def probe_quinn(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
-    """Ask it for the library's version."""
+    """Ask the program for the library's version."""
     return probe_program(run, PROGRAM, "quinn", prefix)
 
 
 def unsupported_by_quinn(program: Program) -> str | None:
-    """Why a value cannot be had."""
+    """Why a value is not possible."""
     knobs = program.knobs
     chosen = knobs.congestion_control
     if chosen not in (None, *_CONGESTION_CONTROLS):
@@ -49,7 +49,8 @@ def unsupported_by_quinn(program: Program) -> str | None:
 
 
 def sending_facts(knobs: Knobs) -> dict[str, str]:
-    """What decides how fast it sends, as read in quinn 0.11.12. Its BBR is version 1 and said to be experimental."""
+    """Facts about quinn as a sender, as read in its source, 0.11.12. Its BBR is version 1 and documented as
+    experimental."""
     chosen = knobs.congestion_control or "cubic"
     packets = knobs.initial_window or (200 if chosen == "bbr" else 10)
     discovered = f"{FIRST_PAYLOAD} bytes"
@@ -68,7 +69,7 @@ def sending_facts(knobs: Knobs) -> dict[str, str]:
 def quinn_command(
     context: Context, mode: Literal["client", "server"], extra: Mapping[str, object] | None = None
 ) -> Command:
-    """The job in a file."""
+    """Start the program with its job in a file."""
     started = find_program(PROGRAM, context.program.prefix)
     argv, env = (started.argv, started.env) if started else ((PROGRAM,), {})
     return job_command(context, argv, mode, env=env, extra=extra)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every endpoint, listed by hand: adding one is one file, one line here, one test."""
+"""Every endpoint, listed by hand: to add one takes one file, one line here, and one test."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def names_by_role() -> dict[str, list[str]]:
 
 
 def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
-    """Why an arm cannot run these workloads, each as a clause: what its programs do not have or cannot do."""
+    """Reasons why an arm cannot run these workloads, as clauses: what its programs do not have or cannot do."""
     found = []
     server, client = find("server", arm.server.name), find("client", arm.client.name)
     several = [workload for workload in workloads if len(workload.object_sizes) > 1]
@@ -121,7 +121,7 @@ def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
 
 
 def _unfetched(arm: Arm, client: Endpoint, workload: Workload) -> str | None:
-    """Why the client cannot fetch several objects."""
+    """Reason why the client cannot fetch several objects."""
     if "objects" not in client.abilities:
         able = [each.name for each in ENDPOINTS if "objects" in each.abilities and arm.protocol in each.protocols]
         told = f"the client {client.name} cannot fetch the {len(workload.object_sizes)} objects of {workload.name}"
@@ -130,7 +130,7 @@ def _unfetched(arm: Arm, client: Endpoint, workload: Workload) -> str | None:
 
 
 def _unloaded(client: Endpoint, server: Endpoint, proxy: Endpoint | None, pages: Collection[Workload]) -> list[str]:
-    """Why pages cannot be loaded or served."""
+    """Reasons why pages cannot be loaded or served."""
     found = []
     for endpoint, does in ((client, "load"), (server, "serve")):
         if pages and "pages" not in endpoint.abilities:
@@ -150,20 +150,20 @@ def _unloaded(client: Endpoint, server: Endpoint, proxy: Endpoint | None, pages:
 
 
 def _unvisited(arm: Arm, client: Endpoint, workloads: Collection[Workload]) -> list[str]:
-    """Why a client that makes its first visit itself cannot do so."""
+    """Reasons why a client that makes its first visit itself cannot do so."""
     if "first_visit" not in client.abilities or arm.client.knobs.session is None:
         return []
     asked = f'session = "{arm.client.knobs.session}"'
     found = []
     if others := [each.name for each in workloads if each.page is None]:
-        found.append(f"the client {client.name} visits pages first, and {others[0]} is none: {asked} cannot be had")
+        found.append(f"the client {client.name} visits pages first, and {others[0]} is none: {asked} is not possible")
     if shared := [each.name for each in workloads if each.page is not None and each.competition is not None]:
-        found.append(f"in the competition of {shared[0]} there is no time for a first visit: {asked} cannot be had")
+        found.append(f"in the competition of {shared[0]} there is no time for a first visit: {asked} is not possible")
     return found
 
 
 def _unplayed(client: Endpoint, server: Endpoint) -> list[str]:
-    """Who cannot have a part in playing a video."""
+    """Reasons why the arm's programs cannot play a video or serve it."""
     found = []
     for endpoint, ability, what in ((client, "video", "play a video"), (server, "ranges", "serve parts of a file")):
         if ability not in endpoint.abilities:
@@ -173,7 +173,7 @@ def _unplayed(client: Endpoint, server: Endpoint) -> list[str]:
 
 
 def _unheard(arm: Arm) -> list[str]:
-    """Who asks the other end for its acknowledgements while the other end does not know how."""
+    """Reasons why an end cannot change the other end's acknowledgements: the other one does not know ACK_FREQUENCY."""
     client, front = find("client", arm.client.name), find("proxy" if arm.proxy else "server", arm.front.name)
     found = []
     for asking, program, other in ((client, arm.client, front), (front, arm.front, client)):
@@ -185,13 +185,13 @@ def _unheard(arm: Arm) -> list[str]:
 
 
 def _uncompressed(arm: Arm) -> list[str]:
-    """Compression takes one end that asks and one that does it."""
+    """Reason why bodies cannot be compressed: it takes one end that asks for it and one that does it."""
     ends = ("client", arm.client), ("proxy" if arm.proxy else "server", arm.front)
     asked = [bool(program.knobs.compression) for _, program in ends]
     if asked[0] == asked[1]:
         return []
     role, program = ends[asked.index(False)]
-    return [f"compression takes both ends, and the {role} {program.name} is not told to"]
+    return [f"compression needs both ends, and the {role} {program.name} is not told to"]
 
 
 def _choice(known: frozenset[str]) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a program is found, and how it is started from there.
+"""Finding a program, and starting it from there.
 
 A prefix is a folder with programs in it or in one of the usual folders below it. One that brings the C library's own
 loader (a Debian release unpacked beside the machine's) is run with that loader and those libraries, and so needs
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 STAMP = ".quiclab.json"
-"""In every installed tree: what it was made from. It is the last file to be written."""
+"""File in every installed tree that says what it was made from. It is the last one to be written."""
 
 PROJECT = Path(__file__).resolve().parents[3]
 """The project's folder, when quiclab runs from its sources."""
@@ -32,15 +32,16 @@ class Launch:
     """How to start a program."""
 
     argv: tuple[str, ...]
-    """What the program's own arguments are appended to; every path in it is absolute."""
+    """Beginning of the command, to which the program's own arguments are appended; every path in it is absolute."""
     env: Mapping[str, str] = field(default_factory=dict)
-    """What it needs in its environment, however empty that is otherwise."""
+    """Variables that the program needs in its environment, which is otherwise empty."""
     path: str = ""
-    """The program's own file."""
+    """File of the program itself."""
 
 
 def stacks_folder() -> Path:
-    """Where `quiclab doctor --install` puts programs: $QUICLAB_STACKS, else `.stacks` in the project's folder."""
+    """Folder of the programs that `quiclab doctor --install` installs: $QUICLAB_STACKS, or else `.stacks` in the
+    project's folder."""
     if chosen := os.environ.get("QUICLAB_STACKS"):
         return Path(chosen).absolute()
     if (PROJECT / "pyproject.toml").is_file():
@@ -49,7 +50,8 @@ def stacks_folder() -> Path:
 
 
 def find_program(name: str, prefix: str | None = None) -> Launch | None:
-    """The program below `prefix` if one is given, and nowhere else; otherwise the installed one, else the machine's."""
+    """Find a program: below `prefix` and nowhere else, if one is given; otherwise the installed one, or else the
+    machine's."""
     if prefix is not None:
         return find_below(Path(prefix).absolute(), name)
     stacks = stacks_folder().resolve()
@@ -64,18 +66,18 @@ def find_program(name: str, prefix: str | None = None) -> Launch | None:
 
 
 def find_python(prefix: str | None) -> Launch | None:
-    """The Python that runs our small programs around Python packages: this one, or that of an environment."""
+    """Find the Python that runs our small programs around Python packages: this one, or that of an environment."""
     return Launch((sys.executable,), path=sys.executable) if prefix is None else find_program("python3", prefix)
 
 
 def python_argv(prefix: str | None) -> tuple[str, ...]:
-    """How to start it."""
+    """Beginning of the command that starts that Python."""
     python = find_python(prefix)
     return python.argv if python else ("python3",)
 
 
 def find_below(prefix: Path, name: str) -> Launch | None:
-    """The program in one of the usual folders below a prefix."""
+    """Find a program in one of the usual folders below a prefix."""
     for folder in _PROGRAM_FOLDERS:
         if _is_program(path := prefix / folder.format(name=name) / name):
             return launch(prefix, path, name)
@@ -83,14 +85,15 @@ def find_below(prefix: Path, name: str) -> Launch | None:
 
 
 def launch(prefix: Path, path: Path, name: str) -> Launch:
-    """Start `path` as `name`, with the libraries of its prefix and, where that has one, with its loader."""
+    """Describe the start of `path` as `name`, with the libraries of its prefix and, where that has one, with its
+    loader."""
     libraries = ":".join(str(folder) for folder in _library_folders(prefix))
     loader = _loader(prefix)
     if loader is None or _is_script(path):
-        # Set by a command and not in `env`, so that it also holds where only a version is asked for.
+        # Set by a command rather than in `env`, so that it also applies where only the version is asked for.
         lent = ("/usr/bin/env", f"LD_LIBRARY_PATH={libraries}") if libraries else ()
         return Launch((*lent, str(path)), path=str(path))
-    # The machine's own list of libraries is not asked: a library of another release would be worse than none.
+    # The machine's own list of libraries is not used: a library of another release would be worse than none.
     argv = (str(loader), "--inhibit-cache", "--argv0", name, "--library-path", libraries, str(path))
     return Launch(argv, _openssl_settings(prefix), str(path))
 
@@ -105,12 +108,12 @@ def package_version(started: Launch, package: str) -> str | None:
 
 
 def _upstream(debian: str) -> str:
-    """`2:3.87.1-1+deb12u1`, in a file name `2%3a3.87.1-1+deb12u1`, is Debian's name for version 3.87.1."""
+    """Version 3.87.1, which Debian calls `2:3.87.1-1+deb12u1`, and in a file name `2%3a3.87.1-1+deb12u1`."""
     return debian.rpartition("%3a")[2].rpartition("-")[0] or debian
 
 
 def _openssl_settings(prefix: Path) -> dict[str, str]:
-    """Else OpenSSL reads the machine's configuration and loads the machine's modules."""
+    """Variables that keep OpenSSL from reading the machine's configuration and loading the machine's modules."""
     own = prefix / "etc" / "ssl" / "openssl.cnf"
     settings = {"OPENSSL_CONF": str(own) if own.is_file() else "/dev/null"}
     for modules in sorted(prefix.glob("usr/lib/*/ossl-modules")):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is true of every program that sends over Linux TCP: the kernel decides its speed."""
+"""Facts about every program that sends over Linux TCP: the kernel decides its speed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ OPENSSL_GROUPS: Mapping[str, str] = {
     "secp384r1": "secp384r1",
     "x25519mlkem768": "X25519MLKEM768",
 }
-"""Our names of TLS groups → OpenSSL's."""
+"""OpenSSL's names of TLS groups, by ours."""
 
 
 def tcp_sender_facts(tcp: Tcp) -> Mapping[str, str]:
-    """Of a server."""
+    """Facts about a sender over TCP."""
     name = tcp.congestion_control
     return {
         "congestion_control": f"Linux {name}" + (" with beta 0.5" if name == "reno" else ""),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Uploads: who sends them and who keeps them, and why an arm cannot."""
+"""Uploads: endpoints that send or keep them, and the reasons why an arm cannot."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ class Uploads(Endpoint, Protocol):
     """A client that sends objects, or a server that keeps them."""
 
     def unsupported_upload(self, program: Program) -> str | None:
-        """Why it cannot with these settings, or None."""
+        """Reason why the endpoint cannot with these settings, or None."""
         ...
 
     def upload_facts(self, program: Program, protocol: HttpProtocol, tcp: Tcp) -> Mapping[str, str]:
-        """What decides the speed of an upload, in words: of clients what `facts` tells of servers, and vice versa."""
+        """Describe what decides the speed of an upload: for clients what `facts` has for servers, and vice versa."""
         ...
 
 
 def unsent(arm: Arm, client: Endpoint, front: Endpoint, known: Iterable[Endpoint]) -> list[str]:
-    """Each as a clause: an end that cannot, a setting that does not go with it."""
+    """Reasons why an arm cannot upload, as clauses: an end that cannot, or a setting that does not go with uploads."""
     found = []
     for end, program, task in (
         (client, arm.client, "send an object"),

@@ -6,7 +6,7 @@
 
 Words in braces: {address} {port} {host} {url} {object} {protocol} {ip_version} {cert} {key} {ca} {root} {work}
 {qlog_dir} {keylog} {output}, for a proxy {origin}. A client that can write the account described in
-docs/how-to/own-programs.md writes it to {output}; of one that does not, only its start and end are known, and its body
+docs/how-to/own-programs.md writes it to {output}; for one that does not, only its start and end are known, and its body
 is taken from {work}/body if it is there.
 """
 
@@ -27,20 +27,20 @@ class _OwnProgram:
     name = "command"
     role: Role
     protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
-    # What a command does with a knob, its template says; naming the congestion control tells the report.
+    # The template says what a command does with a knob; naming the congestion control is for the report.
     knobs: Mapping[Protocol, frozenset[str]] = dict.fromkeys(get_args(Protocol), frozenset({"congestion_control"}))
     abilities: frozenset[Ability] = frozenset()
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
-        """Which program it is stands in the spec; whether it is there is seen when it is started."""
+        """Take the program as available: the spec names it, and its start shows whether it is there."""
         return Available("as the spec says")
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """The template is the user's; only that it is there can be asked."""
+        """Reason why the program cannot run: the spec must have a command template, which only the user can judge."""
         return None if program.argv else f"the {self.role} is a program of your own: the spec must give its argv"
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """The laboratory cannot know."""
+        """Congestion control as the spec names it; the laboratory knows nothing else."""
         return (
             {"congestion_control": program.knobs.congestion_control or "not known (own program)"}
             if self.role != "client"
@@ -48,7 +48,7 @@ class _OwnProgram:
         )
 
     def command(self, context: Context) -> Command:
-        """Fill the words in. Raises SpecError for a word that does not exist."""
+        """Fill the placeholders in. Raises SpecError for one that does not exist."""
         words = {
             "address": context.address,
             "port": str(context.port),
@@ -72,7 +72,9 @@ class _OwnProgram:
             def word(match: re.Match[str]) -> str:
                 if match[1] not in words:
                     known = " ".join(f"{{{name}}}" for name in words)
-                    raise SpecError(f"{{{match[1]}}} in {text!r} is no word of a command template", f"known: {known}")
+                    raise SpecError(
+                        f"{{{match[1]}}} in {text!r} is not a placeholder of a command template", f"known: {known}"
+                    )
                 return words[match[1]]
 
             return _WORD.sub(word, text)

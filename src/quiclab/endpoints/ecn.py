@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which QUIC programs take part in ECN: as their packets and acknowledgements showed, over quiet paths.
+"""QUIC programs that take part in ECN, as their packets and acknowledgements showed over quiet paths.
 
 A sender marks its packets ECT(0) and goes on only as long as the other end reports in its acknowledgements what arrived
 (RFC 9000 section 13.4.2): without that it stops after the first ten or so. So it takes both ends.
@@ -16,12 +16,12 @@ from quiclab.spec.model import Arm, Path, Program, Role
 
 @dataclass(frozen=True)
 class Ecn:
-    """What a program does by itself; None is not known."""
+    """What a program does with ECN by default; None is not known."""
 
     sends: bool | None
-    """Packets that are ECT(0)."""
+    """Whether it sends packets with ECT(0)."""
     reports: bool | None
-    """The counts of an ACK frame of type 0x03."""
+    """Whether it reports ECN counts, in ACK frames of type 0x03."""
 
 
 _BOTH, _NEITHER, _REPORTS = Ecn(True, True), Ecn(False, False), Ecn(False, True)
@@ -40,18 +40,18 @@ _BY_FAMILY = {
     "curl": _NEITHER,
     "curl-cffi": _NEITHER,
 }
-"""By the program's name, or its beginning for variants such as `quinn-time-threshold`."""
+"""Programs by name, or by its beginning for variants such as `quinn-time-threshold`."""
 
 
 def ecn_of(program: Program) -> Ecn:
-    """What a program in an arm does, the knob `ecn` included."""
+    """What a program in an arm does with ECN, with regard to the knob `ecn`."""
     families = [family for family in _BY_FAMILY if program.name == family or program.name.startswith(f"{family}-")]
     known = _BY_FAMILY[max(families, key=len)] if families else Ecn(None, None)
     return Ecn(False, known.reports) if program.knobs.ecn is False else known
 
 
 def ecn_warnings(arms: Iterable[Arm], path: Path) -> list[str]:
-    """Whose packets a path that marks would not mark, each as a sentence."""
+    """Warnings, as sentences, about arms whose packets a path that marks would not mark."""
     sides = [side for side in ("down", "up") if marking(getattr(path, side))]
     l4s = [side for side in sides if marking(getattr(path, side)) == {"ect1"}]
     found = []
@@ -65,7 +65,7 @@ def ecn_warnings(arms: Iterable[Arm], path: Path) -> list[str]:
 
 
 def _why(arm: Arm, side: str) -> str | None:
-    """Why packets in this direction are not marked; they need the other end's reports."""
+    """Reason why packets in this direction are not marked, for which the other end's reports are needed too."""
     if arm.protocol != "h3":
         return "are dropped instead, as tcp.ecn is false" if arm.tcp.ecn is False else None
     front: tuple[Role, Program] = ("proxy" if arm.proxy else "server", arm.front)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an export is: tables written in one format of other tools."""
+"""Interface of exports: tables written in a format of other tools."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import polars as pl
 
 Vantage = Literal["client", "server"]
 Tables = Mapping[str, pl.LazyFrame]
-"""Every table by name, on disk: rows are read when they are asked for."""
+"""Every table by name, on disk: rows are read when they are needed."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which rows are wanted; None: all."""
+    """Choice of rows; None means all."""
 
     source: str | None = None
     connection: str | None = None
@@ -31,12 +31,12 @@ class Choice:
 
 @dataclass
 class Written:
-    """What was written, and what the format or the tables had no place for."""
+    """Account of what was written, and of what the format or the tables had no place for."""
 
     files: dict[Path, int] = field(default_factory=dict)
-    """Events, or requests, by file."""
+    """Number of events or requests, by file."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """How often something could not be said, by what it was."""
+    """How often something could not be written, by what it was."""
 
 
 class Export(Protocol):
@@ -48,15 +48,15 @@ class Export(Protocol):
 
     @property
     def writes(self) -> str:
-        """What it writes, in one sentence."""
+        """Description of what the export writes, in one sentence."""
 
     @property
     def into_folder(self) -> bool:
-        """Whether it writes files into a folder, else one file."""
+        """Whether the export writes files into a folder instead of one file."""
 
     def write(self, tables: Tables, choice: Choice, out: Path) -> Written:
         """Write what is chosen.
 
         Raises SpecError if the choice names something that is not there, DecodeError if the tables hold nothing that
-        the format can say, OSError for the disk.
+        the format can express, OSError for the disk.
         """

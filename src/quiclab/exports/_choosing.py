@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows that the user chose; a choice that fits nothing is told with what there is instead."""
+"""Rows that the user chose; the error for a choice that fits nothing says what there is instead."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from quiclab.exports._api import Choice
 
 
 def chosen(rows: pl.LazyFrame, choice: Choice) -> pl.LazyFrame:
-    """Those of `rows`, which have the columns source, connection and vantage. Raises SpecError if none is left."""
+    """Select the chosen rows; `rows` has the columns source, connection and vantage. Raises SpecError if none is
+    left."""
     for name in ("source", "connection", "vantage"):
         wanted = getattr(choice, name)
         if wanted is None:

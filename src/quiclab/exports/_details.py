@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands in the column `detail` of http_frames: JSON, as each log has it."""
+"""Reading the column `detail` of http_frames: JSON, as each log has it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def names_and_values(detail: str | None) -> list[tuple[str, str]]:
 
 
 def members(detail: str | None) -> dict[str, Any]:
-    """The members of an object; none of anything else."""
+    """Members of an object; empty for anything else."""
     content = _read(detail)
     return content if isinstance(content, dict) else {}
 

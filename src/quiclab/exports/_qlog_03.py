@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events of the current drafts in the words of qlog 0.3 (draft-ietf-quic-qlog-main-schema-02, -quic-events-01,
--h3-events-01), which tools such as qvis still ask for."""
+-h3-events-01), which tools such as qvis still need."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _MEMBERS = {
     "application_error": "application_code",
 }
 _TIMERS = {"pto": "pto", "ack": "ack", "loss_timeout": "ack"}
-"""0.3 calls the timer of the time threshold so (RFC 9002 section 6.1.2)."""
+"""Names of the timers in 0.3; `loss_timeout` is the time threshold's (RFC 9002 section 6.1.2)."""
 
 
 def event_of_03(name: str, data: Json) -> tuple[str, Json] | None:
-    """Name and data in 0.3; None for what it has no event for."""
+    """Name and data of an event in 0.3; None if 0.3 has no such event."""
     renamed = _NAMES.get(name)
     if renamed is None:
         return None
@@ -62,7 +62,7 @@ def _ends(data: Json) -> Json:
 
 
 def _frame(frame: Json) -> Json:
-    """The length of a frame's data stands beside it; a range has two ends, if only one packet."""
+    """Convert a frame: the length of its data is a member of its own, and a range has two ends even for one packet."""
     told = dict(frame)
     length = frame.get("raw", {}).get("payload_length")
     if length is not None:

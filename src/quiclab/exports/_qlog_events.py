@@ -25,12 +25,12 @@ TABLES_WRITTEN = (
     "blocked",
     "http_frames",
 )
-"""The tables that events are made of."""
+"""Tables that events are made of."""
 
 Instant = Mapping[str, Sequence[Row]]
 """Rows of every table at one instant, in their tables' order."""
 Told = tuple[str, Json, Json]
-"""Name and data of an event, and members beside them that the drafts do not have."""
+"""Name and data of an event, and further members that the drafts do not have."""
 
 _PACKET_TYPES = ("initial", "handshake", "0RTT", "1RTT", "retry", "version_negotiation", "stateless_reset")
 _TRIGGERS = {
@@ -67,19 +67,19 @@ _METRICS = {
 
 
 class Teller:
-    """Makes events, and counts what it has none for."""
+    """Maker of events, which counts what there is no event for."""
 
     def __init__(self, left_out: Counter[str], *, losses_are_packets: bool, whole_numbers: bool = True) -> None:
-        """`losses_are_packets`: the log told of lost packets itself, so that the table `losses` repeats them.
-
-        `whole_numbers`: transport parameters without a name have their whole number, which a NetLog cuts.
+        """Start without counts. `losses_are_packets`: the log reported lost packets itself, so that the table `losses`
+        repeats them. `whole_numbers`: transport parameters without a name have their whole number, which a NetLog
+        truncates.
         """
         self._left_out = left_out
         self._whole_numbers = whole_numbers
         self._losses_are_packets = losses_are_packets
 
     def events(self, instant: Instant) -> Iterator[Told]:
-        """What happened at one instant: what was agreed first, then packets, then what they led to."""
+        """Events of one instant: what was agreed first, then packets, then what they led to."""
         for name, data in parameter_events(instant["parameters"], self._left_out, whole_numbers=self._whole_numbers):
             yield name, data, {}
         for row in instant["streams"]:
@@ -120,7 +120,8 @@ def _of_quic(rows: Sequence[Row]) -> list[Row]:
 
 
 def _is_sent(row: Row) -> bool:
-    """Seen on the way, from a place that is neither end: as the client would tell it."""
+    """Whether a packet was sent. One that was seen on the way, at neither end, is told from the client's point of
+    view."""
     return bool(row["event"] == "sent" or (row["event"] == "seen" and row["direction"] == "up"))
 
 
@@ -176,7 +177,7 @@ def _header(row: Row) -> Json:
 
 
 def _trigger(name: str, trigger: str | None, data: Json) -> Json:
-    """Put it into the data if the draft has that word; what is to stand beside the data if not."""
+    """Put the trigger into the data if the draft has that word; else return it as a further member."""
     if trigger in _TRIGGERS.get(name, "").split():
         data["trigger"] = trigger
         return {}

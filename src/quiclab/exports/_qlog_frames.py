@@ -43,7 +43,7 @@ _NUMBER_IS = {
     "connection_close": "error_code",
     "unknown": "frame_type_bytes",
 }
-"""What the column `value` is called; in frames that the draft does not know, it keeps its name."""
+"""Names for the column `value` by type of frame; in frames that the draft does not know, it keeps its name."""
 _REQUIRED = {
     "new_connection_id": ("retire_prior_to", "connection_id"),
     "reset_stream": ("final_size",),
@@ -53,7 +53,7 @@ _REQUIRED = {
     "unknown": ("frame_type_bytes",),
     "reserved": ("frame_type_bytes",),
 }
-"""Members that the drafts require, but not every log tells."""
+"""Members that the drafts require, but not every log has."""
 _HEX = re.compile(r"([0-9a-f]{2})*")
 _IN_DETAIL: dict[str, dict[str, Callable[[Any], bool]]] = {
     "new_connection_id": {"retire_prior_to": _is_number, "connection_id": _is_hex},
@@ -83,7 +83,7 @@ _SETTINGS = {
 
 
 def quic_frame(row: Row, acks: Sequence[Row], flow_control: Sequence[Row]) -> Json:
-    """One QUIC frame; `acks` are the ranges of an ACK frame, `flow_control` what else is known of the instant."""
+    """One QUIC frame; `acks` has the ranges of an ACK frame, `flow_control` what else is known of the instant."""
     kind: str = row["frame_type"]
     frame: Json = {"frame_type": kind}
     for name, kinds in (("stream_id", None), ("offset", ("stream", "crypto")), ("fin", ("stream",))):
@@ -94,7 +94,7 @@ def quic_frame(row: Row, acks: Sequence[Row], flow_control: Sequence[Row]) -> Js
     if acks:
         if acks[0]["ack_delay_us"] is not None:
             frame["ack_delay"] = acks[0]["ack_delay_us"] / 1000
-        # The counts of ECN stand at every range of the frame.
+        # Every range of the frame carries the ECN counts.
         frame |= {name: acks[0][name] for name in ("ect0", "ect1", "ce") if acks[0][name] is not None}
         frame["acked_ranges"] = [_range(each["first"], each["last"]) for each in acks]
     value = row["value"]
@@ -117,7 +117,7 @@ def quic_frame(row: Row, acks: Sequence[Row], flow_control: Sequence[Row]) -> Js
 
 
 def lacking(frame: Json) -> tuple[str, ...]:
-    """The members of a frame, QUIC's or HTTP/3's, that the drafts require and no log told."""
+    """Members of a frame, QUIC's or HTTP/3's, that the drafts require and no log had."""
     return tuple(name for name in _REQUIRED.get(frame["frame_type"], ()) if name not in frame)
 
 

@@ -22,9 +22,9 @@ _HTTP3_ERRORS_BY_CODE = (
     "http_connect_error",
     "http_version_fallback",
 )
-"""From 0x100 (RFC 9114 section 8.1)."""
+"""Names of HTTP/3 error codes from 0x100 on (RFC 9114 section 8.1)."""
 HTTP3_ERRORS = tuple(name for name in _HTTP3_ERRORS_BY_CODE if name != "http_message_error")
-"""Those that the draft names."""
+"""HTTP/3 errors that the draft names."""
 TRANSPORT_ERRORS = (
     "no_error",
     "internal_error",
@@ -44,7 +44,7 @@ TRANSPORT_ERRORS = (
     "aead_limit_reached",
     "no_viable_path",
 )
-"""By code (RFC 9000 section 20.1)."""
+"""Names of transport error codes from 0 on (RFC 9000 section 20.1)."""
 _CRYPTO_ERRORS = range(0x100, 0x200)
 
 

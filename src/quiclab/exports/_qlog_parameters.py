@@ -15,9 +15,9 @@ from quiclab.exports._qlog_names import HTTP3_ERRORS, TRANSPORT_ERRORS, applicat
 from quiclab.exports._tables import Row
 
 Event = tuple[str, Json]
-"""Name and data."""
+"""Name and data of an event."""
 Reader = Callable[[str], Any]
-"""Reads a value's text. Raises ValueError, KeyError or TypeError if it is something else."""
+"""Reader of a value's text. Raises ValueError, KeyError or TypeError if the text is something else."""
 
 _ERRORS = {"connection_error": (*TRANSPORT_ERRORS, "unknown"), "application_error": (*HTTP3_ERRORS, "unknown")}
 _CRYPTO_ERROR = re.compile(r"crypto_error_0x1[0-9a-f][0-9a-f]")
@@ -27,7 +27,7 @@ _CLOSE_TRIGGERS = (
 _NUMBER = re.compile(r"0x[0-9a-f]+")
 _HEX_VERSION_DIGITS = 8
 _EMPTY = ("(empty)", "0")
-"""How programs write a connection id without bytes."""
+"""Ways in which programs write a connection id without bytes."""
 _NAMED_VERSIONS = {"RFCv1": "00000001", "RFCv2": "6b3343cf"}
 _UINT64 = range(1 << 64)
 
@@ -52,7 +52,7 @@ def _hex(text: str) -> str:
 
 
 def _version(text: str) -> str:
-    """Eight hexadecimal digits, of such or of fewer, of a decimal number, or of a name."""
+    """A version as eight hexadecimal digits, read from as many or fewer, from a decimal number, or from a name."""
     digits = _NAMED_VERSIONS.get(text, text).lower().removeprefix("0x")
     number = int(digits, 16) if len(digits) <= _HEX_VERSION_DIGITS else int(digits)
     return f"{number:08x}"
@@ -74,7 +74,7 @@ def _alpns(text: str) -> list[Json]:
 
 
 def _end(text: str) -> Json:
-    """What is known of one end's addresses and connection ids: an object, or `address:port`."""
+    """Addresses and connection ids of one end, as far as they are known, read from an object or from `address:port`."""
     if not text.startswith("{"):
         address, _, port = text.rpartition(":")
         family = "v6" if ":" in address else "v4"
@@ -127,7 +127,7 @@ _EVENTS: dict[str, tuple[str, dict[str, Reader]]] = {
          "reason": str, "trigger": str},
     ),
 }  # fmt: skip
-"""By the first word of `name`: the event's name, its members and how they are read."""
+"""Name of the event, its members and their readers, by the first word of `name`."""
 _RENAMED = {
     "idle_timeout": "max_idle_timeout",
     "max_packet_size": "max_udp_payload_size",
@@ -153,7 +153,7 @@ _WITH_INITIATOR = ("parameters_set", "settings", "connection_closed")
 
 
 def parameter_events(rows: Sequence[Row], left_out: Counter[str], *, whole_numbers: bool = True) -> Iterator[Event]:
-    """The events of one instant; members that the draft does not have are counted.
+    """Events of one instant; members that the draft does not have are counted.
 
     `whole_numbers`: see `_qlog_events.Teller`.
     """
@@ -165,14 +165,14 @@ def parameter_events(rows: Sequence[Row], left_out: Counter[str], *, whole_numbe
         told = values.pop("owner", None) or values.pop("initiator", None)
         if event == "parameters_set" and not whole_numbers:
             for name in [name for name in values if _NUMBER.fullmatch(name)]:
-                left_out["transport parameters without a name, of whose number a NetLog tells the end"] += 1
+                left_out["transport parameters without a name, of whose number a NetLog has only the end"] += 1
                 del values[name]
         yield from _event(event, owner or told, rows[0]["vantage"], values, left_out)
 
 
 def _event_and_owner(row: Row) -> tuple[str, str | None]:
     event, *owner, _ = row["name"].split(".") if "." in row["name"] else (row["name"], "")
-    # Settings of HTTP/3 may stand among an event that has the same short name as QUIC's.
+    # Settings of HTTP/3 may be in an event that has the same short name as QUIC's.
     member = row["name"].rsplit(".", 1)[-1].lower()
     if (
         event == "parameters_set"
@@ -219,7 +219,7 @@ def _event(
 
 
 def _unknown(data: Json, number: str, text: str, left_out: Counter[str]) -> None:
-    """A transport parameter that its program had no name for, by its number."""
+    """Add a transport parameter that the program had no name for, by its number."""
     try:
         parameter = {"id": _number(number), "value": _hex(text)}
     except (ValueError, KeyError, TypeError):
@@ -229,7 +229,7 @@ def _unknown(data: Json, number: str, text: str, left_out: Counter[str]) -> None
 
 
 def _named_ends(values: dict[str, str], vantage: str | None) -> dict[str, str]:
-    """`local` and `remote`, however the log called them; seen from an unknown place, the client is local."""
+    """Values as `local` and `remote`, however the log called them; seen from an unknown place, the client is local."""
     if "src_ip" in values:
         return {"local": _old_end(values, "src"), "remote": _old_end(values, "dst")}
     return {_local_or_remote(name, vantage or "client") or name: value for name, value in values.items()}
@@ -247,7 +247,7 @@ def _old_end(values: dict[str, str], way: str) -> str:
 
 
 def _name_errors(data: Json, left_out: Counter[str]) -> None:
-    """Errors by the draft's names; what has none there is `unknown`, with its code or as the reason."""
+    """Give errors the draft's names; one without a name becomes `unknown`, with its code or its text as the reason."""
     for member, named in (("connection_error", transport_error), ("application_error", application_error)):
         told = str(data.pop(member, ""))
         if told.isdigit():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which traces tables hold: one connection as one source saw it, with the clock of its times."""
+"""Traces in tables: one connection as one source saw it, with the clock of its times."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ _OF_QUIC = {
     "frames": pl.lit(value=True),
     "http_frames": pl.col("http_version") == "HTTP/3",
 }
-"""Tables that show a QUIC connection, and which of their rows do."""
+"""Tables that show a QUIC connection, each with a condition for the rows that do."""
 
 
 @dataclass(frozen=True)
 class Clock:
-    """What is known of a source's times."""
+    """Facts about a source's times."""
 
     placed: bool = False
-    """Whether other sources' times count by the same."""
+    """Whether the times are on the clock that the sources share."""
     realtime: bool = False
-    """Whether they are dates."""
+    """Whether the times are dates."""
     uncertainty_ns: int | None = None
-    """None where it is not placed."""
+    """Uncertainty of the times; None where the clock is not placed."""
     resolution_ns: int = 1
-    """Their step."""
+    """Step of the times."""
     dialect: str = "tables"
-    """What the source was."""
+    """Kind of the source, as words."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What becomes one qlog."""
+    """Rows that become one qlog."""
 
     source: str
     connection: str
     vantage: str | None
     zero_ns: int
-    """The instant that counts as 0: the same for all traces whose clock is placed."""
+    """Instant that counts as 0: the same for all traces whose clock is placed."""
     clock: Clock
 
     def rows(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        """Those of a table that belong to it."""
+        """Rows of a table that belong to the trace."""
         return table.filter(
             pl.col("source") == self.source,
             pl.col("connection") == self.connection,
@@ -58,7 +58,7 @@ class Trace:
 
 
 def traces(tables: Tables, choice: Choice) -> list[Trace]:
-    """All that are chosen. Raises SpecError for a choice that fits none, DecodeError if there are none to choose of."""
+    """All chosen traces. Raises SpecError for a choice that fits none, DecodeError if there is none to choose from."""
     found = _found(tables)
     if not found.height:
         raise DecodeError(
@@ -97,9 +97,9 @@ def _what_there_is(tables: Tables) -> str:
 
 
 def _clocks(tables: Tables) -> dict[str, Clock]:
-    """What is known of each source's times; a source with a clock for each connection is placed if all of them are."""
+    """Clock of each source; a source with a clock for each connection is placed if all of them are."""
     rows = tables["sources"].collect()
-    # Where a log stands for the study's clock and counts by dates, all that were joined to it do.
+    # Where a log with dates serves as the study's clock, all sources that were joined to it have dates.
     by_date = rows.filter(pl.col("placed_by") == "reference", pl.col("clock") == "realtime").height > 0
     clocks = {}
     for (name,), own in rows.group_by("source", maintain_order=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of tables in order of time, a portion in memory at once."""
+"""Rows of tables in order of time, one portion at a time in memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PORTION_ROWS = 1 << 16
 
 
 def open_tables(folder: Path) -> Tables:
-    """All tables that logs fill, of a folder of Parquet files; those without a file have no rows.
+    """All tables that logs fill, from a folder of Parquet files; those without a file have no rows.
 
     Raises DecodeError if a file is not what its name says.
     """
@@ -30,7 +30,7 @@ def open_tables(folder: Path) -> Tables:
         if not path.exists():
             opened[name] = table.empty().lazy()
             continue
-        # A folder's name may hold what a pattern is made of.
+        # A folder's name may have characters that are special in patterns.
         opened[name] = rows = pl.scan_parquet(path, glob=False)
         try:
             missing = table.schema().items() - rows.collect_schema().items()
@@ -38,7 +38,7 @@ def open_tables(folder: Path) -> Tables:
             raise DecodeError(f"cannot read {path}: {error}", "decode the logs again") from error
         if missing:
             lacks = ", ".join(sorted(column for column, _ in missing))
-            raise DecodeError(f"{path} is of another version: it lacks {lacks}", "decode the logs again")
+            raise DecodeError(f"{path} is from another version: it lacks {lacks}", "decode the logs again")
     return opened
 
 
@@ -47,7 +47,7 @@ def in_order(rows: pl.LazyFrame) -> Iterator[Row]:
     if _is_sorted(rows):
         yield from _each(rows)
         return
-    # Logs are in order but for exceptions; what is not is sorted on the disk.
+    # Most logs are in order; the others are sorted on disk.
     with tempfile.TemporaryDirectory(prefix="quiclab-") as folder:
         path = Path(folder) / "sorted.parquet"
         rows.sort("time_ns", maintain_order=True).sink_parquet(path, row_group_size=_PORTION_ROWS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HAR 1.2 (HTTP Archive): requests of either protocol, with the page that a browser told of."""
+"""HAR 1.2 (HTTP Archive): requests of either protocol, with the page that a browser reported."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Json = dict[str, Any]
 _UNKNOWN = -1
 _NS_PER_MS = 1e6
 _INTERIM = r'":status", ?"1\d\d"'
-"""In the header section of a response that is not the final one."""
+"""Pattern in the header section of a response that is not the final one."""
 _STARTS = ("queued_ns", "name_start_ns", "connect_start_ns", "send_start_ns", "time_ns")
 _ENDS = ("last_byte_ns", "first_byte_ns", "headers_ns", "send_end_ns")
 _PAGE_TIMINGS = {
     "onContentLoad": ("domContentLoadedEventEnd", "onContentLoad", "DOMContentLoaded", "MarkDOMContent"),
     "onLoad": ("loadEventEnd", "onLoad", "load", "MarkLoad"),
 }
-"""HAR's names, and what browsers call the same moment."""
+"""Names of moments in HAR, and what browsers call the same moments."""
 
 
 class Har:
@@ -71,7 +71,7 @@ class Har:
 
 
 def _requests(tables: Tables, choice: Choice) -> pl.LazyFrame:
-    """Those that are chosen, with the header sections `up` and `down` where the log shows them."""
+    """Chosen requests, with the header sections `up` and `down` where the log shows them."""
     requests = tables["http_requests"]
     if not requests.head(1).collect().height:
         raise DecodeError("there is no HTTP request to write", "captures need their key log to show requests")
@@ -86,7 +86,7 @@ def _requests(tables: Tables, choice: Choice) -> pl.LazyFrame:
 
 
 def _epoch_ns(tables: Tables) -> int | None:
-    """What makes a date of an instant; None where none is known, or more than one trial says."""
+    """Nanoseconds to add to an instant to get a date; None where they are unknown, or trials differ."""
     clocks = tables["sources"].select("clock", "placed_by").collect()
     if clocks.filter(pl.col("placed_by").is_null() | (pl.col("placed_by") == "reference")).height:
         return 0 if (clocks["clock"] == "realtime").all() else None
@@ -95,7 +95,7 @@ def _epoch_ns(tables: Tables) -> int | None:
 
 
 def _log(pages: dict[str, int], tables: Tables, epoch_ns: int | None) -> Json:
-    """The whole document, without entries; they come last."""
+    """The whole document without its entries, which are written last."""
     dates = "" if epoch_ns is not None else "no log knows the date: startedDateTime counts from 1970"
     return {
         "log": {
@@ -109,7 +109,7 @@ def _log(pages: dict[str, int], tables: Tables, epoch_ns: int | None) -> Json:
 
 
 def _page(source: str, first_ns: int, tables: Tables, epoch_ns: int) -> Json:
-    """What one source told of, with a browser's instants: its own, or those of the only source that has some."""
+    """Page of one source, with a browser's instants: its own, or those of the only source that has some."""
     events = tables["page_events"]
     tellers = events.select(pl.col("source").unique()).collect()["source"].to_list()
     teller = source if source in tellers else tellers[0] if len(tellers) == 1 else None
@@ -121,7 +121,7 @@ def _page(source: str, first_ns: int, tables: Tables, epoch_ns: int) -> Json:
 
 
 def _since(first_ns: int, events: pl.LazyFrame) -> float:
-    """From the first request to the last such moment."""
+    """Milliseconds from the first request to the last of these events."""
     last_ns = events.select(pl.col("time_ns").max()).collect().item()
     return _UNKNOWN if last_ns is None or last_ns < first_ns else (last_ns - first_ns) / _NS_PER_MS
 
@@ -136,7 +136,7 @@ def _entry(row: Row, epoch_ns: int) -> Json:
     start_ns = min(row[name] for name in _STARTS if row[name] is not None)
     timings = _timings(row, start_ns)
     whole_ns = sum(length for length in timings.values() if length is not None)
-    # It is part of `connect` too.
+    # The time of TLS is part of `connect` too.
     timings["ssl"] = _length(row["secure_start_ns"], row["connect_end_ns"])
     entry: Json = {
         "pageref": row["source"],
@@ -179,7 +179,7 @@ def _query(url: str) -> Iterator[tuple[str, str]]:
     try:
         yield from parse_qsl(urlsplit(url).query, keep_blank_values=True)
     except ValueError:
-        # What a log calls a URL need not be one.
+        # A log may call something a URL that is none.
         return
 
 
@@ -199,7 +199,8 @@ def _response(row: Row) -> Json:
 
 
 def _content(row: Row) -> Json:
-    """The body without its content encoding; how long it is then only a browser tells, or a header without one."""
+    """The body without its content encoding; its length is known from a browser, or if a header shows that there is no
+    encoding."""
     body, size = row["response_body_bytes"], row["response_decoded_bytes"]
     if size is None and names_and_values(row["down"]) and row["content_encoding"] in (None, "identity"):
         size = body
@@ -218,7 +219,7 @@ def _size(length: int | None) -> int:
 
 
 def _timings(row: Row, start_ns: int) -> dict[str, int | None]:
-    """Lengths of the phases in ns, which follow each other; what lies between them counts as blocked."""
+    """Lengths of the phases in ns, which follow each other; gaps between them count as blocked."""
     answered = row["first_byte_ns"] if row["headers_ns"] is None else row["headers_ns"]
     asked = row["send_start_ns"] if row["send_end_ns"] is None else row["send_end_ns"]
     phases = {
@@ -234,5 +235,5 @@ def _timings(row: Row, start_ns: int) -> dict[str, int | None]:
 
 
 def _length(start_ns: int | None, end_ns: int | None) -> int | None:
-    """Instants of different places may cross by their uncertainty."""
+    """Time between two instants, at least 0: those of different places may cross by their uncertainty."""
     return None if start_ns is None or end_ns is None else max(end_ns - start_ns, 0)

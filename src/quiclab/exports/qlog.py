@@ -31,10 +31,10 @@ _NS_PER_MS = 1e6
 _DATES = range(253_402_300_800)
 """Seconds since 1970 that have a year of four digits."""
 _COARSE_NS = 1_000_000
-"""Programs with such a clock may tell of a packet and of its frames at two of its steps."""
+"""Step of a coarse clock, with which a program may log a packet and its frames at different steps."""
 _MAX_NAME = 100
 _SUFFIXES = re.compile(r"(\.(s?qlog|json|gz|zst))+$")
-"""What a file's name ends with that the new one's need not tell."""
+"""Endings of a file's name that the new name need not have."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Qlog:
     """Packets with their frames, recovery, congestion control, parameters and HTTP/3 frames."""
 
     old: bool = False
-    """As qlog 0.3, not by the current drafts."""
+    """Whether to write qlog 0.3 instead of the current drafts."""
 
     format = "qlog"
     writes = "one qlog (JSON-SEQ, .sqlog) for each QUIC connection and end, for qlog tools; as 0.3 for qvis"
@@ -59,7 +59,7 @@ class Qlog:
 
 
 def _names(chosen: list[Trace]) -> list[str]:
-    """Connection and end; the source too where several tell of the same."""
+    """File names from connection and end, and from the source where several saw the same."""
     short = [_plain(f"{trace.connection}_{trace.vantage or 'unknown'}") for trace in chosen]
     often = Counter(short)
     names = [
@@ -79,7 +79,7 @@ def _plain(name: str) -> str:
 
 
 def _write(trace: Trace, tables: Tables, path: Path, left_out: Counter[str], *, old: bool) -> int:
-    """The number of events."""
+    """Write one trace; return the number of events."""
     own = {name: trace.rows(tables[name]) for name in TABLES_WRITTEN}
     if trace.clock.resolution_ns >= _COARSE_NS:
         own |= {name: _with_their_packets(own[name], own["packets"]) for name in ("frames", "acks")}
@@ -105,7 +105,7 @@ def _write(trace: Trace, tables: Tables, path: Path, left_out: Counter[str], *, 
 
 
 def _with_their_packets(rows: pl.LazyFrame, packets: pl.LazyFrame) -> pl.LazyFrame:
-    """Frames or acknowledged ranges at the instant of the packet that carries them, where it is told of."""
+    """Frames or acknowledged ranges, moved to the instant of the packet that carries them, where the log has it."""
     key = ("event", "packet_type", "packet_number")
     times = packets.group_by(key).agg(told_ns=pl.col("time_ns").first())
     joined = rows.join(times, on=key, how="left", maintain_order="left")
@@ -117,7 +117,7 @@ def _record(file: TextIO, content: Json) -> None:
 
 
 def _instants(tables: dict[str, pl.LazyFrame]) -> Iterator[tuple[int, Instant]]:
-    """All rows by time, those of one instant together."""
+    """All rows in order of time, those of one instant together."""
     merged = heapq.merge(*(_labelled(name, rows) for name, rows in tables.items()), key=lambda each: each[0])
     for time_ns, rows in groupby(merged, key=lambda each: each[0]):
         instant: defaultdict[str, list[Row]] = defaultdict(list)
@@ -181,7 +181,8 @@ def _reference_time(trace: Trace) -> Json:
 
 
 def _vantage_point(trace: Trace, *, on_the_way: bool) -> Json:
-    """What was seen between the ends is told as the client would: what goes up was sent."""
+    """Vantage point of the trace; what was seen between the ends is told from the client's side: what goes up was
+    sent."""
     if on_the_way:
         return {"name": trace.source, "type": "network", "flow": "client"}
     return {"name": trace.source, "type": trace.vantage or "unknown"}

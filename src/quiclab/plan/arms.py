@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the arms are and where they still differ: the first line of the plan, of the result table and of the report."""
+"""Summary of the arms and of where they still differ: the first line of the plan, of the result table and of the
+report."""
 
 from __future__ import annotations
 
@@ -10,19 +11,19 @@ from typing import TypedDict
 from quiclab.spec.model import Arm, Program, Study
 
 NOT_TOLD = "not told"
-"""Stands where an arm's programs say nothing about a point on which another arm's do."""
+"""Stand-in for a point on which an arm's programs say nothing, although another arm's do."""
 _HTTP = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 
 
 class ArmsSummary(TypedDict):
-    """For people, as text."""
+    """Summary of the arms, as text for people."""
 
     text: str
     differences: list[str]
 
 
 def arms_summary(study: Study, facts: Mapping[str, Mapping[str, str]]) -> ArmsSummary:
-    """Compare the arms on every point that any of their programs tells.
+    """Compare the arms on every point that any of their programs reports.
 
     `facts`: name of the arm → point (`congestion_control`, `initial_window`, `packet_size`, `receive_window`, …) →
     value in words. The programs themselves are compared too, and the TCP settings of arms that use TCP.
@@ -56,7 +57,7 @@ def _programs(arm: Arm) -> dict[str, str]:
         programs["place_of_the_proxy"] = "the server's end" if arm.proxy_beside_server else f"behind {arm.proxy_at}"
         programs["origin_protocol"] = _HTTP[arm.origin_protocol]
     for role, program, protocol in arm.programs():
-        # Of the others the programs' facts tell it, or they send little; so only where it was asked for.
+        # For the other programs the facts tell it, or they send little: so it is given only where it was asked for.
         own = getattr(arm.tcp, f"{role}_congestion_control")
         if own is not None and program is not arm.front and protocol != "h3":
             programs[f"{role} congestion control"] = f"Linux {own}"
@@ -66,7 +67,7 @@ def _programs(arm: Arm) -> dict[str, str]:
 
 
 def _program(program: Program) -> str:
-    """Its name, and everything that the spec sets on it."""
+    """Name of a program, with everything that the spec sets on it."""
     name = program.argv[0] if program.argv else program.name
     name += f" of {program.prefix}" if program.prefix else ""
     name += f" on {program.cpu} of a core (by {program.cpu_by})" if program.cpu else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a path does not let an arm's transport in."""
+"""Spans in which a path blocks an arm's transport."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from quiclab.units import Duration
 
 @dataclass(frozen=True)
 class Blocked:
-    """From one instant on, and perhaps up to another."""
+    """Span from one instant on, perhaps up to another."""
 
     start: Duration
     end: Duration | None
 
 
 def transport(arm: Arm) -> str:
-    """What carries the arm's protocol between the client and whoever answers it."""
+    """Transport that carries the arm's protocol between the client and its front."""
     return "udp" if arm.protocol == "h3" else "tcp"
 
 
 def blocked(arm: Arm, path: Path) -> Blocked | None:
-    """The first time at which a direction blocks the arm's transport; a packet that is lost either way is no answer."""
+    """The first span in which either direction blocks the arm's transport: without packets in both there is no
+    answer."""
     spans = [span for side in (path.up, path.down) for span in _spans(side, transport(arm))]
     return min(spans, key=lambda span: span.start, default=None)
 
@@ -45,14 +46,14 @@ def _holds(block: Block | str, protocol: str) -> bool:
 
 
 def block_warnings(arms: Iterable[Arm], path: Path) -> list[str]:
-    """Whose trials a path makes fail from the start, as a sentence."""
+    """Warnings about arms whose trials a path makes fail from the start, as sentences."""
     told: dict[str, list[str]] = {}
     for arm in arms:
         span = blocked(arm, path)
         if span is not None and span.start.ns == 0 and span.end is None:
             told.setdefault(transport(arm), []).append(arm.name)
     return [
-        f"Path {path.name} blocks {protocol}: trials of {', '.join(names)} will fail at limits.trial, or before by "
+        f"Path {path.name} blocks {protocol}: trials of {', '.join(names)} will fail at limits.trial, or earlier by "
         "falling back, which is a failure too."
         for protocol, names in told.items()
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a trial will take, by arithmetic: an estimate for plans and progress bars, never a result."""
+"""Expected length of a trial, by arithmetic: an estimate for plans and progress bars, never a result."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from quiclab.spec.model import Arm, Bernoulli, Bursts, Direction, DropList, Gilb
 from quiclab.units import Bitrate, ByteCount, Duration
 
 OVERHEAD = Duration(300_000_000)
-"""Namespaces, processes, readiness and warm-up of one trial: what is not the transfer."""
+"""Time of one trial that is not the transfer: namespaces, processes, readiness and warm-up."""
 BROWSER = Duration(1_000_000_000)
-"""Start and end of a browser, beside the server's start."""
+"""Time for the start and end of a browser, in addition to the server's start."""
 BROWSERS = {"chromium", "firefox"}
 PAGE_WHOLE = Duration(600_000_000)
-"""Until a page is known to ask for nothing more, and its trace is written."""
+"""Time until a page is known to request nothing more, and its trace is written."""
 FIRST_VISIT = Duration(4_000_000_000)
-"""Of a browser that is to have been there before, until it is done with the news of the trial's network."""
+"""Time of a browser's first visit, until it has dealt with the change to the trial's network."""
 HEADER_BYTES = 60
-"""IP, transport and framing in a full packet, about the same for both protocols."""
+"""Bytes of IP, transport and framing in a full packet, about the same for both protocols."""
 UNLIMITED = Bitrate(10**9)
-"""What a path without a rate is taken for."""
+"""Rate that stands in for that of a path without one."""
 PACKET_THRESHOLD = 3
-"""Packets by which one may be overtaken before QUIC takes it for lost (RFC 9002 section 6.1.1)."""
+"""Number of packets that may overtake one before QUIC takes it for lost (RFC 9002 section 6.1.1)."""
 HANDSHAKE_RTTS = {"h2": 2, "h3": 1}
-"""Before the request can leave: TCP and then TLS 1.3, or QUIC with TLS inside (RFC 9001 section 4)."""
+"""Round trips before the request can leave: TCP and then TLS 1.3, or QUIC with TLS inside (RFC 9001 section 4)."""
 
 
 def expected_duration(row: PlanRow, study: Study) -> Duration:
     """Estimate of one trial: handshakes, request, slow start, all bytes at the rate that loss allows, overhead.
 
-    Objects that wait for others are asked for a round trip later, in rounds.
+    Objects that wait for others are requested a round trip later, in rounds.
     """
     arm = next(arm for arm in study.arms if arm.name == row.arm_name)
     path = next(path for path in study.paths if path.name == row.path)
@@ -98,7 +98,8 @@ def _rate_bit_per_s(arm: Arm, path: Path, payload_bytes: int) -> float:
                 loss = min(1.0, loss + down.reorder.probability.value)
         spread_s = max(_spread_s(down.jitter) for down in downs)
         if spread_s > displaced_s:
-            # Paced, a window so small that no packet is displaced by the threshold within the spread of the jitter.
+            # With pacing: a window so small that no packet is displaced by the threshold within the spread of the
+            # jitter.
             rate = min(rate, threshold * payload_bytes * 8 / spread_s)
     if loss and path.base_rtt.ns:
         rate = min(rate, payload_bytes * 8 / path.base_rtt.s * math.sqrt(1.5 / loss))
@@ -106,7 +107,7 @@ def _rate_bit_per_s(arm: Arm, path: Path, payload_bytes: int) -> float:
 
 
 def _reference(arm: Arm, direction: Direction) -> float:
-    """Of one link, in bit/s, a policer of the arm's transport included."""
+    """Rate of one link in bit/s, with regard to a policer of the arm's transport."""
     rate = float((reference_rate(direction) or UNLIMITED).bit_per_s)
     if direction.police is not None and direction.police.protocol == transport(arm):
         rate = min(rate, direction.police.rate.bit_per_s)
@@ -114,8 +115,8 @@ def _reference(arm: Arm, direction: Direction) -> float:
 
 
 def _spread_s(jitter: Jitter | None) -> float:
-    """By how much a jitter that reorders separates packets, twice its scale, and again as much for the time that a
-    window, halved each time, takes to come back."""
+    """Time by which a jitter that reorders separates packets: twice its scale, and as much again for the recovery of a
+    window that is halved each time."""
     return 4 * jitter.scale.s if jitter is not None and jitter.mode == "reorder" else 0.0
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Study → ordered trials. Pure: the same study gives the same plan on every machine.
 
-Identities and seeds are hashes of content, never of position, so a plan can grow: more blocks, workloads or paths
-leave every trial that was planned before as it was.
+Identities and seeds are hashes of content, never of position, so a plan can grow: more blocks, workloads or paths leave
+every trial that was planned before unchanged.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def make_plan(study: Study) -> tuple[PlanRow, ...]:
 
 
 def grow_plan(study: Study, blocks: Mapping[str, int]) -> tuple[PlanRow, ...]:
-    """The plan, and behind it more blocks of some cells (cell → blocks in all), again dealt in rounds."""
+    """Extend the plan by more blocks of some cells (`blocks` has their total by cell), again dealt in rounds."""
     rows = list(make_plan(study))
     most = max(blocks.values(), default=0)
     for block in range(study.blocks, most):
@@ -68,9 +68,9 @@ def grow_plan(study: Study, blocks: Mapping[str, int]) -> tuple[PlanRow, ...]:
 
 
 def order_block(rows: Iterable[PlanRow], attempt: int) -> tuple[PlanRow, ...]:
-    """The trials of one block in the random order of one attempt, whatever order they are given in.
+    """Trials of one block in the random order of an attempt, whatever order they are given in.
 
-    Attempts count from 1. A block that was void is run again as the next attempt, in an order that is drawn anew.
+    Attempts count from 1. A void block is run again as the next attempt, in a newly drawn order.
     """
     listed = sorted(rows, key=lambda row: row.arm)
     return tuple(listed[number] for number in draw_order(listed[0].block_id, attempt, len(listed)))
@@ -82,7 +82,7 @@ def draw_order(block_id: str, attempt: int, arms: int) -> tuple[int, ...]:
 
 
 def _wanted(study: Study, blocks: list[tuple[_Cell, int]]) -> list[tuple[_Cell, int]]:
-    """All, or only those that the spec names. Raises SpecError for one that the plan has not."""
+    """All blocks, or only those that the spec names. Raises SpecError for one that is not in the plan."""
     if not study.only_blocks:
         return blocks
     by_id = {_block_id(study.seed, cell, block): (cell, block) for cell, block in blocks}
@@ -97,7 +97,7 @@ def _block_id(study_seed: int, cell: _Cell, block: int) -> str:
 
 
 def _block(cell: _Cell, block: int, study_seed: int) -> Iterator[PlanRow]:
-    """One trial of each arm; their positions are not known yet."""
+    """Trials of a block, one of each arm; their positions are not known yet."""
     for label, arm_name in cell.arms:
         yield PlanRow(
             trial_id=_digest("trial", study_seed, cell.cell_id, block, label)[:16],

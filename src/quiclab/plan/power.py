@@ -11,22 +11,24 @@ from quiclab.spec.model import Study
 
 @dataclass(frozen=True)
 class Attainable:
-    """What the deciding test can say at best: each block differs in the same direction."""
+    """The best case of the deciding test: every block differs in the same direction."""
 
     blocks: int
     comparisons: int
-    """Cells × arms beside the baseline: what Benjamini–Hochberg corrects for (A/A cells are controls)."""
+    """Number of comparisons that Benjamini–Hochberg corrects for: cells × arms other than the baseline (A/A cells are
+    controls)."""
     alpha: float
     smallest_p: float
-    """Two-sided, of the exact Wilcoxon signed-rank test: 2 / 2^blocks (all signs equal, of 2^blocks)."""
+    """Smallest two-sided p of the exact Wilcoxon signed-rank test: 2 / 2^blocks (all signs equal, of 2^blocks)."""
     together: int | None
-    """So many comparisons must differ at once before any is significant; None: even all of them are not."""
+    """Number of comparisons that must differ at once before any is significant; None if not even all of them are
+    enough."""
     blocks_alone: int
-    """With so many blocks one comparison can be significant by itself."""
+    """Number of blocks with which one comparison can be significant by itself."""
 
     @property
     def sentence(self) -> str:
-        """For people: what can be significant, and what it takes to do better."""
+        """Sentence for people: what can be significant, and what it takes to do better."""
         best = f"With {self.blocks} blocks the smallest p is {self.smallest_p:.2g}"
         test = f"at alpha {self.alpha:g} after correction over {self.comparisons} comparisons"
         more = f"{self.blocks_alone} blocks would let one be significant by itself"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The study that a probe is: every URL a workload, one path, HTTP/2 against HTTP/3."""
+"""The study behind a probe: a workload for every URL, one path, HTTP/2 against HTTP/3."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def probe_study(
     limits: Limits,
     sizes: Mapping[str, int],
 ) -> Study:
-    """`sizes` are the bodies' lengths by name, as far as they are known. The A/A control has as many pairs."""
-    # The congestion control is that of our own end, which sends nothing but requests.
+    """Make the study. `sizes` has the lengths of the bodies by name, as far as they are known. The A/A control has as
+    many pairs."""
+    # The congestion control is that of our own end, which sends only requests.
     arms = tuple(
         Arm(name=protocol, protocol=protocol, client=Program(client), server=Program("foreign"), tcp=Tcp("reno"))
         for protocol in ("h2", "h3")
@@ -50,14 +51,14 @@ def probe_study(
 
 
 def planned_requests(targets: Sequence[Target], pairs: int) -> dict[str, int]:
-    """Requests that each host can get if no trial is run again; any of the URLs may be the one of the A/A control."""
+    """Most requests that each host gets if no trial is run again; any of the URLs may be the one of the A/A control."""
     urls = Counter(target.authority for target in targets)
     control = _ARMS * 2 * pairs
     return {host: count * (LOOKS + _ARMS * pairs) + control for host, count in urls.items()}
 
 
 def describe_probe(targets: Sequence[Target], client: str) -> ArmsSummary:
-    """What the arms are, and what nobody here can know of them."""
+    """Summary of the arms, and of what cannot be known about them here."""
     listed = ", ".join(f"{target.url} ({target.address})" for target in targets)
     unknown = "congestion control, initial window, packet size and pacing"
     return {

@@ -12,16 +12,16 @@ class PlanRow:
     """One trial of the plan."""
 
     trial_id: str
-    """16 hex digits: a hash of (study seed, cell, block, arm)."""
+    """Id of the trial, 16 hex digits: a hash of (study seed, cell, block, arm)."""
     kind: Literal["main", "aa"]
     cell_id: str
-    """`workload/path`, or `workload/path/aa-arm`."""
+    """Id of the cell: `workload/path`, or `workload/path/aa-arm`."""
     workload: str
     path: str
     arm: str
     """Label in the comparison: the arm's name, in A/A cells `arm#1` or `arm#2`."""
     arm_name: str
-    """The arm of the spec that runs."""
+    """Name of the arm of the spec that runs."""
     baseline_arm: str
     """Label that the differences of this cell are relative to."""
     block: int
@@ -29,6 +29,6 @@ class PlanRow:
     block_id: str
     """Hash of (study seed, cell, block): names the block across its attempts."""
     seed: int
-    """64 bits, from (study seed, cell, block): the same for all trials of a block."""
+    """Seed of 64 bits, from (study seed, cell, block): the same for all trials of a block."""
     position: int
-    """Place in the order of the whole plan, from 0; a rerun block draws its inner order anew."""
+    """Position in the order of the whole plan, from 0; a block that is run again draws its inner order anew."""

@@ -17,18 +17,20 @@ class AddressChange:
     client does then is the arm's: its knob `on_address_change`. A workload without it is the control."""
 
     after: ByteCount | None = None
-    """Happens when so many bytes of the body have reached the client program, which says so: by the next piece that its
-    library hands it (over HTTP/2 at most 16 KiB). A body that ends before fails the trial."""
+    """The change happens when this many bytes of the body have reached the client program, which reports it with the
+    next piece that its library hands it (over HTTP/2 at most 16 KiB). A body that ends earlier fails the trial."""
     at: Duration | None = None
-    """Happens so long after the client was told to begin: instead of `after`."""
+    """Instead of `after`: the change happens this long after the client was told to begin."""
     notice: Literal["told", "reset", "timeout"] = "told"
-    """How the client learns of it: it is told at once, as an operating system does; its sockets are destroyed, so that
-    they fail; or not at all, so that it must wait until nothing has come for `timeout`."""
+    """How the client learns of the change. `told`: at once, as from an operating system. `reset`: its sockets are
+    destroyed, so that they fail. `timeout`: not at all, so that it must wait until nothing has arrived for
+    `timeout`."""
     timeout: Duration | None = None
-    """With `notice = "timeout"`: how long nothing must have come, from the first byte of the body on."""
+    """The silence after which the client acts, counted from the first byte of the body on; for `notice = "timeout"`
+    only."""
     link: Link | None = None
-    """The client's link in its second network, which ends where its first one does. None is one that does the same as
-    the first link of the path, with draws of its own. Its clock begins with its first packet."""
+    """The client's link in its second network; it ends where the first one does. None is a link that behaves as the
+    first link of the path does, with draws of its own. Its clock starts with its first packet."""
 
     def path_after(self, path: Path) -> Path:
         """The path that packets take once the client is in its second network."""
@@ -37,7 +39,7 @@ class AddressChange:
 
 
 def second_link_name(path: Path) -> str:
-    """Of the client's link in its second network: no link of a spec can have it."""
+    """Name of the client's link in its second network; no link of a spec can have this name."""
     return f"after {path.link_name}"
 
 

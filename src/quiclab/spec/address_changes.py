@@ -30,7 +30,7 @@ def _read(node: Node) -> AddressChange:
     change = build(AddressChange, node, ADDRESS_CHANGE_KEYS)
     problems = []
     if (change.after is None) == (change.at is None):
-        problems.append('it happens after so many bytes or at a time: write either "after" or "at"')
+        problems.append('it happens after a number of bytes or at a time: write either "after" or "at"')
     if (change.notice == "timeout") != (change.timeout is not None):
         problems.append('notice = "timeout" and "timeout" need each other')
     for problem in problems:

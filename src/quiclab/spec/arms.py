@@ -18,7 +18,7 @@ LINUX_CONGESTION_CONTROLS = (
     *("reno", "cubic", "bbr", "bic", "cdg", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable"),
     *("vegas", "veno", "westwood", "yeah"),
 )
-"""Modules of Linux (net/ipv4); which of them a machine has is told by `quiclab doctor`."""
+"""Congestion control modules of Linux (net/ipv4); `quiclab doctor` says which of them a machine has."""
 
 _TCP_CONGESTION_CONTROL = kinds.choice(LINUX_CONGESTION_CONTROLS, '"reno", "cubic", "bbr" or another of Linux')
 
@@ -26,7 +26,9 @@ _TCP_CONGESTION_CONTROL = kinds.choice(LINUX_CONGESTION_CONTROLS, '"reno", "cubi
 def _three_sizes(node: Node) -> tuple[ByteCount, ...]:
     sizes = _SIZES.read(node)
     if list(sizes) != sorted(sizes):
-        raise WrongValueError("the three sizes are minimum, default and maximum, so they cannot fall")
+        raise WrongValueError(
+            "the three sizes are minimum, default and maximum, so none may be smaller than the one before"
+        )
     return sizes
 
 
@@ -99,7 +101,7 @@ PROGRAM_KEYS: Mapping[str, Kind[Any]] = {
     "cpu_by": kinds.choice(("quota", "competitor")),
 }
 _KNOWN_ONLY, _OWN_ONLY = ("prefix", "version"), ("env", "ready")
-"""Keys that would do nothing on the other kind of program."""
+"""Keys for programs that quiclab knows, and keys for the user's own programs: each does nothing for the other kind."""
 CERTIFICATE_KEYS: Mapping[str, Kind[Any]] = {
     "key": kinds.choice(("ecdsa-p256", "rsa-2048", "rsa-4096", "ed25519")),
     "intermediates": kinds.whole(0, 20),
@@ -143,7 +145,7 @@ def program(known: Collection[str]) -> Kind[Program]:
 
 
 def arm_keys(names: Mapping[str, Collection[str]] = {}) -> Mapping[str, Kind[Any]]:
-    """Keys of `[[arm]]`, given the names of the programs there are by role; none of a role takes any name."""
+    """Keys of `[[arm]]`. `names` has the known programs by role; a role without names takes any."""
     return {
         "name": kinds.NAME,
         "protocol": kinds.choice(("h2", "h3")),
@@ -162,9 +164,10 @@ _NO_TCP = Tcp(congestion_control="")
 
 
 def read_arms(nodes: list[Node], keys: Mapping[str, Kind[Any]], baseline: str | None) -> tuple[Arm, ...]:
-    """Read every `[[arm]]`; an H3 arm without TCP settings takes those of the baseline or of the first arm with some.
+    """Read every `[[arm]]`; an H3 arm without TCP settings takes those of the baseline or of the first arm that has
+    some.
 
-    They matter to it too: both ends of every trial run in namespaces that are set up in the same way.
+    TCP settings matter to H3 arms too: both ends of every trial run in namespaces that are set up in the same way.
     """
     arms = []
     for node in nodes:

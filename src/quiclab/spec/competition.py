@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`competition`: who else uses the link while a workload runs."""
+"""`competition`: the other flows that use the link while a workload runs."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from quiclab.spec.nodes import Kind, Node, ReportedError, build
 from quiclab.units import Bitrate, ByteCount, Duration
 
 MOST_FLOWS = 50
-"""Beside the one that is measured."""
+"""Most flows of a competition beside the measured one."""
 
 
 @dataclass(frozen=True)
 class Competitor:
-    """A download that takes part: a client and a server of their own, behind the same link as the measured ones."""
+    """Downloads that compete: clients and servers of their own, behind the same link as the measured ones."""
 
     arm: str
-    """Name of the arm whose programs and TCP settings it has."""
+    """Name of the arm whose programs and TCP settings the competitor has."""
     workload: str | None = None
-    """Name of the workload whose object it downloads, alone. None is the one that it competes with."""
+    """Name of the workload that the competitor runs. None is the workload that it competes with."""
     count: int = 1
-    """How many of these there are."""
+    """Number of competitors of this kind."""
     start: Duration = Duration(0)
-    """When it asks for its object, since the competition began."""
+    """Time from the start of the competition to the competitor's request."""
 
 
 @dataclass(frozen=True)
@@ -34,49 +34,51 @@ class Background:
     """Traffic that is not HTTP, from server to client, by small programs of our own."""
 
     kind: Literal["udp", "on_off", "short_flows"]
-    """`udp`: datagrams at a constant rate. `on_off`: the same for `on`, then nothing for `off`, again and again.
-    `short_flows`: TCP connections that begin at random (a Poisson process) and bring `flow_size` each."""
+    """`udp`: datagrams at a constant rate. `on_off`: such datagrams for `on`, then nothing for `off`, over and over.
+    `short_flows`: TCP connections that begin at random (a Poisson process) and carry `flow_size` each."""
     rate: Bitrate
-    """In IP packet bytes; while it is on, or of all short flows in the long run, payload alone."""
+    """Rate in IP packet bytes while datagrams are sent; for short flows the long-run rate of their payload, all flows
+    together."""
     packet: ByteCount = ByteCount(1200)
     """Payload of each datagram."""
     on: Duration = Duration(10**9)
-    """Of `on_off`."""
+    """How long `on_off` sends at a time."""
     off: Duration = Duration(10**9)
-    """Of `on_off`."""
+    """How long `on_off` is silent at a time."""
     flow_size: ByteCount = ByteCount(20_000)
-    """Of `short_flows`: payload that each connection brings."""
+    """Payload of each connection of `short_flows`."""
     count: int = 1
-    """How many of these there are."""
+    """Number of such sources of traffic."""
     start: Duration = Duration(0)
-    """When it begins, since the competition began."""
+    """Time from the start of the competition to the start of the traffic."""
 
 
 @dataclass(frozen=True)
 class Competition:
-    """Several flows through one bottleneck: the arm that runs in the block is the measured one, and all arms of a block
-    meet the same others."""
+    """Several flows through one bottleneck. The arm whose turn it is in the block runs the measured flow; all arms of a
+    block meet the same other flows."""
 
     duration: Duration | None = None
-    """Ends all flows, which is no failure: give the workload a `size` that cannot be had in that time. None: the
-    competition lasts until the measured client has ended, and the others must have enough to do."""
+    """Time after which all flows are ended, which is no failure: give the workload a `size` that cannot be transferred
+    in that time. None: the competition lasts until the measured client has ended, and the others must have enough to
+    do until then."""
     start: Duration = Duration(0)
-    """When the measured client asks, since the competition began."""
+    """Time from the start of the competition to the request of the measured client."""
     start_spread: Duration = Duration(0)
-    """Each of the others starts later by a random part of this, the same for all arms of a block."""
+    """Bound of the random delay by which each of the other flows starts later, the same for all arms of a block."""
     competitors: tuple[Competitor, ...] = ()
-    """Downloads by any arms of the spec."""
+    """Competing downloads, each by an arm of the spec."""
     background: tuple[Background, ...] = ()
     """Traffic that is not HTTP."""
 
     @property
     def others(self) -> tuple[Competitor | Background, ...]:
-        """All that take part beside the measured one."""
+        """All flows beside the measured one, as the spec groups them."""
         return *self.competitors, *self.background
 
     @property
     def flows(self) -> int:
-        """How many flows there are beside the measured one."""
+        """Number of flows beside the measured one."""
         return sum(each.count for each in self.others)
 
 
@@ -130,7 +132,7 @@ COMPETITION_KEYS: Mapping[str, Kind[Any]] = {
 def _read_competition(node: Node) -> Competition:
     competition = build(Competition, node, COMPETITION_KEYS)
     if competition.flows > MOST_FLOWS:
-        node.report(f"there are {competition.flows} flows beside the measured one; at most {MOST_FLOWS} can be had")
+        node.report(f"there are {competition.flows} flows beside the measured one; at most {MOST_FLOWS} are possible")
     if competition.duration is not None:
         starts = [competition.start, *(each.start + competition.start_spread for each in competition.others)]
         if max(starts) >= competition.duration:
@@ -138,7 +140,7 @@ def _read_competition(node: Node) -> Competition:
                 f"a flow starts at {max(starts)}, and all end at {competition.duration}; write an earlier start"
             )
     elif not competition.flows:
-        node.report('it says nothing; write "duration", "competitors" or "background"')
+        node.report('it is empty; write "duration", "competitors" or "background"')
     return competition
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a competition says of other tables of the spec."""
+"""Checks of a competition against the other tables of the spec."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quiclab.units import ByteCount, Duration
 
 
 def captured_bytes(workload: Workload, path: Path) -> int:
-    """About how much one end's capture of a trial keeps where it keeps whole packets."""
+    """Estimate of the bytes in one end's capture of a trial where captures keep whole packets."""
     competition = workload.competition
     if competition is None:
         return workload.total.bytes
@@ -32,9 +32,9 @@ def check_competitions(
     arms: Sequence[Arm],
     most: Duration,
 ) -> None:
-    """What a competition says of other tables: arms and workloads that there are and that can compete, work that does
-    not end before it does, and a limit of trials (`most`) that it fits in. `nodes` are those of `[[workload]]`,
-    `arm_nodes` those of `[[arm]]`."""
+    """Report competitions that do not fit the other tables: their arms and workloads must exist and be able to compete,
+    their work must not end before the competition does, and it must fit into the limit of a trial (`most`). `nodes` are
+    those of `[[workload]]`, `arm_nodes` those of `[[arm]]`."""
     by_arm = {arm.name: arm for arm in arms}
     by_name = {workload.name: workload for workload in workloads}
     for node in nodes:
@@ -66,7 +66,7 @@ def check_competitions(
 
 _ONE_HOST = "write one whose resources all come from its own host"
 _CLOSING = Duration(5 * 10**9)
-"""Between the end of a video that was watched and that of its browser, at most."""
+"""Longest time from the end of a video that was watched to the end of its browser."""
 
 
 def _name(node: Node) -> str:
@@ -81,7 +81,7 @@ def _check_arm(place: Node, name: str, by_arm: Mapping[str, Arm]) -> None:
 
 
 def _cannot_compete(arm: Arm) -> str | None:
-    """What only the measured flow can have."""
+    """What keeps an arm from competing, because only the measured flow can have it; None if nothing does."""
     if arm.client.knobs.session in ("resumed", "early_data"):
         return "resumes a session"
     if arm.client.knobs.migration is not None:
@@ -90,11 +90,11 @@ def _cannot_compete(arm: Arm) -> str | None:
 
 
 def _check_work(place: Node, workload: Workload) -> None:
-    """What a competitor can do: download objects, load a page, play a video."""
+    """Report work that a competitor cannot do: it can download objects, load a page, or play a video."""
     if workload.upload:
         place.report(f'"{workload.name}" is an upload, and flows compete for the way down; name a download')
     elif workload.address_change is not None:
-        place.report(f'the address changes in "{workload.name}", and who shares a link stays there; name another')
+        place.report(f'the address changes in "{workload.name}", and flows that share a link stay on it; name another')
     elif workload.page is not None and workload.page.several_hosts:
         place.report(f'a flow is told from others by its server, and "{workload.name}" has several: {_ONE_HOST}')
 
@@ -102,7 +102,7 @@ def _check_work(place: Node, workload: Workload) -> None:
 def _check_lasting(
     here: Node, own: Workload, by_name: Mapping[str, Workload], paths: Sequence[Path], most: Duration
 ) -> None:
-    """Nothing may end before the competition does, where it is known when that is. A page is loaded again and again."""
+    """Report work that ends before the competition does, where that time is known. A page is loaded over and over."""
     assert own.competition is not None
     duration = own.competition.duration
     if duration is not None and duration >= most:
@@ -138,7 +138,7 @@ def _check_size(place: Node, workload: Workload, paths: Sequence[Path], lasts: D
 
 
 def _check_used(nodes: Sequence[Node], named: Collection[str | None]) -> None:
-    """What only competes and is in no competition would never run."""
+    """Report what only competes and is in no competition: it would never run."""
     for node in nodes:
         is_for_competitions = isinstance(node.value, dict) and node.value.get("only_for") == "competition"
         if is_for_competitions and _name(node) not in named:

@@ -9,11 +9,11 @@ from typing import Literal
 from quiclab.spec.model import Aqm, CoDel, Direction, FqCoDel, Path, Step, Tcp
 
 Marks = Literal["ect", "ect1"]
-"""Whom a queue marks: every sender that understands ECN, or only those that send ECT(1), as L4S has it."""
+"""Senders whose packets a queue marks: all that understand ECN, or only those that send ECT(1), as in L4S."""
 
 
 def marking(direction: Direction) -> frozenset[Marks]:
-    """What the queue of a direction marks, at any time."""
+    """Marks that the queue of a direction sets, now or after a scheduled change."""
     managed = [direction.aqm, *(change.aqm for change in direction.schedule)]
     return frozenset(marks for aqm in managed if (marks := _marks(aqm)) is not None)
 
@@ -25,8 +25,8 @@ def _marks(aqm: Aqm | Literal["none"] | None) -> Marks | None:
 
 
 def tcp_on(path: Path, tcp: Tcp, later: Path | None = None) -> Tcp:
-    """TCP's settings over a path, and the one that takes its place later: ECN on where one marks and the spec does not
-    say."""
+    """TCP's settings for a path and the one that may take its place later (`later`): where the spec leaves ECN open, it
+    is on if either path marks."""
     if tcp.ecn is not None:
         return tcp
     links = [*path.links, *(later.links if later else ())]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded page load (HAR 1.2), as far as a replay needs it: which hosts, which types, how many bytes, how long each
-server thought."""
+"""A recorded page load (HAR 1.2), as far as a replay needs it: hosts, types, sizes, and how long each server
+thought."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from quiclab.spec.page_parts import MOST_HOSTS, MOST_RESOURCES, ResourceType
 
 _NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_-]{1,63})*")
 _LEAST_BYTES = 128
-"""Of any resource: less could not be valid."""
+"""Least size of a resource: a smaller one could not be valid."""
 _LEAST_LOSSY_BYTES = 2048
-"""Images with fewer are made as PNG."""
+"""Size below which images are made as PNG."""
 _MOST_BYTES = 1 << 30
-"""Of a page: it is made in memory."""
+"""Largest page, because a page is made in memory."""
 _MOST_WAIT_MS = 3_600_000
 _REMEDY = "record one with a browser's network panel"
 _TYPES: tuple[tuple[str, ResourceType], ...] = (
@@ -41,7 +41,7 @@ class Recorded:
     host: str
     format: Literal["png", "jpeg", "webp"]
     wait_ns: int
-    """From the request being sent to the first byte of the answer, as it was recorded."""
+    """Recorded time from the request being sent to the first byte of the answer."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class RecordedPage:
     document: Recorded
     resources: tuple[Recorded, ...]
     highest: dict[str, Highest]
-    """Host → the newest version of HTTP that it answered with."""
+    """Newest version of HTTP that each host answered with."""
 
     @property
     def size(self) -> int:
@@ -60,9 +60,9 @@ class RecordedPage:
 
 
 def read_har(file: Path) -> RecordedPage:
-    """Its entries that got an answer with a body, each URL once. Bodies are not needed: sizes are enough.
+    """Read the entries that were answered with a body, each URL once. Bodies are not needed: sizes are enough.
 
-    Raises SpecError for what is no HAR, or has no document.
+    Raises SpecError for a file that is no HAR or has no document.
     """
     try:
         log = json.loads(file.read_text(encoding="utf-8-sig"))["log"]

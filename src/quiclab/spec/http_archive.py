@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pages are made of at a percentile of those that the HTTP Archive saw.
+"""Make-up of pages at a percentile of those that the HTTP Archive saw.
 
 Quantiles of desktop pages of October 2024, each type by itself: Web Almanac 2024, chapter Page Weight, its figures on
 requests and response sizes by device type. Taken together they are a page that is as light or heavy in every type.
@@ -18,9 +18,9 @@ from quiclab.spec.page_parts import ResourceType
 from quiclab.units import ByteCount
 
 LEAST, MOST = 10, 90
-"""Beyond them the chapter tells nothing."""
+"""Lowest and highest percentile that the chapter gives."""
 HTML = ByteCount(18_000)
-"""The median document's."""
+"""Size of the median document."""
 _PERCENTILES = (10, 25, 50, 75, 90)
 _ALL_REQUESTS = (24, 42, 71, 115, 176)
 _REQUESTS: Mapping[ResourceType, Sequence[int]] = {
@@ -38,7 +38,7 @@ _BYTES_OF_EACH: Mapping[ResourceType, int] = {"font": 33_000, "data": 47_000}
 
 
 def at(percentile: int) -> dict[ResourceType, tuple[int, int]]:
-    """Type → requests and bytes, the document left out."""
+    """Requests and bytes of each type, without the document."""
     counts = {kind: round(_between(percentile, values)) for kind, values in _REQUESTS.items()}
     counts["data"] = round(_between(percentile, _ALL_REQUESTS)) - 1 - sum(counts.values())
     sizes = {kind: round(1000 * _between(percentile, values)) for kind, values in _KILOBYTES.items()}
@@ -47,7 +47,7 @@ def at(percentile: int) -> dict[ResourceType, tuple[int, int]]:
 
 
 def _between(percentile: int, values: Sequence[int]) -> float:
-    """By equal ratios between two published values; by equal steps from zero."""
+    """Interpolate between two published values by equal ratios; from zero, by equal steps."""
     right = min(bisect_right(_PERCENTILES, percentile), len(values) - 1)
     low, high = values[right - 1], values[right]
     share = (percentile - _PERCENTILES[right - 1]) / (_PERCENTILES[right] - _PERCENTILES[right - 1])

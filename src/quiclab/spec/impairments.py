@@ -161,7 +161,7 @@ CHANGEABLE_KEYS: Mapping[str, Kind[Any]] = {
 
 
 def _or_none(kind: Kind[Any]) -> Kind[Any]:
-    """What a change can also end."""
+    """A kind that also takes "none", for settings that a change can end."""
     return Kind(f'{kind.wanted}, or "none"', lambda node: "none" if node.value == "none" else kind.read(node))
 
 

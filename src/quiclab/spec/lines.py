@@ -12,7 +12,7 @@ import re
 import tomllib
 
 KeyPath = tuple[str | int, ...]
-"""Keys from the top of the document; elements of arrays by their number from 0."""
+"""Keys from the top of the document down; elements of arrays are numbered from 0."""
 
 _BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -45,7 +45,7 @@ class _Scanner:
         self.newlines = [match.start() for match in re.finditer("\n", text)]
         self.lines: dict[KeyPath, int] = {(): 1}
         self.last_element: dict[KeyPath, int] = {}
-        """Arrays of tables: number of the element that headers now refer to."""
+        """Element of each array of tables that headers now refer to, by its number."""
 
     def scan(self) -> dict[KeyPath, int]:
         table: KeyPath = ()

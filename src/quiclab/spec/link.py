@@ -33,11 +33,11 @@ from quiclab.spec.model import (
 from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 LEAST_BDP_PACKETS = 32
-"""A queue in multiples of the BDP is never below so many full packets: a burst of an initial window must fit."""
+"""Smallest queue in full packets where it is given in multiples of the BDP: the burst of an initial window must fit."""
 
 
 def link_config(path: Path, seed: int, later: Path | None = None) -> dict[str, Any]:
-    """What the spec knows of the link's configuration: seed, and both directions of every link.
+    """The part of the link's configuration that follows from the spec: seed, and both directions of every link.
 
     `seed` is the block's, so all trials of a block meet the same draws. `later` is the path once the client has changed
     its network: its first link is the last one here.
@@ -54,13 +54,13 @@ def link_config(path: Path, seed: int, later: Path | None = None) -> dict[str, A
 
 
 def lateness_bounds(path: Path, least: Duration, later: Path | None = None) -> tuple[Duration, ...]:
-    """Of every link how late 1 % of its packets may be."""
+    """How late 1 % of the packets of each link may be, link by link."""
     return tuple(_lateness_bound(link, of.mtu, least) for of, link in _all_links(path, later))
 
 
 def busiest_rate(path: Path) -> Bitrate | None:
-    """The highest rate at which the path passes data in one direction, its narrowest link deciding. A direction without
-    any rate counts as one for acknowledgements; None if neither has one."""
+    """Highest rate at which the path passes data in one direction, which its narrowest link decides. A direction
+    without any rate counts as one for acknowledgements; None if neither direction has a rate."""
     narrowest = []
     for side in ("up", "down"):
         rates = [rate for link in path.links for rate in _limits(getattr(link, side))]
@@ -69,7 +69,7 @@ def busiest_rate(path: Path) -> Bitrate | None:
 
 
 def _limits(direction: Direction) -> list[int]:
-    """What one link passes in bit/s at most, at its edge and over its schedule."""
+    """Highest rates of one link in bit/s: that of its bottleneck over the whole schedule, and that of its edge."""
     rate = direction.rate.most if isinstance(direction.rate, RandomRate) else reference_rate(direction)
     changed = [change.rate for change in direction.schedule]
     highest = [each.bit_per_s for each in (rate, *changed) if each is not None]
@@ -79,7 +79,7 @@ def _limits(direction: Direction) -> list[int]:
 
 
 def _all_links(path: Path, later: Path | None) -> list[tuple[Path, Link]]:
-    """Each with the path that it is of."""
+    """All links, each with the path it belongs to."""
     return [(path, link) for link in path.links] + ([] if later is None else [(later, later.links[0])])
 
 
@@ -96,7 +96,8 @@ def _lateness_bound(link: Link, mtu: int, least: Duration) -> Duration:
 
 
 def reference_rate(direction: Direction) -> Bitrate | None:
-    """The rate that a BDP is counted with: the rate, a random one's or a trace's mean, or the schedule's first."""
+    """Rate that a BDP is calculated with: the rate itself, the mean of a random rate or of a trace, or the schedule's
+    first."""
     if isinstance(direction.rate, RandomRate):
         return direction.rate.mean
     if direction.rate is not None:
@@ -227,7 +228,8 @@ def _probability(share: Share) -> dict[str, float] | None:
 
 
 def _change(change: Change, direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, Any]:
-    """A scheduled change. A queue in BDP counts with the rate that the same change sets, else with the first rate."""
+    """A scheduled change. A queue in BDP is calculated with the rate that the same change sets, else with the first
+    rate."""
     rate = change.rate or reference_rate(direction)
     full_packet_bytes = mtu + direction.overhead.bytes
     new: dict[str, Any] = {}

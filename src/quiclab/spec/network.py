@@ -11,47 +11,49 @@ from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 @dataclass(frozen=True)
 class RandomRate:
-    """A rate drawn anew in each period, each of the range as likely, by each direction's stream of the block's seed.
+    """A rate that is drawn anew in each period, uniformly from a range, by each direction's stream of the block's seed.
 
     All arms of a block meet the same rates at the same instants, whatever they send.
     """
 
     least: Bitrate
-    """The smallest."""
+    """The lowest rate."""
     most: Bitrate
-    """The largest."""
+    """The highest rate."""
     every: Duration
     """The period; the first one begins when the first packet reaches the link."""
 
     @property
     def mean(self) -> Bitrate:
-        """Half way between the two: what a queue in BDP, the access rate and the plan's times count with."""
+        """Mean rate, half way between the two: a queue in BDP, the access rate and the plan's times are calculated with
+        it."""
         return Bitrate((self.least.bit_per_s + self.most.bit_per_s) // 2)
 
 
 @dataclass(frozen=True)
 class Queue:
-    """The queue before the bottleneck, droptail without `aqm`: every bound that is given holds at once."""
+    """The queue before the bottleneck, droptail without `aqm`. Every bound that is given holds at once."""
 
     bdp: float | None = None
-    """Multiples of the bandwidth-delay product of the base path (rate × base RTT), never below 32 full packets. Of a
-    trace and of a random rate the mean counts."""
+    """Multiples of the bandwidth-delay product of the base path (rate × base RTT), never below 32 full packets. With a
+    trace or a random rate, the mean rate counts."""
     packets: int | None = None
-    """Whole IP packets, the one in service included."""
+    """Number of whole IP packets, including the one in service."""
     bytes: ByteCount | None = None
-    """IP packet bytes, all of the packet in service included."""
+    """Number of IP packet bytes, including all of the packet in service."""
     time: Duration | None = None
     """Longest time from the arrival of a packet to the departure of its last bit."""
 
 
 @dataclass(frozen=True)
 class CoDel:
-    """Controlled delay (RFC 8289): drops, or marks, while every packet of an interval waited longer than the target."""
+    """Controlled delay (RFC 8289): packets are dropped, or marked, while every packet of an interval waited longer than
+    the target."""
 
     target: Duration = Duration(5_000_000)
-    """A standing queue of so much time is accepted."""
+    """Standing queue, in time, that is accepted."""
     interval: Duration = Duration(100_000_000)
-    """For how long it may be longer; of the order of a round trip."""
+    """How long the queue may exceed the target; of the order of a round trip."""
     ecn: bool = False
     """Packets of senders that understand ECN are marked "congestion experienced" where others are dropped."""
 
@@ -61,20 +63,21 @@ class FqCoDel:
     """Flows take turns, each with a queue of its own under CoDel; a new flow goes first (RFC 8290)."""
 
     target: Duration = CoDel.target
-    """As in `codel`."""
+    """Standing queue, in time, that is accepted, as in `codel`."""
     interval: Duration = CoDel.interval
-    """As in `codel`."""
+    """How long a queue may exceed the target, as in `codel`."""
     ecn: bool = False
-    """As in `codel`."""
+    """Packets of senders that understand ECN are marked where others are dropped, as in `codel`."""
     quantum: ByteCount = ByteCount(1514)
-    """What a flow may send in a turn."""
+    """Bytes that a flow may send in a turn."""
     flows: int = 1024
-    """Number of queues: addresses, ports and protocol of a packet say by a hash which one it joins."""
+    """Number of queues: a hash of addresses, ports and protocol decides which one a packet joins."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """As L4S wants it (RFC 9331): marks every ECT(1) packet that waited longer than a threshold; drops none of them."""
+    """Marking by a threshold, as for L4S (RFC 9331): every ECT(1) packet that waited longer is marked; none of them is
+    dropped."""
 
     threshold: Duration = Duration(1_000_000)
     """Longest time in the queue without a mark."""
@@ -85,12 +88,12 @@ Aqm = CoDel | FqCoDel | Step
 
 @dataclass(frozen=True)
 class Block:
-    """A transport that is not let in: every packet of it is dropped, before loss and queue."""
+    """A transport that is blocked: every packet of it is dropped, before loss and queue."""
 
     protocol: Literal["udp", "tcp"]
-    """UDP carries QUIC."""
+    """Transport protocol; UDP carries QUIC."""
     after: Duration = Duration(0)
-    """From when on, counted from the first packet that reached the link; from the start by default."""
+    """Start, counted from the first packet that reached the link; at once by default."""
 
 
 @dataclass(frozen=True)
@@ -98,13 +101,13 @@ class Police:
     """A transport whose rate is policed: a packet that finds too few tokens in a bucket is dropped, and none waits."""
 
     protocol: Literal["udp", "tcp"]
-    """UDP carries QUIC."""
+    """Transport protocol; UDP carries QUIC."""
     rate: Bitrate
-    """How fast the bucket fills, over IP packet bytes."""
+    """Rate at which the bucket fills, in IP packet bytes."""
     burst: ByteCount
-    """What the bucket holds: as much may pass at once. It is full at first, and holds at least one full packet."""
+    """Size of the bucket, which may pass at once. The bucket is full at first, and holds at least one full packet."""
     after: Duration = Duration(0)
-    """From when on, counted from the first packet that reached the link; from the start by default."""
+    """Start, counted from the first packet that reached the link; at once by default."""
 
 
 @dataclass(frozen=True)
@@ -116,24 +119,25 @@ class Jitter:
     scale: Duration
     """Half width of `uniform`, standard deviation of `normal`; `pareto` and `paretonormal` scale as in netem."""
     mode: Literal["inorder", "reorder"] = "inorder"
-    """`inorder` never reorders, and keeps its distribution at all packet rates; `reorder` draws each packet by itself,
-    as netem does without a rate."""
+    """`inorder` never reorders, and keeps its distribution at all packet rates; `reorder` draws each packet's delay
+    independently, as netem does without a rate."""
     half_life: Duration | None = None
-    """`inorder`: the time after which half of the delay's correlation with itself is left. Four times the scale by
+    """Time after which half of the delay's correlation with itself is left, for `inorder`. Four times the scale by
     default."""
 
 
 @dataclass(frozen=True)
 class Bernoulli:
-    """Each packet is lost by itself with this probability."""
+    """Independent loss: each packet is lost with the same probability."""
 
     probability: Share
-    """Of each packet."""
+    """Probability that a packet is lost."""
 
 
 @dataclass(frozen=True)
 class GilbertElliott:
-    """Two states, one transition draw per packet: bursts are counted in packets."""
+    """Gilbert–Elliott loss: two states, and one draw per packet for the transition, so that bursts are counted in
+    packets."""
 
     good_to_bad: Share
     """Probability, per packet, of leaving the good state."""
@@ -147,7 +151,7 @@ class GilbertElliott:
 
 @dataclass(frozen=True)
 class Bursts:
-    """Gilbert–Elliott in continuous time: both protocols meet the same outages, whatever their packet rates."""
+    """Gilbert–Elliott loss in continuous time: both protocols meet the same outages, whatever their packet rates."""
 
     mean_good: Duration
     """Mean length of a good period; lengths are exponential."""
@@ -172,24 +176,25 @@ Loss = Bernoulli | GilbertElliott | Bursts | DropList
 
 @dataclass(frozen=True)
 class Reorder:
-    """This share of packets, by itself, gets `extra_delay` and is overtaken."""
+    """Reordering: a share of the packets, drawn independently, is delayed by `extra_delay` and overtaken."""
 
     probability: Share
-    """Of each packet."""
+    """Probability that a packet is delayed."""
     extra_delay: Duration
     """How much later such a packet arrives."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """At `at` (since the first packet reached the link) the settings that are given take new values.
+    """A scheduled change: at `at`, counted from the first packet that reached the link, the settings that are given
+    take new values.
 
-    `aqm`, `block` and `police` end with "none". A policer that comes or changes has a full bucket; its and a block's
-    `after` are for the direction's own, as a change begins at `at`.
+    `aqm`, `block` and `police` end with "none". A policer that comes or changes has a full bucket. The key `after` of
+    `block` and `police` is for those of the direction itself, because a change begins at `at`.
     """
 
     at: Duration
-    """When, counted from the first packet that reached the link."""
+    """Time of the change, counted from the first packet that reached the link."""
     rate: Bitrate | None = None
     """Bottleneck rate over IP packet bytes. It cannot change where a trace gives it or where it is drawn by chance."""
     delay: Duration | None = None
@@ -211,27 +216,28 @@ class Direction:
     rate: Bitrate | RandomRate | None = None
     """Bottleneck rate over IP packet bytes, or a range in which it is drawn by chance; None is unlimited."""
     delay: Duration = Duration(0)
-    """One way, constant."""
+    """One-way delay, constant."""
     edge: Bitrate | None = None
-    """Access rate before the bottleneck: None means none. Where a rate is set and the spec is silent, the reader
-    puts max(1 Gbit/s, 10 × rate) here, so that bursts arrive as from a real network card."""
+    """Access rate before the bottleneck; None is no such limit. Where the spec gives a rate but no edge, it becomes
+    max(1 Gbit/s, 10 × rate), so that bursts arrive as from a real network card."""
     overhead: ByteCount = ByteCount(0)
-    """Framing added to each packet in the rate and the queue."""
+    """Framing bytes that each packet costs in the rate and in the queue."""
     queue: Queue = field(default_factory=lambda: Queue(bdp=1.0))
-    """Before the bottleneck. One BDP by default, at least 32 full packets. Without a rate there is no queue."""
+    """Bounds of the queue before the bottleneck. One BDP by default, at least 32 full packets. Without a rate there is
+    no queue."""
     aqm: Aqm | None = None
-    """How the queue is managed. None, droptail, by default; the queue's bounds hold besides, and none may be a time.
-    Queues by flow (`fq_codel`) cannot come or go while a trial runs."""
+    """How the queue is managed. None (droptail) by default. The queue's bounds hold as well, and none of them may be a
+    time. Queues by flow (`fq_codel`) cannot come or go while a trial runs."""
     block: Block | None = None
-    """A transport that is not let in, as some operators do with UDP. None by default."""
+    """Transport that is blocked, as some operators block UDP. None by default."""
     police: Police | None = None
-    """A transport whose rate is policed. None by default."""
+    """Transport whose rate is policed. None by default."""
     jitter: Jitter | None = None
     """Variation of the delay. None by default."""
     loss: Loss | None = None
     """Random or listed loss. None by default; a full queue drops as well."""
     loss_at: Literal["entry", "exit"] = "entry"
-    """Whether loss stands before the queue or behind it."""
+    """Whether packets are lost before the queue or behind it."""
     reorder: Reorder | None = None
     """Packets that are overtaken on purpose. None by default."""
     duplicate: Share = Share(0.0)
@@ -239,9 +245,9 @@ class Direction:
     corrupt: Share = Share(0.0)
     """Share of packets in which one bit is flipped."""
     schedule: tuple[Change, ...] = ()
-    """Changes while the trial runs; whatever a change does not name stays."""
+    """Changes while the trial runs; settings that a change does not name stay."""
     trace: str | None = None
-    """Path of a Mahimahi trace, absolute or beside the spec: replaces `rate`."""
+    """File with a Mahimahi trace, absolute or relative to the spec: it replaces `rate`."""
 
 
 @dataclass(frozen=True)
@@ -249,39 +255,41 @@ class Link:
     """One of several links of a path. Keys given once hold for both directions; `up` and `down` override."""
 
     name: str
-    """Names it where a proxy stands behind it; the same name gives the same draws of loss and jitter."""
+    """Name of the link, by which a proxy behind it is placed; the same name gives the same draws of loss and jitter."""
     up: Direction = Direction()
     """Client to server."""
     down: Direction = Direction()
     """Server to client."""
     profile: str = ""
-    """The named path that it begins with: `quiclab paths` lists them with their sources. Every other key overrides."""
+    """Named path that provides the values to start with; `quiclab paths` lists all with their sources. Every other key
+    overrides it."""
 
 
 @dataclass(frozen=True)
 class Path:
     """A named path. Its only link is described by keys of its own; several links in a row each by a `[[path.link]]`, in
-    order from client to server, with a node between two that forwards IP. Keys given once hold for both directions;
-    `up` and `down` override."""
+    order from client to server, with a node between each two, which forwards IP. Keys given once hold for both
+    directions; `up` and `down` override."""
 
     name: str
-    """Name in cells, files and commands."""
+    """Name of the path in cells, files and commands."""
     up: Direction = Direction()
     """Client to server, over the link at the client."""
     down: Direction = Direction()
     """Server to client, over the link at the client."""
     mtu: int = 1500
-    """Bytes of an IP packet."""
+    """Largest IP packet, in bytes."""
     ip_version: Literal[4, 6] = 4
     """IPv4 or IPv6; IPv6 needs an MTU of at least 1280."""
     title: str = ""
-    """What tables and figures call it; the profile's title or the name by default."""
+    """Title of the path in tables and figures; the profile's title or the name by default."""
     profile: str = ""
-    """The named path that it begins with: `quiclab paths` lists them with their sources. Every other key overrides."""
+    """Named path that provides the values to start with; `quiclab paths` lists all with their sources. Every other key
+    overrides it."""
     link_name: str = "bottleneck"
     """Name of the link at the client."""
     more_links: tuple[Link, ...] = ()
-    """The links behind it."""
+    """Links behind the one at the client."""
 
     @property
     def links(self) -> tuple[Link, ...]:

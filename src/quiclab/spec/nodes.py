@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading tables into dataclasses so that every offender is reported at once.
 
-A `Node` is a value of the document together with its key path. A `Kind` says what may stand behind a key and reads
-it. A reader raises `WrongValueError` with the sentence that says what is wrong with its node (the units' `ValueError`
-serves too), or `ReportedError` where nodes further in have said so already.
+A `Node` is a value of the document together with its key path. A `Kind` says what may stand behind a key and reads it.
+A reader raises `WrongValueError` with the sentence that says what is wrong with its node (the units' `ValueError`
+serves too), or `ReportedError` where nodes further in have reported it already.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ T = TypeVar("T")
 
 
 class WrongValueError(ValueError):
-    """What is wrong with a value, and what may stand there instead."""
+    """A value is wrong; the message says why, and what may stand there instead."""
 
 
 class ReportedError(Exception):
-    """The node is unusable, and why is in the list of problems already."""
+    """A node is unusable, and the reason is in the list of problems already."""
 
 
 @dataclass(frozen=True)
 class Kind(Generic[T]):
-    """What may stand behind a key."""
+    """A kind of value that a key can have."""
 
     wanted: str
-    """Form and valid range, as errors and the reference say it."""
+    """Form and valid range, as errors and the reference put it."""
     read: Callable[[Node], T]
-    """Raises ValueError or ReportedError."""
+    """Reads a node; raises ValueError or ReportedError."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Source:
     document: dict[str, Any]
     lines: dict[KeyPath, int]
     folder: pathlib.Path
-    """Relative file names of the document start here."""
+    """Folder that relative file names of the document start from."""
     _problems: dict[tuple[int, str], None] = field(default_factory=dict)
 
     def report(self, path: KeyPath, text: str) -> None:
@@ -60,7 +60,8 @@ class Source:
         return tuple(text for _, text in sorted(self._problems, key=lambda problem: problem[0]))
 
     def _label(self, path: KeyPath) -> str:
-        """`path[lossy].up.rate`: elements of arrays by their name, or as `#2` where they have none."""
+        """Label of a place, such as `path[lossy].up.rate`: elements of arrays go by their name, or as `#2` where they
+        have none."""
         label = ""
         value: Any = self.document
         for part in path:
@@ -91,12 +92,12 @@ class Node:
         return (self.child(number) for number in range(len(self.value)))
 
     def report(self, text: str) -> None:
-        """Note what is wrong here."""
+        """Note a problem of this node."""
         self.source.report(self.path, text)
 
 
 def show(value: Any) -> str:
-    """A value as people know it from TOML, with its type where that matters."""
+    """A value as TOML writes it, with its type where that matters."""
     if isinstance(value, bool):
         return f"{str(value).lower()} stands here"
     if isinstance(value, str):
@@ -120,7 +121,7 @@ def closest(name: str, valid: Collection[str], what: str = "names") -> str:
 
 
 FAILED: Any = object()
-"""Stands for a value that could not be read."""
+"""Stand-in for a value that could not be read."""
 
 
 def read_or_report(node: Node, kind: Kind[T]) -> T:
@@ -153,7 +154,7 @@ def read_keys(node: Node, kinds: Mapping[str, Kind[Any]], required: Collection[s
 
 
 def build(cls: type[T], node: Node, kinds: Mapping[str, Kind[Any]]) -> T:
-    """Read a table into a dataclass whose fields are named as the keys; fields without default are required."""
+    """Read a table into a dataclass whose fields are named like the keys; fields without a default are required."""
     before = len(node.source.problems)
     values = read_keys(node, kinds, required_keys(cls))
     if len(node.source.problems) > before:
@@ -162,7 +163,7 @@ def build(cls: type[T], node: Node, kinds: Mapping[str, Kind[Any]]) -> T:
 
 
 def required_keys(cls: type[Any]) -> tuple[str, ...]:
-    """Fields of a dataclass that have no default."""
+    """Names of the fields of a dataclass that have no default."""
     missing = dataclasses.MISSING
     return tuple(f.name for f in dataclasses.fields(cls) if f.default is missing and f.default_factory is missing)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the page of a workload is made of, and reading it."""
+"""The page of a workload: what it is made of, and how that is read."""
 
 from __future__ import annotations
 
@@ -20,90 +20,93 @@ Mix = Literal["many-small", "few-large", "mixed", "http-archive"]
 
 @dataclass(frozen=True)
 class Resources:
-    """Resources of a generated page that are alike."""
+    """A group of like resources of a generated page."""
 
     type: ResourceType
-    """What the page uses it as: a stylesheet, a script, an image that it shows, a font, or data that a script asks for
+    """Use of the resources: stylesheets, scripts, images that the page shows, fonts, or data that a script requests
     once the page is parsed."""
     size: ByteCount
-    """Of each, to the byte."""
+    """Size of each resource, to the byte."""
     count: int = 1
-    """How many."""
+    """Number of these resources."""
     format: Literal["png", "jpeg", "webp"] = "png"
-    """Of images: all are valid, and the browser decodes them."""
+    """Format of the images: all are valid, and the browser decodes them."""
     third_party: Share = Share(0.0)
-    """How many of them other hosts serve."""
+    """Share of these resources that other hosts serve."""
     main: bool = False
-    """The first of these images is the page's main one: it stands on top, larger than the others."""
+    """Whether the first of these images is the page's main one: it stands on top, larger than the others."""
     fetch_priority: Literal["high", "low"] | None = None
-    """Of images: what the document says of their importance (the attribute `fetchpriority`), which the browser tells
-    the server by its Priority field. None: the browser finds out for itself."""
+    """Importance of the images as the document states it (attribute `fetchpriority`); the browser passes it on to the
+    server in its Priority field. None: the browser decides for itself."""
 
 
 @dataclass(frozen=True)
 class ThirdParties:
-    """How many of the resources of each type other hosts serve."""
+    """Share of the resources of each type that other hosts serve."""
 
     style: Share = Share(0.0)
-    """Of the stylesheets."""
+    """Share of the stylesheets."""
     script: Share = Share(0.0)
-    """Of the scripts."""
+    """Share of the scripts."""
     image: Share = Share(0.0)
-    """Of the images."""
+    """Share of the images."""
     font: Share = Share(0.0)
-    """Of the fonts."""
+    """Share of the fonts."""
     data: Share = Share(0.0)
-    """Of what scripts ask for."""
+    """Share of the data that scripts request."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """One page that a browser loads: made of `resources` or of a `mix`, or taken from a `folder` or a `har`."""
+    """One page that a browser loads: generated from `resources` or from a `mix`, or taken from a `folder` or a
+    `har`."""
 
     html: ByteCount = ByteCount(10_000)
-    """Of a made page: bytes of its document."""
+    """Size of the document of a generated page."""
     resources: tuple[Resources, ...] = ()
-    """What it is made of, in the order of the document."""
+    """Resources of the page, in the order of the document."""
     mix: Mix | None = None
-    """Instead of `resources`: how `requests` and `total` are shared out, drawn from the study's seed and the workload's
-    name. `many-small`: half of the bytes in the largest fifth; `few-large`: all large alike; `mixed`: log-normal sizes;
-    `http-archive`: types, counts and sizes as on the median page that the HTTP Archive saw."""
+    """Instead of `resources`: how `requests` and `total` are divided, drawn from the study's seed and the workload's
+    name. `many-small`: half of the bytes in the largest fifth; `few-large`: all equally large; `mixed`: log-normal
+    sizes; `http-archive`: types, counts and sizes as on the median page that the HTTP Archive saw."""
     percentile: int | None = None
-    """Of the mix `http-archive`, instead of `requests` and `total`: as many of each type, and as many bytes, as the
-    HTTP Archive's pages have at this percentile, and a document of 18 KB if `html` does not say another size."""
+    """Percentile for the mix `http-archive`, instead of `requests` and `total`: the page has as many resources and
+    bytes of each type as the HTTP Archive's pages at this percentile, and a document of 18 KB unless `html` gives
+    another size."""
     requests: int | None = None
-    """Of a mix: requests, with that for the document."""
+    """Number of requests of a mix, including the one for the document."""
     total: ByteCount | None = None
-    """Of a mix: bytes of the whole page. Of a folder or HAR it is what stands there."""
+    """Bytes of the whole page, for a mix. For a folder or HAR they follow from its files or entries."""
     third_party: ThirdParties = ThirdParties()
-    """Of a mix: how many of the resources other hosts serve, one share for all types or one for each."""
+    """Share of a mix's resources that other hosts serve: one share for all types, or one for each."""
     main_at: int = 1
-    """Where the main image stands among the images of the document: the first by default."""
+    """Position of the main image among the images of the document; the first by default."""
     hosts: int = 1
-    """Other hosts, if anything comes from them: `third-1.test`, …, each with its own address and certificate."""
+    """Number of other hosts, if anything comes from them: `third-1.test`, …, each with its own address and
+    certificate."""
     others_protocol: Literal["same", "h2", "h1"] = "same"
     """The highest version of HTTP that the other hosts speak."""
     folder: str | None = None
-    """A site that was mirrored, relative to the spec: its files are served as they are."""
+    """Folder with a mirrored site, relative to the spec: its files are served as they are."""
     document: str = "index.html"
-    """Of a folder: the file that is loaded."""
+    """File of the folder that is loaded."""
     har: str | None = None
-    """A recorded page load, relative to the spec: its first page is replayed with its hosts, types and sizes, without
-    its bodies. Each host gets an address of its own; nothing outside is contacted."""
+    """File with a recorded page load, relative to the spec: its first page is replayed with its hosts, types and sizes,
+    but not its bodies. Each host gets an address of its own; nothing outside is contacted."""
     think: Literal["wait", "none"] = "wait"
-    """Of a HAR: what servers do before they answer. `wait`: they think for as long as the HAR's timing of that name
-    says, which has a round trip of the recording in it; `none`: they answer at once."""
+    """What servers do before they answer in the replay of a HAR. `wait`: they think for as long as the HAR's timing of
+    that name says, which includes a round trip of the recording; `none`: they answer at once."""
 
     @property
     def size(self) -> ByteCount:
-        """All bodies together."""
+        """Size of all bodies together."""
         if self.total is not None:
             return self.total
         return ByteCount(self.html.bytes + sum(each.size.bytes * each.count for each in self.resources))
 
     @property
     def several_hosts(self) -> bool:
-        """Whether anything may come from another host than that of the document."""
+        """Whether anything may come from a host other than that of the document."""
         shares = (*vars(self.third_party).values(), *(each.third_party for each in self.resources))
         return self.har is not None or any(share.value > 0 for share in shares)
 
@@ -126,7 +129,7 @@ def _read_resources(node: Node) -> Resources:
         node.child("size").report(f"{resources.size} is too small: a valid {resources.type} has at least {least} B")
     for key in ("format", "main", "fetch_priority"):
         if key in node.value and resources.type != "image":
-            node.child(key).report(f"only images have it, and these are of type {resources.type}")
+            node.child(key).report(f"only images have this key, and these are of type {resources.type}")
     return resources
 
 
@@ -166,11 +169,11 @@ _BELONGS = {
     "folder": ("document",),
     "har": ("others_protocol", "think"),
 }
-"""What a page may be made from, and which keys go with it."""
+"""Sources that a page may be made from, each with the keys that go with it."""
 
 
 def _read_page(node: Node) -> Page:
-    """What its keys say together is checked once each can be read."""
+    """Read a page; its keys are checked against each other once each of them can be read."""
     page = build(Page, node, PAGE_KEYS)
     before = len(node.source.problems)
     sources = [key for key in _BELONGS if key in node.value] or ["resources"]
@@ -206,12 +209,12 @@ def _read_page(node: Node) -> Page:
 
 
 def _check_mix(node: Node, page: Page) -> None:
-    """Either a percentile, or requests and bytes."""
+    """Check that a mix has either a percentile, or requests and bytes."""
     for key in ("requests", "total"):
         if page.percentile is None and key not in node.value:
             node.report(f'"{key}" is missing; a mix is shared out over that many')
         if page.percentile is not None and key in node.value:
-            node.child(key).report('it cannot stand beside "percentile", which says it')
+            node.child(key).report('it cannot stand beside "percentile", which determines it')
     if page.percentile is not None and page.mix != "http-archive":
         node.child("percentile").report('only mix = "http-archive" has percentiles')
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every page is made of, whoever says so: a spec, a mix or a recording."""
+"""Parts that every page is made of, whether a spec, a mix or a recording describes it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Literal
 ResourceType = Literal["style", "script", "image", "font", "data"]
 
 MOST_RESOURCES = 2000
-"""Of one page."""
+"""Most resources of one page."""
 MOST_HOSTS = 100
-"""Of one page, each with an address of its own."""
+"""Most hosts of one page, each with an address of its own."""
 LEAST_BYTES = {"style": 64, "script": 64, "image": 1024, "font": 1024, "data": 64}
-"""Below this a resource of that type could not be valid."""
+"""Least size of a valid resource of each type."""

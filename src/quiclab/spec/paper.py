@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`paper.toml` → `Paper`: what a paper says, claim by claim, in words that a study can be held against.
+"""`paper.toml` → `Paper`: what a paper says, claim by claim, in a form that a study can be held against.
 
-Read as strictly as a spec: one `SpecError` names every offender. The form is told in docs/reference/paper.md.
+Read as strictly as a spec: one `SpecError` names every offender. docs/reference/paper.md describes the form.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from quiclab.spec.read import load_toml
 from quiclab.units import Bitrate, ByteCount, Duration
 
 Direction = Literal["lower", "higher", "same"]
-"""Of the second arm's metric, beside the first arm's."""
+"""Direction of the second arm's metric relative to the first arm's."""
 
 _YEARS = (1969, 2100)
 _PER_CENT = re.compile(r"([+-]?\d+(?:\.\d+)?) ?%")
@@ -31,12 +31,12 @@ _UNITS: Mapping[str, type[Duration] | type[Bitrate] | type[ByteCount]] = {
     "bit/s": Bitrate,
     "bytes": ByteCount,
 }
-"""What an expected number is, by the unit of its metric."""
+"""Type of an expected number, by the unit of its metric."""
 
 
 @dataclass(frozen=True)
 class PerCent:
-    """A share or a difference; a difference may be below zero, and beyond a hundred."""
+    """A share or a difference in per cent; a difference may be below zero or above a hundred."""
 
     value: float
 
@@ -49,36 +49,37 @@ class Claim:
     """One sentence of a paper."""
 
     id: str
-    """Name in tables."""
+    """Name of the claim in tables."""
     section: str
-    """Where the paper says it: section, figure, table."""
+    """Place of the claim in the paper: section, figure, table."""
     text: str
-    """What it says, in a sentence."""
+    """The claim in a sentence."""
     kind: Literal["direction", "number"]
-    """Which is better, or by how much."""
+    """Whether the claim says which arm is better, or by how much."""
     testable: bool
     """Whether this study can be held against it."""
     why: str = ""
-    """Why not, where it cannot; else what keeps ours from being quite the same."""
+    """Reason why a claim cannot be tested; for one that can, what keeps this study from being quite the same."""
     metric: str = ""
     """Name of a metric."""
     statistic: Literal["median", "mean"] = "median"
-    """What the paper made of its runs."""
+    """Statistic that the paper computed over its runs."""
     arms: tuple[str, ...] = ()
-    """One arm, or two: then the second is said to differ from the first."""
+    """One arm; or two, if the claim says how the second differs from the first."""
     workloads: tuple[str, ...] = ()
-    """The claim is made for each of them, …"""
+    """Workloads for each of which the claim is made, …"""
     paths: tuple[str, ...] = ()
-    """… over each of these."""
+    """… and paths over each of which it is made."""
     expected: Expected | None = None
-    """A direction; with one arm a quantity; with two, the second's advantage, in per cent of the first."""
+    """Expected result: a direction; with one arm, a quantity; with two, the second's advantage in per cent of the
+    first."""
     written: str = ""
-    """What is expected as the paper prints it: `"106 s"`."""
+    """Expected result as the paper prints it, such as `"106 s"`."""
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper, and what of it a study is about."""
+    """A paper, with those of its claims that a study is about."""
 
     authors: str
     title: str
@@ -116,7 +117,7 @@ _NEEDED_TO_TEST = ("metric", "arms", "workloads", "paths", "expected")
 def read_paper(path: pathlib.Path, metrics: Mapping[str, str] | None = None, study: Study | None = None) -> Paper:
     """Read what a paper says about the questions of `study`. `metrics` has the unit of each metric that there is.
 
-    Without `metrics` and `study` names are taken as they are: a small variant of a study lacks some of them.
+    Without `metrics` and `study`, names are taken as they are: a small variant of a study lacks some of them.
 
     Raises SpecError; `problems` has one line for each offender, in the order of the file.
     """
@@ -213,7 +214,7 @@ def _expected(node: Node, claim: Claim, metrics: Mapping[str, str] | None) -> Ex
 
 
 def _quantity(text: str) -> Duration | Bitrate | ByteCount:
-    """Any of them; their units are told apart by their names."""
+    """Read a quantity of any type; the name of the unit says which."""
     for kind in dict.fromkeys(_UNITS.values()):
         with contextlib.suppress(ValueError):
             return kind.parse(text)

@@ -34,9 +34,8 @@ def paper_json(paper: Paper, changed: Mapping[str, Mapping[str, list[str]]], cau
 
 
 def changes(full: Mapping[str, Any], variant: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]:
-    """By axis and name: keys in which a variant's arm, workload or path differs from the one of that name in `full`.
-
-    Both are resolved specs. What only one of them has is no change.
+    """Keys in which a variant's arm, workload or path differs from the one of that name in `full`, by axis and name.
+    Both are resolved specs. Something that only one of them has is no change.
     """
     found: dict[str, dict[str, list[str]]] = {}
     for axis in _AXES:
@@ -60,7 +59,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
 
 
 def _expected(expected: Expected, written: str) -> dict[str, Any]:
-    """A direction, or a quantity with the range that is printed so: "15 s" is 14.5 to 15.5 s."""
+    """A direction, or a quantity with the range of values that would be printed so: "15 s" is 14.5 to 15.5 s."""
     if isinstance(expected, str):
         return {"text": expected, "direction": expected}
     value, unit = _plain(expected)

@@ -100,11 +100,11 @@ PATH: Kind[Path] = Kind("a table", read_path)
 
 
 def _several(path: Node, nodes: list[Node], mtu: int) -> tuple[Link, ...]:
-    """Several links in a row. Raises ReportedError."""
+    """Read several links in a row. Raises ReportedError."""
     before = len(path.source.problems)
     for key in path.value:
         if key in _BOTH_DIRECTIONS or key == "profile":
-            path.child(key).report("where a path has [[path.link]], this is a key of each of them")
+            path.child(key).report("where a path has [[path.link]], this key belongs to each of those links")
     links: dict[str, Link] = {}
     for node in nodes:
         link = read_link(node, mtu, LINK_KEYS, required=("name",))
@@ -133,12 +133,12 @@ def _directions(node: Node, values: dict[str, Any], mtu: int) -> dict[str, Direc
 
 def _without_rate_and_trace(node: Node, values: dict[str, Any]) -> dict[str, Any]:
     if "rate" in values and "trace" in values:
-        node.child("trace").report('"trace" stands for "rate"; write one of them')
+        node.child("trace").report('"trace" replaces "rate"; write one of them')
     return values
 
 
 def _direction(node: Node, side: str, both: dict[str, Any], own: dict[str, Any], mtu: int) -> Direction:
-    """One direction: what the path says for both, overridden by what it says for this one."""
+    """Build one direction from what the path says for both, overridden by what it says for this one."""
     stands_for = {"rate": "trace", "trace": "rate"}
     overridden = {stands_for[key] for key in own if key in stands_for}
     values = {**{key: value for key, value in both.items() if key not in overridden}, **own}
@@ -192,11 +192,11 @@ def _direction(node: Node, side: str, both: dict[str, Any], own: dict[str, Any],
 
 
 def _changed_aqm(direction: Direction) -> list[Any]:
-    """What the schedule makes of the queue's management, one after the other."""
+    """Ways in which the schedule changes the queue's management, one after the other."""
     return [change.aqm for change in direction.schedule if change.aqm is not None]
 
 
 def _bound(direction: Direction, choose: Callable[[tuple[Bitrate, Bitrate]], Bitrate]) -> Bitrate | None:
-    """The smallest or largest rate that may be drawn."""
+    """The lowest or highest rate that may be drawn, as `choose` picks; None without a random rate."""
     rate = direction.rate
     return choose((rate.least, rate.most)) if isinstance(rate, RandomRate) else None

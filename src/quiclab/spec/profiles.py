@@ -11,30 +11,30 @@ from importlib.resources import files
 from typing import Any
 
 _INSTEAD = {"rate": "trace", "trace": "rate"}
-"""Keys of which a direction has one at most."""
+"""Keys that exclude each other in a direction."""
 
 
 @dataclass(frozen=True)
 class Profile:
-    """A path that somebody has described, and where its numbers come from."""
+    """A path that somebody has described, with the source of its numbers."""
 
     title: str
-    """What tables and figures call it."""
+    """Title of the path in tables and figures."""
     kind: str
-    """What sort of source: presets are made up by those who publish them, measurements are not."""
+    """Sort of source: presets are made up by those who publish them, measurements are not."""
     source: str
-    """Who says it, and which numbers."""
+    """Source of the numbers, and which of its numbers these are."""
     url: str
-    """Where to read it."""
+    """Address of the source."""
     chosen: str
-    """What was decided here because the source is silent."""
+    """Decisions that were made here because the source is silent."""
     path: Mapping[str, Any]
     """Keys of [[path]]."""
 
 
 @functools.cache
 def profiles() -> Mapping[str, Profile]:
-    """All of them, by name."""
+    """All profiles, by name."""
     text = (files("quiclab.spec") / "profiles.toml").read_text(encoding="utf-8")
     return {name: Profile(**table) for name, table in tomllib.loads(text).items()}
 
@@ -63,5 +63,5 @@ def with_profile(own: Mapping[str, Any], direction_keys: Collection[str]) -> dic
 
 
 def _without(table: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Without a key, and without the one that stands in its place."""
+    """A table without a key, and without the key that can replace it."""
     return {known: value for known, value in table.items() if known not in (key, _INSTEAD.get(key))}

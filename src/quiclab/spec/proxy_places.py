@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the places where arms want their proxies are on every path of the study."""
+"""Check that every path of the study has the places where arms want their proxies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from quiclab.spec.nodes import Node, closest
 
 
 def check_proxy_places(arms: Sequence[Node], paths: Sequence[Path]) -> None:
-    """Report every `proxy_at` behind which some path has no node: all arms run over all paths."""
+    """Report every `proxy_at` that some path has no node for: all arms run over all paths."""
     for arm in arms:
         place = arm.value.get("proxy_at") if isinstance(arm.value, dict) else None
         if not isinstance(place, str) or place == Arm.proxy_at:

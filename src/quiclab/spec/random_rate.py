@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rate = {least = …, most = …, every = …}`: a rate drawn by chance, how it is read, and what a trial will draw."""
+"""`rate = {least = …, most = …, every = …}`: a rate drawn by chance, how it is read, and which rates a trial will
+draw."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ LEAST_QUIC_MTU = 1228
 """A path must carry UDP payloads of 1200 bytes (RFC 9000 section 14), with 20 bytes of IPv4 and 8 of UDP."""
 
 MOST_WHOLE_CAPTURES = ByteCount(2 * 10**9)
-"""Up to here captures keep whole packets where the spec does not say."""
+"""Total size up to which captures keep whole packets by default."""
 
 AA_KEYS: Mapping[str, Kind[Any]] = {"workload": kinds.NAME, "path": kinds.NAME, "blocks": kinds.whole(1, 100_000)}
 _AA: Kind[dict[str, Any]] = Kind(
@@ -79,8 +79,8 @@ def read_study(path: pathlib.Path, programs: Mapping[str, Collection[str]] = {})
 
 
 def load_toml(path: pathlib.Path) -> Source:
-    """A document with the lines of its keys, not judged yet. Raises SpecError where it is no TOML."""
-    hint = "Mend this line first; whatever else is wrong is told once the file can be read as TOML."
+    """Load a document with the lines of its keys, not checked yet. Raises SpecError where it is not TOML."""
+    hint = "Mend this line first; whatever else is wrong is reported once the file can be read as TOML."
     try:
         text = path.read_bytes().decode("utf-8-sig")
         document = tomllib.loads(text)
@@ -143,13 +143,13 @@ def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
 
 
 def _captures(workloads: Sequence[Workload], paths: Sequence[Path], arms: Sequence[Arm], own: Mapping[str, Any]) -> str:
-    """Whole packets while the captures of both ends stay small."""
+    """Default of `captures`: whole packets while the captures of both ends stay small."""
     one_of_each = sum(captured_bytes(workload, path) for workload in workloads for path in paths) * len(arms)
     return "whole" if 2 * one_of_each * own["blocks"] <= MOST_WHOLE_CAPTURES.bytes else "headers"
 
 
 def _own_keys(top: Node) -> dict[str, Any]:
-    """What the table [study] says for itself."""
+    """Values of the table [study]."""
     if "study" not in top.value:
         top.report("the table [study] is missing; write [study] with name, seed and blocks")
         return {}
@@ -175,7 +175,7 @@ def _all(nodes: Sequence[Node], kind: Kind[Any]) -> list[Any]:
 
 
 def _names(nodes: Sequence[Node]) -> list[str]:
-    """Names as written, also of tables that are wrong elsewhere."""
+    """Names as written, including those of tables that are wrong elsewhere."""
     names = [node.value.get("name") for node in nodes if isinstance(node.value, dict)]
     return [name for name in names if isinstance(name, str)]
 
@@ -188,7 +188,7 @@ def _report_duplicates(nodes: Sequence[Node]) -> None:
             continue
         if name in first:
             place = first[name].source.lines[first[name].path]
-            node.child("name").report(f'"{name}" is the name of the one in line {place} already; names are unique')
+            node.child("name").report(f'"{name}" is already the name of the one in line {place}; names are unique')
         first.setdefault(name, node)
 
 
@@ -212,7 +212,7 @@ def _shown(nodes: Sequence[Node], what: str) -> str:
 
 
 def _check_measured(top: Node, nodes: Mapping[str, Sequence[Node]]) -> None:
-    """Those that only compete make no cells."""
+    """Report a matrix that is too small without those that only compete, which make no cells."""
     for name, least in (("workload", 1), ("arm", 2)):
         left = [node for node in nodes[name] if not _only_competes(node)]
         if len(left) < least <= len(nodes[name]):
@@ -221,7 +221,7 @@ def _check_measured(top: Node, nodes: Mapping[str, Sequence[Node]]) -> None:
 
 
 def _check_watched(nodes: Sequence[Node], workloads: Sequence[Workload], limits: Any) -> None:
-    """A trial must not be over before its video is."""
+    """Report a trial that would be over before its video is."""
     if limits is FAILED:
         return
     measured = (each for each in workloads if each.only_for is None)

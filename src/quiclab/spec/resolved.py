@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A study as JSON: the spec with every default in it, units in the names, as `resolved.json` keeps it."""
+"""A study as JSON, as `resolved.json` keeps it: the spec with every default, and units in the names."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ _SUFFIXES = {Duration: "_ns", Bitrate: "_bit_per_s", ByteCount: "_bytes", Share:
 def resolved_json(study: Study) -> dict[str, Any]:
     """The study with names as in the spec plus a unit (`rate_bit_per_s`, `delay_ns`, `loss.probability_pct`).
 
-    Quantities are whole numbers, shares are per cent. A quantity that is not set keeps its bare name, with null.
+    Quantities are whole numbers, shares are per cent. A quantity that is not set keeps its bare name, with the value
+    null.
     """
     return _table(study)
 
 
 def _table(value: Any) -> dict[str, Any]:
-    """A dataclass as a table; a model of loss or queue management says its name first."""
+    """A dataclass as a table; a model of loss or queue management has its name first."""
     table: dict[str, Any] = {"model": _MODEL_NAMES[type(value)]} if type(value) in _MODEL_NAMES else {}
     for field in dataclasses.fields(value):
         content = getattr(value, field.name)

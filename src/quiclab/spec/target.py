@@ -17,22 +17,22 @@ HTTPS_PORT = 443
 
 @dataclass(frozen=True)
 class Target:
-    """One URL."""
+    """A URL that a probe requests."""
 
     name: str
-    """Of its workload: in cells, files and figures."""
+    """Name of the target's workload in cells, files and figures."""
     url: str
     host: str
-    """In ASCII (RFC 5891)."""
+    """Host name in ASCII (RFC 5891)."""
     port: int
     path: str
-    """Behind the first slash, with the query."""
+    """Path after the first slash, with the query."""
     address: str = ""
-    """IPv4 address that both protocols ask, once it is known."""
+    """IPv4 address that the requests of both protocols go to, once it is known."""
 
     @property
     def authority(self) -> str:
-        """Whom the bounds on requests and bytes protect."""
+        """Host and port, which the bounds on requests and bytes protect."""
         return f"{self.host}:{self.port}"
 
 
@@ -77,6 +77,6 @@ def read_target(url: str) -> Target:
 
 
 def _name(host: str, port: int, path: str) -> str:
-    """Host, port if it is unusual, and path, in letters that file names bear."""
+    """Name of host, port if it is unusual, and path, in characters that file names can have."""
     text = host + (f"-{port}" if port != HTTPS_PORT else "") + (f"-{path}" if path else "")
     return re.sub(r"-?[^A-Za-z0-9._-]+", "-", text)[:_LONGEST_NAME].strip("-.") or "url"

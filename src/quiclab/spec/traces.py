@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mahimahi rate traces: one line for each 1500-byte delivery opportunity, its instant in whole milliseconds.
+"""Mahimahi rate traces: one line for each 1500-byte delivery opportunity, with its instant in whole milliseconds.
 
 The trace repeats after its last instant (Netravali et al., "Mahimahi", USENIX ATC 2015, section 3.2).
 """
@@ -14,9 +14,9 @@ OPPORTUNITY_BYTES = 1500
 
 
 def mean_rate(path: pathlib.Path) -> Bitrate:
-    """Bytes of all opportunities over the length of the trace.
+    """Mean rate of a trace: bytes of all opportunities over its length.
 
-    Raises ValueError with the line of the trace where it is not one.
+    Raises ValueError with the line that makes the file no trace.
     """
     last = count = 0
     try:

@@ -16,7 +16,7 @@ MEDIA_TYPE = "video/mp4"
 
 @dataclass(frozen=True)
 class Quality:
-    """Size of the picture, and the bitrate that a video of that size is given."""
+    """Size of the picture, and the usual bitrate of a video of that size."""
 
     width: int
     height: int
@@ -33,8 +33,8 @@ QUALITIES: Mapping[str, Quality] = {
     "1440p": Quality(2560, 1440, Bitrate(8_100_000)),
     "2160p": Quality(3840, 2160, Bitrate(16_800_000)),
 }
-"""Sizes and bitrates of Apple's HLS Authoring Specification for Apple Devices: of its table for H.264 up to 1080p, of
-that for HEVC above, where H.264 has none."""
+"""Sizes and bitrates of Apple's HLS Authoring Specification for Apple Devices: up to 1080p from its table for H.264,
+above that from the one for HEVC, because the H.264 table ends there."""
 
 
 @dataclass(frozen=True)
@@ -43,44 +43,44 @@ class Video:
     at a constant bitrate, and kept in the user's cache directory."""
 
     qualities: tuple[str, ...]
-    """One; with `delivery = "dash"` those that the player chooses from. Sizes and bitrates are those of Apple's HLS
-    authoring specification, and the bitrate of 2160p is its one for HEVC."""
+    """One quality; with `delivery = "dash"`, those that the player chooses from. Sizes and bitrates are those of
+    Apple's HLS authoring specification; the bitrate of 2160p is the one for HEVC."""
     bitrates: tuple[Bitrate, ...] | None = None
-    """Of each quality instead of the usual one: `145 kbit/s`, `365 kbit/s`, `1.1 Mbit/s`, `2 Mbit/s`, `4.5 Mbit/s`,
-    `6 Mbit/s`, `8.1 Mbit/s` and `16.8 Mbit/s`, from 234p to 2160p."""
+    """Bitrate of each quality, instead of the usual one: `145 kbit/s`, `365 kbit/s`, `1.1 Mbit/s`, `2 Mbit/s`, `4.5
+    Mbit/s`, `6 Mbit/s`, `8.1 Mbit/s` and `16.8 Mbit/s`, from 234p to 2160p."""
     delivery: Literal["progressive", "dash"] = "progressive"
     """One MP4 file whose index comes first, or a DASH manifest with segments and dash.js, which adapts the quality."""
     length: Duration = Duration(600 * 10**9)
-    """Of the whole video."""
+    """Length of the whole video."""
     watch: Duration = Duration(60 * 10**9)
     """The trial ends this long after the video was asked for, or at the end of the video. A video that has not started
     by then has failed."""
     frame_rate: int = 30
     """Pictures a second."""
     loop: Duration = Duration(10 * 10**9)
-    """What is encoded; the video repeats it. Short ones are made quickly."""
+    """Length of the part that is encoded; the video repeats it. A short loop is made quickly."""
     segment: Duration = Duration(4 * 10**9)
     """Length of a segment of DASH."""
     decode: bool = True
-    """`false`: nothing is decoded. A page fetches the file and keeps a clock: its player is a model that buffers as
-    `buffer` says and stalls when the bytes of the next instant are not there. For videos that the machine decodes too
-    slowly, so that stalls are the network's. Progressive only."""
+    """Whether the video is decoded. With `false`, a page fetches the file and keeps a clock: its player is a model that
+    buffers as `buffer` says and stalls when the bytes of the next instant are missing. Use it for videos that the
+    machine decodes too slowly, so that all stalls are the network's. Progressive only."""
     buffer: Duration = Duration(10 * 10**9)
-    """How far ahead the player without decoder reads: Chromium's own aims at 10 s."""
+    """How far ahead the player without a decoder reads; Chromium's own player aims at 10 s."""
 
     @property
     def bit_rates(self) -> tuple[Bitrate, ...]:
-        """Of each quality."""
+        """Bitrate of each quality."""
         return self.bitrates or tuple(QUALITIES[name].bitrate for name in self.qualities)
 
     @property
     def size(self) -> ByteCount:
-        """About what the best quality has in all."""
+        """Estimated size of the whole video in its best quality."""
         return ByteCount(round(max(rate.bit_per_s for rate in self.bit_rates) * self.length.s / 8))
 
     @property
     def shown(self) -> Duration:
-        """How long its trial takes if nothing goes wrong."""
+        """Length of the trial if nothing goes wrong."""
         return min(self.watch, self.length)
 
     @property
@@ -113,7 +113,7 @@ VIDEO_KEYS: Mapping[str, Kind[Any]] = {
 
 
 def _read_video(node: Node) -> Video:
-    """What its keys say together is checked once each can be read."""
+    """Read a video; its keys are checked against each other once each of them can be read."""
     video = build(Video, node, VIDEO_KEYS)
     if len(set(video.qualities)) < len(video.qualities):
         node.child("qualities").report("a quality stands here twice; write each once")
@@ -125,13 +125,15 @@ def _read_video(node: Node) -> Video:
     if video.delivery == "dash" and not video.decode:
         node.child("decode").report('a player that adapts the quality needs its decoder; leave out delivery = "dash"')
     if video.delivery == "dash" and video.segment.ns % GROUP.ns:
-        node.child("segment").report(f"a picture that stands alone comes every {GROUP}; write a multiple of that")
+        node.child("segment").report(
+            f"a picture that can be decoded alone comes every {GROUP}; write a multiple of that"
+        )
     if video.loop.ns % GROUP.ns:
-        node.child("loop").report(f"a picture that stands alone comes every {GROUP}; write a multiple of that")
+        node.child("loop").report(f"a picture that can be decoded alone comes every {GROUP}; write a multiple of that")
     return video
 
 
 GROUP = Duration(2 * 10**9)
-"""Between pictures that stand alone (closed groups of pictures)."""
+"""Time between pictures that can be decoded alone (closed groups of pictures)."""
 
 VIDEO: Kind[Video] = Kind('a table such as {qualities = ["1080p"]}', _read_video)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one trial is to do, as a frozen dataclass."""
+"""The work of one trial, as a frozen dataclass."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quiclab.spec.video import Video
 from quiclab.units import ByteCount
 
 OCTETS = "application/octet-stream"
-"""The media type of just any bytes."""
+"""Media type of arbitrary bytes."""
 
 
 @dataclass(frozen=True)
@@ -21,43 +21,43 @@ class Workload:
     """What one trial transfers: one object or several, each once, all on one new connection; a page, or a video."""
 
     name: str
-    """Name in cells, files and commands."""
+    """Name of the workload in cells, files and commands."""
     size: ByteCount | None = None
-    """Bytes of the object, or of each of `count`; 0 is an empty body. Required of objects, unless `sizes` stands
-    here."""
+    """Bytes of the object, or of each of `count`; 0 is an empty body. Objects need it, unless they have `sizes`."""
     kind: Literal["object", "page", "video"] = "object"
     """Objects over one new connection, a page that a browser loads in a fresh profile, or a video that it plays."""
     direction: Literal["download", "upload"] | None = None
-    """Which way the objects go: asked for by GET, or sent by PUT to a server that keeps them, where they must arrive
+    """Direction of the objects: requested by GET, or sent by PUT to a server that keeps them, where they must arrive
     whole. None is a download."""
     content_type: str = OCTETS
-    """What the server says the object is (RFC 9110 section 8.3): browsers and proxies may treat types differently. Of a
-    video `video/mp4`."""
+    """Media type that the server declares (RFC 9110 section 8.3): browsers and proxies may treat types differently. For
+    a video it is `video/mp4`."""
     content: Literal["random", "text"] = "random"
-    """Random bytes, which nothing makes smaller, or words, which gzip brings to about a third where both ends have the
-    knob `compression`."""
+    """Content of the objects: random bytes, which cannot be compressed, or words, which gzip reduces to about a third
+    where both ends have the knob `compression`."""
     count: int | None = None
-    """Objects of `size` on the one connection; None is one."""
+    """Number of objects of `size` on the one connection; None is one."""
     sizes: tuple[ByteCount, ...] | None = None
-    """Objects of these sizes, asked for in this order: instead of `size` and `count`."""
+    """Sizes of the objects in the order in which they are requested, instead of `size` and `count`."""
     concurrency: int | None = None
-    """How many are under way at once: the next is asked for when one is complete. None is all of them, as far as the
-    server lets a client have so many streams."""
+    """Number of objects that are under way at once: when one is complete, the next is requested. None is all of them,
+    if the server allows a client that many streams."""
     video: Video | None = None
-    """Required for a video, and only there."""
+    """Video to be played; required for `kind = "video"`, and only there."""
     address_change: AddressChange | None = None
-    """The client's address changes meanwhile; for one object. None is a stable address."""
+    """Change of the client's address during the transfer, which must be of one object. None is a stable address."""
     competition: Competition | None = None
-    """Who else uses the link meanwhile, and when all is over. None: nobody, and the client ends by itself."""
+    """Other flows that use the link meanwhile, and the end of it all. None: there are no other flows, and the client
+    ends by itself."""
 
     page: Page | None = None
-    """Of a page: what it is made of. Required there."""
+    """Make-up of the page; required for `kind = "page"`, and only there."""
     only_for: Literal["competition"] | None = None
-    """It makes no cells of its own: only competitors run it. None: every measured arm does."""
+    """Restricts the workload to competitors: it makes no cells of its own. None: every measured arm runs it."""
 
     @property
     def object_sizes(self) -> tuple[ByteCount, ...]:
-        """Of all objects, in the order in which they are asked for."""
+        """Sizes of all objects, in the order in which they are requested."""
         if self.video is not None:
             return (self.video.size,)
         if self.sizes is not None:
@@ -73,8 +73,8 @@ class Workload:
 
     @property
     def object_names(self) -> tuple[str, ...]:
-        """A single object is called as its workload; of several each has its number behind that, from 1. A video has
-        a folder."""
+        """Names of the objects. A single object is named like its workload; several have their number appended, from 1.
+        A video has a folder."""
         if self.video is not None:
             return (f"{self.name}/{self.video.entry}",)
         count = len(self.object_sizes)
@@ -84,7 +84,7 @@ class Workload:
 
     @property
     def upload(self) -> bool:
-        """Whether the client is who sends the objects."""
+        """Whether the client sends the objects."""
         return self.direction == "upload"
 
     @property

@@ -16,7 +16,7 @@ from quiclab.spec.video import MEDIA_TYPE, VIDEO
 from quiclab.spec.workload import Workload
 
 MOST_OBJECTS = 200
-"""On one connection."""
+"""Most objects on one connection."""
 
 WORKLOAD_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
@@ -40,7 +40,7 @@ _OF_OBJECTS = ("size", "direction", "content", "count", "sizes", "concurrency", 
 
 
 def _read_workload(node: Node) -> Workload:
-    """What its keys say together is checked once each can be read."""
+    """Read a workload; its keys are checked against each other once each of them can be read."""
     workload = build(Workload, node, WORKLOAD_KEYS)
     if workload.only_for is not None and workload.competition is not None:
         node.child("competition").report('it would never be measured; leave out "only_for" or "competition"')
@@ -60,7 +60,7 @@ def _read_workload(node: Node) -> Workload:
     objects = len(workload.object_sizes)
     for key in ("size", "count"):
         if workload.sizes is not None and key in node.value:
-            node.child(key).report('it cannot stand beside "sizes", which says all of them; write one or the other')
+            node.child(key).report('it cannot stand beside "sizes", which gives all of them; write one or the other')
     if not objects:
         node.report(f'"size" is missing; write {kinds.SIZE.wanted}, or "sizes" for objects that differ')
     elif workload.at_once > objects:
@@ -69,7 +69,7 @@ def _read_workload(node: Node) -> Workload:
     if workload.address_change is not None and objects > 1:
         node.child("address_change").report("the address changes under one object; write one size")
     if workload.address_change is not None and workload.competition is not None:
-        node.child("address_change").report('it cannot stand beside "competition": who shares a link stays there')
+        node.child("address_change").report('it cannot stand beside "competition": flows that share a link stay on it')
     return workload
 
 
@@ -87,7 +87,7 @@ def _of_a_page(node: Node, workload: Workload) -> Workload:
 
 
 def _check_ends_by_itself(node: Node, workload: Workload, when: str) -> None:
-    """Its browser tells how it went only where it may come to its end."""
+    """Report a competition with a duration: a browser gives its account only where it may come to its own end."""
     if workload.competition is not None and workload.competition.duration is not None:
         node.child("competition").child("duration").report(f"{when}, and the competition with it; leave it out")
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Installs real clients, servers and proxies into a folder of the project's own; nothing of the machine is replaced."""
+"""Install real clients, servers and proxies into a folder of the project's own; nothing on the machine is replaced."""

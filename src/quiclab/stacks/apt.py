@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""apt with folders of its own: reads any release, needs no root, and leaves the machine's apt as it is.
+"""apt with folders of its own: it reads any release, needs no root, and leaves the machine's apt as it is.
 
 What apt downloads is checked by apt itself: the archive's key signs the index, the index holds each package's hash.
 """
@@ -17,12 +17,12 @@ from quiclab.stacks.sources import Source
 
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _TIME_LIMIT_S = 1800
-"""For one command of apt's, on the slowest of networks."""
+"""Time limit of one command of apt's, for the slowest of networks."""
 _INDEX_BYTES = 100_000_000
 MORE_SPACE = "free some space, or set QUICLAB_STACKS to a folder on a larger disk"
 _OWN_STATUS = Path("/var/lib/dpkg/status")
 
-# The machine's own settings are read first (a proxy, a certificate); this replaces what would touch the machine.
+# The machine's own settings are read first (a proxy, a certificate); these replace whatever would touch the machine.
 _SETTINGS = """\
 #clear APT::Update::Post-Invoke;
 #clear APT::Update::Post-Invoke-Success;
@@ -54,14 +54,15 @@ Dpkg::Use-Pty "false";
 
 
 class IndexExpiredError(HostError):
-    """The index is signed, but the day until which it calls itself valid is over: the mirror may have stopped."""
+    """The index is signed, but its date of expiry has passed: the mirror may have stopped."""
 
 
 class Apt:
     """apt in a folder of its own."""
 
     def __init__(self, folder: Path, sources: tuple[Source, ...], *, on_top_of_machine: bool = False) -> None:
-        """Of several sources the last is preferred; `on_top_of_machine` takes what is installed as given."""
+        """Set up the folder. The last of several sources is preferred; `on_top_of_machine` takes what is installed as
+        given."""
         self._folder = folder
         self._sources = sources
         for each in (
@@ -87,8 +88,8 @@ class Apt:
         (folder / "sources.list").write_text("".join(lines))
 
     def update(self, *, however_old: bool = False) -> None:
-        """Fetch the indexes; every signature is verified, and its day unless `however_old`."""
-        # apt itself can wait for ever on a disk that fills while it reads an index.
+        """Fetch the indexes; every signature is verified, and so is the date of expiry unless `however_old`."""
+        # apt can wait for ever on a disk that fills up while it reads an index.
         if (free := shutil.disk_usage(self._folder).free) < _INDEX_BYTES:
             raise HostError(f"the disk is full: {self._folder} has {free / 1e6:.0f} MB left", MORE_SPACE)
         done = self._get("update", *(("--option=Acquire::Check-Valid-Until=false",) if however_old else ()))
@@ -96,7 +97,7 @@ class Apt:
             raise self._trouble(done.stdout)
 
     def download(self, packages: tuple[str, ...]) -> list[Path]:
-        """The packages and all that they depend on, as files whose hashes apt has verified."""
+        """Download the packages and all that they depend on, as files whose hashes apt has verified."""
         archives = self._folder / "cache" / "archives"
         self.clean()
         done = self._get("install", "--yes", "--download-only", "--no-upgrade", *packages)
@@ -137,7 +138,7 @@ _TROUBLES = (
         "the signature of {where} could not be verified",
         "renew the keys: apt-get install debian-archive-keyring",
     ),
-    (_EXPIRED, "the index of {where} is older than it may be", "try again later, or another mirror"),
+    (_EXPIRED, "the index of {where} has expired", "try again later, or another mirror"),
     (
         r"does not have a release file|404",
         "the mirror does not have what was asked for: {where}",
@@ -145,14 +146,14 @@ _TROUBLES = (
     ),
     (
         r"resolv|could not connect|unable to connect|timed out|unreachable|connection failed|failed to fetch",
-        "no way to {where}",
+        "{where} cannot be reached",
         "check the network; behind a proxy, apt needs Acquire::http::Proxy in /etc/apt/apt.conf.d",
     ),
 )
 
 
 def require_apt() -> None:
-    """The programs that installing needs, all part of any Debian."""
+    """Check for the programs that installing needs, all part of any Debian."""
     missing = [name for name in ("apt-get", "dpkg", "dpkg-deb", "tar") if shutil.which(name) is None]
     if missing:
         raise HostError(
@@ -164,7 +165,7 @@ def require_apt() -> None:
 
 
 def _run(*command: str) -> subprocess.CompletedProcess[str]:
-    """Output and complaints together, in English, with nothing to answer."""
+    """Run a command without input; return output and errors together, in English."""
     environment = {**os.environ, "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
     try:
         return subprocess.run(
@@ -178,6 +179,4 @@ def _run(*command: str) -> subprocess.CompletedProcess[str]:
             timeout=_TIME_LIMIT_S,
         )
     except subprocess.TimeoutExpired:
-        raise HostError(
-            f"{command[0]} was not done after {_TIME_LIMIT_S // 60} minutes", "the same again later"
-        ) from None
+        raise HostError(f"{command[0]} had not ended after {_TIME_LIMIT_S // 60} minutes", "try again later") from None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds our own programs around QUIC libraries, from their lock files, in folders of our own."""
+"""Build our own programs around QUIC libraries, from their lock files, in folders of our own."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from quiclab.stacks import kept
 from quiclab.stacks.catalogue import Build
 
 Tools = Callable[[], Path | None]
-"""Unpacks what a build needs, if it is not there yet, and returns the folder; None where the machine must have it."""
+"""Callback that unpacks what a build needs, if it is not there yet, and returns the folder; None if the machine must
+have it."""
 
 
 class MissingToolError(HostError):
-    """What a program would need is not on this machine: it stays away, and that is no failure unless it was named."""
+    """Something that a program needs is not on this machine: the program is left out, which is no failure unless it was
+    named."""
 
 
 def is_current(stacks: Path, build: Build, source: Path) -> bool:
@@ -33,7 +35,7 @@ def is_current(stacks: Path, build: Build, source: Path) -> bool:
 
 
 def take_kept(stacks: Path, build: Build, source: Path) -> bool:
-    """Put the program into `bin` that another checkout compiled from the same sources, if there is one."""
+    """Take the program that another checkout compiled from the same sources, if there is one, into `bin`."""
     (stacks / "bin").mkdir(parents=True, exist_ok=True)
     (stacks / "build").mkdir(exist_ok=True)
     fresh = stacks / "bin" / f".{build.name}.new"
@@ -141,7 +143,7 @@ def _stamp(stacks: Path, build: Build) -> Path:
 
 
 def _digest(source: Path) -> str:
-    """Over names and contents of all sources."""
+    """Digest of the names and contents of all sources."""
     total = hashlib.sha256()
     for path in sorted(source.rglob("*")):
         if path.is_file() and "target" not in path.relative_to(source).parts:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be installed, and from where."""
+"""Catalogue of what can be installed, and from where."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class Binary:
 
     name: str
     path: str
-    """Its file below the tree."""
+    """File of the program below the tree."""
     version: tuple[str, ...] = ("--version",)
-    """Arguments that make it print its version."""
+    """Arguments that make the program print its version."""
     package: str = ""
-    """Where its version is read instead, for a program that does not tell it."""
+    """Package whose version is read instead, for a program that does not print its own."""
 
 
 @dataclass(frozen=True)
@@ -25,42 +25,42 @@ class Tree:
     """Packages of one Debian release with everything that they need, unpacked into one folder."""
 
     name: str
-    """The folder's name."""
+    """Name of the folder."""
     suites: tuple[str, ...]
-    """Releases to read, the preferred one last. Empty: the machine's own release, on top of what is installed."""
+    """Releases to read, the preferred one last. Empty means the machine's own release, on top of what is installed."""
     packages: tuple[str, ...]
     binaries: tuple[Binary, ...]
     optional: bool = False
-    """May be missing from a mirror without that being a failure."""
+    """Whether the packages may be missing from a mirror without that being a failure."""
 
     @property
     def names(self) -> frozenset[str]:
-        """What it can be asked for by."""
+        """Names by which the user can ask for it."""
         return frozenset({self.name, *(binary.name for binary in self.binaries)})
 
 
 @dataclass(frozen=True)
 class Build:
-    """A program of our own around a library that ships none."""
+    """A program of our own around a library that has none."""
 
     name: str
     source: str
     """Folder of the project with its sources and their lock file."""
     compiler: Literal["cargo", "go"]
     tools: Tree | None = None
-    """What building it needs, unpacked beside it where the machine lacks it."""
+    """Tools for building, unpacked beside the program where the machine lacks them."""
     needs: tuple[str, ...] = ()
-    """Programs that the machine itself must have, and which Debian packages under the same names."""
+    """Programs that the machine itself must have; Debian has packages of the same names."""
     optional: bool = False
 
     @property
     def binaries(self) -> tuple[Binary, ...]:
-        """The one program."""
+        """The only program."""
         return (Binary(self.name, f"bin/{self.name}", ("version",)),)
 
     @property
     def names(self) -> frozenset[str]:
-        """What it can be asked for by."""
+        """Names by which the user can ask for it."""
         return frozenset({self.name, self.name.removeprefix("quiclab-")})
 
 
@@ -74,32 +74,32 @@ class Wheels:
 
     @property
     def names(self) -> frozenset[str]:
-        """What it can be asked for by."""
+        """Names by which the user can ask for it."""
         return frozenset({self.name, *(binary.name for binary in self.binaries)})
 
 
 @dataclass(frozen=True)
 class Script:
-    """A file of an npm package, which a page loads."""
+    """A file of an npm package that a page loads."""
 
     name: str
     package: str
     version: str
     integrity: str
-    """Of the package, in npm's words."""
+    """Hash of the package, in npm's notation."""
     file: str
-    """In the package."""
+    """Path of the file in the package."""
     optional: bool = True
     binaries: tuple[Binary, ...] = ()
 
     @property
     def path(self) -> str:
-        """Below the folder of all stacks."""
+        """Path of the file below the folder of all stacks."""
         return f"players/{self.file.rpartition('/')[2]}"
 
     @property
     def names(self) -> frozenset[str]:
-        """What it can be asked for by."""
+        """Names by which the user can ask for it."""
         return frozenset({self.name, self.package})
 
 
@@ -129,7 +129,7 @@ ITEMS: tuple[Item, ...] = (
         ),
     ),
     Tree("trixie-backports", ("trixie", "trixie-backports"), ("curl",), (_CURL,)),
-    # Newer than any release, and so on the move: a mirror can lack what its index names.
+    # Newer than any release, and always changing: a mirror can lack what its index names.
     Tree("sid", ("sid",), ("nginx", "haproxy", "curl"), (_NGINX, _HAPROXY, _CURL), optional=True),
     Tree(
         "browsers",
@@ -159,8 +159,8 @@ ITEMS: tuple[Item, ...] = (
 PREFERRED: dict[str, tuple[str, ...]] = {
     # HAProxy 3.0 fails with clients whose first message needs two packets (ML-KEM key shares).
     "haproxy": ("sid", "trixie"),
-    # What a release carries rather than what is new today; the other is there by `prefix`.
+    # The version of the release, rather than the newest one, which `prefix` gives.
     "nginx": ("trixie", "sid"),
     "curl": ("trixie-backports", "sid"),
 }
-"""Which tree a program of several trees comes from when no prefix is given, the best first."""
+"""Trees that a program of several trees comes from if no prefix is given, the best first."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`quiclab doctor --install` and `--uninstall`: one line a step; the same again changes nothing."""
+"""`quiclab doctor --install` and `--uninstall`: they print one line per step; doing the same again changes nothing."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ from quiclab.stacks.probe import version
 from quiclab.stacks.sources import Source, mirror, own_sources
 
 _MARK = ".made-by-quiclab"
-"""Lies in the folder, so that nothing else is ever removed; whoever works in the folder holds a lock on it."""
+"""Name of the file that marks the folder, so that no other is ever removed; a process that works in the folder holds a
+lock on it."""
 
 
 def install(stacks: Path, wanted: Sequence[str], say: Callable[[str], None]) -> bool:
-    """Install what is named, everything if nothing is. True if nothing failed and nothing that was named is missing."""
+    """Install what is named, or everything if nothing is. True if nothing failed and nothing that was named is
+    missing."""
     known = sorted(frozenset[str]().union(*(item.names for item in ITEMS)))
     unknown = [name for name in wanted if name not in known]
     if unknown:
@@ -38,7 +40,9 @@ def install(stacks: Path, wanted: Sequence[str], say: Callable[[str], None]) -> 
             tuple(f"{name}: {_closest(name, known)}" for name in unknown),
         )
     if ":" in str(stacks):
-        raise HostError(f"{stacks} has a colon in its name, which lists of folders cannot hold", "set QUICLAB_STACKS")
+        raise HostError(
+            f"{stacks} has a colon in its name, which separates the folders of a list", "set QUICLAB_STACKS"
+        )
     good = True
     with _held(stacks):
         say(f"into {stacks}")
@@ -69,7 +73,8 @@ class _Installer:
     say: Callable[[str], None]
 
     def install(self, item: Item, *, by_name: bool) -> bool:
-        """Whether all is well; trouble with one item does not keep the others away."""
+        """Install one item; return whether all is well. Trouble with one item does not keep the others from being
+        installed."""
         try:
             self._provide(item)
         except OSError as error:
@@ -91,7 +96,7 @@ class _Installer:
         return good
 
     def link_programs(self) -> None:
-        """`bin` holds the programs to use when none is named by prefix."""
+        """Link in `bin` the programs to use if no prefix is given."""
         folder = self.stacks / "bin"
         folder.mkdir(exist_ok=True)
         for tree in (item for item in ITEMS if isinstance(item, Tree)):
@@ -138,7 +143,7 @@ class _Installer:
         try:
             apt.update()
         except IndexExpiredError as error:
-            self.say(f"{tree.name}: {error.message}: taken nevertheless, for its signature is good")
+            self.say(f"{tree.name}: {error.message}: used nevertheless, because its signature is good")
             apt.update(however_old=True)
         packages = apt.download(tree.packages)
         fetched = sum(package.stat().st_size for package in packages)
@@ -168,7 +173,7 @@ class _Installer:
         builds.compile_program(self.stacks, build, source, lambda: self._tools(build))
 
     def _tools(self, build: Build) -> Path | None:
-        """On what is not Debian, the machine's own have to do."""
+        """Folder of unpacked tools; None if the machine's own have to do, because it is not a Debian."""
         if build.tools is None or not (build.tools.suites or own_sources()):
             return None
         return self._unpack(build.tools)
@@ -187,9 +192,9 @@ def _exists(folder: Path, binary: Binary) -> bool:
 
 @contextmanager
 def _held(stacks: Path) -> Iterator[None]:
-    """One at a time, or two would unpack into the same folder."""
+    """Hold the folder: two processes must not unpack into it at once."""
     if stacks.is_dir() and any(stacks.iterdir()) and not (stacks / _MARK).is_file():
-        raise HostError(f"{stacks} holds something else already", "set QUICLAB_STACKS to a folder that is new or empty")
+        raise HostError(f"{stacks} already holds something else", "set QUICLAB_STACKS to a folder that is new or empty")
     try:
         stacks.mkdir(mode=0o755, parents=True, exist_ok=True)
         lock = (stacks / _MARK).open("w")

@@ -11,16 +11,16 @@ import shutil
 from pathlib import Path
 
 _MOST = 4
-"""Versions kept of one program."""
+"""Number of versions that are kept of one program."""
 
 
 def kept_folder() -> Path:
-    """$XDG_CACHE_HOME/quiclab/programs, by default below ~/.cache."""
+    """Folder $XDG_CACHE_HOME/quiclab/programs, by default below ~/.cache."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "quiclab", "programs")
 
 
 def take(name: str, made_from: str, target: Path) -> bool:
-    """Copy the program that was compiled from the same sources to `target`; False where there is none, or not whole.
+    """Copy the program that was compiled from the same sources to `target`; False if there is none, or it is damaged.
 
     `made_from` is the digest of its sources.
     """
@@ -51,7 +51,7 @@ def keep(name: str, made_from: str, program: Path) -> None:
 
 
 def _place(name: str, made_from: str) -> Path:
-    """A program is as good as its sources, on the same processor with the same C library."""
+    """Path of a kept program, by its sources, the processor and the C library."""
     machine = "-".join((platform.machine(), *platform.libc_ver()))
     return kept_folder() / f"{name}-{hashlib.sha256(f'{made_from} {machine}'.encode()).hexdigest()[:32]}"
 

@@ -19,7 +19,7 @@ _PATIENCE_S = 600
 
 
 def is_current(stacks: Path, script: Script) -> bool:
-    """Whether the file is there, and from the package that is named."""
+    """Whether the file is there and comes from the package in the catalogue."""
     try:
         return _stamp(stacks, script).read_text() == script.integrity and (stacks / script.path).is_file()
     except OSError:
@@ -27,7 +27,7 @@ def is_current(stacks: Path, script: Script) -> bool:
 
 
 def install(stacks: Path, script: Script) -> int:
-    """Fetch the package, take the one file out of it; returns its bytes. Nothing of the package is ever run."""
+    """Fetch the package and take the one file out of it; return its length. Nothing of the package is ever run."""
     npm = shutil.which("npm")
     if npm is None:
         raise MissingToolError("needs npm", "Debian: apt-get install -y npm")
@@ -55,11 +55,11 @@ def _fetch(npm: str, script: Script, folder: Path) -> bytes:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise HostError("npm does not come to an end", "check the network, then the same again") from None
+        raise HostError("npm does not end", "check the network, then try again") from None
     packages = list(folder.glob("*.tgz"))
     if done.returncode != 0 or len(packages) != 1:
         errors = [line for line in done.stderr.splitlines() if "error" in line] or ["npm error no word"]
-        raise HostError(f"npm failed: {errors[0].removeprefix('npm error ')}", "check the network, then the same again")
+        raise HostError(f"npm failed: {errors[0].removeprefix('npm error ')}", "check the network, then try again")
     content = packages[0].read_bytes()
     got = f"sha512-{base64.b64encode(hashlib.sha512(content).digest()).decode()}"
     if got != script.integrity:

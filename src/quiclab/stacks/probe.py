@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs an installed program once: what is unpacked but does not start is not installed."""
+"""Run an installed program once: one that is unpacked but does not start is not installed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from quiclab.stacks.catalogue import Binary
 
 
 def version(binary: Binary, started: Launch) -> str:
-    """The version that it tells, else that of its package; an error says why it does not run."""
+    """Version that the program prints, or else that of its package. Raises HostError with the reason if it does not
+    run."""
     try:
         done = subprocess.run(
             [*started.argv, *binary.version],
@@ -28,7 +29,7 @@ def version(binary: Binary, started: Launch) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise HostError(f"{binary.name} does not run: {error}") from None
     printed = done.stdout.strip()
-    # What cannot tell its version complains of being asked for it, which shows well enough that it runs.
+    # A program that cannot print its version complains about the option, which is proof enough that it runs.
     if done.returncode != 0 and not (binary.package and 0 < done.returncode < 126):
         raise HostError(f"{binary.name} does not run: {(printed.splitlines() or [f'exit code {done.returncode}'])[0]}")
     if binary.package:

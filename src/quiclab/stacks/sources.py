@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which Debian this machine is, and from where it gets its packages."""
+"""Debian release of this machine, and the mirrors that it gets its packages from."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def own_sources() -> tuple[Source, ...]:
     release = _os_release()
     if release.get("ID") != "debian":
         return ()
-    # What apt has read says who publishes it; where it has read nothing yet, the mirror's address has to do.
+    # An index that apt has read names its publisher; where it has read none yet, the mirror's address has to do.
     codename = release.get("VERSION_CODENAME", "")
     return _published_by_debian(_targets(), codename) or _looks_like_debian(_targets("--no-release-info"), codename)
 
@@ -66,7 +66,7 @@ def _sources(targets: Iterable[Mapping[str, str]]) -> tuple[Source, ...]:
 
 
 def _targets(*options: str) -> list[dict[str, str]]:
-    """apt's own view of its sources, one row for each index."""
+    """Indexes of apt's sources, as apt itself lists them."""
     line = "|".join(f"$({field})" for field in _FIELDS)
     command = ("apt-get", "indextargets", *options, "--format", line)
     try:

@@ -27,7 +27,7 @@ def is_whole(folder: Path, tree: Tree) -> bool:
 
 
 def unpack(packages: Iterable[Path], folder: Path) -> None:
-    """Files as anybody may read them: no owner, no set-user-id bit."""
+    """Unpack files so that anybody may read them: without owner and set-user-id bits."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o755, parents=True)
     folder.chmod(0o755)
@@ -52,7 +52,7 @@ def unpack(packages: Iterable[Path], folder: Path) -> None:
 
 
 def finish(part: Path, folder: Path, tree: Tree, packages: Iterable[Path]) -> None:
-    """Make the unpacked folder the tree, in one step; an older one goes."""
+    """Make the unpacked folder the tree, in one step; an older tree is removed."""
     stamp = {"tree": asdict(tree), "packages": sorted(package.name.removesuffix(".deb") for package in packages)}
     (part / STAMP).write_text(json.dumps(stamp, indent=1))
     old = folder.with_name(f".{folder.name}.old")

@@ -16,7 +16,7 @@ _LOCK = "requirements-stacks.lock"
 
 
 def are_current(project: Path) -> bool:
-    """Whether .venv was given what the lock names."""
+    """Whether .venv has what the lock names."""
     if not (project / _LOCK).is_file():
         raise MissingToolError(f"{project / _LOCK} is missing", "it is part of the project's sources")
     stamp = _stamp()
@@ -24,7 +24,7 @@ def are_current(project: Path) -> bool:
 
 
 def install(project: Path) -> int:
-    """Install what the lock names; returns how many packages it names."""
+    """Install what the lock names; return the number of packages."""
     if sys.prefix == sys.base_prefix:
         raise MissingToolError("Python packages go into .venv only, and this Python is the machine's", "make setup")
     _pip("install", "--quiet", "--require-hashes", "--requirement", str(project / _LOCK))
@@ -33,7 +33,7 @@ def install(project: Path) -> int:
 
 
 def uninstall(project: Path) -> int:
-    """Remove what only this lock names; returns how many."""
+    """Remove packages that only this lock names; return their number."""
     if not _stamp().is_file():
         return 0
     kept = _names(project / "requirements.lock") | _names(project / "requirements-dev.lock")
@@ -53,7 +53,7 @@ def _pip(*arguments: str) -> None:
     if done.returncode != 0:
         errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
         said = (errors or done.stderr.strip().splitlines() or ["no word"])[-1]
-        raise HostError(f"pip failed: {said}", "check the network and the disk, then the same again")
+        raise HostError(f"pip failed: {said}", "check the network and the disk, then try again")
 
 
 def _stamp() -> Path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a number of pairs can show at all, before any of them is measured."""
+"""What a given number of pairs can show at best, before any of them is measured."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from quiclab.statistics.benjamini_hochberg import adjusted_p_values
 
 
 def smallest_p(pairs: int) -> float:
-    """The smallest two-sided p of the signed-rank test: every pair points the same way, without ties. 1 of no pairs."""
+    """The smallest two-sided p of the signed-rank test: every pair points the same way, without ties. 1 for no
+    pairs."""
     return min(1.0, 2.0 ** (1 - pairs))
 
 
 def pairs_needed(alpha: float, cells: int) -> int:
-    """Pairs with which a cell can reach `alpha` after Benjamini–Hochberg though no other of the `cells` differs.
+    """Number of pairs with which a cell can reach `alpha` after Benjamini–Hochberg even if no other of the `cells`
+    differs.
 
     Raises ValueError unless 0 < alpha < 1 and cells ≥ 1.
     """
@@ -27,8 +29,8 @@ def pairs_needed(alpha: float, cells: int) -> int:
 
 
 def smallest_adjusted_p(p: npt.NDArray[np.float64], at: int, least: float) -> float:
-    """What the cell `at` of a family with these p would have after Benjamini–Hochberg, had it the `least` that its
-    trials allow: where that is above alpha, no outcome of the cell itself could have been called different."""
+    """Adjusted p that the cell `at` of a family would have after Benjamini–Hochberg if its own p were `least`, the
+    smallest that its trials allow. Above alpha, no outcome of the cell itself could have been called different."""
     best = np.array(p, dtype=np.float64)
     best[at] = least
     return float(adjusted_p_values(best)[at])

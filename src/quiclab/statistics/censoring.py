@@ -19,13 +19,15 @@ def censored(values: FloatArray, failed: npt.NDArray[np.bool_], *, lower_is_bett
 
 
 def paired_differences(baseline: FloatArray, other: FloatArray) -> FloatArray:
-    """baseline − other for each pair; two failures are a tie (0), a pair with an unknown value (NaN) is left out."""
+    """Differences (baseline − other) within pairs; two failures are a tie (0), a pair with an unknown value (NaN) is
+    left out."""
     differences = differences_in_order(baseline, other)
     return differences[~np.isnan(differences)]
 
 
 def differences_in_order(baseline: FloatArray, other: FloatArray) -> FloatArray:
-    """The same for every pair in its place: NaN where a value is unknown."""
+    """Differences (baseline − other) within pairs, each in the place of its pair; two failures are a tie (0), and NaN
+    stands where a value is unknown."""
     baseline, other = np.asarray(baseline, dtype=np.float64), np.asarray(other, dtype=np.float64)
     tied = np.isinf(baseline) & (baseline == other)
     with np.errstate(invalid="ignore"):
@@ -33,7 +35,7 @@ def differences_in_order(baseline: FloatArray, other: FloatArray) -> FloatArray:
 
 
 def median(values: FloatArray) -> float:
-    """Median in which censored values count as worst; NaN of no values, infinite where the middle value is censored."""
+    """Median in which censored values count as worst; NaN for no values, infinite if the middle value is censored."""
     known = np.sort(values[~np.isnan(values)])
     if known.size == 0:
         return float("nan")

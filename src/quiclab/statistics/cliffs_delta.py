@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cliff's delta within pairs: in how large a share of the pairs one side is larger, less where it is smaller.
+"""Cliff's delta within pairs: the share of pairs in which one side is larger, less the share in which it is smaller.
 
-It needs no unit and no shape of the distribution: 0 is as often this as that, ±1 is always. It is the d_w of Cliff
-1996 (Ordinal Methods for Behavioral Data Analysis, ch. 6), each value set against that of its own block only, so that
-what a block's trials share cancels; the better known delta sets every value against all of the other sample. A tie
-counts half to either side, and (delta + 1) / 2 is then a share of the pairs, whose interval it has: exact of fewer than
-twenty pairs (Clopper and Pearson), with mid-p from there on. With ties both hold more than they say, and so does every
-interval of a share near 0 or 1, that is where the arms are nearly apart.
+It needs no unit and assumes no shape of the distribution: 0 means as often larger as smaller, ±1 means always. It is
+the d_w of Cliff 1996 (Ordinal Methods for Behavioral Data Analysis, ch. 6), each value set against that of its own
+block only, so that what a block's trials share cancels; the better known delta sets every value against all of the
+other sample. A tie counts half to either side, so (delta + 1) / 2 is a share of the pairs, and the interval follows
+from that share's: exact for fewer than twenty pairs (Clopper and Pearson), with mid-p from there on. With ties both
+cover more than they state, as does every interval of a share near 0 or 1, where the arms hardly overlap.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ class Delta:
     """Effect size of paired samples."""
 
     estimate: float
-    """P(difference > 0) − P(difference < 0); NaN of no differences."""
+    """P(difference > 0) − P(difference < 0); NaN for no differences."""
     interval: Interval | None
-    """None of fewer than three pairs. Of fewer than twenty it holds at least its confidence."""
+    """Interval of the estimate; None for fewer than three pairs. For fewer than twenty it covers at least its
+    confidence."""
     above: int
-    """Pairs whose difference is above zero."""
+    """Number of pairs whose difference is above zero."""
     below: int
 
 
 def cliffs_delta_within(differences: npt.NDArray[np.float64], confidence: float) -> Delta:
-    """Of differences within pairs in any unit; ±inf counts by its sign, NaN is left out."""
+    """Cliff's delta of differences within pairs, in any unit; ±inf counts by its sign, NaN is left out."""
     known = differences[~np.isnan(differences)]
     pairs, above, below = int(known.size), int((known > 0).sum()), int((known < 0).sum())
     if not pairs:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The median of paired differences with an error rate that holds however often one looks, and whenever one stops.
+"""The median of paired differences, with an error rate that holds however often one looks and whenever one stops.
 
 For a bound m, each difference lies above m or not. If the median is at most m, a difference above it is no likelier
 than a coin's head, so the likelihood ratio against a coin, mixed evenly over all heads' shares p from 1/2 to 1, is a
@@ -36,7 +36,7 @@ def log_evidence(above: int, of: int) -> float:
 
 @functools.cache
 def needed_above(pairs: int, alpha: float) -> int | None:
-    """The fewest of so many differences on one side of a bound that exclude it; None where not even all of them do."""
+    """Fewest differences on one side of a bound that exclude it, out of `pairs`; None if not even all of them do."""
     found = None
     for above in range(pairs, pairs // 2, -1):
         if log_evidence(above, pairs) < math.log(2 / alpha):
@@ -46,16 +46,17 @@ def needed_above(pairs: int, alpha: float) -> int | None:
 
 
 def anytime_p(differences: FloatArray) -> float:
-    """Two-sided p for a median of zero: at most alpha with a chance of at most alpha, at any time. NaN is left out."""
+    """Two-sided p for a median of zero: the chance that it ever falls to alpha or below is at most alpha. NaN is left
+    out."""
     known = differences[~np.isnan(differences)]
     most = max(int((known > 0).sum()), int((known < 0).sum()))
     return min(1.0, 2 * math.exp(-log_evidence(most, known.size))) if known.size else 1.0
 
 
 def median_sequence(differences: FloatArray, alpha: float) -> Interval | None:
-    """Where the median of the differences lies now: all intervals of all looks hold it with 1 − alpha.
+    """Interval of the median, as far as is known: with probability 1 − alpha the intervals of all looks contain it.
 
-    None of so few differences that nothing is excluded.
+    None if there are so few differences that nothing is excluded.
     """
     ordered = np.sort(differences[~np.isnan(differences)])
     needed = needed_above(int(ordered.size), alpha)

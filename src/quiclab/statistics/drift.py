@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether values drift with time, and which lie far out: both are flagged, and nothing is ever dropped for it."""
+"""Values that drift with time, and values that lie far out: both are flagged, and nothing is ever dropped for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FloatArray = npt.NDArray[np.float64]
 FENCES = 3.0
 """Interquartile ranges beyond the quartiles: Tukey's outer fences (Exploratory Data Analysis, 1977)."""
 LEAST_VALUES = 5
-"""Fewer have no quartiles worth the name."""
+"""Fewest values whose quartiles mean anything."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,12 @@ class Drift:
     per_step: float
     """Slope after Theil and Sen, in the values' unit per step."""
     p: float
-    """Two-sided, of Kendall's tau."""
+    """Two-sided p of Kendall's tau."""
 
 
 def drift(values: FloatArray) -> Drift | None:
-    """Trend of values in order of time; NaN and ±inf keep their place and count for nothing. None of under five."""
+    """Trend of values in order of time; NaN and ±inf keep their place but do not count. None for fewer than five
+    values."""
     steps = np.flatnonzero(np.isfinite(values))
     if steps.size < LEAST_VALUES or np.unique(values[steps]).size == 1:
         return None
@@ -38,7 +39,7 @@ def drift(values: FloatArray) -> Drift | None:
 
 
 def far_out(values: FloatArray) -> npt.NDArray[np.bool_]:
-    """Which finite values lie beyond the outer fences; none of fewer than five."""
+    """Flag the finite values that lie beyond the outer fences; with fewer than five there are none."""
     finite = np.isfinite(values)
     if finite.sum() < LEAST_VALUES:
         return np.zeros(values.shape, dtype=np.bool_)

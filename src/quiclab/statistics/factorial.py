@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Main effects and interactions over a complete matrix of cells, each with a sample of its own noise.
 
-A cell counts by its Hodges–Lehmann estimate, so that single values far out move little. What an effect or interaction
-is by chance alone is found by resampling each cell's own values about its own estimate (Efron and Tibshirani 1993,
-16.4): no two cells need have the same spread or shape.
+A cell counts by its Hodges–Lehmann estimate, so that single values far out move little. How large an effect or
+interaction is by chance alone is found by resampling each cell's own values about its own estimate (Efron and
+Tibshirani 1993, 16.4): cells may differ in spread and shape.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from quiclab.statistics.interval import Interval
 FloatArray = npt.NDArray[np.float64]
 
 LEAST_VALUES = 6
-"""In a cell; fewer tell too little of its noise."""
+"""Fewest values of a cell; fewer tell too little of its noise."""
 _RESAMPLES = 999
 _WALSH_AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True)
 class Change:
-    """From the first level of a factor to another, averaged over all other factors."""
+    """Change from the first level of a factor to another, averaged over all other factors."""
 
     by: float
     interval: Interval
@@ -35,14 +35,14 @@ class Change:
 
 @dataclass(frozen=True)
 class Effect:
-    """What changes with one factor, or with how two of them meet."""
+    """Effect of one factor, or of the way in which two of them meet."""
 
     factors: tuple[int, ...]
     """Axes of the matrix: one is a main effect, two an interaction."""
     changes: tuple[Change, ...]
-    """To the second level, the third, …; none of an interaction."""
+    """Changes to the second level, the third, …; empty for an interaction."""
     p: float
-    """That nothing changes with it, whatever the level."""
+    """Probability of an effect at least as large if nothing changed with the factors, whatever the level."""
 
 
 def effects_of_factors(cells: Sequence[FloatArray], shape: tuple[int, ...], confidence: float) -> list[Effect]:
@@ -74,20 +74,20 @@ def _main(found: FloatArray, chance: FloatArray, axis: int, confidence: float) -
 
 
 def _p(found: FloatArray, chance: FloatArray, axes: tuple[int, ...]) -> float:
-    """Share of chance in which the effect is at least as large as what was found, that itself included."""
+    """Share of resamples in which the effect is at least as large as the one found, which itself is included."""
     size, sizes = (_size(_means(each, axes)) for each in (found[None], chance))
     return float((1 + (sizes >= size[0]).sum()) / (1 + sizes.size))
 
 
 def _means(matrices: FloatArray, axes: tuple[int, ...]) -> FloatArray:
-    """Means over all axes but these; the first axis counts the matrices."""
+    """Means over all axes but `axes`; the first axis counts the matrices."""
     others = tuple(axis + 1 for axis in range(matrices.ndim - 1) if axis not in axes)
     means: FloatArray = matrices.mean(axis=others)
     return means
 
 
 def _size(means: FloatArray) -> FloatArray:
-    """Sum of squares of what is left when the means over each axis are taken away."""
+    """Sum of squares of what remains when the means over each axis are subtracted."""
     left = means
     for axis in range(1, means.ndim):
         left = left - left.mean(axis=axis, keepdims=True)

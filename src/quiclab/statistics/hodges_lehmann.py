@@ -25,13 +25,15 @@ class Shift:
     """Typical difference within a pair, in the unit of the differences."""
 
     estimate: float
-    """Infinite where failures dominate; NaN of no differences, or of as many failures on one side as on the other."""
+    """The shift; infinite where failures dominate, NaN for no differences or for as many failures on one side as on the
+    other."""
     interval: Interval | None
-    """None where so few pairs allow no bounded interval at the level asked for."""
+    """Interval of the shift; None where there are too few pairs for a bounded interval at the level asked for."""
 
 
 def hodges_lehmann(differences: FloatArray, confidence: float) -> Shift:
-    """From paired differences (±inf allowed): the estimate, and the interval that attains at least `confidence`."""
+    """Estimate the shift from paired differences (±inf allowed), with the interval that attains at least
+    `confidence`."""
     differences = np.asarray(differences, dtype=np.float64)
     if differences.size == 0:
         return Shift(float("nan"), None)
@@ -48,7 +50,8 @@ def hodges_lehmann(differences: FloatArray, confidence: float) -> Shift:
 
 
 def _order_statistic(n: int, confidence: float) -> tuple[int, float]:
-    """Largest k such that the k-th Walsh averages from both ends hold `confidence`, and what they attain."""
+    """Largest k such that the interval between the k-th Walsh averages from both ends attains `confidence`, and what it
+    attains."""
     tail = np.cumsum(flip_distribution(np.arange(1, n + 1)))  # P(rank sum ≤ w), ranks without ties
     k = int(np.searchsorted(tail, (1 - confidence) / 2 * (1 + 1e-12), side="right"))
     return (k, 1 - 2 * float(tail[k - 1])) if k else (0, 0.0)

@@ -16,6 +16,6 @@ class Interval:
     """The attained confidence level, a share of 1: distribution-free intervals cannot hit a nominal level exactly."""
 
     def scaled(self, factor: float) -> Interval:
-        """The same interval in another unit; a negative factor swaps the ends."""
+        """Convert the interval to another unit; a negative factor swaps the ends."""
         low, high = sorted((self.low * factor, self.high * factor))
         return Interval(low, high, self.confidence)

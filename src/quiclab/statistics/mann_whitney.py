@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mann–Whitney's test of two independent samples: stands beside the paired test and ignores the pairing."""
+"""Mann–Whitney's test of two independent samples: it is given beside the paired test, and ignores the pairing."""
 
 from __future__ import annotations
 

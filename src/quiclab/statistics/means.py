@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Means with intervals, for comparison with papers that report means.
 
-Student's interval is that of normal values; of skewed ones it misses on the side of the tail. From ten values on each
-end is therefore the farther of Student's and that of the bootstrap-t (Efron and Tibshirani 1993, 12.5), in which
-resamples, always the same, say how many standard errors a mean lies off. No interval of a mean is exact without a known
-shape: a rare value that a sample happens to lack may move the mean to anywhere.
+Student's interval is right for normal values; for skewed ones it misses on the side of the tail. From ten values on,
+each end is therefore the farther one of Student's and the bootstrap-t's (Efron and Tibshirani 1993, 12.5), in which
+resamples, always the same, tell how many standard errors a mean lies off. No interval of a mean is exact without a
+known shape: a rare value that a sample happens to lack may move the mean to anywhere.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from quiclab.statistics.interval import Interval
 FloatArray = npt.NDArray[np.float64]
 LEAST = 3
 RESAMPLED_FROM = 10
-"""Resamples of fewer values are too few to take a tail from."""
+"""Fewest values whose resamples are enough to take a tail from."""
 _RESAMPLES = 1999
 _ROUNDING = 1e-12
-"""Of the estimate: a standard error below it is what is left of equal values."""
+"""Share of the estimate below which a standard error is a rounding error of equal values."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,14 @@ class Mean:
 
     estimate: float
     interval: Interval | None
-    """None of fewer than three values: a spread of two says next to nothing. An end is infinite where a resample in
-    forty has but one value: a sample of mostly equal ones does not bound its mean."""
+    """Interval of the estimate; None for fewer than three values, because the spread of two says next to nothing. An
+    end is infinite where one resample in forty has a single value only: a sample of mostly equal values does not bound
+    its mean."""
     count: int
 
 
 def mean(values: FloatArray, confidence: float) -> Mean | None:
-    """Of finite values in any unit; NaN is left out. None of no values, or where a mean has no meaning (±inf)."""
+    """Mean of values in any unit; NaN is left out. None for no values, or where a mean has no meaning (±inf)."""
     values = values[~np.isnan(values)]
     if not values.size or not np.isfinite(values).all():
         return None
@@ -45,8 +46,9 @@ def mean(values: FloatArray, confidence: float) -> Mean | None:
 
 
 def ratio_of_means(first: FloatArray, second: FloatArray, confidence: float) -> Mean | None:
-    """mean(second) / mean(first) over pairs, its standard error by linearisation (Cochran 1977, 6.4), so that what a
-    pair shares cancels. Pairs with a NaN are left out; None without pairs, with ±inf, or where the first mean is 0."""
+    """Ratio mean(second) / mean(first) over pairs, with its standard error by linearisation (Cochran 1977, 6.4), so
+    that what a pair shares cancels. Pairs with a NaN are left out; None without pairs, with ±inf, or where the first
+    mean is 0."""
     known = ~(np.isnan(first) | np.isnan(second))
     first, second = first[known], second[known]
     if not first.size or not np.isfinite([first, second]).all() or np.mean(first) == 0:
@@ -79,7 +81,7 @@ def _ratios(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArr
 
 
 def _resampled(first: FloatArray, second: FloatArray, estimate: float, confidence: float) -> tuple[float, float]:
-    """Standard errors from the estimate to the lower and to the upper end."""
+    """Distances from the estimate to the lower and to the upper end, in standard errors."""
     drawn = np.random.default_rng(0).integers(0, first.size, (_RESAMPLES, first.size))
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios, errors = _ratios(first[drawn], second[drawn])

@@ -21,10 +21,10 @@ INTERPOLATED_FROM = 20
 
 
 def median_interval(values: npt.NDArray[np.float64], confidence: float) -> Interval | None:
-    """Censored values (±inf) stay worst, NaN is left out; None of fewer than three known values.
+    """Interval of the median: censored values (±inf) stay worst, NaN is left out; None for fewer than three values.
 
-    Of fewer than twenty it is exact and says which level it attains: at least `confidence`, or, where so few values
-    cannot, that of their whole range.
+    For fewer than twenty values it is exact and says which level it attains: at least `confidence` or, where so few
+    values cannot reach it, that of their whole range.
     """
     known = np.sort(values[~np.isnan(values)])
     if known.size < LEAST_VALUES:
@@ -47,6 +47,6 @@ def _attained(n: int) -> list[float]:
 
 
 def _between(ordered: npt.NDArray[np.float64], depth: int, share: float) -> float:
-    """From the value at this depth inwards by a share of the way to the next one."""
+    """Value that lies a share of the way from the one at this depth to the next one inwards."""
     outer, inner = float(ordered[depth - 1]), float(ordered[depth])
     return outer if math.isinf(outer) or math.isinf(inner) else (1 - share) * outer + share * inner

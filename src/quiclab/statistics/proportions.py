@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts out of totals: whether two differ by Fisher's exact test, and the intervals of one share."""
+"""Counts out of totals: Fisher's exact test of whether two differ, and intervals of a single share."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from math import comb
 from quiclab.statistics.interval import Interval
 
 _HALVINGS = 60
-"""Of the range 0 to 1: finer than a float near 1 can tell."""
+"""Halvings of the range 0 to 1: finer than a float near 1 can resolve."""
 
 
 def fisher_exact_p(count_a: int, total_a: int, count_b: int, total_b: int) -> float:
-    """Two-sided p that `count_a` of `total_a` and `count_b` of `total_b` share one proportion; 1 of empty totals."""
+    """Two-sided p that `count_a` of `total_a` and `count_b` of `total_b` share one proportion; 1 for empty totals."""
     marked, total = count_a + count_b, total_a + total_b
     ways = {
         k: comb(total_a, k) * comb(total_b, marked - k)
@@ -24,7 +24,7 @@ def fisher_exact_p(count_a: int, total_a: int, count_b: int, total_b: int) -> fl
 def share_interval(successes: float, trials: float, confidence: float) -> Interval:
     """The exact interval of a share (Clopper and Pearson 1934, Biometrika 26); the whole range without a trial.
 
-    Halves of a success (ties) lie between their neighbours, as the beta distribution has them.
+    Half successes (ties) lie between their neighbours, as the beta distribution has them.
     """
     from scipy.stats import beta  # imported late: it takes longer than the rest of an analysis
 
@@ -35,15 +35,15 @@ def share_interval(successes: float, trials: float, confidence: float) -> Interv
 
 
 def mid_p_interval(successes: float, trials: float, confidence: float) -> Interval:
-    """The same with the count at hand in each tail by half (Lancaster 1961, J. Amer. Statist. Assoc. 56): it holds the
-    confidence on the average of all shares, not at the least."""
+    """The mid-p interval of a share: the observed count counts half in each tail (Lancaster 1961, J. Amer. Statist.
+    Assoc. 56). It attains the confidence on average over all shares, not at the least favourable one."""
     miss = (1 - confidence) / 2
     low, high = (_mid_p_low(count, trials, miss) for count in (successes, trials - successes))
     return Interval(low, 1 - high, confidence)
 
 
 def _mid_p_low(successes: float, trials: float, miss: float) -> float:
-    """The share with which as many successes or more, the former by half, have this chance."""
+    """Share at which as many successes or more, as many counting half, have the probability `miss`."""
     from scipy.special import betainc  # imported late: it takes longer than the rest of an analysis
 
     if not successes:

@@ -2,8 +2,8 @@
 """Tails: a quantile of one sample with its exact distribution-free interval.
 
 The number of values below a quantile is binomial, whatever their distribution, so the interval runs between two of the
-values in order (Hahn and Meeker 1991, Statistical Intervals, 5.2). A small sample cannot bound a tail: then that end is
-open.
+values in order (Hahn and Meeker 1991, Statistical Intervals, 5.2). A small sample cannot bound a tail; that end of the
+interval is then open.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Quantile:
     estimate: float
     """The smallest value that at least this share of the sample does not exceed; a failed trial counts as infinite."""
     interval: Interval
-    """A bound is infinite where no value of the sample bounds it at this level."""
+    """Interval of the quantile; a bound is infinite where no value of the sample bounds it at this level."""
 
 
 def quantile(values: npt.NDArray[np.float64], share: float, confidence: float) -> Quantile | None:
-    """Quantile `share` (0.95 is p95) of values in any unit; ±inf are worst, NaN is left out. None of no values."""
+    """Quantile `share` (0.95 is p95) of values in any unit; ±inf are worst, NaN is left out. None for no values."""
     known = np.sort(values[~np.isnan(values)])
     if not known.size:
         return None

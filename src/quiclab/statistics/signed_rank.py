@@ -24,9 +24,9 @@ class SignedRank:
     """Result of the test."""
 
     p: float
-    """Two-sided. 1 where every difference is zero or none is there."""
+    """Two-sided p; 1 where every difference is zero, or there is none."""
     pairs: int
-    """Differences that went in, zeros included."""
+    """Number of differences that went in, including zeros."""
     zeros: int
 
 

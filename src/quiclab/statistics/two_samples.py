@@ -21,7 +21,7 @@ from quiclab.statistics.interval import Interval
 FloatArray = npt.NDArray[np.float64]
 
 _MOST_COUNTED = 200
-"""Values of both samples for which every rank sum is counted; beyond, the normal distribution is as good."""
+"""Most values in both samples for which every rank sum is counted; beyond, the normal distribution is as good."""
 
 
 def shift_of_two(baseline: FloatArray, other: FloatArray, confidence: float) -> Shift:
@@ -41,13 +41,15 @@ def shift_of_two(baseline: FloatArray, other: FloatArray, confidence: float) -> 
 
 
 def smallest_p_of_two(baseline: int, other: int) -> float:
-    """The smallest two-sided p of Mann–Whitney's test with so many values: no overlap, no ties. 1 of an empty one."""
+    """The smallest two-sided p of Mann–Whitney's test with samples of these sizes: no overlap, no ties. 1 if one is
+    empty."""
     return min(1.0, 2 / math.comb(baseline + other, other))
 
 
 @functools.cache
 def _order_statistic(m: int, n: int, confidence: float) -> tuple[int, float]:
-    """Largest k such that the k-th differences from both ends hold `confidence`, and what they attain."""
+    """Largest k such that the interval between the k-th differences from both ends attains `confidence`, and what it
+    attains."""
     miss = (1 - confidence) / 2
     if m + n <= _MOST_COUNTED:
         tail = np.cumsum(_u_distribution(m, n))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Welch's t-test of two means with unequal variances: stands beside the paired test, for comparison with older work."""
+"""Welch's t-test of two means with unequal variances: it is given beside the paired test, for comparison with older
+work."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ import numpy.typing as npt
 
 
 def welch_p(baseline: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> float | None:
-    """Two-sided p. None where a mean has no meaning: a censored value (±inf), fewer than two values, no variance."""
+    """Two-sided p of Welch's test. None where a mean has no meaning: a censored value (±inf), fewer than two values, no
+    variance."""
     baseline, other = baseline[~np.isnan(baseline)], other[~np.isnan(other)]
     if min(baseline.size, other.size) < 2 or not np.isfinite(np.concatenate([baseline, other])).all():
         return None

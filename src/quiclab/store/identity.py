@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A study may grow; what has been run may not change under its name."""
+"""Changes of a spec that a study allows: it may grow, but what has been run may not change under its name."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _FREE = {"title"}
 
 
 def conflicts(old: dict[str, Any], new: dict[str, Any]) -> tuple[str, ...]:
-    """What a changed spec would make untrue of trials that exist; both are resolved specs.
+    """List what a changed spec would make untrue of trials that exist; both are resolved specs.
 
-    Blocks, workloads and paths may be added, and questions, levels and limits changed. Arms may not even be added:
-    trials of a block run back to back. A spec of another name, or without a workload or path in common, is another
-    study's.
+    Blocks, workloads and paths may be added, and questions, levels and limits changed. Arms may not even be added,
+    because the trials of a block run back to back. A spec of another name, or without a workload or path in common, is
+    another study's.
     """
     found = [f"{key}: was {old[key]}, is {new[key]}" for key in ("name", "seed") if old[key] != new[key]]
     for kind in ("workloads", "paths"):
@@ -36,8 +36,8 @@ def conflicts(old: dict[str, Any], new: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _essence(item: dict[str, Any]) -> dict[str, Any]:
-    """Without what only people read and what is not set, so that a key may be new to this version; a trace by its
-    file's name, because a study keeps a copy of its own."""
+    """Table without keys that only people read and keys that are not set, so that a key may be new to this version. A
+    trace is compared by its file's name, because a study keeps a copy of its own."""
     essence: dict[str, Any] = {
         key: _essence(value) if isinstance(value, dict) else value for key, value in item.items()
     }

@@ -2,11 +2,11 @@
 """The study directory: which file is where, and how files get there without ever being half written.
 
 STUDY/spec.toml  resolved.json  host.json  ledger.sqlite  report.html
-STUDY/paper.toml  paper.json                of a study that follows a paper
+STUDY/paper.toml  paper.json                in a study that follows a paper
 STUDY/trials/ID/{trial.json, raw/…}      STUDY/failed/ID-attemptN/{trial.json, raw/…}
 STUDY/system-calls/ARM.json
-STUDY/remarks.json                         of trials, by hand
-STUDY/requests.json  host-nat.json          of a probe
+STUDY/remarks.json                         on trials, by hand
+STUDY/requests.json  host-nat.json          in a probe
 STUDY/tables/TABLE/ID.parquet            STUDY/metrics.parquet       STUDY/report/data/…
 STUDY/report-METRIC.html  report-METRIC/    a report about another metric, where one was asked for
 """
@@ -30,22 +30,22 @@ from quiclab.errors import BusyError, DecodeError, HostError, SpecError
 from quiclab.store.own_files import refuse_links
 
 Status = Literal["verified", "failed", "unproven", "void"]
-"""What the ledger says of an attempt. A verified one whose files are no longer whole is told as `DAMAGED`."""
+"""Status of an attempt in the ledger. A verified one whose files are no longer whole is reported as `DAMAGED`."""
 
 DAMAGED = "damaged"
-"""In the place of a status: of a trial that was verified, and whose files are not what its register says."""
+"""Stand-in for the status of a verified trial whose files are not what its register says."""
 
 BLOCK_VOID = "another trial of its block was void"
-"""Reason of a void trial that did nothing wrong itself: it is not counted against its arm."""
+"""Reason of a void trial that was not at fault itself: it is not counted against its arm."""
 
 _KINDS: dict[str, type] = {
     **dict.fromkeys(("row", "clock", "expected", "asked", "host", "time_ns", "link", "client", "proof"), dict),
     **dict.fromkeys(("second_link", "proxy", "address_change", "tcp_congestion_controls_asked"), dict),
     "links": list,
 }
-"""What trial.json holds under these names, where it holds anything."""
+"""Types of what trial.json holds under these names, where it holds anything."""
 _SUFFIXES = (".parquet", ".har")
-"""Of the files that are made of a trial, one folder each below tables/."""
+"""Endings of the files that are made of a trial, one folder each below tables/."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,9 @@ class Attempt:
     reason: str
 
     def __post_init__(self) -> None:
-        """Both name folders. Raises DecodeError for what no plan could have made."""
+        """Check id and attempt, which name folders. Raises DecodeError for what no plan could have made."""
         if not re.fullmatch(r"[\w-]+", str(self.trial_id)) or type(self.attempt) is not int:
-            told = f"the ledger names an attempt {self.attempt!r} at a trial {self.trial_id!r}"
+            told = f"the ledger has an attempt {self.attempt!r} at a trial {self.trial_id!r}"
             raise DecodeError(told, "it is damaged, or no ledger of quiclab's")
 
 
@@ -73,7 +73,7 @@ class StudyDir:
 
     @property
     def ledger(self) -> Path:
-        """SQLite: every trial of the plan and its state."""
+        """Ledger (SQLite): every trial of the plan and its state."""
         return self.root / "ledger.sqlite"
 
     @property
@@ -93,27 +93,28 @@ class StudyDir:
 
     @property
     def host(self) -> Path:
-        """Facts of the machine."""
+        """Facts about the machine."""
         return self.root / "host.json"
 
     @property
     def host_nat(self) -> Path:
-        """What a probe changes in its caller's network, while it does; left by one that was killed."""
+        """Record of what a probe changes in its caller's network, while it runs; a probe that was killed leaves it
+        behind."""
         return self.root / "host-nat.json"
 
     @property
     def tables(self) -> Path:
-        """Parquet."""
+        """Folder of the tables, as Parquet."""
         return self.root / "tables"
 
     @property
     def metrics(self) -> Path:
-        """All metrics of all trials."""
+        """File with all metrics of all trials."""
         return self.root / "metrics.parquet"
 
     @property
     def report(self) -> Path:
-        """The page."""
+        """Page of the report."""
         return self.root / "report.html"
 
     def trial(self, trial_id: str) -> Path:
@@ -125,7 +126,7 @@ class StudyDir:
         return self.root / "failed" / f"{trial_id}-attempt{attempt}"
 
     def folder(self, attempt: Attempt) -> Path:
-        """Folder of an attempt: only what counts stands under trials/."""
+        """Folder of an attempt: only trials that count are under trials/."""
         if attempt.status in ("verified", DAMAGED):
             return self.trial(attempt.trial_id)
         return self.failed(attempt.trial_id, attempt.attempt)
@@ -139,17 +140,18 @@ class StudyDir:
                     (folder / f"{trial_id}{suffix}").unlink(missing_ok=True)
 
     def system_calls(self, arm: str) -> Path:
-        """Which calls an arm's programs made in a trial that was not timed."""
+        """File with the system calls that an arm's programs made in a trial that was not timed."""
         return self.root / "system-calls" / f"{arm}.json"
 
     def create(self) -> None:
-        """Make the folders. Raises HostError where that cannot be."""
+        """Make the folders. Raises HostError where that is not possible."""
         with disk_errors(self.root):
             for folder in ("trials", "failed", "tables"):
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
 
     def remove_unfinished(self) -> None:
-        """Folders that a killed run was bringing in: never whole, and in no ledger. Hold the directory."""
+        """Remove folders that a killed run was moving in: they are never whole, and in no ledger. Hold the
+        directory."""
         with disk_errors(self.root):
             for place in ("trials", "failed"):
                 for folder in (self.root / place).glob(".incoming-*"):
@@ -196,7 +198,7 @@ def disk_errors(place: Path, kept: str = "finished trials are kept") -> Iterator
 
 
 def _refusal(error: Exception) -> OSError | None:
-    """The operating system's error; libraries in Rust wrap it and leave its number in the text."""
+    """The operating system's error behind an exception; libraries in Rust wrap it and leave its number in the text."""
     if isinstance(error, OSError):
         return error
     number = re.search(r"\(os error (\d+)\)", str(error))
@@ -221,7 +223,7 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int | None = Non
 
 
 def check_name(path: Path) -> None:
-    """Raises SpecError for a path that programs and tables cannot name: not all of them speak anything but UTF-8."""
+    """Raise SpecError for a path that is not UTF-8, because not all programs and tables can name it."""
     try:
         str(path).encode()
     except UnicodeEncodeError:
@@ -230,7 +232,7 @@ def check_name(path: Path) -> None:
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """The object in a JSON file of a study. Raises DecodeError where it is none."""
+    """Read the object in a JSON file of a study. Raises DecodeError if there is none."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(value, dict):
@@ -246,7 +248,8 @@ def read_object(path: Path) -> dict[str, Any]:
 def move_in(source: Path, target: Path) -> Path | None:
     """Bring a finished trial's folder from memory to the disk: `target` appears whole or not at all.
 
-    What stood there is set aside under another name, which is returned: nothing that was measured is overwritten.
+    A folder that was there is set aside under another name, which is returned: nothing that was measured is
+    overwritten.
     """
     aside = None
     with disk_errors(target):
@@ -272,7 +275,8 @@ def move_in(source: Path, target: Path) -> Path | None:
 
 
 def _to_disk(folder: Path) -> None:
-    """Have every file below on the disk before the folder gets its name: a loss of power leaves it whole, or away."""
+    """Write every file below to the disk before the folder gets its name: after a power failure it is whole, or not
+    there."""
     for parent, _, names in os.walk(folder):
         for path in (*(Path(parent, name) for name in names), Path(parent)):
             fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -283,7 +287,7 @@ def _to_disk(folder: Path) -> None:
 
 
 def _free_name(target: Path) -> Path:
-    """Under failed/, where nothing is verified."""
+    """Free name under failed/, where nothing is verified."""
     folder = target.parent.parent / "failed"
     names = (folder / f"{target.name}-aside{number}" for number in itertools.count(1))
     return next(name for name in names if not os.path.lexists(name))
@@ -296,7 +300,7 @@ def read_trial(folder: Path) -> dict[str, Any] | None:
 
 
 def damage(folder: Path) -> str | None:
-    """What a trial's folder lacks of what its register says, in words; None where it is whole."""
+    """Describe what a trial's folder lacks of what its register lists; None where it is whole."""
     if not folder.is_dir():
         return "its folder is gone"
     document = judged_document(folder)
@@ -320,7 +324,7 @@ def _lacks(folder: Path, document: dict[str, Any]) -> str | None:
 
 
 def judged_document(folder: Path) -> dict[str, Any] | None:
-    """trial.json of a judged trial, if it says what one must; the files beside it need not be whole."""
+    """trial.json of a judged trial, if it has everything that it must have; the files beside it need not be whole."""
     try:
         document = json.loads((folder / "trial.json").read_text())
         document.setdefault("artefacts", [])

@@ -2,8 +2,9 @@
 """The ledger: which trials the plan has and what became of each attempt. SQLite, so that it survives `kill -9`.
 
 A trial's folder is moved into place, whole, before the ledger says so; `adopt` brings the ledger up to what the folders
-hold. So what has a verdict, in the ledger or in its trial.json, was whole once. It stays: a trial whose files were lost
-since is damaged, has no result, and is not drawn anew, also where the ledger was lost. What has none is run again.
+hold. So what has a verdict, in the ledger or in its trial.json, was whole once. The verdict stays: a trial whose files
+were lost later is damaged, has no result, and is not run again, even if the ledger was lost. A trial without a verdict
+is run again.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _ROW = {
     **dict.fromkeys(("trial_id", "block_id", "kind", "cell_id", "workload", "path", "arm", "baseline_arm"), str),
     **dict.fromkeys(("block", "position", "seed"), int),
 }
-"""What the row of a plan has at least."""
+"""Keys that the row of a plan has at least, with their types."""
 _ADOPTED_AGAIN = "move it away and run the study again (quiclab run): the trials in trials/ and failed/ are adopted"
 
 
@@ -42,19 +43,19 @@ def _check(known: bool) -> None:
 
 
 def _is_id(value: object) -> bool:
-    """Whether it may name a folder."""
+    """Whether a value may name a folder."""
     return isinstance(value, str) and re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z#-]*", value) is not None
 
 
 class Ledger:
-    """Open with `open_ledger`."""
+    """The ledger of a study; open it with `open_ledger`."""
 
     def __init__(self, connection: sqlite3.Connection, study_dir: StudyDir) -> None:
         self._db = connection
         self._study_dir = study_dir
 
     def plan(self, rows: Sequence[Any]) -> None:
-        """Enter plan rows (dataclasses with trial_id and block_id); rows that are there are kept."""
+        """Enter plan rows (dataclasses with trial_id and block_id); rows that are there already are kept."""
         with disk_errors(self._study_dir.ledger), self._db:
             self._db.executemany(
                 "INSERT OR IGNORE INTO trials VALUES (?, ?, ?)",
@@ -81,7 +82,7 @@ class Ledger:
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
-        """Raises DecodeError for rows that no run has written."""
+        """Turn rows that no run has written into a DecodeError."""
         try:
             yield
         except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -89,7 +90,7 @@ class Ledger:
             raise DecodeError(told, _ADOPTED_AGAIN) from error
 
     def record(self, attempt: Attempt) -> None:
-        """One attempt has ended and its folder is in place."""
+        """Record an attempt that has ended and whose folder is in place."""
         with disk_errors(self._study_dir.ledger), self._db:
             self._db.execute(
                 "INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?)",
@@ -101,7 +102,7 @@ class Ledger:
         self.overrule(self.attempts()[trial_id][-1], "void", BLOCK_VOID)
 
     def overrule(self, attempt: Attempt, status: Status, reason: str) -> None:
-        """A trial that counted counts no more. Its tables go, and its folder goes to failed/."""
+        """Change the status of a trial that counted: its tables go, and its folder goes to failed/."""
         source, target = (
             self._study_dir.trial(attempt.trial_id),
             self._study_dir.failed(attempt.trial_id, attempt.attempt),
@@ -113,7 +114,8 @@ class Ledger:
         self.record(Attempt(attempt.trial_id, attempt.attempt, status, reason))
 
     def adopt(self) -> None:
-        """Bring the ledger up to what the folders hold: a run was ended between the two."""
+        """Bring the ledger up to date with the folders, for a run that ended between moving a folder and recording
+        it."""
         attempts = [attempt for tries in self.attempts().values() for attempt in tries]
         known = {(each.trial_id, each.attempt) for each in attempts if not self._was_overruled(each)}
         for place in ("trials", "failed"):
@@ -122,19 +124,20 @@ class Ledger:
                 if document is None or (document["trial_id"], document["attempt"]) in known:
                     continue
                 if folder.name not in (document["trial_id"], f"{document['trial_id']}-attempt{document['attempt']}"):
-                    continue  # set aside, or brought here by hand
+                    continue  # set aside, or put here by hand
                 status, reason = document["status"], document["reason"]
                 if place == "failed" and status == "verified":
                     status, reason = "void", BLOCK_VOID
                 self.record(Attempt(document["trial_id"], document["attempt"], status, reason))
 
     def _was_overruled(self, attempt: Attempt) -> bool:
-        """Whether a run was ended when the folder of what counted had gone to failed/, before the ledger said so."""
+        """Whether a run ended after the folder of an overruled trial had gone to failed/, before the ledger recorded
+        it."""
         gone = attempt.status == "verified" and not self._study_dir.trial(attempt.trial_id).exists()
         return gone and self._study_dir.failed(attempt.trial_id, attempt.attempt).is_dir()
 
     def damaged(self) -> dict[str, str]:
-        """Trial → what its folder lacks, of those whose last attempt was verified."""
+        """Verified trials whose folder is not whole, each with what it lacks."""
         last = {trial_id: tries[-1] for trial_id, tries in self.attempts().items()}
         counting = {
             trial_id: self._study_dir.folder(each) for trial_id, each in last.items() if each.status == "verified"
@@ -144,7 +147,7 @@ class Ledger:
 
 @contextmanager
 def open_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
-    """Open or make the ledger. Raises DecodeError when the file is none of ours, HostError when the disk refuses."""
+    """Open or make the ledger. Raises DecodeError if the file is not a ledger, HostError if the disk refuses."""
     try:
         connection = sqlite3.connect(study_dir.ledger, timeout=5)
     except sqlite3.OperationalError as error:
@@ -162,7 +165,7 @@ def open_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
                 f"cannot write {study_dir.ledger}: {error}", "choose another directory with --out"
             ) from error
         if "disk I/O error" in str(error) or "unable to open" in str(error) or "locked" in str(error):
-            hint = "look whether the disk is there and lets this user write; the study is as it was"
+            hint = "check that the disk is there and that this user may write to it; the study is as it was"
             raise HostError(f"cannot use {study_dir.ledger}: {error}", hint) from error
         raise DecodeError(f"{study_dir.ledger} is damaged: {error}", _ADOPTED_AGAIN) from error
     finally:

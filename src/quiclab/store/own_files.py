@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which files are a study's own. A study may come from a stranger: no symbolic link in it is followed, to read or to
-write."""
+"""Files that are a study's own. A study may come from a stranger: no symbolic link in it is followed, for reading or
+for writing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_own_file(file: Path, root: Path) -> bool:
 
 
 def own_files(folder: Path, root: Path) -> list[Path]:
-    """Regular files directly in `folder`, sorted; none where a symbolic link leads there from `root`."""
+    """Regular files directly in `folder`, sorted; none where a symbolic link is on the way there from `root`."""
     if not (_is_below(folder, root) and folder.is_dir()):
         return []
     with os.scandir(folder) as entries:
@@ -27,11 +27,12 @@ def own_files(folder: Path, root: Path) -> list[Path]:
 
 
 def refuse_links(root: Path) -> None:
-    """Before anything of a study is written or packed. Raises DecodeError with the symbolic links below `root`."""
+    """Refuse a study with symbolic links, before anything of it is written or packed. Raises DecodeError with the links
+    below `root`."""
     found = tuple(str(path) for path in _links_below(root))
     if found:
         raise DecodeError(
-            "a study has no symbolic links: what they lead to would be overwritten, or packed for others",
+            "a study must not have symbolic links: what they lead to would be overwritten, or packed for others",
             "remove them; where a folder of yours lies elsewhere, mount it here (mount --bind)",
             found[:_SHOWN] + ((f"and {len(found) - _SHOWN} more",) if len(found) > _SHOWN else ()),
         )

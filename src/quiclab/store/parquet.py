@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     import polars
 
 _MAGIC = b"PAR1"
-"""Of a Parquet file, at its begin and at its end (Apache Parquet, file format)."""
+"""Magic number at the beginning and at the end of a Parquet file (Apache Parquet, file format)."""
 
 
 def write_parquet(frame: polars.DataFrame, path: Path, metadata: Mapping[str, str] | None = None) -> None:
-    """Write beside, then rename: a file that was half written, by a kill or on a full disk, never counts."""
+    """Write a table to a file beside, then rename it: a file that was half written, by a kill or on a full disk, never
+    counts."""
     content = io.BytesIO()
     frame.write_parquet(content, metadata=dict(metadata) if metadata else None)
     with disk_errors(path):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people say of single trials, by hand: notes, and exclusions with a reason. Nothing is ever deleted.
+"""Remarks on single trials, made by hand: notes, and exclusions with a reason. Nothing is ever deleted.
 
-Kept in STUDY/remarks.json in the order in which it was said; what was taken back stays there, with the time of that.
+They are in STUDY/remarks.json in the order in which they were made; one that was taken back stays, with the time of
+that.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ class Remark:
     trial_id: str
     kind: Kind
     text: str
-    """A note, or why the trial is excluded."""
+    """Text of a note, or the reason for an exclusion."""
     said_utc: str
     undone_utc: str | None = None
-    """None while it holds."""
+    """Time at which the remark was taken back; None while it holds."""
 
 
 def read_remarks(root: Path) -> list[Remark]:
-    """All remarks of a study, those taken back included. Raises DecodeError for a file that cannot be read."""
+    """All remarks of a study, including those taken back. Raises DecodeError for a file that cannot be read."""
     file = root / FILE
     if not file.exists():
         return []
@@ -48,24 +49,24 @@ def read_remarks(root: Path) -> list[Remark]:
 
 
 def write_remarks(root: Path, remarks: Sequence[Remark]) -> None:
-    """In place of what was there."""
+    """Write the remarks of a study, in place of those that were there."""
     content = {"version": 1, "remarks": [dataclasses.asdict(remark) for remark in remarks]}
     write_atomically(root / FILE, json.dumps(content, indent=1, ensure_ascii=False))
 
 
 def excluded(remarks: Sequence[Remark]) -> dict[str, str]:
-    """Trial → why it is excluded now."""
+    """Trials that are excluded now, each with the reason."""
     return {each.trial_id: each.text for each in remarks if each.kind == "exclusion" and each.undone_utc is None}
 
 
 def say(remarks: Sequence[Remark], trial_id: str, kind: Kind, text: str) -> list[Remark]:
-    """With one remark more; a new reason takes the place of an exclusion's old one."""
+    """Add a remark; the reason of a new exclusion replaces that of an old one."""
     before = take_back(remarks, trial_id, "exclusion") if kind == "exclusion" else list(remarks)
     return [*before, Remark(trial_id, kind, text, _now())]
 
 
 def take_back(remarks: Sequence[Remark], trial_id: str, kind: Kind) -> list[Remark]:
-    """The last note of a trial, or its exclusion, holds no more."""
+    """Take back the last note of a trial, or its exclusion."""
     found = [
         number
         for number, each in enumerate(remarks)

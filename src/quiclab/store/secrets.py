@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keys in a trial's files: found by what the files hold, not by their names, and taken out.
 
-Whoever has the keys of a capture can read it: TLS key logs (NSS key log format), private keys and sessions in PEM,
+Anyone who has the keys of a capture can read it: TLS key logs (NSS key log format), private keys and sessions in PEM,
 decryption secrets inside pcapng (draft-ietf-opsawg-pcapng section 4.7), keys in qlog's security events.
 """
 
@@ -35,10 +35,10 @@ _BIG_ENDIAN = b"\x1a\x2b\x3c\x4d"
 
 
 def take_keys_out(trials: list[Path]) -> tuple[str, ...]:
-    """Take the keys out of the folders of trials that belong together; what was done, one text a file.
+    """Take the keys out of the folders of trials that belong together; return one sentence for each file that changed.
 
-    Afterwards each trial.json registers what is there still, and says under `keys_left_out` what is not.
-    Raises DecodeError where a capture cannot be searched.
+    Afterwards each trial.json registers the files that are still there, and lists under `keys_left_out` those that lost
+    keys or are gone. Raises DecodeError where a capture cannot be searched.
     """
     secrets = {found for trial in trials for file in _files(trial) for found in secrets_in(file.read_bytes())}
     done: list[str] = []
@@ -53,7 +53,7 @@ def take_keys_out(trials: list[Path]) -> tuple[str, ...]:
             left_out.append(name)
             if after is None:
                 file.unlink()
-                done.append(f"{trial.name}/{name}: left out, for it holds keys")
+                done.append(f"{trial.name}/{name}: left out, because it holds keys")
             else:
                 file.write_bytes(after)
                 done.append(f"{trial.name}/{name}: its keys are left out")
@@ -62,8 +62,8 @@ def take_keys_out(trials: list[Path]) -> tuple[str, ...]:
 
 
 def keep_safe(trial: Path) -> None:
-    """After the programs of a trial have ended: what is neither file nor folder goes, as it may lead anywhere, and what
-    holds keys is for its owner alone."""
+    """Make a trial's folder safe once its programs have ended: anything that is neither file nor folder is removed,
+    because it may lead anywhere, and files with keys are readable by their owner alone."""
     for folder, folders, files in os.walk(trial):
         for name in (*folders, *files):
             path = Path(folder, name)
@@ -85,7 +85,7 @@ def _looks_like_keys(file: Path) -> bool:
 
 
 def secrets_in(content: bytes) -> set[bytes]:
-    """The secrets of a key log, inside a capture too, or of lines of one in another file."""
+    """Secrets of a key log, also of one inside a capture, or of its lines in another file."""
     return {bytes.fromhex(found[2].decode()) for found in _KEY_LOG.finditer(content) if len(found[2]) % 2 == 0}
 
 
@@ -94,7 +94,7 @@ def _files(trial: Path) -> list[Path]:
 
 
 def _without_keys(file: Path, content: bytes, secrets: set[bytes]) -> bytes | None:
-    """The file's content without keys; None where the file is nothing but keys, or holds them in an unknown way."""
+    """The file's content without keys; None if the file consists of keys, or holds them in an unknown way."""
     if _SESSION_FILE.search(file.name) or _PEM.search(content):
         return None
     if content[:4] == struct.pack("<I", _SECTION_HEADER):
@@ -107,13 +107,13 @@ def _without_keys(file: Path, content: bytes, secrets: set[bytes]) -> bytes | No
 
 
 def written(secret: bytes) -> tuple[bytes, ...]:
-    """The ways in which a secret is written into files."""
+    """Forms in which programs write a secret into files."""
     hexadecimal = secret.hex().encode()
     return secret, hexadecimal, hexadecimal.upper(), base64.b64encode(secret).rstrip(b"=")
 
 
 def without_decryption_secrets(capture: bytes, name: str = "the capture") -> bytes:
-    """A pcapng without its decryption secrets blocks. Raises DecodeError where its blocks cannot be told apart."""
+    """Remove the decryption secrets blocks from a pcapng. Raises DecodeError if its blocks cannot be told apart."""
     kept = []
     order, start = "<", 0
     while start < len(capture):
@@ -132,7 +132,7 @@ def without_decryption_secrets(capture: bytes, name: str = "the capture") -> byt
 
 
 def _register(trial: Path, left_out: list[str]) -> None:
-    """Let trial.json tell what is there now."""
+    """Bring trial.json up to date with the files that are there now."""
     document: dict[str, Any] = json.loads((trial / "trial.json").read_text())
     for item in document.get("artefacts", []):
         if item["path"] in left_out and (trial / item["path"]).exists():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The schema of every table, as data: what decoders must give, what readers may rely on."""
+"""The schema of every table, as data: what decoders must return, and what readers may rely on."""
 
 from __future__ import annotations
 
@@ -78,6 +78,6 @@ TABLES: dict[str, Table] = {
 """All tables of a trial, by name."""
 
 OF_STUDY: dict[str, Table] = {table.name: table for table in (ATTEMPTS, METRICS)}
-"""The tables of a whole study, by name."""
+"""Tables of a whole study, by name."""
 
 __all__ = ["CAPTURED", "CONNECTION", "LEFT", "MADE_LATER", "NEVER", "OF_STUDY", "TABLES", "Column", "Table"]

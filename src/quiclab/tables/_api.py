@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a table is: columns with a type, a unit, a rule for nulls and one sentence each."""
+"""Interface of tables: columns with a type, a unit, a rule for nulls and one sentence each."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import polars as pl
 DataType = pl.DataType | type[pl.DataType]
 
 NEVER = "never"
-"""The null rule of columns that always hold a value."""
+"""Null rule of columns that always hold a value."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column."""
+    """One column of a table."""
 
     name: str
     dtype: DataType
     unit: str
-    """Empty for names, codes and flags."""
+    """Unit of the values; empty for names, codes and flags."""
     null: str
-    """When a row holds no value; `NEVER` if it always does."""
+    """Condition under which a row holds no value; `NEVER` if it always holds one."""
     doc: str
     instant: bool = False
-    """A point in time, which moves with its clock; other nanoseconds are lengths of time."""
+    """Whether the column is a point in time, which moves with its clock; other nanoseconds are lengths of time."""
 
 
 SOURCE = Column("source", pl.String, "", NEVER, "The file that says so, relative to the folder that was decoded.")
@@ -61,13 +61,13 @@ MADE_LATER = (SOURCE, UNCERTAINTY, CAPTURED, PACKET_INDEX, LEFT)
 
 
 def of_logs(name: str, doc: str, *columns: Column) -> Table:
-    """A table that decoders fill: every row names its file and how exact its instants are."""
+    """Make a table that decoders fill: every row names its file and how exact its instants are."""
     return Table(name, doc, (SOURCE, *columns, UNCERTAINTY))
 
 
 @dataclass(frozen=True)
 class Table:
-    """One table; a row of it is what `doc` says."""
+    """One table; `doc` says what a row of it is."""
 
     name: str
     doc: str
@@ -80,27 +80,27 @@ class Table:
 
     @property
     def from_logs(self) -> bool:
-        """Whether decoders fill it."""
+        """Whether decoders fill the table."""
         return SOURCE in self.columns and UNCERTAINTY in self.columns
 
     @property
     def decoder_schema(self) -> pl.Schema:
-        """What a decoder gives: all but what is only known about a file as a whole."""
+        """Schema of what a decoder returns: all columns but those that are only known about a file as a whole."""
         own = (column for column in self.columns if column not in MADE_LATER)
         return pl.Schema({column.name: column.dtype for column in own})
 
     @property
     def units(self) -> dict[str, str]:
-        """Column → unit, for the columns that have one."""
+        """Units of the columns that have one, by name."""
         return {column.name: column.unit for column in self.columns if column.unit}
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What a Parquet file of it says besides its rows: under `units` a JSON object of the units of its columns."""
+        """Metadata of the table's Parquet files: under `units` a JSON object with the units of its columns."""
         return {"units": json.dumps(self.units)}
 
     def schema(self) -> pl.Schema:
-        """Names and types, in order."""
+        """Schema of the table: names and types, in order."""
         return pl.Schema({column.name: column.dtype for column in self.columns})
 
     def empty(self) -> pl.DataFrame:

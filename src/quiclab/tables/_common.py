@@ -7,7 +7,9 @@ import polars as pl
 
 from quiclab.tables._api import NEVER, Column
 
-VANTAGE = Column("vantage", pl.String, "", "the log does not say", "Whose log or capture: `client` or `server`.")
+VANTAGE = Column(
+    "vantage", pl.String, "", "the log does not say", "End at which the log or capture was taken: `client` or `server`."
+)
 CONNECTION = Column(
     "connection", pl.String, "", NEVER,
     "QUIC: the Destination Connection ID of the client's first Initial in hexadecimal, as far as the log knows it, "
@@ -27,7 +29,7 @@ DIRECTION = Column(
     pl.String,
     "",
     "unknown end",
-    "`up` from client to server, or `down`: the way of what the row tells of.",
+    "`up` from client to server, or `down`: the direction of what the row is about.",
 )
 EVENT = Column(
     "event",

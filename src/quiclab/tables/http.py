@@ -99,8 +99,8 @@ HTTP_REQUESTS = of_logs(
     Column("transport", pl.String, "", _NOT_SEEN, "`quic` or `tcp`."),
     Column("http_version", pl.String, "", _NOT_SEEN, "`HTTP/1.1`, `HTTP/2` or `HTTP/3`."),
     STREAM_ID,
-    Column("method", pl.String, "", _NOT_SEEN, "GET and so on."),
-    Column("url", pl.String, "", _NOT_SEEN, "The whole of it, without the fragment."),
+    Column("method", pl.String, "", _NOT_SEEN, "Method of the request, such as GET."),
+    Column("url", pl.String, "", _NOT_SEEN, "Whole URL, without the fragment."),
     Column("status", pl.UInt16, "", "no response", "Status of the final response."),
     Column("content_type", pl.String, "", _NOT_SEEN, "The response's."),
     Column("content_encoding", pl.String, "", "none, or " + _NOT_SEEN, "The response's (RFC 9110 section 8.4)."),
@@ -137,12 +137,12 @@ HTTP_REQUESTS = of_logs(
     _bytes("response_body_bytes", "The body as sent, without framing and padding: compressed, if it was."),
     _bytes("response_decoded_bytes", "The body once its content encoding (RFC 9110 section 8.4) is undone."),
     Column("from_cache", pl.Boolean, "", _NOT_SEEN, "Answered without the network."),
-    Column("error", pl.String, "", "none", "Why it failed, in the log's words."),
+    Column("error", pl.String, "", "none", "Reason why the request failed, in the log's words."),
 )
 
 PAGE_EVENTS = of_logs(
     "page_events",
-    "One moment in the load of a page, as the browser tells it.",
+    "One moment in the load of a page, as the browser reports it.",
     TIME,
     Column("duration_ns", pl.Int64, "ns", "an instant", "How long it took."),
     Column("page", pl.String, "", "about none", "The frame or page it belongs to."),
@@ -152,5 +152,5 @@ PAGE_EVENTS = of_logs(
     Column("thread", pl.UInt64, "", _NOT_SEEN, "Thread id."),
     Column("value", pl.Float64, "", "it has none", "Its number, such as a layout shift's score."),
     Column("detail", pl.String, "", "nothing to say, or more than 4096 bytes", "Its arguments as JSON."),
-    Column("image", pl.Binary, "", "no screenshot", "What was to be seen, as the browser encoded it (JPEG)."),
+    Column("image", pl.Binary, "", "no screenshot", "What was visible, as the browser encoded it (JPEG)."),
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What links say that are not quiclab's own."""
+"""Tables about links that are not quiclab's own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from quiclab.tables._common import TIME
 
 LINK_EVENTS = of_logs(
     "link_events",
-    "One event of a link that Mahimahi emulates; of quiclab's own link the table link_packets tells more.",
+    "One event of a link that Mahimahi emulates; for quiclab's own link the table link_packets has more.",
     TIME,
     Column("direction", pl.String, "", "the log does not say", "`up` from client to server, or `down`."),
     Column(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two tables of a whole study, by which those of its trials are chosen, joined and compared."""
+"""The two tables of a whole study, by which the tables of its trials are chosen, joined and compared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def _text(name: str, null: str, doc: str) -> Column:
     return Column(name, pl.String, "", null, doc)
 
 
-_TRIAL = _text("trial_id", NEVER, "The trial, in all tables.")
+_TRIAL = _text("trial_id", NEVER, "Id of the trial, the same in all tables.")
 
 ATTEMPTS = Table(
     "trials",
@@ -22,7 +22,7 @@ ATTEMPTS = Table(
         _text("kind", NEVER, "`main`, or `aa` where an arm is compared with itself."),
         _text("cell_id", NEVER, "The cell: `WORKLOAD/PATH`, with `/aa-ARM` behind it in A/A cells."),
         _text("workload", NEVER, "What is transferred."),
-        _text("path", NEVER, "Over which path."),
+        _text("path", NEVER, "Path that it is transferred over."),
         _text("arm", NEVER, "What is compared; in A/A cells `ARM#1` or `ARM#2`."),
         _text("baseline_arm", NEVER, "The arm that the cell's differences are relative to."),
         Column("block", pl.Int64, "", NEVER, "Number of the block within its cell, whose trials are compared."),
@@ -42,7 +42,7 @@ METRICS = Table(
         _text("name", NEVER, "The metric."),
         Column("value", pl.Float64, "", "unknown", "Its value, in the unit that the row names."),
         _text("unit", NEVER, "The unit of `value`; empty of counts."),
-        _text("better", NEVER, "Which way is better: `lower`, `higher` or `none`."),
-        _text("note", "nothing to say", "Why the value is unknown, or what to know of it."),
+        _text("better", NEVER, "The better direction: `lower`, `higher` or `none`."),
+        _text("note", "nothing to say", "Reason why the value is unknown, or something to know about it."),
     ),
 )

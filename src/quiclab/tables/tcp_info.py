@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Linux says of its TCP connections: `struct tcp_info`, field by field."""
+"""What Linux reports about its TCP connections: `struct tcp_info`, field by field."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _INFO: tuple[tuple[str, DataType, str], ...] = (
     ("rcv_mss_bytes", pl.UInt32, "Maximum segment size as seen from the peer."),
     ("unacked", pl.UInt32, "Segments sent and not acknowledged."),
     ("sacked", pl.UInt32, "Segments of these that SACK reported."),
-    ("lost", pl.UInt32, "Segments of these that are held to be lost."),
+    ("lost", pl.UInt32, "Segments of these that are considered lost."),
     ("retrans", pl.UInt32, "Retransmitted segments of these."),
     ("fackets", pl.UInt32, "No longer used."),
     ("last_data_sent_ms", pl.UInt32, "Time since data was last sent."),
@@ -35,7 +35,7 @@ _INFO: tuple[tuple[str, DataType, str], ...] = (
     ("pmtu_bytes", pl.UInt32, "Path MTU."),
     ("rcv_ssthresh_bytes", pl.UInt32, "Bound on the receive window offered."),
     ("rtt_us", pl.UInt32, "Smoothed round-trip time."),
-    ("rttvar_us", pl.UInt32, "Its mean deviation."),
+    ("rttvar_us", pl.UInt32, "Mean deviation of the round-trip time."),
     ("snd_ssthresh", pl.UInt32, "Slow start threshold in segments; 2147483647 before it is set."),
     ("snd_cwnd", pl.UInt32, "Congestion window in segments."),
     ("advmss_bytes", pl.UInt32, "Maximum segment size that was announced."),
@@ -44,13 +44,13 @@ _INFO: tuple[tuple[str, DataType, str], ...] = (
     ("rcv_space_bytes", pl.UInt32, "Bytes read per round trip, for tuning the buffer."),
     ("total_retrans", pl.UInt32, "Segments retransmitted so far."),
     ("pacing_rate_bytes_per_s", pl.UInt64, "Pacing rate; all ones without a bound."),
-    ("max_pacing_rate_bytes_per_s", pl.UInt64, "Its bound; all ones without one."),
+    ("max_pacing_rate_bytes_per_s", pl.UInt64, "Bound of the pacing rate; all ones without one."),
     ("bytes_acked", pl.UInt64, "Bytes acknowledged so far."),
     ("bytes_received", pl.UInt64, "Bytes received in order so far."),
     ("segs_out", pl.UInt32, "Segments sent so far."),
     ("segs_in", pl.UInt32, "Segments received so far."),
     ("notsent_bytes", pl.UInt32, "Bytes in the send buffer that were not sent yet."),
-    ("min_rtt_us", pl.UInt32, "Lowest round-trip time of late; all ones without a sample."),
+    ("min_rtt_us", pl.UInt32, "Lowest recent round-trip time; all ones without a sample."),
     ("data_segs_in", pl.UInt32, "Segments with data received so far."),
     ("data_segs_out", pl.UInt32, "Segments with data sent so far."),
     ("delivery_rate_bytes_per_s", pl.UInt64, "Latest sample of the delivery rate."),
@@ -65,11 +65,11 @@ _INFO: tuple[tuple[str, DataType, str], ...] = (
     ("reord_seen", pl.UInt32, "Reordering events so far."),
     ("rcv_ooopack", pl.UInt32, "Segments received out of order so far."),
     ("snd_wnd_bytes", pl.UInt32, "The peer's receive window."),
-    ("rcv_wnd_bytes", pl.UInt32, "The own receive window."),
+    ("rcv_wnd_bytes", pl.UInt32, "This end's receive window."),
     ("rehash", pl.UInt32, "Path changes after a timeout so far."),
     ("total_rto", pl.UInt16, "Retransmission timeouts so far."),
     ("total_rto_recoveries", pl.UInt16, "Recoveries after timeouts so far."),
-    ("total_rto_time_ms", pl.UInt32, "Time spent in them."),
+    ("total_rto_time_ms", pl.UInt32, "Time spent in recoveries after timeouts."),
     ("received_ce", pl.UInt32, "Segments received with Congestion Experienced."),
     ("delivered_e1_bytes", pl.UInt32, "Bytes delivered with ECT(1) (Accurate ECN)."),
     ("delivered_e0_bytes", pl.UInt32, "Bytes delivered with ECT(0) (Accurate ECN)."),

@@ -132,8 +132,11 @@ LOSSES = of_logs(
     DIRECTION,
     PACKET_TYPE,
     PACKET_NUMBER,
-    Column("length_bytes", pl.UInt64, "bytes", "the log does not say", "As in packets."),
-    Column("sent_ns", pl.Int64, "ns", "its sending is not in the log", "When it had been sent.", instant=True),
+    Column(
+        "length_bytes", pl.UInt64, "bytes", "the log does not say",
+        "Length of the packet, as in the table packets.",
+    ),
+    Column("sent_ns", pl.Int64, "ns", "its sending is not in the log", "Instant at which it was sent.", instant=True),
     Column(
         "rule", pl.String, "", "the log does not say, or shows no reason",
         "`time_threshold`, `reordering_threshold`, `pto_expired` (RFC 9002 section 6), `timeout`, "
@@ -162,7 +165,7 @@ TIMERS = of_logs(
     ),
     Column("event", pl.String, "", NEVER, "`set`, `cancelled` or `expired`."),
     PACKET_TYPE,
-    Column("delta_ms", pl.Float64, "ms", "not set, or the log does not say", "Until it expires."),
+    Column("delta_ms", pl.Float64, "ms", "not set, or the log does not say", "Time until the timer expires."),
     ESTIMATE,
 )  # fmt: skip
 

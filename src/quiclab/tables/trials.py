@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the laboratory says of a trial, and what the trial's programs cost."""
+"""Tables about a trial as the laboratory ran it, and about the cost of its programs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def _text(name: str, null: str, doc: str) -> Column:
 
 TRIALS = of_logs(
     "trials",
-    "One attempt at one trial, as `trial.json` tells it.",
-    replace(TIME, doc="When it started. " + TIME.doc),
-    _text("trial_id", NEVER, "Of the plan."),
+    "One attempt at one trial, as `trial.json` has it.",
+    replace(TIME, doc="Start of the trial. " + TIME.doc),
+    _text("trial_id", NEVER, "Id of the trial in the plan."),
     Column("attempt", pl.UInt32, "", NEVER, "Counts from 1."),
     _text("status", "not judged yet", "`verified`, `failed`, `unproven` or `void`."),
-    _text("reason", "verified, or not judged yet", "Why it failed, is unproven or is void."),
+    _text("reason", "verified, or not judged yet", "Reason why it failed, is unproven or is void."),
     _text("kind", "no row of a plan", "`main`, `control` and so on, as the plan calls it."),
     _text("cell", "no row of a plan", "The cell of the study's matrix."),
     _text("block", "no row of a plan", "The block, whose trials are compared."),
@@ -33,17 +33,17 @@ TRIALS = of_logs(
     Column("seed", pl.UInt64, "", "no row of a plan", "The block's seed."),
     _text("arm", "no row of a plan", "What is compared."),
     _text("workload", "no row of a plan", "What is transferred."),
-    _text("path", "no row of a plan", "Over which path."),
+    _text("path", "no row of a plan", "Path that it is transferred over."),
     _text("protocol", "not told", "`h2`, `h3` or `h1`, as asked."),
-    _text("http_version", "not proven", "What the trial proves to have run."),
+    _text("http_version", "not proven", "Version of HTTP that the trial proves to have run."),
     Column("ip_version", pl.UInt8, "", "not told", "4 or 6."),
     _text("client_address", "not told", "The client's address on the path."),
     _text("server_address", "not told", "The server's address on the path."),
-    Column("server_port", pl.UInt16, "", "not told", "The port of whoever answers the client."),
+    Column("server_port", pl.UInt16, "", "not told", "Port of the front, which answers the client."),
     Column("expected_bytes", pl.UInt64, "bytes", "not told", "Body that should have arrived, per request."),
-    Column("requests", pl.UInt32, "", "the client left no account", "Requests that the client tells of."),
+    Column("requests", pl.UInt32, "", "the client left no account", "Number of requests in the client's account."),
     Column("body_bytes", pl.UInt64, "bytes", "the client left no account", "Body bytes that it received."),
-    _text("started_utc", "not told", "When it started, by the calendar."),
+    _text("started_utc", "not told", "Date and time of the start."),
     Column("realtime_minus_monotonic_ns", pl.Int64, "ns", "not told", "CLOCK_REALTIME − CLOCK_MONOTONIC at the start."),
 )
 
@@ -54,8 +54,8 @@ PROCESS_USAGE = of_logs(
     _text("role", NEVER, "`client`, `server` or `proxy`."),
     _text("scope", NEVER, "`sample` (since it began, by this look), `transfer` or `life` (the whole span)."),
     Column("cpu_ns", pl.Int64, "ns", "not told", "Processor time, user and system together."),
-    Column("user_ns", pl.Int64, "ns", _SUM, "Its part in the program; within `transfer` good to 10 ms."),
-    Column("system_ns", pl.Int64, "ns", _SUM, "Its part in the kernel; within `transfer` good to 10 ms."),
+    Column("user_ns", pl.Int64, "ns", _SUM, "Processor time in the program; within `transfer` good to 10 ms."),
+    Column("system_ns", pl.Int64, "ns", _SUM, "Processor time in the kernel; within `transfer` good to 10 ms."),
     Column("minor_faults", pl.UInt64, "", _SUM, "Page faults without reading from a disk."),
     Column("major_faults", pl.UInt64, "", _SUM, "Page faults that read from a disk."),
     Column("voluntary_switches", pl.UInt64, "", _SWITCHES, "Context switches because it waited."),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a video was played, as its player tells it."""
+"""How a video was played, as its player reports it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AHEAD = Column(
 
 PLAYER_SAMPLES = of_logs(
     "player_samples",
-    "One look at the player of a video, every 100 ms from when it was asked for.",
+    "One look at the player of a video, every 100 ms from the request for it on.",
     TIME,
     _POSITION,
     _AHEAD,
@@ -40,14 +40,14 @@ PLAYER_EVENTS = of_logs(
     ),
     _POSITION,
     _AHEAD,
-    Column("detail", pl.String, "", "nothing to say", "More of it."),
+    Column("detail", pl.String, "", "nothing to say", "Details of the event."),
 )  # fmt: skip
 
 PLAYER_STALLS = of_logs(
     "player_stalls",
     "One time that a video stood still after it had started.",
     replace(TIME, doc="It stopped. " + TIME.doc),
-    Column("duration_ns", pl.Int64, "ns", NEVER, "Until it went on, or until the trial was over."),
+    Column("duration_ns", pl.Int64, "ns", NEVER, "Time until the video went on, or until the trial was over."),
     _POSITION,
     _AHEAD,
     Column(

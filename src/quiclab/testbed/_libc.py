@@ -21,7 +21,7 @@ MS_NOSUID = 0x2
 MS_NODEV = 0x4
 MS_REMOUNT = 0x20
 MS_NOSYMFOLLOW = 0x100
-"""Since Linux 5.10; before it has no effect."""
+"""Flag of mount(2), which has no effect before Linux 5.10."""
 MS_BIND = 0x1000
 MS_REC = 0x4000
 MS_PRIVATE = 0x4_0000
@@ -30,7 +30,7 @@ _PR_SET_PDEATHSIG = 1
 _CAPABILITY_VERSION_3 = 0x2008_0522
 
 _PIDFD_GETFD = 438
-"""The same on every machine, as all calls since Linux 5.1."""
+"""Number of the system call, the same on every architecture, like that of all calls since Linux 5.1."""
 _SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}
 _SCHED_DEADLINE = 6
 _SCHED_FLAG_RESET_ON_FORK = 1
@@ -55,7 +55,7 @@ def setns(fd: int, kind: int) -> None:
 
 
 def mount(source: str, target: str, fstype: str | None, flags: int = 0, data: str = "") -> None:
-    """mount(2)."""
+    """Mount a file system, or change a mount (mount(2))."""
     _call(
         f"cannot mount {fstype or source} on {target}",
         _libc.mount(
@@ -65,7 +65,7 @@ def mount(source: str, target: str, fstype: str | None, flags: int = 0, data: st
 
 
 def unmount(target: str) -> None:
-    """umount(2)."""
+    """Unmount a file system (umount(2))."""
     _call(f"cannot unmount {target}", _libc.umount2(target.encode(), 0))
 
 

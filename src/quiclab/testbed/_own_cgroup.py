@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where this process may make a group with a CPU limit: below its own control group, of whichever version (cgroups(7)).
+"""Groups with a CPU limit, which this process makes below its own control group, of either version (cgroups(7)).
 
-Version 2 wants no process beside the groups that it divides processor time among, except in a threaded subtree: so
-ours is threaded, and nobody else has to be moved. That the cpu controller was switched on for groups below our own is
-left so: another run may need it.
+Version 2 allows no process beside the groups that it divides processor time among, except in a threaded subtree: so
+ours is threaded, and no other process has to be moved. The cpu controller stays switched on for groups below our own,
+because another run may need it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def own_cgroup() -> OwnCgroup | None:
 
 
 def find_cgroup(groups: str, mounts: str) -> OwnCgroup | None:
-    """From the texts of /proc/self/cgroup and /proc/self/mountinfo: a version 1 cpu hierarchy, else version 2."""
+    """Find the cgroup in the texts of /proc/self/cgroup and /proc/self/mountinfo: a version 1 cpu hierarchy, else
+    version 2."""
     paths: dict[str, str] = {}
     for line in groups.splitlines():
         _, controllers, path = line.split(":", 2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program with all its children, as /proc shows them: who they are and what they have used so far."""
+"""A program with all its children, as /proc shows them: their identities, and what they have used so far."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Used:
     """What processes have used since they began."""
 
     cpu_ns: int = 0
-    """User and system together."""
+    """CPU time, user and system together."""
     user_ns: int = 0
     system_ns: int = 0
     minor_faults: int = 0
@@ -33,7 +33,7 @@ class Used:
         return Used(*(a + b for a, b in zip(self._values(), other._values(), strict=True)))
 
     def since(self, earlier: Used) -> Used:
-        """The difference; what two clocks of different resolution make negative is nothing."""
+        """The difference, at least 0: clocks of different resolution could make it negative."""
         return Used(*(max(0, a - b) for a, b in zip(self._values(), earlier._values(), strict=True)))
 
     def at_least(self, other: Used) -> Used:
@@ -65,22 +65,23 @@ class Stat:
     threads: int
     start_ticks: int
     stopped: bool = False
-    """By a signal; not by a tracer."""
+    """Whether a signal, not a tracer, has stopped the process."""
 
     @property
     def identity(self) -> tuple[int, int]:
-        """A pid may be given to another process later; together with the start it is not."""
+        """Identity of the process: its pid may be reused later, but not with the same start."""
         return self.pid, self.start_ticks
 
 
 def everybody() -> dict[int, Stat]:
-    """All processes that can be seen: inside a sandbox those of the sandbox."""
+    """All processes that are visible: inside a sandbox those of the sandbox."""
     with os.scandir("/proc") as entries:
         return {stat.pid: stat for each in entries if each.name.isdigit() and (stat := _stat(int(each.name)))}
 
 
 def tree(stats: Mapping[int, Stat], root: int, known: frozenset[tuple[int, int]]) -> list[Stat]:
-    """Those that are `root`, descend from it, are of its session, or are `known` to be its own from before."""
+    """Processes of a program: `root`, its descendants, those of its session, and those `known` to be its own from
+    before."""
 
     def belongs(stat: Stat) -> bool:
         if stat.pid == root or stat.session == root or stat.identity in known:
@@ -116,7 +117,7 @@ def own(stat: Stat) -> Used:
 
 
 def switches(pid: int) -> dict[int, Used]:
-    """Thread → its context switches, of those that a process has now; of ended ones only its parent will learn."""
+    """Context switches of the threads that a process has now; those of ended threads only its parent learns."""
     found = {}
     with contextlib.suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
@@ -135,7 +136,7 @@ def memory(pid: int) -> tuple[int, int]:
 
 
 def _cpu_clock_ns(stat: Stat) -> int:
-    """By the process's own CPU clock, to the nanosecond; the ticks of /proc where that is refused."""
+    """CPU time by the process's own clock, to the nanosecond; by the ticks of /proc where that is refused."""
     try:
         return time.clock_gettime_ns((~stat.pid << 3) | _CPUCLOCK_SCHED)
     except OSError:
@@ -147,7 +148,7 @@ def _stat(pid: int) -> Stat | None:
         text = _read(f"/proc/{pid}/stat")
     except OSError:
         return None
-    # The name stands in parentheses and may hold anything. The first field behind it is number 3 of the manual.
+    # The name is in parentheses and may contain anything. The first field behind it is number 3 of the manual.
     fields = ["", "", "", *text.rpartition(")")[2].split()]
     return Stat(
         pid=pid,
@@ -178,7 +179,7 @@ def _status(path: str) -> dict[str, int]:
 
 
 def _read(path: str) -> str:
-    """A small file of /proc, without what makes reading large ones comfortable: this runs often."""
+    """Read a small file of /proc with as few calls as possible, because this runs often."""
     fd = os.open(path, os.O_RDONLY)
     try:
         return os.read(fd, 1 << 14).decode(errors="replace")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which program has a socket open, by the inode numbers under /proc/PID/fd."""
+"""Programs that have a socket open, by the inode numbers under /proc/PID/fd."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def holds(root: int, inodes: set[int]) -> bool:
 
 
 def strangers(root: int, inodes: set[int]) -> list[str]:
-    """Names of programs that have one of these sockets open which the program `root` has not."""
+    """Names of other programs that have one of these sockets open, unless the program `root` has it open too."""
     stats = everybody() if inodes else {}
     held = {pid: _sockets(pid) for pid in stats}
     own = {stat.pid for stat in tree(stats, root, frozenset())} if stats else set()
@@ -27,7 +27,7 @@ def strangers(root: int, inodes: set[int]) -> list[str]:
 
 
 def descriptors(root: int, inodes: set[int]) -> dict[int, tuple[int, int]]:
-    """Of these sockets those that the program `root` has open: inode → process and file descriptor."""
+    """Process and file descriptor, by inode, of those of the sockets that the program `root` has open."""
     found = {}
     for stat in tree(everybody(), root, frozenset()):
         for inode, fd in (_sockets(stat.pid) or {}).items():
@@ -53,7 +53,7 @@ def _sockets(pid: int) -> dict[int, int] | None:
 
 
 def _name(pid: int) -> str:
-    """What it was started as, without its folder."""
+    """Name of a process as it was started, without the folder."""
     with contextlib.suppress(OSError):
         first = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]
         return first.decode(errors="replace").rpartition("/")[2] or f"process {pid}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Something that is done again and again in a thread of its own, and what that costs."""
+"""Work that is repeated in a thread of its own, and what that costs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHORT_S = 0.02
 
 class Ticker:
     """Context manager: calls `work` at once and then at whole intervals from the start. Instants that pass while `work`
-    still runs, or while nobody gave it a processor, are missed and counted, not made up for."""
+    still runs or waits for a processor are missed and counted, not made up for."""
 
     def __init__(self, interval: Duration, work: Callable[[], None]) -> None:
         self._interval_ns = interval.ns
@@ -26,10 +26,10 @@ class Ticker:
         self.ticks = 0
         self.missed = 0
         self.cpu_ns = 0
-        """What the thread has used, once it has ended."""
+        """CPU time of the thread, once it has ended."""
         self.elapsed_ns = 0
         self.error: OSError | None = None
-        """Why it stopped before it was told to."""
+        """Reason why the thread stopped before it was told to."""
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -42,7 +42,8 @@ class Ticker:
         self._thread.join()
 
     def _sleep(self, seconds: float) -> bool:
-        """Whether the end has come meanwhile. An Event's wait takes twice the CPU of a sleep: only long ones use it."""
+        """Sleep; return whether the end has come meanwhile. An Event's wait takes twice the CPU of a sleep: only long
+        sleeps use it."""
         if seconds > _SHORT_S:
             return self._stop.wait(seconds)
         time.sleep(max(0.0, seconds))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processors that do not go to sleep while a link runs.
 
-A processor that has nothing to do halts. To wake it takes a virtual machine 50 to 100 µs, and so much later the link or
-an end acts. PM QoS (/dev/cpu_dma_latency, root's) asks idle processors to wait awake instead: no thread runs, and the
-request ends with the open file, whoever is killed.
+A processor that has nothing to do halts. Waking it takes 50 to 100 µs on a virtual machine, and the link or an end acts
+that much later. PM QoS (/dev/cpu_dma_latency, root's) asks idle processors to wait awake instead: it needs no thread,
+and the request ends with the open file, whatever process is killed.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class AwakeProcessors:
         self._processes: set[int] = set()
 
     def as_long_as(self, pid: int) -> int | None:
-        """Have them stay awake for this process too: a descriptor that becomes readable when it has ended, to be given
-        to `no_longer_for`; None where that is not granted."""
+        """Keep processors awake for this process too. Return a descriptor that becomes readable when the process has
+        ended, to be passed to `no_longer_for`; None where the request is not granted."""
         try:
             process = os.pidfd_open(pid)
         except OSError:
@@ -41,7 +41,7 @@ class AwakeProcessors:
         return process
 
     def no_longer_for(self, process: int) -> None:
-        """The process has ended."""
+        """Withdraw the request for a process that has ended."""
         self._processes.remove(process)
         os.close(process)
         if not self._processes and self._request is not None:
@@ -49,13 +49,13 @@ class AwakeProcessors:
             self._request = None
 
     def close(self) -> None:
-        """Nobody is left."""
+        """Withdraw the request for all processes."""
         for process in list(self._processes):
             self.no_longer_for(process)
 
 
 def _open_request() -> int:
-    """Ask for it; closing the descriptor takes it back. Raises OSError."""
+    """Request awake processors; closing the descriptor withdraws the request. Raises OSError."""
     request = os.open(_LATENCY, os.O_WRONLY | os.O_CLOEXEC)
     try:
         os.write(request, struct.pack("i", _longest_wake_up_us()))
@@ -66,7 +66,8 @@ def _open_request() -> int:
 
 
 def _longest_wake_up_us() -> int:
-    """Where to halt is to leave the virtual machine: not to halt at all. Elsewhere: what the lightest halt takes."""
+    """Longest wake-up to allow: none at all where a halt leaves the virtual machine; elsewhere that of the lightest
+    halt."""
     try:
         driver = _IDLE_DRIVER.read_text().strip()
     except OSError:

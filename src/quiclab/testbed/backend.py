@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which backend the link can use here: TUN where its device opens, else veth with packet sockets."""
+"""Choice of the link's backend: TUN where its device opens, else veth with packet sockets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def choose_backend() -> tuple[Backend, str]:
 
 
 def tun_problem() -> str | None:
-    """Why a TUN device cannot be made here, or None. Must run inside the sandbox."""
+    """Reason why a TUN device cannot be made here, or None. Must run inside the sandbox."""
 
     def attempt() -> str | None:
         try:

@@ -24,7 +24,7 @@ HOST = "server.test"
 
 _LONG = 200
 _LONGEST_NAME = 64
-"""Characters (RFC 5280, ub-common-name); the whole name is among the alternative ones."""
+"""Most characters of a common name (RFC 5280, ub-common-name); the whole name is among the alternative ones."""
 
 _PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey | ed25519.Ed25519PrivateKey
 _PEM = serialization.Encoding.PEM
@@ -61,7 +61,7 @@ def make_certificates(
 
 
 def lend(made: Certificates, folder: Path) -> Certificates:
-    """Copies for servers and clients in `folder`, where the CA's key is not."""
+    """Copy the files for servers and clients to `folder`, which does not get the CA's key."""
     folder.mkdir(mode=0o700, exist_ok=True)
     lent = {name: folder / file.name for name, file in vars(made).items()}
     for name, file in vars(made).items():
@@ -90,7 +90,7 @@ def _authority(folder: Path) -> _Signed:
 
 
 def _server(folder: Path, ca: _Signed, addresses: Collection[str], kind: Certificate, host: str) -> Certificates:
-    # A page may have a host of any name: by that of a file of ours, and longer than a file's name may be.
+    # A page's host may have any name: that of one of our files, or one that is too long for a file.
     told = host if len(host) < _LONG else hashlib.sha256(host.encode()).hexdigest()
     stem = f"{'server' if host == HOST else f'host-{told}'}-{kind.key}-{kind.intermediates}"
     made = Certificates(folder / "ca.crt", folder / f"{stem}.crt", folder / f"{stem}.key")
@@ -115,7 +115,7 @@ def _new_key(kind: str) -> _PrivateKey:
 
 
 def _issue(common_name: str, key: _PrivateKey, issuer: _Signed | None, addresses: Collection[str] = ()) -> _Signed:
-    """A certificate of `key`: for a server with `addresses`, else for a CA; signed by itself without an issuer."""
+    """Issue a certificate for `key`: a server's with `addresses`, else a CA's; self-signed without an issuer."""
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name[:_LONGEST_NAME])])
     signer = issuer.key if issuer else key
     now = datetime.datetime.now(datetime.UTC)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Instant:
-    """The same instant on both clocks."""
+    """An instant on both clocks."""
 
     monotonic_ns: int
     realtime_minus_monotonic_ns: int
@@ -18,7 +18,7 @@ class Instant:
 
 
 def read() -> Instant:
-    """Read both clocks; of five readings the one that took least time counts."""
+    """Read both clocks; of five readings the quickest counts."""
     best: tuple[int, int, int] | None = None
     for _ in range(5):
         before = time.monotonic_ns()

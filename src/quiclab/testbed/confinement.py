@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How programs under test are kept from what is not theirs. Must be made inside the sandbox.
+"""Confinement of programs under test, which keeps them from what is not theirs. It must be made inside the sandbox.
 
-All of them run in one user namespace, as uid 1000 without capabilities, and can gain no privileges. What that is to the
-kernel: of a plain user the user himself, as nothing else may be. Of root an unprivileged user: the one that called
-sudo, else 65534. Such a user cannot reach what lies below root's private folders, Python or the study perhaps among it.
-So the programs of root get a mount namespace in which every such folder is empty but for what a trial needs.
+All of them run in one user namespace, as uid 1000 without capabilities, and can gain no privileges. To the kernel they
+are the caller, if that is a plain user, because nothing else is allowed. If it is root they are an unprivileged user:
+the one who called sudo, else 65534. Such a user cannot reach what is below root's private folders, which may include
+Python or the study. So the programs of root get a mount namespace in which every such folder has only what a trial
+needs.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ class Owner:
 
 @dataclass(frozen=True)
 class Confinement:
-    """Where programs under test run."""
+    """Namespaces in which programs under test run."""
 
     owner: Owner | None
-    """Whom they are to the kernel; None: the caller, who is no root."""
+    """User that the programs are to the kernel; None is the caller, if that is not root."""
     user_namespace: int
     mount_namespace: int | None
 
     @property
     def fds(self) -> tuple[int, ...]:
-        """What `entry` needs open."""
+        """File descriptors that `entry` needs open."""
         return tuple(fd for fd in (self.user_namespace, self.mount_namespace) if fd is not None)
 
     def entry(self, work_dir: Path) -> tuple[str, ...]:
@@ -81,8 +82,8 @@ class Confinement:
 
 
 def mount_work_dir(folder: Path) -> None:
-    """A file system in memory over `folder`, through which whoever is root follows no symbolic link: programs under
-    test can write there. Must run inside the sandbox."""
+    """Mount a file system in memory over `folder`, in which root follows no symbolic link, because programs under test
+    can write there. Must run inside the sandbox."""
     folder.mkdir(exist_ok=True)
     follow = 0 if _unprivileged() is None else _libc.MS_NOSYMFOLLOW
     _libc.mount("tmpfs", str(folder), "tmpfs", _FLAGS | follow, "mode=0755")
@@ -153,9 +154,9 @@ def _mount_namespace(work_dir: Path | None, shown: tuple[Path, ...], owner: Owne
 
 
 def barriers_before(paths: Iterable[Path], owner: Owner) -> Mapping[Path, Path]:
-    """What `owner` cannot reach, outermost first → the first folder on the way that it may not search.
+    """Paths that `owner` cannot reach, outermost first, each with the first folder on the way that it may not search.
 
-    A file is reached with its folder, unless that is as private: then alone.
+    A file is shown together with its folder, unless the folder is as private: then alone.
     """
     wanted: set[Path] = set()
     for path in paths:

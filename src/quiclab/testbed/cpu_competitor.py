@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A share of one core by competition: busy programs on the same core take the rest. Needs no privilege.
+"""A share of one core by competition: busy programs on the same core take the rest. No privilege is needed.
 
-With a group of its own for each session (sched(7), autogroup) the kernel weighs sessions against each other, without
-it processes. Every competitor is one process in a session of its own, so the weights are the same either way; what
-they really leave is measured by a loop that is started as endpoints are.
+With a group of its own for each session (sched(7), autogroup) the kernel weighs sessions against each other, without it
+processes. Every competitor is one process in a session of its own, so the weights are the same either way; what they
+really leave is measured by a loop that is started in the same way as endpoints.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from quiclab.errors import HostError
 from quiclab.units import Duration, Share
 
 _WEIGHT_STEP = 1.25
-"""A step of niceness is a quarter of weight (sched_prio_to_weight in the kernel's kernel/sched/core.c)."""
+"""Factor of weight by which a step of niceness differs (sched_prio_to_weight in the kernel's kernel/sched/core.c)."""
 _MOST_NICE = 19
 
 _BUSY = (sys.executable, "-S", "-c", "while True: pass")
@@ -47,19 +47,19 @@ _PATIENCE_S = 60
 
 @dataclass(frozen=True)
 class Calibration:
-    """What a busy loop gets beside the competitors."""
+    """Result of a busy loop beside the competitors."""
 
     share: float
     median_stall_ns: int | None
-    """How long it stands still at a time; None when it never does for 0.2 ms."""
+    """Median of the times that the loop stands still; None if it never does for 0.2 ms."""
 
     def stop_and_go(self, rtt: Duration) -> bool:
-        """The median stall is longer than a quarter of the round trip."""
+        """Whether the median stall is longer than a quarter of the round trip."""
         return self.median_stall_ns is not None and self.median_stall_ns > rtt.ns / 4
 
 
 class CpuCompetitor:
-    """Context manager: keeps `core` busy so that whoever is admitted to it gets `share`. Raises HostError."""
+    """Context manager: keeps `core` busy so that the process admitted to it gets `share`. Raises HostError."""
 
     def __init__(self, core: int, share: Share) -> None:
         if not 0.05 <= share.value < 1:
@@ -104,7 +104,7 @@ class CpuCompetitor:
 
 
 def _set_session_niceness(pid: int, niceness: int) -> None:
-    """In a kernel that has no groups of sessions the niceness of the process, set already, is what counts."""
+    """Set the niceness of a session's group; in a kernel without such groups the process's own, set already, counts."""
     deadline = time.monotonic() + _PATIENCE_S
     with contextlib.suppress(FileNotFoundError):
         while time.monotonic() < deadline:
@@ -117,7 +117,7 @@ def _set_session_niceness(pid: int, niceness: int) -> None:
 
 
 def competition(share: Share) -> tuple[int, int]:
-    """How many competitors of which niceness leave about `share` to one program of niceness 0."""
+    """Number and niceness of competitors that leave about `share` to one program of niceness 0."""
     weight = (1 - share.value) / share.value
     number = math.ceil(weight - 1e-9)
     return number, min(_MOST_NICE, round(math.log(number / weight, _WEIGHT_STEP)))

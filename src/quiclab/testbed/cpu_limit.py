@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A processor quota for an endpoint: a share of one core, so that a slow phone can be had.
+"""A processor quota for an endpoint: a share of one core, which makes it as slow as a phone.
 
 The kernel's quota stops and goes: a program runs at full speed until its quota of the period is used up, and then
-stands still. The kernel notices at its timer tick only (every 4 ms at 250 Hz), so the stalls are longer than the
-period alone would make them: they are measured, and a run in which they are long against the round trip is told.
+stands still. The kernel notices at its timer tick only (every 4 ms at 250 Hz), so the stalls are longer than the period
+alone would make them: they are measured, and a run in which they are long compared with the round trip is reported.
 """
 
 from __future__ import annotations
@@ -25,24 +25,25 @@ from quiclab.units import Duration, Share
 
 _PREFIX = "quiclab-cpu-"
 _SHORTEST_US = 1000
-"""The kernel takes neither a period nor a quota below 1 ms: a share below one core makes the period longer."""
+"""Shortest period and shortest quota that the kernel accepts, in µs; a share below one core makes the period longer."""
 _SHORTEST_LOOK_NS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Stalls:
-    """How often and how long the quota made the endpoint stand still. Cores add up: two that stand count twice."""
+    """How often and for how long the quota made the endpoint stand still. Cores add up: two that stand still count
+    twice."""
 
     period_ns: int
     quota_ns: int
     periods: int
-    """In which the endpoint wanted to run."""
+    """Number of periods in which the endpoint wanted to run."""
     stalled_periods: int
     stalled_ns: int
     median_ns: int | None
-    """Of single stalls, as far as the looks tell them apart; None when there was none."""
+    """Median of single stalls, as far as the looks tell them apart; None if there was none."""
     stop_and_go: bool
-    """The median stall is longer than a quarter of the round trip."""
+    """Whether the median stall is longer than a quarter of the round trip."""
 
 
 class CpuQuota:
@@ -56,7 +57,7 @@ class CpuQuota:
         self._rtt = rtt
         self._period_us = max(_SHORTEST_US, -(-_SHORTEST_US // share.value))
         self._quota_us = max(_SHORTEST_US, round(self._period_us * share.value))
-        # A stall of RTT/4 is seen apart from its neighbours when somebody looks twice as often.
+        # A stall of RTT/4 is told from its neighbours by looks that are twice as frequent.
         self._ticker = Ticker(Duration(max(_SHORTEST_LOOK_NS, rtt.ns // 8)), self._look)
         self._stalls_ns: list[int] = []
         self._stalled_ns = 0
@@ -88,7 +89,7 @@ class CpuQuota:
             raise HostError(f"cannot limit process {pid}: {error.strerror}") from error
 
     def stalls(self) -> Stalls:
-        """Until now; before the `with` block ends."""
+        """Stalls until now; to be called before the `with` block ends."""
         periods, stalled_periods, stalled_ns = self._group.counts()
         median = round(statistics.median(self._stalls_ns)) if self._stalls_ns else None
         return Stalls(
@@ -104,7 +105,7 @@ class CpuQuota:
 
 
 class _Group:
-    """A cgroup of our own. Its lock says that somebody is using it: whoever is killed lets it go."""
+    """A cgroup of our own. Its lock says that it is in use; a process that is killed lets it go."""
 
     def __init__(self, own: OwnCgroup) -> None:
         self._own = own
@@ -174,7 +175,7 @@ def _unused(path: Path) -> bool:
 
 
 def _remove(path: Path) -> bool:
-    """The kernel refuses while a process is in it."""
+    """Remove a group; the kernel refuses while a process is in it."""
     try:
         path.rmdir()
     except FileNotFoundError:

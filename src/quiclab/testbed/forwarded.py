@@ -3,7 +3,7 @@
 
     client ─ link ─ server's end ─ veth ─ the sandbox's first network ─ uplink ─ caller's network (host_nat.py)
 
-Every hop forwards IP packets and has its neighbours written down: nothing but the client's own packets crosses.
+Every hop forwards IP packets and has fixed neighbour entries, so that only the client's own packets cross.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from quiclab.testbed.way_out import default_route
 _OUT = "out"
 _GATEWAY = "10.78.0.2"
 _GATEWAY_OUTSIDE = "10.78.0.6"
-"""Nobody's address: only the name of the neighbour behind the uplink."""
+"""Address without a host: only the name of the neighbour behind the uplink."""
 _OUT_MAC, _NEAR_MAC = "02:00:00:00:04:01", "02:00:00:00:04:02"
 _NUD_PERMANENT = 0x80
 _ONLINK = 4

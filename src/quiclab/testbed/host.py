@@ -29,11 +29,11 @@ class Finding:
     state: State
     detail: str
     remedy: str = ""
-    """The one line that adds what is missing; empty when nothing is."""
+    """Command line that adds what is missing; empty if nothing is."""
 
 
 def facts() -> dict[str, str | int]:
-    """What the numbers of a study depend on."""
+    """Facts that the numbers of a study depend on."""
     return {
         "kernel": platform.release(),
         "machine": platform.machine(),
@@ -49,7 +49,7 @@ def facts() -> dict[str, str | int]:
 
 
 def inside_findings() -> list[Finding]:
-    """What only the sandbox can tell. Must run inside it; that it runs at all is the first finding."""
+    """Findings that only the sandbox can tell. Must run inside it; the first finding is that it runs at all."""
     found = [Finding("namespaces", "ok", "user, mount, PID, IPC and network namespaces")]
     problem = tun_problem()
     if problem is None:
@@ -66,12 +66,12 @@ def inside_findings() -> list[Finding]:
 
 
 def outside_findings() -> list[Finding]:
-    """What can be told without namespaces."""
+    """Findings that need no namespaces."""
     return [_processors(), _way_out()]
 
 
 def bounded_run(argv: Sequence[str], *, pass_fds: Sequence[int] = ()) -> str | None:
-    """Run a short command for a probe: what it printed, or None when it failed or took longer than 20 s."""
+    """Run a short command for a probe: return what it printed, or None if it failed or took longer than 20 s."""
     environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": "/nonexistent"}
     try:
         done = subprocess.run(
@@ -99,7 +99,7 @@ def _way_out() -> Finding:
 
 
 def _congestion_control(name: str) -> Finding:
-    """Ask for it on a route, as every trial does."""
+    """Check a congestion control by setting it on a route, as every trial does."""
 
     def attempt() -> str | None:
         import socket

@@ -5,7 +5,7 @@
 
 The caller's network gets a device with a route to the client's address, an nftables table, and forwarding on for the
 uplinks that lead to the servers. Before any of it the change is recorded in the study, so that `undo` can take it back
-after `kill -9`; device and table go by themselves then, as the sandbox and the socket that own them are gone.
+after `kill -9`; device and table then disappear by themselves, with the sandbox and the socket that own them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from quiclab.testbed import nf_tables as nft
 from quiclab.testbed.link import CLIENT_ADDRESSES
 
 INNER_DEVICE = "uplink"
-"""What the sandbox calls its end of the pair."""
+"""Name of the sandbox's end of the pair."""
 INNER_MAC, OUTER_MAC = "02:00:00:00:03:01", "02:00:00:00:03:02"
 
 REFUSED = (
@@ -42,7 +42,7 @@ HINT = (
 )
 
 _LOCK = b"\0quiclab-host-nat"
-"""An abstract socket, which belongs to one network: whoever has it bound may change that network."""
+"""Abstract socket, which belongs to one network: the process that has it bound may change that network."""
 _TAP = 2
 _NUD_PERMANENT = 0x80
 _LONGEST_NAME = 60
@@ -50,22 +50,22 @@ _LONGEST_NAME = 60
 
 @dataclass(frozen=True)
 class Change:
-    """What is done to the caller's network, and how it was before."""
+    """Record of what is changed in the caller's network, and how it was before."""
 
     boot_id: str
-    """After another start of the machine nothing of it is left."""
+    """Id of this boot of the machine; after another boot nothing is left of the change."""
     network: int
     """Inode of the caller's network namespace."""
     table: str
     device: str
     ip_forward: str
-    """As it was, and stays: only the uplinks below begin to forward."""
+    """Value of `net.ipv4.ip_forward`, which stays as it was: only the uplinks below start to forward."""
     forwarding: dict[str, str]
-    """Uplink → `net.ipv4.conf.UPLINK.forwarding` as it was."""
+    """Earlier values of `net.ipv4.conf.UPLINK.forwarding`, by uplink."""
 
 
 def why_not(*, allowed: bool) -> HostError | None:
-    """Why this caller may not change its network, or None; nothing is tried."""
+    """Reason why this caller may not change its network, or None; nothing is tried."""
     if os.geteuid() == 0 and allowed:
         return None
     lacking = "it needs --allow-host-nat" if os.geteuid() == 0 else "it needs root and --allow-host-nat"
@@ -76,7 +76,8 @@ class HostNat:
     """Context manager of the caller, to be left when the sandbox has ended."""
 
     def __init__(self, study: str, addresses: Sequence[str], record: Path) -> None:
-        """`addresses` are the servers', and all that can be reached; `record` is where the change is written down."""
+        """Prepare the way. Only the servers' `addresses` can be reached; `record` is the file in which the change is
+        written down."""
         self._addresses = tuple(dict.fromkeys(addresses))
         self._record = record
         self._lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -85,16 +86,16 @@ class HostNat:
 
     @property
     def table(self) -> str:
-        """Its name in `nft list tables`."""
+        """Name of the table in `nft list tables`."""
         return self._table.name
 
     @property
     def device(self) -> str:
-        """Of the caller's end of the pair."""
+        """Name of the caller's end of the pair."""
         return self._device
 
     def __enter__(self) -> Self:
-        """Take back what a killed probe of this study left, and look at the way. Changes nothing else."""
+        """Take back what a killed probe of this study left, and check the way; nothing else is changed."""
         _bind(self._lock)
         try:
             undo(self._record, locked=True)
@@ -121,7 +122,7 @@ class HostNat:
             *((*inward, nft.destination(address), nft.accept()) for address in self._addresses),
             (*inward, nft.drop()),
         ]
-        # A machine that did not forward becomes nobody else's router.
+        # A machine that did not forward before becomes a router for no other host.
         forward += [
             (nft.device(nft.INPUT, uplink), nft.device(nft.OUTPUT, self._device, equal=False), nft.drop())
             for uplink, before in self.change.forwarding.items()
@@ -149,19 +150,19 @@ class HostNat:
 
 
 def undo(record: Path, *, locked: bool = False) -> list[str]:
-    """Take back what `record` says was changed, whatever of it is left, and tell what that was.
+    """Take back what is left of the change in `record`; return what that was.
 
     Raises BusyError while a probe uses the network, and HostError where the record is of another network.
     """
     if not record.exists():
         return []
     if os.geteuid() != 0:
-        raise HostError(f"{record} is of a change to this machine's network", "as root: quiclab clean")
+        raise HostError(f"{record} records a change to this machine's network", "as root: quiclab clean")
     change = Change(**json.loads(record.read_text()))
     undone = []
     if change.boot_id == _boot_id():
         if change.network != _network():
-            raise HostError(f"{record} is of a change to another network namespace", "run quiclab clean in that one")
+            raise HostError(f"{record} records a change to another network namespace", "run quiclab clean in that one")
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as lock:
             if not locked:
                 _bind(lock)
@@ -189,7 +190,7 @@ def _take_back(change: Change) -> list[str]:
 
 
 def table_name(study: str) -> str:
-    """Named after the study, in letters that `nft` reads."""
+    """Name of the table, from the study's name in characters that `nft` accepts."""
     return f"quiclab-{re.sub('[^A-Za-z0-9_.-]', '-', study)}"[:_LONGEST_NAME]
 
 

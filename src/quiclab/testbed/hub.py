@@ -5,9 +5,9 @@
     client 1 ─┤ hub ═══════ the link ═══════ hub ├─ server 1
     client 2 ─┘                                └─ server 2
 
-A hub is a namespace that holds the link's device and forwards: a pair of devices to each member, a host route
-for each address, no queue of its own. So members share nothing but the link: every one has its own TCP settings, route
-and ports. The hub takes one off the time to live, and nothing else.
+A hub is a namespace that holds the link's device and forwards: a pair of devices to each member, a host route for each
+address, no queue of its own. So members share nothing but the link: each has its own TCP settings, route and ports. The
+hub reduces the time to live by one, and changes nothing else.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ HUB_SYSCTLS = {
     "net.ipv6.conf.all.forwarding": "1",
 }
 MOST_PAIRS = 200
-"""Each has a subnet of its own, by its number."""
+"""Most pairs, because each has a subnet of its own, by its number."""
 _OWN: Mapping[End, str] = {"client": "10.77.255.1", "server": "10.77.255.2"}
 _RTNH_F_ONLINK = 4
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A client and its server: number 0 is the measured one, with the addresses that it has without hubs."""
+    """A client and its server: number 0 is the measured pair, with the addresses that it has without hubs."""
 
     number: int
 
     def addresses(self, end: End) -> dict[int, str]:
-        """IP version → address."""
+        """Addresses of the pair at an end, by IP version."""
         host = 1 if end == "client" else 2
         subnet = f"fd77:0:0:{self.number:x}::" if self.number else "fd77::"
         return {4: f"10.77.{self.number}.{host}", 6: f"{subnet}{host}"}
@@ -64,7 +64,7 @@ class Hub:
         self.sysctls = namespace.write_sysctls(HUB_SYSCTLS)
 
     def add(self, pair: Pair, member: NetworkNamespace, route: RouteMetrics) -> None:
-        """Give a member its device, its addresses and its route; it finds there what it would find without a hub."""
+        """Give a member its device, its addresses and its route, the same as it would have without a hub."""
         device = _to(pair)
         macs = (_mac(self._end, pair, 1), _mac(self._end, pair, 2))
         add_veth(self.namespace, device, member, DEVICE, macs)
@@ -80,8 +80,8 @@ class Hub:
         self._members[pair] = member
 
     def join(self) -> None:
-        """Route between the members and the link, which must run: its device has the measured pair's addresses, as
-        without a hub, until here."""
+        """Route between the members and the link, which must be running. Until then the link's device has the measured
+        pair's addresses, as without a hub."""
         first, versions = Pair(0), usable_versions(self._mtu)
 
         def work() -> None:
@@ -111,8 +111,8 @@ class Hub:
         self._dropped_before = self._drops()
 
     def dropped(self) -> int:
-        """Packets that got lost between members and hub since it was joined: it is no longer a wire then, and the
-        laboratory is at fault. What the link's own device loses the link tells."""
+        """Number of packets lost between members and hub since it was joined: if there are any, the hub is not a wire,
+        and the laboratory is at fault. The link itself reports what its device loses."""
         return self._drops() - self._dropped_before
 
     def _drops(self) -> int:
@@ -121,7 +121,7 @@ class Hub:
 
 
 def _drops(namespace: NetworkNamespace, device: str) -> int:
-    """Of devices whose name begins so: packets dropped, received and sent together (/proc/net/dev)."""
+    """Packets dropped by the devices whose name begins with `device`, received and sent together (/proc/net/dev)."""
     rows = (line.partition(":") for line in namespace.read("dev").splitlines()[2:])
     counts = (numbers.split() for name, _, numbers in rows if name.strip().startswith(device))
     return sum(int(numbers[3]) + int(numbers[11]) for numbers in counts)

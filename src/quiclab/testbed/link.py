@@ -26,17 +26,17 @@ from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
 from quiclab.testbed.real_time import ask_for_awake_processors, ask_for_real_time
 
 ONE_WAY_DELAY_SHARE = 0.02
-"""Of the smaller one-way delay: lateness below it voids nothing, whatever the bound in time."""
+"""Share of the smaller one-way delay below which lateness voids nothing, whatever the bound in time."""
 Backend = Literal["tun", "veth"]
 End = Literal["client", "server"]
 
 CLIENT_ADDRESSES = {4: "10.77.0.1", 6: "fd77::1"}
 NEXT_CLIENT_ADDRESSES = {4: "10.77.0.3", 6: "fd77::3"}
-"""Of a client that changes its network."""
+"""Addresses of a client after it has changed its network, by IP version."""
 SERVER_ADDRESSES = {4: "10.77.0.2", 6: "fd77::2"}
 _FIRST_HOST = 10
 DEVICE = "link0"
-"""What programs at the client's end see of the links, and at the server's where there is one link."""
+"""Name of the device that programs see at the client's end, and at the server's where there is one link."""
 _NODE_NETWORKS = {4: "10.77.0.", 6: "fd77::"}
 _FIRST_NODE = 201
 _FORWARDING = {"net.ipv4.ip_forward": "1", "net.ipv6.conf.all.forwarding": "1"}
@@ -54,38 +54,39 @@ def host_address(number: int, ip_version: int) -> str:
 
 @dataclass(frozen=True)
 class LinkSettings:
-    """What the link process is told, beside its two directions."""
+    """Settings of the link process."""
 
     backend: Backend
     mtu: int
     model: Mapping[str, Any]
-    """What the spec says of the links: seed, `up` and `down`, `more_links` (docs/reference/link-config.md)."""
+    """The spec's part of the configuration: seed, `up` and `down`, `more_links` (docs/reference/link-config.md)."""
     route: RouteMetrics | None
-    """What the routes of both ends and of all nodes say to TCP."""
+    """TCP's settings on the routes of both ends and of all nodes."""
     work_dir: Path | None
-    """Where configuration, packet log, captures and summary are written; None keeps nothing."""
+    """Folder for configuration, packet log, captures and summary; None keeps nothing."""
     second_network: bool = False
-    """Whether the last link of `model` is the client's in a second network, to which it changes: where the first link
-    ends, it ends too."""
+    """Whether the last link of `model` is the client's in a second network, to which it changes; it ends where the
+    first link does."""
     begins_when_told: bool = False
-    """Whether packets that pass before `begin` are none of the workload's; else it begins with the first packet."""
+    """Whether packets that pass before `begin` do not belong to the workload; otherwise it begins with the first
+    packet."""
     more_addresses: Sequence[str] = ()
-    """Of whoever answers the client, beside its own and in the same networks."""
+    """Further addresses of the front, which answers the client, in the same networks as its own."""
     more_at: NetworkNamespace | None = None
-    """Where it is; None is the server's end."""
+    """Namespace of the front; None is the server's end."""
     packet_log: bool = True
     captures: bool = True
     snaplen_bytes: int | None = None
     """Bytes of each packet that the captures keep; None keeps all."""
     lateness_p99_ns: Sequence[int] = (100_000,)
-    """Of each link."""
+    """Bound of the p99 lateness of each link."""
     route_at: Mapping[NetworkNamespace, RouteMetrics] = field(default_factory=dict)
-    """What the routes of one namespace say, where it is something else."""
+    """TCP's settings on the routes of namespaces that differ from `route`."""
     spin_ns: int | None = None
     real_time: bool = True
     """Whether to ask for real-time scheduling (`real_time.leaves_room`)."""
     program: Sequence[str] = ()
-    """What to start instead of quiclab-link: a benchmark compares it with programs that say the same words."""
+    """Program to start instead of quiclab-link: a benchmark compares it with others that have the same protocol."""
 
 
 class Link:
@@ -98,7 +99,7 @@ class Link:
         server: NetworkNamespace,
         nodes: Sequence[NetworkNamespace] = (),
     ) -> None:
-        """`nodes`: from client to server, one less than there are links."""
+        """Prepare the links; `nodes` are in order from client to server, one fewer than there are links."""
         self._settings = settings
         self._places = [client, *nodes, server]
         self._ends = self._make_ends()
@@ -172,7 +173,7 @@ class Link:
             self._ends.configure()
 
     def replace_client_address(self, version: int, when: Callable[[], bool]) -> int | None:
-        """The client is in its second network from the instant that is returned."""
+        """Move the client to its second network; it is there from the instant that is returned."""
         client, spans = self._ends.places[0], self._ends.spans
         assert client.route is not None
         old, new = (CLIENT_ADDRESSES[version], spans[0].device), (NEXT_CLIENT_ADDRESSES[version], spans[-1].device)
@@ -201,7 +202,7 @@ class Link:
         return Ends(places, row, settings.mtu, later, ethernet=settings.backend == "veth")
 
     def _of_link(self, span: Span, middle: NetworkNamespace | None) -> dict[str, Any]:
-        """What the link process is told of one link beside its model; with `middle`, the devices are made."""
+        """Configuration of one link besides its model; with `middle`, the devices are made."""
         settings, device = self._settings, span.device
         ends: dict[str, dict[str, Any]] = {}
         for side, place in zip(SIDES, (span.client, span.server), strict=True):
@@ -231,22 +232,22 @@ class Link:
         return str(folder / name) if folder else None
 
     def begin(self) -> None:
-        """The workload begins: every link's t = 0, and its packet 0, is the next packet that reaches it."""
+        """Begin the workload: the next packet that reaches a link is its packet 0, at t = 0."""
         process = self._require()
         if self._settings.begins_when_told and process.stdin is not None:
-            with contextlib.suppress(BrokenPipeError):  # of one that has ended, which is told where it does not answer
+            with contextlib.suppress(BrokenPipeError):  # a process that has ended is noticed when it does not answer
                 process.stdin.write("begin\n")
                 process.stdin.flush()
             self._message("begun")
 
     def check(self) -> None:
-        """Raises VoidError where the link's process has ended, though nobody told it to."""
+        """Raise VoidError if the link's process has ended without being told to."""
         if (code := self._require().poll()) is not None:
             raise _gone(code)
 
     @property
     def pid(self) -> int:
-        """Of the link's process."""
+        """Process id of the link."""
         return self._require().pid
 
     def stop(self) -> dict[str, Any]:
@@ -265,12 +266,12 @@ class Link:
         self.close()
 
     def close(self) -> None:
-        """End it without its account, which may be done again."""
+        """End the link without its account; this may be called again."""
         self._stack.close()
 
     def _reap(self) -> None:
         process = self._require()
-        # After its summary it ends by itself, and nobody needs to watch it.
+        # After its summary it ends by itself, and need not be watched.
         if not self.summary:
             process.kill()
             process.wait()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where links end: at every place a device for each of them, the place's addresses, and routes to all other places."""
+"""Ends of links: at every place there are a device for each of its links, the place's addresses, and routes to all
+other places."""
 
 from __future__ import annotations
 
@@ -10,54 +11,54 @@ from typing import Literal
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 
 Side = Literal["client", "server"]
-"""Of a link: the end that is nearer to the client, and the other."""
+"""Side of a link: the end nearer to the client, or the other one."""
 SIDES: tuple[Side, ...] = ("client", "server")
 PREFIXES = {4: 24, 6: 64}
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where programs run, or packets are forwarded."""
+    """A place where programs run, or packets are forwarded."""
 
     namespace: NetworkNamespace
     own: Mapping[int, str]
-    """Its address by IP version."""
+    """Addresses of the place by IP version."""
     route: RouteMetrics | None
-    """What its routes say to TCP."""
+    """TCP's settings on its routes."""
     more: Sequence[str] = ()
-    """Further addresses of it."""
+    """Further addresses of the place."""
     later: Sequence[str] = ()
-    """Addresses that it has once it has changed its network."""
+    """Addresses of the place once it has changed its network."""
 
     @property
     def all(self) -> list[str]:
-        """Whatever it is reached by."""
+        """All addresses by which the place is reached."""
         return [*self.own.values(), *self.more, *self.later]
 
 
 @dataclass(frozen=True)
 class Span:
-    """Between which places a link stands, by their numbers from client to server."""
+    """The two places that a link connects, by their numbers from client to server."""
 
     number: int
-    """Of the link, from 0."""
+    """Number of the link, from 0."""
     client: int
     server: int
 
     @property
     def device(self) -> str:
-        """Its name at both ends."""
+        """Name of the device at both ends."""
         return f"link{self.number}"
 
     def ends_at(self, place: int) -> bool:
-        """Whether one of its ends is there."""
+        """Whether one of the link's ends is at that place."""
         return place in (self.client, self.server)
 
     def mac(self, side: Side, of: Literal["end", "link", "near"]) -> str:
         """The Ethernet address of an end, of the link as this end sees it, or of the near device of the pair to it.
 
-        The link reads what an end sends before it goes through the pair. To the device there it is addressed to
-        somebody else, so that the kernel drops it as soon as it sees it.
+        The link reads what an end sends before it goes through the pair. It is not addressed to the device there, so
+        that the kernel drops it as soon as it sees it.
         """
         return f"02:00:00:{self.number:02x}:0{SIDES.index(side) + 1}:0{('end', 'link', 'near').index(of) + 1}"
 
@@ -67,18 +68,18 @@ class Ends:
     """The ends of all links of a path."""
 
     places: Sequence[Place]
-    """From client to server."""
+    """Places in order from client to server."""
     row: Sequence[Span]
-    """The links between them, in this order."""
+    """Links between the places, in the same order."""
     mtu: int
     later: Span | None = None
-    """The client's link once it has changed its network: it ends where its first one does."""
+    """The client's link once it has changed its network, which ends where its first one does."""
     ethernet: bool = False
-    """The devices have Ethernet addresses."""
+    """Whether the devices have Ethernet addresses."""
 
     @property
     def spans(self) -> list[Span]:
-        """Of all links, in the order of their numbers."""
+        """Spans of all links, in the order of their numbers."""
         return [*self.row, *([] if self.later is None else [self.later])]
 
     def configure(self) -> None:

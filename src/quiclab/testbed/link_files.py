@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of what the links write."""
+"""Names of the files that the links write."""
 
 from __future__ import annotations
 
@@ -15,4 +15,5 @@ def link_files(number: int) -> dict[str, str]:
 
 
 SECOND_NETWORK_FILES = {**link_files(0), "packet_log": "link-next.qplog"}
-"""Captures are those of the first link, with an interface more: an end is captured on all its networks."""
+"""Names of the files of a second network. The captures are those of the first link, with one more interface: an end is
+captured on all its networks."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which ports of a namespace are being listened on, and by which sockets, asked of the kernel; no packet is sent.
+"""Ports of a namespace that are being listened on, and the sockets that do, from the kernel; no packet is sent.
 
-By inet_diag (sock_diag(7)), which takes microseconds. /proc/net/tcp walks the machine's whole hash of established
-connections, 5 ms of CPU each time: it is the fallback where the kernel has no inet_diag.
+The source is inet_diag (sock_diag(7)), which takes microseconds. /proc/net/tcp walks the machine's whole hash of
+established connections, 5 ms of CPU each time: it is the fallback where the kernel has no inet_diag.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WAITING: dict[Kind, tuple[int, int]] = {"tcp": (socket.IPPROTO_TCP, 10), "udp":
 
 
 class ListeningPorts:
-    """A question that may be asked again and again, from any thread."""
+    """The listening ports of a namespace, which may be asked for repeatedly and from any thread."""
 
     def __init__(self, namespace: NetworkNamespace) -> None:
         self._namespace = namespace
@@ -41,7 +41,7 @@ class ListeningPorts:
             self._diag.close()
 
     def of(self, kind: Kind) -> dict[int, set[int]]:
-        """Local ports, over IPv4 and IPv6 → inode numbers of the sockets there, more than one with SO_REUSEPORT."""
+        """Inode numbers of the listening sockets by local port, over IPv4 and IPv6; more than one with SO_REUSEPORT."""
         found: dict[int, set[int]] = {}
         for port, inode in self._sockets(kind):
             found.setdefault(port, set()).add(inode)
@@ -71,7 +71,7 @@ def _diag_socket() -> socket.socket:
 
 
 def _ask(diag: socket.socket, family: int, kind: Kind) -> list[tuple[int, int]]:
-    """Port and inode of each. Raises OSError where the kernel has no inet_diag for this."""
+    """Port and inode of each waiting socket. Raises OSError where the kernel has no inet_diag for this."""
     protocol, state = _WAITING[kind]
     # struct nlmsghdr, then struct inet_diag_req_v2 of linux/inet_diag.h with no address and any cookie.
     request = struct.pack("=BBBxI40x8s", family, protocol, 0, 1 << state, b"\xff" * 8)

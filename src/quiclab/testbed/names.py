@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs of the sandbox learn from name lookups. Must run inside it: its mounts are seen by nobody else."""
+"""Results of name lookups by programs of the sandbox. Must run inside it: its mounts are visible nowhere else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _STAGE = "/tmp"  # noqa: S108 - a folder that every system has, covered for an i
 
 
 def name_the_ends() -> None:
-    """`client`, `server`, and for IPv6 `client6` and `server6`, stand before what the machine's /etc/hosts says."""
+    """Put the names `client`, `server`, and for IPv6 `client6` and `server6`, before those of the machine's
+    /etc/hosts."""
     hosts = Path("/etc/hosts")
     if hosts.exists():
         names = {"client": CLIENT_ADDRESSES[4], "server": SERVER_ADDRESSES[4]}
@@ -32,7 +33,7 @@ def use_name_server(address: str) -> None:
 
 
 def _cover(file: Path, text: str) -> None:
-    """Let `file` read as `text`, which is kept in memory alone: nothing is left of it, whatever happens."""
+    """Let `file` read as `text`, which is in memory only, so that nothing is left of it whatever happens."""
     _libc.mount("tmpfs", _STAGE, "tmpfs", _libc.MS_NOSUID | _libc.MS_NODEV, "mode=0755")
     try:
         cover = Path(_STAGE, file.name)

@@ -27,19 +27,19 @@ _NUD_PERMANENT = 0x80
 _TABLE_LOCAL = 255
 _ROUTE_PATIENCE_S = 10.0
 _STANDBY = 2048
-"""Priority of a route that waits behind others of the same destination."""
+"""Priority of a route that stands by behind others to the same destination."""
 
 
 @dataclass(frozen=True)
 class RouteMetrics:
-    """What the route to the other end says to TCP."""
+    """TCP's settings on the route to the other end."""
 
     congestion_control: str
     initial_window: int
-    """Packets."""
+    """Initial congestion window in packets."""
 
     def netlink(self) -> dict[str, Any]:
-        """As rtnetlink(7) wants them.
+        """Metrics as rtnetlink(7) takes them.
 
         A locked `cwnd` would bound nothing: the kernel takes it with what it remembers of earlier connections, which it
         is told not to (`tcp_no_metrics_save`).
@@ -73,7 +73,7 @@ class NetworkNamespace:
         return _in_thread(inside)
 
     def configure(self, device: str, *, mtu: int, addresses: Mapping[str, int], route: RouteMetrics | None) -> None:
-        """Bring `device` up with addresses (address → prefix length) and what its routes say to TCP."""
+        """Bring `device` up with addresses (address → prefix length) and TCP's settings on its routes."""
 
         def work() -> None:
             _link(device, mtu=mtu, txqlen=10_000, state="up")
@@ -83,7 +83,7 @@ class NetworkNamespace:
                     if route is None:
                         ip.addr("add", index=index, address=address, prefixlen=prefix, flags=_IFA_F_NODAD)
                         continue
-                    # A host address and an explicit route: the metrics of a route stand beside no other route.
+                    # A host address and an explicit route, so that there is no other route without the metrics.
                     bits = 128 if ":" in address else 32
                     ip.addr("add", index=index, address=address, prefixlen=bits, flags=_IFA_F_NODAD)
                     ip.route(
@@ -104,9 +104,9 @@ class NetworkNamespace:
         route: RouteMetrics,
         when: Callable[[], bool],
     ) -> int | None:
-        """A new address at its device stands by until `when` returns, then takes the place of an old one if that says
-        so: sockets without an address leave from there; those with the old one are cut off, as what comes for them is
-        nobody's. The instant (CLOCK_MONOTONIC ns) at which it was done."""
+        """Replace an address. The new one stands by at its device until `when` returns, and takes the place of the old
+        one if that is true: sockets without an address send from there, and those with the old one are cut off, because
+        nothing receives their packets. Returns the instant (CLOCK_MONOTONIC ns) of the change, or None without one."""
 
         def work() -> int | None:
             with _netlink() as ip:
@@ -140,8 +140,8 @@ class NetworkNamespace:
         self.run(work)
 
     def await_no_device(self, prefix: str, patience_s: float) -> None:
-        """Until no device's name begins so: the kernel takes its time over those of a process that has ended. Raises
-        HostError."""
+        """Wait until no device's name begins with `prefix`: the kernel needs time to remove those of a process that has
+        ended. Raises HostError."""
         deadline = time.monotonic() + patience_s
 
         def names() -> list[str]:
@@ -158,7 +158,7 @@ class NetworkNamespace:
     ) -> None:
         """Bring one of a node's devices up: the node's addresses, and host routes to what lies that way.
 
-        Without addresses those of other devices do."""
+        Without addresses it uses those of other devices."""
 
         def work() -> None:
             _link(device, mtu=mtu, txqlen=10_000, state="up")
@@ -177,8 +177,8 @@ class NetworkNamespace:
         self.run(work)
 
     def tell_loopback(self, addresses: Collection[str], route: RouteMetrics) -> None:
-        """What TCP between programs of this namespace is told, where they use these addresses of its own: the kernel's
-        routes to them, on which nothing can be set, make place for routes on which it is."""
+        """Apply TCP's settings between programs of this namespace that use these addresses of its own: the kernel's
+        routes to them, which cannot have settings, are replaced by routes that do."""
 
         def work() -> None:
             with _netlink() as ip:
@@ -204,7 +204,8 @@ class NetworkNamespace:
         self.run(work)
 
     def write_sysctls(self, values: Mapping[str, str]) -> dict[str, str]:
-        """Write each value and read it back; what the kernel now says, with `unsupported: …` where it refused."""
+        """Write each value and read it back; return what the kernel now says, with `unsupported: …` where it
+        refused."""
 
         def work() -> dict[str, str]:
             result = {}
@@ -229,7 +230,7 @@ def add_veth(outer: NetworkNamespace, name: str, inner: NetworkNamespace, peer: 
 
     def work() -> None:
         with _netlink() as ip:
-            # Made where it belongs: moving a device later takes the kernel ten times as long.
+            # The peer is made in its namespace: moving a device later takes the kernel ten times as long.
             far = {"ifname": peer, "address": macs[1], "net_ns_fd": inner.fd}
             ip.link("add", ifname=name, kind="veth", address=macs[0], peer=far)
 
@@ -256,7 +257,8 @@ def _link(name: str, **settings: Any) -> None:
 
 
 def _delete_soon(ip: Any, route: Mapping[str, Any]) -> None:
-    """Remove a route that the kernel makes by itself: of an IPv6 address only some time after it was given."""
+    """Remove a route that the kernel makes by itself; for an IPv6 address it does so only some time after the address
+    was added."""
     from pyroute2.netlink.exceptions import NetlinkError
 
     deadline = time.monotonic() + _ROUTE_PATIENCE_S
@@ -281,7 +283,7 @@ def _netlink() -> Any:
 
 
 def _in_thread(work: Callable[[], T]) -> T:
-    """Run in a new thread and hand back its result or its exception."""
+    """Run `work` in a new thread; return its result or raise its exception."""
     outcome: list[T] = []
     trouble: list[BaseException] = []
 

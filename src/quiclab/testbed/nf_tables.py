@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One nftables table that translates and filters what a probe forwards, spoken to the kernel directly (netlink).
 
-Nothing but the kernel is needed for it, not even `nft`, and the table is *owned* (NFT_TABLE_F_OWNER, Linux 5.12): the
-kernel removes it when the socket that made it is closed, however its process ends.
+It needs nothing but the kernel, not even `nft`, and the table is *owned* (NFT_TABLE_F_OWNER, Linux 5.12): the kernel
+removes it when the socket that made it is closed, however its process ends.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def source(address: str) -> Rule:
 
 
 def accept() -> Rule:
-    """This table has no objection."""
+    """The packet may pass, as far as this table is concerned."""
     return (_verdict(_ACCEPT),)
 
 
@@ -87,7 +87,7 @@ class OwnedTable:
         self._socket: socket.socket | None = None
 
     def add(self, forward: Iterable[Sequence[Rule]], leaving: Iterable[Sequence[Rule]]) -> None:
-        """Make it, all at once: rules for what is forwarded, and (source NAT) for what leaves.
+        """Make the table in one step: rules for packets that are forwarded, and (source NAT) for those that leave.
 
         A rule is a sequence of conditions and one action. Raises HostError where the kernel refuses.
         """
@@ -113,7 +113,7 @@ class OwnedTable:
         self._socket = connection
 
     def close(self) -> None:
-        """Remove it."""
+        """Remove the table."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None
@@ -139,7 +139,7 @@ def _connect() -> socket.socket:
 
 
 def _transact(connection: socket.socket, messages: Iterable[tuple[int, int, bytes]]) -> None:
-    """One batch, done whole or not at all. Raises OSError with the kernel's first objection."""
+    """Send one batch, which takes effect whole or not at all. Raises OSError with the kernel's first objection."""
     batch = [_message(_BATCH_BEGIN, _REQUEST, 0, socket.AF_UNSPEC, _SUBSYSTEM, b"")]
     for number, (kind, flags, content) in enumerate(messages, 1):
         wanted = _REQUEST | _ACK | flags

@@ -27,7 +27,8 @@ from quiclab.visible import visible
 
 _LONGEST_WORDS = 500
 _FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT}
-"""Crashes have others: SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE. The kernel's out-of-memory killer has SIGKILL."""
+"""Signals that programs do not send themselves. Crashes have others: SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE. The
+kernel's out-of-memory killer sends SIGKILL."""
 
 
 class Process:
@@ -46,9 +47,9 @@ class Process:
         ordinary_id: int | None = ORDINARY_ID,
         waits_for_go: bool = False,
     ) -> None:
-        """`output` takes stdout and stderr; None leaves the caller's own. Programs under test have a `confinement`.
-        Without it the program is the caller, and `ordinary_id` the uid and gid that it sees; None leaves it root of the
-        sandbox. `waits_for_go` gives it a pipe on stdin."""
+        """Describe the process. `output` takes stdout and stderr; None leaves the caller's own. Programs under test
+        have a `confinement`. Without it the program is the caller, and `ordinary_id` the uid and gid that it sees; None
+        leaves it root of the sandbox. `waits_for_go` gives it a pipe on stdin."""
         self.name = name
         self.argv = tuple(argv)
         self._env = dict(env)
@@ -60,9 +61,10 @@ class Process:
         self._waits_for_go = waits_for_go
         self._process: subprocess.Popen[bytes] | None = None
         self.usage: resource.struct_rusage | None = None
-        """What it and its children have used, once it has ended."""
+        """Resources that the program and its children have used, once it has ended."""
         self.run_delay_ns: int | None = None
-        """How long its first thread was ready and had no processor, once it has ended; None where nobody counts."""
+        """Time that its first thread was ready and had no processor, once it has ended; None where the kernel does not
+        count."""
 
     def __enter__(self) -> Self:
         stdin = subprocess.PIPE if self._waits_for_go else (subprocess.DEVNULL if self._output else None)
@@ -83,7 +85,7 @@ class Process:
         return self
 
     def _entry(self) -> tuple[str, ...]:
-        """The programs that become this one, on its way into its namespaces."""
+        """Programs that take the process into its namespaces, and then become the program itself."""
         network = ("nsenter", f"--net=/proc/self/fd/{self._namespace.fd}")
         if self._confinement is not None:
             return (*network, *self._confinement.entry(self._work_dir))
@@ -131,8 +133,8 @@ class Process:
         return process.returncode
 
     def killed_from_outside(self) -> str | None:
-        """How, in words, of one that a signal has ended which programs do not send themselves. To be asked before it
-        is told to end."""
+        """Describe how the program was killed, if by a signal that programs do not send themselves. To be called before
+        it is told to end."""
         code = None if self._process is None else self.poll()
         if code is None or -code not in _FROM_OUTSIDE:
             return None
@@ -143,7 +145,7 @@ class Process:
         return self.wait(0)
 
     def end(self, grace_s: float) -> int:
-        """SIGTERM to its process group, then SIGKILL after `grace_s`; the exit code."""
+        """Send SIGTERM to its process group, then SIGKILL after `grace_s`; return the exit code."""
         process = self._require()
         for number, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 5.0)):
             if self.poll() is not None:
@@ -164,7 +166,7 @@ class Process:
         return code
 
     def last_words(self, lines: int = 3) -> str:
-        """The end of what it printed, for error messages."""
+        """The end of what the program printed, for error messages."""
         if self._output is None or not self._output.exists():
             return ""
         text = self._output.read_text(errors="replace").strip().splitlines()
@@ -172,8 +174,8 @@ class Process:
         return words if len(words) <= _LONGEST_WORDS else f"… {words[-_LONGEST_WORDS:]}"
 
     def wait_for_sockets(self, port: int, kinds: Sequence[Kind], timeout_s: float) -> None:
-        """Wait until the program listens on `port` for each kind, with as many sockets as it is named; no packet is
-        sent.
+        """Wait until the program listens on `port` for each kind, with as many sockets as the kind is listed; no packet
+        is sent.
 
         Raises TrialError when the program ends before, is not ready in time, or has the port together with another.
         """
@@ -229,7 +231,7 @@ def kill_everything_else() -> None:
 
 
 def collect() -> None:
-    """Take leave of children that are gone. A link takes 40 ms to go: the kernel unregisters its devices meanwhile."""
+    """Reap children that have ended. A link takes 40 ms to end: the kernel unregisters its devices meanwhile."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What client, server and proxy cost their machine: processor, memory, context switches, page faults, threads.
 
-Over a program's whole life the kernel counts exactly, and tells whoever waits for it (wait4(2)). What it used during
-the transfer is the difference of two looks at /proc. In between, a look every 100 ms finds threads, memory and the
-course of the CPU time.
+Over a program's whole life the kernel counts exactly, and tells the process that waits for it (wait4(2)). What it used
+during the transfer is the difference of two looks at /proc. In between, a look every 100 ms records threads, memory and
+the course of the CPU time.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from quiclab.units import Duration
 
 INTERVAL = Duration(100_000_000)
 _LOOKS_PER_LOOK_AT_THREADS = 3
-"""A file for each thread takes its time."""
+"""Looks for each one that includes threads, because reading a file for each thread takes time."""
 
 
 def reap(process: subprocess.Popen[bytes]) -> resource.struct_rusage:
-    """Wait for a program that was not waited for yet: what it and the children that it waited for have used."""
+    """Wait for a program that was not waited for yet; return what it and the children that it waited for have used."""
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return usage
@@ -51,7 +51,7 @@ class _Role:
     processes: int = 0
     threads: int = 0
     tree_bytes: int = 0
-    """The most that all processes together had at one look, by the peak of each (VmHWM)."""
+    """Most memory that all processes together had at one look, by the peak of each (VmHWM)."""
     process_bytes: int = 0
     """The largest VmHWM of one process."""
     at_begin: Used = field(default_factory=Used)
@@ -61,12 +61,12 @@ class _Role:
     seen_at_end: Used = field(default_factory=Used)
     delay: RunDelay = field(default_factory=RunDelay)
     looks_stopped: int = 0
-    """Looks at which a process of its stood still."""
+    """Number of looks at which one of its processes stood still."""
     stops: Stops | None = None
     stood_still: dict[str, int] | None = None
     life: Used | None = None
     max_rss_bytes: int = 0
-    """ru_maxrss: of the largest process, but see `_memory`."""
+    """Peak memory of the largest process by ru_maxrss, but see `_memory`."""
 
 
 class ProcessCosts:
@@ -95,12 +95,13 @@ class ProcessCosts:
         self._stack.close()
 
     def watch(self, role: str, pid: int) -> None:
-        """From now on; `pid` should lead a session of its own, so that children that it left are found."""
+        """Watch a program from now on; `pid` should lead a session of its own, so that children that it left behind are
+        found."""
         with self._lock:
             self._roles[role] = _Role(role, pid, stops=Stops(pid))
 
     def begin(self) -> None:
-        """The transfer begins. A program that is watched only later counts as begun with it."""
+        """Note that the transfer begins. A program that is watched only later counts as started with it."""
         with self._lock:
             for role, stats in self._trees():
                 role.at_begin = _used(stats)
@@ -112,7 +113,7 @@ class ProcessCosts:
                 role.seen_at_begin = role.seen.total()
 
     def end(self) -> None:
-        """The transfer is over: call it before the programs that still run are told to end."""
+        """Note that the transfer is over; to be called before the programs that still run are told to end."""
         self._look()
         with self._lock:
             for role, stats in self._trees():
@@ -124,8 +125,8 @@ class ProcessCosts:
                     role.at_end = _used(stats)
 
     def ended(self, name: str, usage: resource.struct_rusage, run_delay_ns: int | None = None) -> None:
-        """The program was waited for, with this account; children that outlived it are still in /proc. `run_delay_ns`
-        is its first thread's, of one that ended before the transfer did."""
+        """Note a program that was waited for, with this account; children that outlived it are still in /proc.
+        `run_delay_ns` is that of its first thread, if it ended before the transfer did."""
         with self._lock:
             role = self._roles[name]
             if role.at_end is None and run_delay_ns is not None:
@@ -137,7 +138,8 @@ class ProcessCosts:
                 role.at_end = role.life
 
     def summary(self) -> dict[str, Any]:
-        """By role, for trial.json. Times of `life` are exact; user and system of `transfer` are good to 10 ms each."""
+        """Costs by role, for trial.json. Times of `life` are exact; user and system of `transfer` are accurate to 10 ms
+        each."""
         with self._lock:
             return {name: _summary(role) for name, role in self._roles.items()}
 
@@ -202,22 +204,24 @@ def _summary(role: _Role) -> dict[str, Any]:
 
 
 def _stood_still(role: _Role) -> dict[str, int]:
-    """Of the program itself exactly; of its children, at how many looks one of them stood."""
+    """How often and for how long the program itself stood still; for its children, at how many looks one of them
+    did."""
     own = {"number": 0, "stopped_ns": 0} if role.stops is None else role.stops.summary()
     return own | {"looks_at_children": role.looks_stopped}
 
 
 def _transfer(role: _Role, at_end: Used) -> Used:
-    """Two accounts, each short of something. The kernel's is exact, but of a client that has ended it holds only the
-    processes that were waited for, not all of a browser's. What was seen of each holds all, up to the last look."""
+    """Larger one of two accounts, each of which lacks something. The kernel's is exact, but for a client that has ended
+    it has only the processes that were waited for, not all of a browser's. What was seen of each covers all, up to the
+    last look."""
     return at_end.since(role.at_begin).at_least(role.seen_at_end.since(role.seen_at_begin))
 
 
 def _memory(role: _Role) -> dict[str, Any]:
-    """Peaks of the whole tree and of its largest process, which is what `time -v` shows.
+    """Peak memory of the whole tree and of its largest process, which is what `time -v` shows.
 
-    VmHWM begins with the program, but nobody looks at the very end. ru_maxrss is exact, but begins with the peak of
-    whoever started the program (memory is shared until exec): only one above ours is surely the program's own.
+    VmHWM starts with the program, but is not read at the very end. ru_maxrss is exact, but starts with the peak of the
+    process that started the program (memory is shared until exec): only one above ours is surely the program's own.
     """
     own_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     certain = role.max_rss_bytes > max(own_bytes, role.process_bytes) or role.process_bytes == 0

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes the link punctual and only root may grant: real-time scheduling, and processors that stay awake.
+"""Privileges that make the link punctual and that only root may grant: real-time scheduling, and processors that stay
+awake.
 
 Best is SCHED_DEADLINE: to a thread under SCHED_FIFO the kernel prefers ordinary threads for up to 50 ms of every second
 (sched(7), the fair server), which makes packets late by that. The link leaves ordinary threads their share by itself.
 
-Inside a user namespace nobody may ask for any of this; the caller, outside, may if it is root. So the sandbox's first
-process names the link's process to the caller over a socket (SCM_CREDENTIALS carries the pid across PID namespaces),
-and the caller answers whether it could. On two busy cores this takes the link's p99 lateness from milliseconds to
-tens of microseconds; a plain user goes without, and every trial says which it was.
+Inside a user namespace no process may ask for any of this; the caller, outside, may if it is root. So the sandbox's
+first process names the link's process to the caller over a socket (SCM_CREDENTIALS carries the pid across PID
+namespaces), and the caller answers whether it granted the request. On two busy cores this takes the link's p99 lateness
+from milliseconds to tens of microseconds; a plain user goes without, and every trial says which it was.
 
-A link that never sleeps takes a processor whole, and under real time nobody gets it back: where the ends need it, what
-would have been the link's lateness becomes the ends', which wait for a processor instead. So it goes without there.
+A link that never sleeps takes a whole processor, and under real time no other process gets it back: if the ends need
+that processor, the lateness merely moves from the link to the ends. In that case the link goes without real time.
 """
 
 from __future__ import annotations
@@ -28,20 +29,20 @@ from quiclab.testbed.awake_processors import AwakeProcessors
 from quiclab.units import Bitrate
 
 RealTime = Literal["deadline", "fifo", "none"]
-"""How a process is scheduled; `none` has no precedence over others."""
+"""Scheduling of a process; `none` has no precedence over others."""
 
 PRIORITY = 50
-"""Under SCHED_FIFO."""
+"""Priority under SCHED_FIFO."""
 _PROCESSORS = 3
-"""One each for the link, the sender and the receiver."""
+"""Processors that are enough: one each for the link, the sender and the receiver."""
 _SLEEPLESS = Bitrate(200_000_000)
-"""Packets of 1500 bytes follow each other by 60 µs, for which the link spins: from here on it never sleeps."""
+"""Rate from which on the link never sleeps: packets of 1500 bytes follow each other by 60 µs, for which it spins."""
 _RUNTIME_NS, _PERIOD_NS = 999_000, 1_000_000
-"""Under SCHED_DEADLINE: nearly all of a processor, since the link naps before it would use it up."""
+"""Budget under SCHED_DEADLINE: nearly all of a processor, since the link naps before it would use it up."""
 
 _UCRED = struct.Struct("iII")
 _DEADLINE, _FIFO, _AWAKE, _NOTHING = b"d", b"f", b"a", b"n"
-"""What is asked for, and granted."""
+"""Messages of what is asked for, and granted."""
 _ANSWERS: Mapping[bytes, RealTime] = {_DEADLINE: "deadline", _FIFO: "fifo"}
 
 _caller: socket.socket | None = None
@@ -56,18 +57,18 @@ class Grants:
         self._thread = threading.Thread(target=self._answer, daemon=True)
 
     def enter_sandbox(self) -> None:
-        """Called in the sandbox's processes: from here on `ask_for_real_time` works."""
+        """Make `ask_for_real_time` work from here on; called in the sandbox's processes."""
         global _caller
         self._outside.close()
         _caller = self._inside
 
     def serve(self) -> None:
-        """Called in the caller, after the fork."""
+        """Start to answer; called in the caller, after the fork."""
         self._inside.close()
         self._thread.start()
 
     def close(self) -> None:
-        """The sandbox is gone: end the thread."""
+        """End the thread, once the sandbox is gone."""
         self._thread.join()
         self._outside.close()
 
@@ -106,21 +107,22 @@ def leaves_room(busiest: Bitrate | None) -> bool:
 
 
 def ask_for_real_time(pid: int, *, deadline: bool) -> RealTime:
-    """How the caller has the process (as numbered in the sandbox) scheduled now.
+    """Ask the caller to schedule the process (as numbered in the sandbox) in real time; return what it granted.
 
-    `deadline`: SCHED_DEADLINE if it can be had, which only one process should ask for, as it reserves a processor;
-    else SCHED_FIFO.
+    `deadline` asks for SCHED_DEADLINE if possible, which only one process should do, as it reserves a processor;
+    otherwise it is SCHED_FIFO.
     """
     return _ANSWERS.get(_ask(pid, _DEADLINE if deadline else _FIFO), "none")
 
 
 def ask_for_awake_processors(pid: int) -> bool:
-    """Whether the caller keeps processors awake as long as the process (as numbered in the sandbox) lives."""
+    """Ask the caller to keep processors awake as long as the process (as numbered in the sandbox) lives; return whether
+    it does."""
     return _ask(pid, _AWAKE) == _AWAKE
 
 
 def _ask(pid: int, what: bytes) -> bytes:
-    """What was granted."""
+    """Send a request; return what was granted."""
     if _caller is None:
         return _NOTHING
     credentials = (socket.SOL_SOCKET, socket.SCM_CREDENTIALS, _UCRED.pack(pid, os.getuid(), os.getgid()))

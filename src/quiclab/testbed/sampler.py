@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernel says about sockets and protocols inside a namespace."""
+"""The kernel's account of sockets and protocols inside a namespace."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def tcp_congestion_control(
 
 
 def counters(namespace: NetworkNamespace) -> dict[str, int]:
-    """The namespace's counters that tell of losses inside a host (/proc/net/snmp, RFC 4113 and RFC 4022 names)."""
+    """The namespace's counters of losses inside a host (/proc/net/snmp, RFC 4113 and RFC 4022 names)."""
     wanted = {
         "Udp": ("RcvbufErrors", "SndbufErrors", "InErrors", "InCsumErrors"),
         "Tcp": ("RetransSegs", "InErrs", "InCsumErrors"),

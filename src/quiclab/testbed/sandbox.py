@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sandbox: everything that measures lives in unnamed user, mount, PID, IPC and network namespaces.
 
-One way for root and plain user. The runner itself becomes PID 1 of the sandbox, so that whoever is killed, `kill -9`
-included, the kernel ends every process in it and with them every namespace, device, mount and address.
+It works in the same way for root and plain users. The runner itself becomes PID 1 of the sandbox, so that whichever
+process is killed, even by `kill -9`, the kernel ends every process in it and with them every namespace, device, mount
+and address.
 
     caller ─ fork ─▶ keeper (new namespaces) ─ fork ─▶ PID 1: runs `main`, returns an exit code
 """
@@ -35,7 +36,7 @@ def run_in_sandbox(
     main: Callable[[], int], *, own_network: bool = True, connect: Callable[[int], None] | None = None
 ) -> int:
     """Run `main` as PID 1 of a new sandbox and return its exit code; Ctrl-C, SIGTERM and SIGHUP reach it as
-    KeyboardInterrupt. The code is ExitCode.CRASH where it raised what it should not.
+    KeyboardInterrupt. The code is ExitCode.CRASH if `main` raised anything else.
 
     `connect` is called in the caller before that, with the id of a process that has the sandbox's network.
 
@@ -87,7 +88,7 @@ def leave_network() -> None:
 
 
 def _keep(main: Callable[[], int], unshared: int, mapped: int, own_network: bool) -> int:
-    """The keeper: makes the namespaces, starts PID 1 in them, and hands its exit code on."""
+    """Run as the keeper: make the namespaces, start PID 1 in them, and hand its exit code on."""
     flags = _libc.CLONE_NEWUSER | _libc.CLONE_NEWNS | _libc.CLONE_NEWPID | _libc.CLONE_NEWIPC
     if own_network:
         flags |= _libc.CLONE_NEWNET
@@ -102,7 +103,7 @@ def _keep(main: Callable[[], int], unshared: int, mapped: int, own_network: bool
         return ExitCode.CRASH
     alive_read, alive_write = os.pipe()
     for number in forwarded():
-        signal.signal(number, _interrupt)  # of the child, which is to end in peace if it is told so at once
+        signal.signal(number, _interrupt)  # for the child, which is to end in order even if it is told to at once
     child = os.fork()
     if child == 0:
         os.close(alive_write)
@@ -113,7 +114,7 @@ def _keep(main: Callable[[], int], unshared: int, mapped: int, own_network: bool
 
 def _first_process(main: Callable[[], int], keeper_alive: int) -> int:
     _libc.die_with_parent(signal.SIGKILL)
-    # A keeper that was gone before that call cannot have it sent any more; its end of the pipe is closed then.
+    # If the keeper was gone before that call, the signal is never sent; its end of the pipe is closed then.
     watch = select.poll()
     watch.register(keeper_alive, 0)
     if watch.poll(0):
@@ -124,7 +125,8 @@ def _first_process(main: Callable[[], int], keeper_alive: int) -> int:
 
 
 def _code_of(work: Callable[[], int]) -> int:
-    """What `work` returns, in a forked process: the stack below is a copy of the caller's, nothing of it may run."""
+    """Run `work` in a forked process, and return its code: the stack below is a copy of the caller's, none of which may
+    run."""
     code: int = ExitCode.CRASH
     try:
         code = work()
@@ -145,14 +147,15 @@ def forwarded() -> list[signal.Signals]:
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    """Once: Ctrl-C comes from the terminal and again from the caller, and clearing up is not to be interrupted."""
+    """Raise KeyboardInterrupt once: Ctrl-C comes from the terminal and again from the caller, and clearing up must not
+    be interrupted."""
     for number in forwarded():
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
 def _wait(child: int, forward_to: int) -> int:
-    """Wait for a child, handing SIGINT and SIGTERM on; its exit code, or 128 + signal."""
+    """Wait for a child, handing SIGINT and SIGTERM on; return its exit code, or 128 + signal."""
 
     def forward(number: int, _frame: FrameType | None) -> None:
         with contextlib.suppress(ProcessLookupError):

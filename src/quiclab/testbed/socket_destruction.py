@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sockets that are bound to an address of a namespace are destroyed, as an operating system does when it goes."""
+"""Destruction of the sockets that are bound to an address, as by an operating system when the address goes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _REQUEST, _ACK, _DUMP = 0x01, 0x04, 0x300
 _DONE, _ERROR = 3, 2
 _HEADER = struct.Struct("=IHHII")
 _REQUEST_V2 = struct.Struct("=BBBxI")
-"""struct inet_diag_req_v2 of linux/inet_diag.h up to its socket id."""
+"""Layout of struct inet_diag_req_v2 of linux/inet_diag.h up to its socket id."""
 _ID = slice(4, 52)
-"""struct inet_diag_sockid in struct inet_diag_msg: ports, addresses, interface and cookie."""
+"""Place of struct inet_diag_sockid in struct inet_diag_msg: ports, addresses, interface and cookie."""
 
 
 def destroy_sockets(namespace: NetworkNamespace, ip_version: int, address: str) -> int:
     """Destroy the TCP and UDP sockets that are bound to `address`, whose programs then read ECONNABORTED.
 
-    Returns how many they were. Raises HostError if the kernel refuses (CONFIG_INET_DIAG_DESTROY).
+    Returns their number. Raises HostError if the kernel refuses (CONFIG_INET_DIAG_DESTROY).
     """
     family = socket.AF_INET if ip_version == 4 else socket.AF_INET6
     wanted = socket.inet_pton(family, address)
@@ -72,7 +72,8 @@ def _acknowledged(diag: socket.socket) -> None:
 
 
 def _raise(body: bytes) -> None:
-    """Of an NLMSG_ERROR; 0 is an acknowledgement, and a socket that has gone meanwhile is as good as destroyed."""
+    """Raise the error of an NLMSG_ERROR; 0 is an acknowledgement, and a socket that has gone meanwhile counts as
+    destroyed."""
     number = -int(struct.unpack_from("=i", body)[0])
     if number not in (0, 2):
         raise OSError(number, "not permitted or not supported" if number in (1, 95) else f"errno {number}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a program was stopped from outside (SIGSTOP, a debugger, a container that was paused by signals).
+"""Times at which a program was stopped from outside (SIGSTOP, a debugger, a container that was paused by signals).
 
 Its parent learns of each stop from the kernel (waitid(2), WSTOPPED and WCONTINUED), however short. Children of the
-program have another parent: of them the state in /proc tells, at each look.
+program have another parent: their state is in /proc, at each look.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _NEWS = os.WSTOPPED | os.WCONTINUED
 
 
 class Stops:
-    """Watches a child of this process, in a thread that sleeps until there is something to tell."""
+    """Watcher of a child of this process: a thread that sleeps until there is something to note."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -29,7 +29,7 @@ class Stops:
         while True:
             try:
                 # The news of its end is left (WNOWAIT) for the thread that waits for the program; that of a stop is
-                # taken, so that the next one is news again.
+                # consumed, so that the next one is news again.
                 seen = os.waitid(os.P_PID, self._pid, _NEWS | os.WEXITED | os.WNOWAIT)
                 if seen is None or seen.si_code not in (os.CLD_STOPPED, os.CLD_CONTINUED):
                     return
@@ -51,14 +51,15 @@ class Stops:
                     self._since_ns = None
 
     def begin(self) -> None:
-        """From here on; one that stands now goes on standing."""
+        """Count from here on; a stop that lasts now goes on."""
         with self._lock:
             self._stopped_ns = 0
             self._number = 0 if self._since_ns is None else 1
             self._since_ns = None if self._since_ns is None else time.monotonic_ns()
 
     def summary(self) -> dict[str, int]:
-        """How often (stops that follow one another before this thread runs are one), and for how long in all."""
+        """Number of stops (those that follow one another before this thread runs count as one), and their total
+        time."""
         with self._lock:
             since_ns = self._since_ns
             standing_ns = 0 if since_ns is None else time.monotonic_ns() - since_ns

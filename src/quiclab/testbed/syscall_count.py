@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often a program calls the kernel. Each call stops the program twice: never in a trial whose time counts."""
+"""Counts of a program's system calls. Each call stops the program twice, so this is never done in a trial whose time
+counts."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ _ROW = re.compile(r"^\s*(\d+)\s+(\d+)?\s*([a-z_]\w*)\s*$", re.MULTILINE)
 
 
 def syscall_count_problem() -> str | None:
-    """Why nothing can be counted here, or None. Must be asked where the program will run: inside the sandbox."""
+    """Reason why nothing can be counted here, or None. Must be asked where the program will run: inside the sandbox."""
     if shutil.which("strace") is None:
         return "strace is not installed (as root: apt-get install -y strace)"
     trial = counting(("true",), Path(os.devnull))
@@ -25,7 +26,7 @@ def counting(argv: tuple[str, ...], output: Path, search: str = os.defpath) -> t
     """The command line that runs `argv` and leaves the counts in `output` when the program and its children have ended.
 
     SIGTERM to the process group reaches the program; strace itself ignores it until the counts are written. The program
-    is looked for in `search`, which is a PATH: strace finds nothing in an environment that has none.
+    is searched for in `search`, which is a PATH: strace finds nothing in an environment without one.
     """
     program = shutil.which(argv[0], path=search) or argv[0]
     return (
@@ -42,7 +43,8 @@ def counting(argv: tuple[str, ...], output: Path, search: str = os.defpath) -> t
 
 
 def syscall_counts(output: Path) -> dict[str, int]:
-    """System call → calls, failed ones included; empty when the program was killed before it could be summed up."""
+    """Number of calls of each system call, including failed ones; empty if the program was killed before strace summed
+    up."""
     try:
         text = output.read_text()
     except OSError:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernel says of TCP connections, sampled from inside a namespace (inet_diag) and kept as the kernel gave it.
+"""The kernel's account of TCP connections, sampled from inside a namespace (inet_diag) and kept as the kernel gave it.
 
-A program of its own does it: it can have real-time scheduling, so that it looks in time when the endpoints keep every
-core busy, and costs half of what the same loop does here. A sample costs what a walk through the namespace's table of
+A program of its own does it: it can have real-time scheduling, so that it samples in time when the endpoints keep every
+core busy, and costs half as much as such a loop in Python. A sample costs what a walk through the namespace's table of
 connections costs. That table is the machine's own, with hundreds of thousands of places, unless the namespace was made
 after `net.ipv4.tcp_child_ehash_entries` was written. The file is described in docs/reference/tcp-info-log.md.
 """
@@ -28,7 +28,7 @@ from quiclab.units import Duration
 
 _NETLINK_SOCK_DIAG = 4
 _BELOW_THE_LINK = 1
-"""Real-time priority: the link, which must not be late, goes before it."""
+"""Real-time priority, below the link's, which must not be late."""
 
 
 class TcpInfoSampler:
@@ -41,7 +41,7 @@ class TcpInfoSampler:
     def __init__(
         self, namespace: NetworkNamespace, ip_version: int, local_port: int, interval: Duration, output: Path
     ) -> None:
-        """`local_port` 0 takes every connection of the namespace."""
+        """Prepare the sampler; `local_port` 0 takes every connection of the namespace."""
         self._namespace = namespace
         self._settings = {
             "ip_version": ip_version,
@@ -52,7 +52,7 @@ class TcpInfoSampler:
         self._stack = ExitStack()
         self._real_time: RealTime = "none"
         self.summary: dict[str, Any] = {}
-        """After the end, for trial.json: samples, missed, interval_ns, slowest_ns, cpu_share (of one core) and
+        """Summary after the end, for trial.json: samples, missed, interval_ns, slowest_ns, cpu_share (of one core) and
         real_time; or `unsupported` or `ended_early`, with the reason."""
 
     def __enter__(self) -> Self:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linux TCP's own pacing, switched on for every connection that a program accepts, whatever the program knows of it.
+"""Linux TCP's own pacing, switched on for every connection that a program accepts, without the program's knowledge.
 
 A socket with a rate limit paces by itself, without the fq queue (SO_MAX_PACING_RATE, socket(7)), and accepted
 connections inherit it from the listening one, which is borrowed from the program for a moment (pidfd_getfd(2)).
@@ -20,11 +20,12 @@ from quiclab.testbed.namespace import NetworkNamespace
 
 _SO_MAX_PACING_RATE = 47
 _NO_LIMIT = 1 << 62
-"""Bytes per second, far above any link, so that window and round trip decide. All bits set would mean no pacing."""
+"""Limit in bytes per second, far above any link, so that window and round trip decide. All bits set would mean no
+pacing."""
 
 
 def pace_connections(namespace: NetworkNamespace, pid: int, port: int) -> int:
-    """Make the TCP connections paced that the program `pid` will accept at `port`; the limit that they get.
+    """Pace the TCP connections that the program `pid` will accept at `port`; return the limit that they get.
 
     Raises HostError where the kernel does not lend the socket, TrialError where there is none.
     """
@@ -41,7 +42,7 @@ def pace_connections(namespace: NetworkNamespace, pid: int, port: int) -> int:
                 f"unsupported: tcp.pacing: {error.strerror}", "needs Linux 5.6; leave tcp.pacing out"
             ) from error
     if not limits:
-        raise TrialError(f"tcp.pacing cannot be had: no socket of the program listens on tcp port {port}")
+        raise TrialError(f"tcp.pacing is not possible: no socket of the program listens on tcp port {port}")
     return int(min(limits))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one pinned table of network settings that every namespace gets: nothing of TCP is the machine's default."""
+"""The one pinned table of network settings that every namespace gets: no setting of TCP is the machine's default."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from quiclab.spec.model import Tcp
 
 
 def sysctls(tcp: Tcp) -> dict[str, str]:
-    """Names and values for one namespace. Initial window and congestion control stand on the route as well: a user
-    namespace may set there what the machine's `tcp_allowed_congestion_control` refuses to the sysctl."""
+    """Names and values for one namespace. Initial window and congestion control are on the route as well: a user
+    namespace may set on a route what the machine's `tcp_allowed_congestion_control` forbids as a sysctl."""
     return {
         "net.ipv4.ip_unprivileged_port_start": "0",
         "net.ipv4.ping_group_range": "0 0",

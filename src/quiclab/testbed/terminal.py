@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def terminal_restored() -> Iterator[None]:
-    """Afterwards the terminal has the modes and the foreground process group that it had before.
+    """Context manager: restores the terminal's modes and its foreground process group at the end.
 
     A shell cannot give the terminal back itself: its caller's process group has no number in its PID namespace.
     """

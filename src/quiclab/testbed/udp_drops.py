@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Datagrams that the kernel had for a UDP socket and threw away: its receive buffer was full, or the checksum wrong."""
+"""Datagrams that the kernel had for a UDP socket and dropped, because its receive buffer was full or the checksum
+wrong."""
 
 from __future__ import annotations
 
@@ -25,15 +26,16 @@ class SocketDrops:
     """One socket that dropped something."""
 
     port: int
-    """Its own."""
+    """Local port of the socket."""
     inode: int
-    """Tells two sockets with one port apart."""
+    """Inode number, which tells two sockets with one port apart."""
     drops: int
-    """At least: what a socket dropped after the last look before it was closed is in the namespace's sum alone."""
+    """Number of drops, at least: what a socket dropped between the last look and its end is in the namespace's sum
+    only."""
 
 
 class UdpDrops:
-    """Context manager: a socket's count goes with the socket, so somebody must look while it is there."""
+    """Context manager that looks at the sockets while they exist, because a socket's count goes with the socket."""
 
     def __init__(self, namespace: NetworkNamespace, interval: Duration = INTERVAL) -> None:
         self._namespace = namespace
@@ -45,7 +47,8 @@ class UdpDrops:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            # Whoever opens the file decides whose sockets it shows: opened once inside, it can be read again outside.
+            # The namespace in which the file is opened decides which sockets it shows: opened inside, it can be read
+            # outside.
             self._tables = [stack.enter_context(table) for table in self._namespace.run(_open_tables)]
             stack.enter_context(self._ticker)
             self._stack = stack.pop_all()
@@ -58,7 +61,7 @@ class UdpDrops:
         self._stack.close()
 
     def per_socket(self) -> list[SocketDrops]:
-        """What was found until now, or until the end; sockets that dropped nothing are left out."""
+        """Drops found until now, or until the end; sockets that dropped nothing are left out."""
         with self._lock:
             return [SocketDrops(*key, drops) for key, drops in sorted(self._found.items()) if drops]
 

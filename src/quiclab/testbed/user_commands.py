@@ -40,30 +40,31 @@ from quiclab.units import Duration
 
 _LISTEN_PATIENCE_S = 5.0
 LEAST_TOLD = Duration(5_000_000)
-"""A wait for a processor that nobody needs to be told of: about a turn of another program."""
+"""Shortest wait for a processor that is worth reporting: about a turn of another program."""
 
 
 @dataclass(frozen=True)
 class UserCommands:
-    """What runs where, and over which link."""
+    """The commands at both ends, and the link between them."""
 
     client: Sequence[str]
     server: str | None
-    """Shell command."""
+    """Shell command at the server's end."""
     path: model.Path
     seed: int
     congestion_control: str
-    """Of TCP at both ends."""
+    """Congestion control of TCP at both ends."""
     backend: Backend | None
-    """None takes what this machine can."""
+    """Backend of the link; None takes the one that this machine can use."""
     log_dir: Path | None
-    """Where packet log, captures and summary are kept; None keeps nothing."""
+    """Folder for packet log, captures and summary; None keeps nothing."""
     user_id: int
     """Uid that the commands see; 0 leaves them root of the sandbox."""
 
 
 def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
-    """Run them until the client ends; its exit code, or 128 + signal. Raises HostError when the link cannot run."""
+    """Run the commands until the client ends; return its exit code, or 128 + signal. Raises HostError when the link
+    cannot run."""
     tcp = tcp_on(commands.path, model.Tcp(commands.congestion_control))
     route = RouteMetrics(tcp.congestion_control, tcp.initial_window)
     settings = LinkSettings(
@@ -92,8 +93,8 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
                 far = stack.enter_context(_process("the server", argv, server, commands.user_id))
                 costs.watch("server", far.pid)
                 _wait_until_listening(far, server, commands.server)
-            # Ctrl-C goes to the whole foreground group: what it means is the client's affair, from its first instant.
-            # A handler, which exec(2) takes away; a signal that is ignored would be ignored by the client too.
+            # Ctrl-C goes to the whole foreground group, and is for the client alone, from its first instant. A handler,
+            # which exec(2) takes away; a signal that is ignored would be ignored by the client too.
             signal.signal(signal.SIGINT, lambda *_: None)
             near = stack.enter_context(_process("the client", commands.client, client, commands.user_id))
             costs.watch("client", near.pid)
@@ -112,7 +113,8 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
 
 
 def _lateness(summary: dict[str, Any], path: model.Path) -> Iterator[str]:
-    """The latest packet, where it was beyond the bound: the verdict rests on p99, which a short stop does not reach."""
+    """Sentence about the latest packet, if it was beyond the bound: the verdict rests on p99, which a short stop does
+    not affect."""
     bounds = lateness_bounds(path, model.Limits().lateness_p99)
     for link, least, told in zip(path.links, bounds, (summary, *summary.get("more_links", ())), strict=True):
         bound_ns = max(least.ns, ONE_WAY_DELAY_SHARE * min(link.up.delay.ns, link.down.delay.ns))
@@ -127,7 +129,7 @@ def _lateness(summary: dict[str, Any], path: model.Path) -> Iterator[str]:
 
 
 def _closing_account(summary: dict[str, Any], thrown_away: dict[str, int], costs: ProcessCosts) -> Iterator[str]:
-    """What made the commands' times and losses others than the model's."""
+    """Sentences about what made the commands' times and losses differ from the model's."""
     if not summary["sound"]:
         yield f"the link was not true to its model: {'; '.join(summary['unsound_reasons'])}"
     for end, count in thrown_away.items():
@@ -172,7 +174,8 @@ def _process(name: str, argv: Sequence[str], namespace: NetworkNamespace, user_i
 
 
 def _wait_until_listening(server: Process, namespace: NetworkNamespace, command: str) -> None:
-    """Until anything listens at the server's end. One that listens to nothing is given the patience, no more."""
+    """Wait until anything listens at the server's end; a server that never listens gets the whole patience, and no
+    error."""
     deadline = time.monotonic() + _LISTEN_PATIENCE_S
     with ListeningPorts(namespace) as listening:
         while not listening.of("tcp") | listening.of("udp"):

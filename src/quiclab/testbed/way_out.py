@@ -5,7 +5,7 @@
 
 The stack (pasta or slirp4netns) is a process of the sandbox that stayed in the caller's network: it is started before
 the sandbox leaves that network, waits until the server's end exists, and ends with the sandbox as every process in it.
-It speaks to the client by the client's own address, so nothing on the way translates addresses. IPv4 only.
+It talks to the client under the client's own address, so nothing on the way translates addresses. IPv4 only.
 """
 
 from __future__ import annotations
@@ -29,17 +29,19 @@ from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 _TAP = "tap0"
 _NETWORK, _TAP_ADDRESS, _GATEWAY = "10.78.0.0/24", "10.78.0.1", "10.78.0.2"
 NAME_SERVER = "10.78.0.3"
-"""slirp4netns has gateway and name server at these places of its network; pasta is told to."""
+"""Address of the name server. slirp4netns has gateway and name server at these addresses of its network; pasta is told
+to."""
 
 _NETNS = "$netns"
-"""Where a command line names the network namespace."""
+"""Stand-in for the path of the network namespace in a command line."""
 
 _RTNH_F_ONLINK = 4
 _PATIENCE_S = 5.0
 
 
 def _pasta(mtu: int) -> list[str]:
-    """`--runas 0`: root here is nobody but the caller, and must stay able to enter the server's end."""
+    """Command line of pasta. `--runas 0`: root here is merely the caller, and must remain able to enter the server's
+    end."""
     return [
         *("pasta", "--foreground", "--quiet", "--runas", "0", "--no-netns-quit", "--ipv4-only", "--no-map-gw"),
         *("--tcp-ports", "none", "--udp-ports", "none", "--tcp-ns", "none", "--udp-ns", "none"),
@@ -56,7 +58,7 @@ def _slirp4netns(mtu: int) -> list[str]:
 
 
 _STACKS: dict[str, Callable[[int], list[str]]] = {"pasta": _pasta, "slirp4netns": _slirp4netns}
-"""Program → its command line."""
+"""Command lines of the stacks, by program."""
 
 
 def find_stack() -> str:
@@ -71,7 +73,7 @@ class WayOut:
     """Context manager, to be entered in the caller's network; `open` connects a link's ends to it."""
 
     def __init__(self, stack: str, mtu: int) -> None:
-        """`stack` is a name that `find_stack` gave; `mtu` is the link's."""
+        """Prepare the way; `stack` is a name from `find_stack`, `mtu` is the link's."""
         self._name = stack
         self._mtu = mtu
 
@@ -96,7 +98,7 @@ class WayOut:
         self._words.close()
 
     def open(self, client: NetworkNamespace, server: NetworkNamespace, route: RouteMetrics) -> None:
-        """Connect the far end of an open link, and send what the client has for the rest of the world that way.
+        """Connect the far end of an open link, and route the client's packets for the rest of the world that way.
 
         Raises HostError when the stack cannot run, for example because the caller has no network itself.
         """
@@ -109,7 +111,7 @@ class WayOut:
 
     def _attach(self) -> None:
         """Let the stack into the namespace of this thread, and wait until its device is there."""
-        # pasta has given up most capabilities when it opens the path: it may not look at a thread that has more.
+        # pasta has dropped most capabilities when it opens the path: it may not look at a thread that has more.
         _libc.drop_capabilities()
         assert self._process.stdin is not None
         self._process.stdin.write(f"/proc/{threading.get_native_id()}/ns/net\n".encode())
@@ -118,7 +120,7 @@ class WayOut:
         while f"{_TAP}:" not in Path("/proc/thread-self/net/dev").read_text():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 hint = "it needs an IPv4 default route on this machine (`ip route`) and /dev/net/tun"
-                raise HostError(f"{self._name} gives no way out: {self._last_words()}", hint)
+                raise HostError(f"{self._name} provides no way out: {self._last_words()}", hint)
             time.sleep(0.005)
 
     def _last_words(self) -> str:
@@ -128,7 +130,7 @@ class WayOut:
 
 
 def default_route(gateway: str, **settings: Any) -> None:
-    """The rest of the world is behind `gateway`, on the device that leads there."""
+    """Add a default route by `gateway`, on the device that leads there."""
     from pyroute2 import IPRoute
 
     with IPRoute() as ip:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a workload is: files for the server and requests for the client, made from parameters and a seed; pure."""
+"""Interface of workloads: files for the server and requests for the client, made from parameters and a seed; pure."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PageHost:
-    """A name under which parts of a page are served."""
+    """A host name under which parts of a page are served."""
 
     name: str
     highest: Literal["h3", "h2", "h1"] = "h3"
-    """The newest version of HTTP that it speaks."""
+    """Newest version of HTTP that the host speaks."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """What one workload serves and asks for."""
+    """Files and requests of one workload."""
 
     files: Mapping[str, bytes]
-    """Name below `/` → content."""
+    """Content of each file, by its name below `/`."""
     requests: tuple[str, ...]
-    """Names in the order in which they are asked for. Of a page only its document: the rest is the browser's affair."""
+    """Names in the order in which they are requested. For a page only its document: the browser finds the rest."""
     hosts: tuple[PageHost, ...] = ()
-    """Of a page: the host of its document, then the others. All of them serve all files."""
+    """Hosts of a page: that of its document, then the others. All of them serve all files."""
     manifest: Mapping[str, Any] = field(default_factory=dict)
-    """Of a page, for trial.json: `main_image` (its name, or null), and `resources`, each with url, host, type and
-    bytes, as far as they are known beforehand."""
+    """Facts about a page for trial.json: `main_image` (its name, or null), and `resources`, each with url, host, type
+    and bytes, as far as they are known beforehand."""
     waits: Mapping[str, int] = field(default_factory=dict)
-    """Name → nanoseconds that a server thinks before it answers; those without a wait are not named."""
+    """Nanoseconds that a server thinks before it answers, by name of the file; files without a wait are not listed."""
     film: Film | None = None
-    """Of a video: how its files are made, in a folder named as the workload."""
+    """How the files of a video are made, in a folder named like the workload."""
 
 
 class WorkloadKind(Protocol):
@@ -46,9 +46,9 @@ class WorkloadKind(Protocol):
 
     @property
     def kind(self) -> str:
-        """Its name in specs."""
+        """Name of the kind in specs."""
         ...
 
     def build(self, workload: Workload, seed: int) -> Site:
-        """Files and requests; the same for the same parameters and seed."""
+        """Make files and requests; the same for the same parameters and seed."""
         ...

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images of an exact size in bytes that any browser decodes: pixels fill them, so that they appear as they arrive."""
+"""Images of an exact size in bytes that any browser decodes; they are full of pixels, so that they appear as they
+arrive."""
 
 from __future__ import annotations
 
@@ -14,15 +15,15 @@ import numpy as np
 _PNG_HEAD = b"\x89PNG\r\n\x1a\n"
 _STORED_BLOCK = 65_535
 _CHUNK = 12
-"""Length, name and checksum of a PNG's chunk."""
+"""Bytes of length, name and checksum of a PNG's chunk."""
 _JPEG_SEGMENT = 65_533
 """Most bytes of a comment in a JPEG."""
 _PAD_CHUNK = 8
-"""Head of a RIFF chunk."""
+"""Bytes of the head of a RIFF chunk."""
 
 
 def make_image(kind: str, size: int, seed: str) -> bytes:
-    """An image of that format and of `size` bytes; square, of as many pixels as these bytes hold."""
+    """Make an image of that format and of `size` bytes; it is square, with as many pixels as these bytes hold."""
     source = random.Random(seed)  # noqa: S311
     return _png(size, source) if kind == "png" else _lossy(kind, size, source)
 
@@ -35,7 +36,7 @@ def _pixels(side: int, source: random.Random, grain: int) -> bytes:
 
 
 def _png(size: int, source: random.Random) -> bytes:
-    """Its pixels are stored, not compressed, so that its size is known; what is left over goes into a text chunk."""
+    """PNG with stored, not compressed, pixels, so that its size is known; what is left over goes into a text chunk."""
     fixed = len(_PNG_HEAD) + 3 * _CHUNK + 13  # IHDR, IDAT, IEND
     side = math.isqrt(size // 3)
     while (left := size - fixed - _stored_bytes(side * (1 + 3 * side))) < 0 or 0 < left < _CHUNK + 2:
@@ -48,7 +49,7 @@ def _png(size: int, source: random.Random) -> bytes:
 
 
 def _stored_bytes(content: int) -> int:
-    """What `_stored` makes of that many bytes."""
+    """Length of what `_stored` makes of that many bytes."""
     return content + 5 * -(-content // _STORED_BLOCK) + 6
 
 
@@ -67,7 +68,7 @@ def _chunk(name: bytes, content: bytes) -> bytes:
 
 
 def _lossy(kind: str, size: int, source: random.Random) -> bytes:
-    """As many pixels as fit, by what fewer take; then padded."""
+    """JPEG or WebP with as many pixels as fit, extrapolated from smaller images; then padded."""
     side = 32
     encoded = _encode(kind, side, source)
     for _ in range(3):
@@ -89,7 +90,7 @@ def _encode(kind: str, side: int, source: random.Random) -> bytes:
 
 
 def _pad_jpeg(image: bytes, size: int) -> bytes:
-    """Comments behind the first marker; a marker may have any number of 0xFF before it (ITU-T T.81, B.1.1.2)."""
+    """Add comments behind the first marker; a marker may have any number of 0xFF before it (ITU-T T.81, B.1.1.2)."""
     left, padding = size - len(image), b""
     while left >= 4:
         content = min(left - 4, _JPEG_SEGMENT)
@@ -99,7 +100,7 @@ def _pad_jpeg(image: bytes, size: int) -> bytes:
 
 
 def _pad_webp(image: bytes, size: int) -> bytes:
-    """A chunk that no reader knows; sizes in RIFF are even, so an odd byte stands behind everything."""
+    """Add a chunk that no reader knows; sizes in RIFF are even, so an odd byte goes to the very end."""
     content = (size - len(image) - _PAD_CHUNK) & ~1
     padded = image + b"PADD" + struct.pack("<I", content) + bytes(content)
     riff = padded[:4] + struct.pack("<I", len(padded) - 8) + padded[8:]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The texts of a page that is made: its document, stylesheets, scripts and data, each of an exact size."""
+"""Texts of a generated page: its document, stylesheets, scripts and data, each of an exact size."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _FETCH = "<script>for(const u of [%s])fetch(u,{cache:'no-store'}).then(r=>r.arra
 
 
 def document(parts: Sequence[Part], size: int | None, host: str, main_at: int = 1) -> bytes:
-    """Stylesheets, fonts and the first third of the scripts stand in the head; then the images, the main one at its
-    place; then the other scripts, which wait for nothing; then what asks for data. Raises SpecError if `size` is too
-    small; None is the least that will do. `host` is its own."""
+    """Make the document. Stylesheets, fonts and the first third of the scripts are in the head; then come the images,
+    the main one at its place; then the other scripts, which wait for nothing; then a script that requests the data.
+    Raises SpecError if `size` is too small; None is the least that will do. `host` is the document's own."""
     by_type = {kind: [part for part in parts if part.type == kind] for kind in ("style", "script", "image", "font")}
     early = by_type["script"][: len(by_type["script"]) // 3]
     late = by_type["script"][len(early) :]

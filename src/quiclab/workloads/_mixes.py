@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the requests and bytes of a page are shared out among its resources; pure and seeded.
+"""Division of the requests and bytes of a page among its resources; pure and seeded.
 
 `http-archive` follows the median desktop home page of October 2024: 71 requests and 2,652 KB, of which images are 18
 and 1,054 KB, scripts 24 and 613 KB, fonts 131 KB, stylesheets 78 KB and the document 18 KB (HTTP Archive, "Web Almanac
@@ -16,7 +16,7 @@ from quiclab.spec.page import Mix, Page, Resources
 from quiclab.spec.page_parts import LEAST_BYTES, ResourceType
 from quiclab.units import ByteCount, Share
 
-# Type → (share of the requests, share of the bytes), the document left out.
+# Type → (share of the requests, share of the bytes), without the document.
 _SHARES: Mapping[Mix, Mapping[ResourceType, tuple[float, float]]] = {
     "many-small": {"style": (0.03, 0.04), "script": (0.12, 0.16), "image": (0.85, 0.80)},
     "few-large": {"style": (0.10, 0.03), "script": (0.20, 0.12), "image": (0.70, 0.85)},
@@ -35,7 +35,7 @@ _FORMATS = ("jpeg", "jpeg", "jpeg", "png", "webp")
 
 
 def drawn(page: Page, seed: str) -> tuple[Resources, ...]:
-    """The resources of a mix, one each, in the order of the document: `requests` and `total` hold to the byte."""
+    """Resources of a mix, one by one, in the order of the document: `requests` and `total` hold to the byte."""
     assert page.mix is not None
     assert page.requests is not None
     assert page.total is not None
@@ -43,7 +43,7 @@ def drawn(page: Page, seed: str) -> tuple[Resources, ...]:
     spread = _SPREAD[page.mix]
     shares: Mapping[ResourceType, tuple[float, float]] = _SHARES[page.mix]
     if page.percentile is not None:
-        # Beyond the least that each has anyway, so that every type has the bytes that it should have.
+        # In addition to the least that each has anyway, so that every type has the bytes that it should have.
         whole = http_archive.at(page.percentile)
         shares = {kind: (count, size - LEAST_BYTES[kind] * count) for kind, (count, size) in whole.items()}
     counts = _apportioned(page.requests - 1, [share for share, _ in shares.values()])
@@ -77,7 +77,7 @@ def _apportioned(whole: int, weights: Sequence[float]) -> list[int]:
 
 
 def third_parties(page: Page, kinds: Sequence[ResourceType]) -> list[int]:
-    """For each resource of a mix its host, as `spread_over_hosts` has them: each type by its own share."""
+    """Host of each resource of a mix, numbered as by `spread_over_hosts`: each type by its own share."""
     hosts = [0] * len(kinds)
     for kind in dict.fromkeys(kinds):
         places = [place for place, each in enumerate(kinds) if each == kind]
@@ -89,7 +89,7 @@ def third_parties(page: Page, kinds: Sequence[ResourceType]) -> list[int]:
 
 
 def spread_over_hosts(count: int, third_parties: int, hosts: int) -> list[int]:
-    """For each of `count` resources its host: 0 is the page's own; the others' are spread evenly among them."""
+    """Host of each of `count` resources: 0 is the page's own; those of the other hosts are spread evenly among them."""
     places = [0] * count
     for number in range(third_parties):
         places[number * count // third_parties] = 1 + number % hosts

@@ -10,7 +10,7 @@ from quiclab.spec.model import Workload
 from quiclab.workloads._api import Site
 
 _WORDS = 4096
-"""Of two to nine letters, with a blank behind each: at least three bytes."""
+"""Number of words in the list; each has two to nine letters and a blank, so at least three bytes."""
 
 
 class Object:
@@ -19,7 +19,7 @@ class Object:
     kind = "object"
 
     def build(self, workload: Workload, seed: int) -> Site:
-        """A file for each, with content of its own, so that one cannot be taken for another."""
+        """Make a file for each object, with content of its own, so that one cannot be taken for another."""
         names = workload.object_names
         files = {
             name: _content(workload, f"{seed}/{name}", size.bytes)

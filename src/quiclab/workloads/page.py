@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page with everything that it shows: made to the byte, or taken from a folder or a recorded load."""
+"""A page with everything on it: generated to the byte, or taken from a folder or a recorded load."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _EXTENSIONS: Mapping[ResourceType, str] = {"style": "css", "script": "js", "font
 
 @dataclass(frozen=True)
 class Part:
-    """One resource of a page that is made."""
+    """One resource of a generated page."""
 
     name: str
     type: ResourceType
@@ -36,25 +36,25 @@ class Part:
     main: bool = False
     fetch_priority: Literal["high", "low"] | None = None
     wait_ns: int = 0
-    """How long a server thinks before it answers."""
+    """Nanoseconds that a server thinks before it answers."""
 
     @property
     def url(self) -> str:
-        """As the browser tells it."""
+        """URL as the browser reports it."""
         return f"https://{self.host}/{self.name}"
 
     def link(self, host: str) -> str:
-        """As a document of that host names it: its own without host, so that any port will do."""
+        """Link in a document of that host; to the same host it is relative, so that any port will do."""
         return self.name if self.host == host else self.url
 
 
 class PageLoad:
-    """What a browser loads."""
+    """A page that a browser loads."""
 
     kind = "page"
 
     def build(self, workload: Workload, seed: int) -> Site:
-        """Its files and hosts; the same for the same parameters and seed."""
+        """Make the page's files and hosts; the same for the same parameters and seed."""
         page = workload.page
         assert page is not None
         seeded = f"{seed}/{workload.name}"
@@ -122,7 +122,7 @@ def _recorded(page: Page, seed: str) -> Site:
     ]
     others = dict.fromkeys(part.host for part in parts if part.host != own)
     hosts = (PageHost(own), *(PageHost(name, _lower(recorded.highest[name], page.others_protocol)) for name in others))
-    # The document that names them may need more bytes than it had.
+    # The document that names them may need more bytes than the recorded one had.
     size = max(recorded.document.size, len(document(parts, None, own)))
     return _made(parts, hosts, size, seed, html_wait_ns=recorded.document.wait_ns if thinks else 0)
 
@@ -169,6 +169,6 @@ def _content(part: Part, seed: str) -> bytes:
 
 def _mirrored(folder: pathlib.Path, name: str) -> Site:
     files = {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
-    # What the document asks for only the browser can tell.
+    # Only the browser can tell what the document requests.
     own = {"url": f"https://{HOST}/{name}", "host": HOST, "type": "document", "bytes": len(files[name])}
     return Site(files, (name,), (PageHost(HOST),), {"main_image": None, "resources": [own], "complete": False})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A video that a browser plays: which calls of ffmpeg make its files."""
+"""A video that a browser plays, and the calls of ffmpeg that make its files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from quiclab.workloads._api import Site
 
 _NOISE = 12
 """Strength of the noise over ffmpeg's moving test picture: enough that no picture can be left out, and few enough bits
-that the rate control is not in want of them. What is lacking to the bitrate is filled up (NAL units of type 12)."""
+that the rate control does not run short. What is missing from the bitrate is filled up (NAL units of type 12)."""
 _EXACT = ("-bitexact", "-map_metadata", "-1")
 _QUIET = ("-nostdin", "-hide_banner", "-loglevel", "error", "-y")
 
@@ -25,29 +25,30 @@ class Film:
     """The files of one video, made by these calls of ffmpeg in an empty folder."""
 
     steps: tuple[tuple[str, ...], ...]
-    """Arguments; file names are relative."""
+    """Arguments of each call; file names are relative."""
     scratch: tuple[str, ...]
     """Files that only later steps need."""
 
     @property
     def key(self) -> str:
-        """The same for the same files, with the same ffmpeg."""
+        """Key of the film: equal keys mean equal files, with the same ffmpeg."""
         return hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:16]
 
 
 class VideoWorkload:
-    """One file or a manifest with its segments, in a folder named as the workload."""
+    """One file, or a manifest with its segments, in a folder named like the workload."""
 
     kind = "video"
 
     def build(self, workload: Workload, seed: int) -> Site:
-        """Its files are too large to be held: `film` says how they are made."""
+        """Make a site without files, which are too large for memory: `film` says how they are made."""
         assert workload.video is not None
         return Site(files={}, requests=workload.object_names, film=film(workload.video, seed))
 
 
 def film(video: Video, seed: int) -> Film:
-    """Each quality is encoded once for the length of the loop, then repeated without another encoding."""
+    """Describe how a video is made: each quality is encoded once for the length of the loop, then repeated without
+    another encoding."""
     loops = [f"loop-{name}.mp4" for name in video.qualities]
     steps = [
         _encode(video, quality, rate, seed, loop)
@@ -62,7 +63,8 @@ def film(video: Video, seed: int) -> Film:
 
 
 def _encode(video: Video, quality: str, rate: Bitrate, seed: int, file: str) -> tuple[str, ...]:
-    """A constant bitrate: the decoder's buffer (VBV) holds half a second, and is kept by filler."""
+    """Call that encodes at a constant bitrate: the decoder's buffer (VBV) holds half a second, and filler keeps it
+    level."""
     size, bits = QUALITIES[quality], str(rate.bit_per_s)
     source = f"testsrc2=size={size.width}x{size.height}:rate={video.frame_rate}:duration={video.loop.s}"
     noise = f"noise=alls={_NOISE}:allf=t:all_seed={seed % 2**31}"

@@ -37,8 +37,8 @@ def test_who_knows_what_to_do_can_have_one(client: str, protocol: str, answer: s
     [
         (_arm("quiche", "h3"), "moving changes the client's address: the client quiche needs on_address_change"),
         (_arm("chromium", "h3", on_address_change="restart"), "the client chromium has no on_address_change over h3"),
-        (_arm("quiche", "h3", on_address_change="resume"), 'on_address_change = "resume" cannot be had'),
-        (_arm("curl-cffi", "h2", on_address_change="migrate"), 'on_address_change = "migrate" cannot be had'),
+        (_arm("quiche", "h3", on_address_change="resume"), 'on_address_change = "resume" is not possible'),
+        (_arm("curl-cffi", "h2", on_address_change="migrate"), 'on_address_change = "migrate" is not possible'),
         (_arm("curl-cffi", "h2", reconnect_session="fresh"), "write on_address_change"),
         (_arm("quiche", "h3", on_address_change="migrate", migration="active"), "clients that move by themselves"),
     ],

@@ -36,7 +36,7 @@ def test_ngtcp2_asks_for_all_at_once() -> None:
     arm = replace(ARM, client=Program("ngtcp2"))
     assert objections(arm, [SEVERAL]) == []
     (told,) = objections(arm, [replace(SEVERAL, concurrency=2)])
-    assert "concurrency = 2 cannot be had" in told
+    assert "concurrency = 2 is not possible" in told
 
 
 def test_curl_has_a_bound_of_its_own() -> None:

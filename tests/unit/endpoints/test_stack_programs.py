@@ -67,10 +67,10 @@ def test_compression_takes_both_ends() -> None:
     arm = Arm("x", "h3", Program("curl", knobs=on), Program("caddy", knobs=on), Tcp("reno"))
     assert objections(arm) == []
     assert objections(replace(arm, server=Program("caddy"))) == [
-        "compression takes both ends, and the server caddy is not told to"
+        "compression needs both ends, and the server caddy is not told to"
     ]
     assert objections(replace(arm, client=Program("curl"))) == [
-        "compression takes both ends, and the client curl is not told to"
+        "compression needs both ends, and the client curl is not told to"
     ]
 
 

@@ -51,10 +51,10 @@ def test_what_does_not_go_together(lines: str, words: str, tmp_path: pathlib.Pat
     assert words in only_problem(tmp_path, changed((SIZE, _lines(lines))))
 
 
-def test_who_shares_a_link_stays_there(tmp_path: pathlib.Path) -> None:
+def test_flows_that_share_a_link_stay_on_it(tmp_path: pathlib.Path) -> None:
     """A competition counts flows by their addresses."""
     lines = _lines('after = "1 KB"') + '\ncompetition = { background = [{ kind = "udp", rate = "1 Mbit/s" }] }'
-    assert "who shares a link stays there" in only_problem(tmp_path, changed((SIZE, lines)))
+    assert "flows that share a link stay on it" in only_problem(tmp_path, changed((SIZE, lines)))
 
 
 def test_several_objects_stay_where_they_are(tmp_path: pathlib.Path) -> None:

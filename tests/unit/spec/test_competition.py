@@ -51,7 +51,7 @@ def test_its_trials_last_as_long_as_it_does(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("competition", "size", "told"),
     [
-        ("", "20 MB", "it says nothing"),
+        ("", "20 MB", "it is empty"),
         ('competitors = [{arm = "h4"}]', "20 MB", '"h4" is not one of the arms; valid arms: h2, h3'),
         ('competitors = [{arm = "h2", workload = "10KB"}]', "20 MB", '"10KB" is not one of the workloads'),
         ('competitors = [{arm = "h2", count = 51}]', "20 MB", "51 is out of range"),

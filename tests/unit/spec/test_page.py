@@ -50,7 +50,7 @@ def test_a_folder_tells_its_size(tmp_path: pathlib.Path) -> None:
         ('mix = "mixed"\nrequests = 50\ntotal = "20 KB"', "is too little for 50 requests"),
         ('resources = []\nmix = "mixed"\nrequests = 5\ntotal = "1 MB"', 'it cannot stand beside "resources"'),
         ('resources = [{type = "image", size = "10 B"}]', "is too small: a valid image has at least 1024 B"),
-        ('resources = [{type = "script", size = "1 KB", main = true}]', "only images have it"),
+        ('resources = [{type = "script", size = "1 KB", main = true}]', "only images have this key"),
         ('folder = "nowhere"', "there is no folder"),
         ('folder = "."\nhosts = 2', 'it does not go with "folder"'),
         ('folder = "."', 'the folder has no file "index.html"'),

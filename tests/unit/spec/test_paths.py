@@ -74,8 +74,8 @@ def test_a_trace_is_found_beside_the_spec_and_stands_for_the_rate(tmp_path: path
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ('trace = "lte.trace"', '"trace" stands for "rate"'),
-        ('[path.up]\ntrace = "lte.trace"\nrate = "1 Mbit/s"', '"trace" stands for "rate"'),
+        ('trace = "lte.trace"', '"trace" replaces "rate"'),
+        ('[path.up]\ntrace = "lte.trace"\nrate = "1 Mbit/s"', '"trace" replaces "rate"'),
         ('[path.up]\ntrace = "bad.trace"', "line 2 is not a whole number"),
         (
             '[path.up]\ntrace = "lte.trace"\nschedule = [{at = "1 s", rate = "1 Mbit/s"}]',
@@ -149,7 +149,7 @@ def test_several_links_stand_in_a_row(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (_ONE + _TWO_LINKS, "where a path has [[path.link]], this is a key of each of them"),
+        (_ONE + _TWO_LINKS, "where a path has [[path.link]], this key belongs to each of those links"),
         (_TWO_LINKS.replace("core", "access"), '"access" is the name of another link of this path'),
         (_TWO_LINKS.replace('name = "core"', ""), '"name" is missing'),
         (_TWO_LINKS.replace('"5 ms"', "5"), "path[plain].link[core].delay"),

@@ -157,7 +157,7 @@ def test_names_are_unique(tmp_path: pathlib.Path, table: str, name: str, line: i
     """The second of the same name is told where the first is."""
     block = SMALL[SMALL.index(f"[[{table}]]") :].split("\n\n")[0] + "\n"
     problem = only_problem(tmp_path, SMALL + "\n" + block)
-    assert f"in line {line} already" in problem
+    assert f"is already the name of the one in line {line}" in problem
     assert f"{table}[{name}].name" in problem
 
 

@@ -19,19 +19,19 @@ _SOCKETS: Mapping[str, Literal["tcp", "udp"]] = {"udp": "udp", "on_off": "udp", 
 
 @dataclass(frozen=True)
 class Place:
-    """Where one flow of background traffic comes from, and what it may be made of."""
+    """Source of one flow of background traffic, and what the flow is made from."""
 
     ip_version: Literal[4, 6]
     address: str
-    """The source's."""
+    """Address of the source."""
     port: int
     seed: int
     home: Path
-    """For its files."""
+    """Folder for the flow's files."""
 
 
 def background_commands(background: Background, place: Place) -> dict[Literal["server", "client"], Command]:
-    """The source, which is the server, and the sink, which waits for "go" and then asks for the traffic."""
+    """Commands of the source, which is the server, and the sink, which waits for "go" and then requests the traffic."""
     ready = place.home / "ready"
     job = {
         "kind": background.kind,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Background traffic, as a program of its own: `python -I THIS source|sink job.json`. It runs until it is ended.
 
-The sink waits for a line on stdin, then asks: by datagrams until the first one comes back, or by connections. What it
-got the packets tell, so that it keeps no account.
+The sink waits for a line on stdin, then asks: by datagrams until the first one comes back, or by connections. It keeps
+no account, because the packets show what it received.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any
 
 _HEADER_BYTES = {4: 28, 6: 48}
-"""IP and UDP."""
+"""Bytes of the headers of IP and UDP, by version of IP."""
 _ASK_AGAIN_S = 0.2
 _SIZE_BYTES = 8
 _MOST_BEHIND_NS = 100_000_000
-"""A source that the machine kept from running does not send all that it missed at once."""
+"""Longest backlog: a source that the machine kept from running does not send all that it missed at once."""
 
 
 def main() -> None:
-    """Never returns by itself."""
+    """Run as source or sink; never returns by itself."""
     job = json.loads(Path(sys.argv[2]).read_text())
     source = sys.argv[1] == "source"
     if job["kind"] == "short_flows":
@@ -41,7 +41,7 @@ def _udp(job: dict[str, Any]) -> socket.socket:
 
 
 def _send(job: dict[str, Any]) -> None:
-    """Datagrams, each when it is due, to the first who asks."""
+    """Send datagrams, each when it is due, to the first sink that asks."""
     source = _udp(job)
     source.bind((job["address"], job["port"]))
     _, peer = source.recvfrom(64)
@@ -69,7 +69,7 @@ def _wait_for_go(job: dict[str, Any]) -> None:
 
 
 def _receive(job: dict[str, Any]) -> None:
-    """Ask until something comes, then take what comes."""
+    """Ask until something arrives, then receive for ever."""
     sink = _udp(job)
     sink.settimeout(_ASK_AGAIN_S)
     _wait_for_go(job)
@@ -86,7 +86,7 @@ def _receive(job: dict[str, Any]) -> None:
 
 
 async def _serve(job: dict[str, Any]) -> None:
-    """As many bytes as a connection asks for, then its end."""
+    """Answer each connection with as many bytes as it asks for, then close it."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -102,7 +102,7 @@ async def _serve(job: dict[str, Any]) -> None:
 
 
 async def _fetch(job: dict[str, Any]) -> None:
-    """Connections that begin at random, as many as the rate asks for in the long run."""
+    """Open connections at random, as many as the rate demands in the long run."""
     _wait_for_go(job)
     source = random.Random(job["seed"])  # noqa: S311
     per_s = job["bit_per_s"] / (8 * job["flow_bytes"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Downloads over one HTTP/3 connection with aioquic and writes down when. Started as: `python -I THIS job.json`.
+"""Download over one HTTP/3 connection with aioquic, and write down when. Started as: `python -I THIS job.json`.
 
 It waits for a line on stdin before it begins. All instants are CLOCK_MONOTONIC in nanoseconds.
 """
@@ -26,7 +26,7 @@ from aioquic.quic.logger import QuicFileLogger
 
 
 class Download:
-    """One request and what comes of it."""
+    """One request and its result."""
 
     def __init__(self, url: str, start_ns: int) -> None:
         self.url = url
@@ -35,7 +35,7 @@ class Download:
         self.done = False
 
     def take(self, event: H3Event) -> bool:
-        """Note instants; whether it is complete now."""
+        """Note instants; return whether the download is complete now."""
         if isinstance(event, HeadersReceived):
             self.facts["status"] = int(dict(event.headers).get(b":status", b"0"))
         elif isinstance(event, DataReceived):
@@ -60,7 +60,7 @@ class Visit(QuicConnectionProtocol):
         self.alpn: str | None = None
 
     def get(self, downloads: list[Download], concurrency: int) -> None:
-        """Ask for all, in their order; the next is asked for when one is complete."""
+        """Request all downloads in their order, the next one whenever one is complete."""
         self._waiting = downloads[concurrency:]
         for download in downloads[:concurrency]:
             self._ask(download)
@@ -78,7 +78,7 @@ class Visit(QuicConnectionProtocol):
         self._http.send_headers(stream, headers, end_stream=True)
 
     def quic_event_received(self, event: QuicEvent) -> None:
-        """Feed HTTP/3."""
+        """Pass QUIC's events on to HTTP/3."""
         if isinstance(event, ProtocolNegotiated):
             self.alpn = event.alpn_protocol
         if isinstance(event, ConnectionTerminated) and not self.done.done():
@@ -102,7 +102,7 @@ class Visit(QuicConnectionProtocol):
 
 
 async def run(job: dict[str, Any]) -> list[dict[str, Any]]:
-    """All requests; an account of each, with an `error` if it did not end well."""
+    """Make all requests; return an account of each, with an `error` if it did not end well."""
     url = urlsplit(job["url"])
     configuration = QuicConfiguration(
         is_client=True,

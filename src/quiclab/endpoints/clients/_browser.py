@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs that drive a browser share: its processes, the study's CA, the page that fetches, and the clock.
+"""Code that the programs around a browser share: its processes, the study's CA, the page that fetches, and the clock.
 
 The object is fetched by a page of the server's own origin that came without a packet, so that the connection is new
 and the object is the first request on it. The page reads the body as a stream, keeps it in memory, and hashes it after
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 START_PATIENCE_S = 60.0
-"""For each step of a browser's start, on a machine that does other things too."""
+"""Time limit of each step of a browser's start, on a machine that does other things too."""
 CLOSE_PATIENCE_S = 5.0
 _SETTLE_PATIENCE_S = 2.0
 _SETTLE_LOOK_S = 0.1
@@ -56,7 +56,7 @@ async (url) => {
   return answer;
 }
 """
-"""Instants are the page's own, in milliseconds. `hop` is the protocol in ALPN's words."""
+"""Script that fetches a URL. Instants are the page's own, in milliseconds; `hop` is the protocol as ALPN names it."""
 
 HTTP_VERSIONS = {"h3": "HTTP/3", "h2": "HTTP/2", "http/1.1": "HTTP/1.1"}
 
@@ -67,7 +67,7 @@ class BrowserError(Exception):
 
 @dataclass(frozen=True)
 class PageClock:
-    """Where the page's `performance.now()` stands on CLOCK_MONOTONIC."""
+    """Mapping from the page's `performance.now()` to CLOCK_MONOTONIC."""
 
     origin_ns: int
     uncertainty_ns: int
@@ -78,7 +78,7 @@ class PageClock:
 
 
 class Browser(Protocol):
-    """One browser that is up and shows the page."""
+    """A browser that is running and shows the page."""
 
     clock: PageClock
     facts: dict[str, Any]
@@ -90,23 +90,23 @@ class Browser(Protocol):
         ...
 
     def close(self) -> None:
-        """Let it end by itself, so that its logs are whole."""
+        """Let the browser end by itself, so that its logs are whole."""
         ...
 
     def proof(self) -> dict[str, Any]:
-        """What its logs say of the request, after `close`: http_version, alpn, error, …"""
+        """Facts about the request from the browser's logs, after `close`: http_version, alpn, error, …"""
         ...
 
 
 def run(open_browser: Callable[[dict[str, Any]], AbstractContextManager[Browser]]) -> int:
-    """The whole program; exit code 0 when the request got an answer."""
+    """Run the whole program; exit code 0 if the request got an answer."""
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     job = json.loads(Path(sys.argv[1]).read_text())
     try:
         with open_browser(job) as browser:
             Path(job["output"]).with_suffix(".ready").touch()
             if not sys.stdin.readline():
-                return 1  # whoever was to give the word is gone
+                return 1  # the runner, which gives the word, is gone
             answer = browser.fetch(job["url"])
             browser.close()
             closed_ns = time.monotonic_ns()
@@ -186,7 +186,8 @@ def trust_study_ca(certutil: Sequence[str], env: Mapping[str, str], store: Path,
 
 
 def place_clock(read_now_ms: Callable[[], float], claimed_origin_ns: int, resolution_ns: int) -> PageClock:
-    """The page's clock as the browser claims it, held against instants of our own around each answer of the page.
+    """Map the page's clock as the browser claims it, checked against instants of our own around each answer of the
+    page.
 
     Where the claim cannot be true the answers alone decide, and the uncertainty is half of what they leave open.
     """

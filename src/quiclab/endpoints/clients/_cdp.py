@@ -17,7 +17,7 @@ from typing import Any, Self
 from quiclab.endpoints.clients._browser import START_PATIENCE_S, BrowserError
 
 BROWSER_FDS = (3, 4)
-"""Where Chromium reads commands, and where it writes answers."""
+"""File descriptors at which Chromium reads commands and writes answers."""
 
 
 class Pipes:
@@ -40,12 +40,13 @@ class Pipes:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Chromium ends when its command pipe does."""
+        """Close both pipes; Chromium ends when its command pipe does."""
         os.close(self.to_browser)
         os.close(self.from_browser)
 
     def hand_over(self) -> None:
-        """The browser has its ends now: ours of them are closed, so that its end is seen as one."""
+        """Close our copies of the browser's ends, once it has them, so that its own end shows as the end of the
+        pipe."""
         for number in BROWSER_FDS:
             os.close(number)
 
@@ -60,7 +61,7 @@ class Cdp:
         self._events: list[dict[str, Any]] = []
 
     def send(self, method: str, session: str | None = None, **parameters: Any) -> int:
-        """Send a command and do not wait; its number."""
+        """Send a command without waiting for its answer; return its number."""
         self._number += 1
         message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if session is not None:
@@ -99,7 +100,7 @@ class Cdp:
             self._events.append(self._receive(event, deadline))
 
     def wait_for_end(self, patience_s: float) -> None:
-        """Until the browser closes its pipe. Raises BrowserError then, or when it does not."""
+        """Wait until the browser closes its pipe. Raises BrowserError when it does, or if it does not in time."""
         deadline = time.monotonic() + patience_s
         while True:
             self._receive("its end", deadline)

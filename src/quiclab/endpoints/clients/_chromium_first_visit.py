@@ -19,13 +19,14 @@ from quiclab.endpoints.clients._cdp import Cdp
 _SOCKETS = "chrome://net-internals/#sockets"
 _FLUSH = "chrome.send('flushSocketPools')"
 _QUIET_S = 0.3
-"""Tickets and settings come with the handshake; the answers to what the page asks for late are waited for."""
+"""Pause at the end of the visit: tickets and settings come with the handshake, but late answers take time."""
 _LOOK_S = 0.02
 _PATIENCE_S = 30.0
 
 
 def visit_once(cdp: Cdp, url: str, limit_s: float, *, keep_sessions: bool) -> None:
-    """Load a page and forget all but the sessions, or these too: then the visit is another profile's, off the record.
+    """Load a page and forget everything but the sessions, or these too: then the visit is made in an off-the-record
+    profile.
 
     Either way the browser is as warm as it will be. Raises BrowserError.
     """
@@ -77,7 +78,7 @@ def _until(there: Callable[[], bool], trouble: str) -> None:
 
 
 def split_netlog(netlog: Path, first: Path, went_ns: int) -> None:
-    """Move what happened before the measured visit into a log of its own, so that nobody counts it.
+    """Move what happened before the measured visit into a log of its own, so that it is not counted.
 
     Chromium writes its constants in the first two lines and then an event a line, in the order of time.
     """
@@ -94,7 +95,7 @@ def split_netlog(netlog: Path, first: Path, went_ns: int) -> None:
 
 
 def _instant_ms(line: str) -> float:
-    """Of an event, by CLOCK_MONOTONIC; the last line holds none, or is cut off."""
+    """Instant of an event by CLOCK_MONOTONIC; the last line has none, or is cut off."""
     try:
         return float(json.loads(line.rstrip(",]}\n") + "}")["time"])
     except (ValueError, KeyError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads one page with Chromium and keeps what the browser says of it. Started as: `python -I THIS job.json`.
+"""Load one page with Chromium, and keep what the browser reports about it. Started as: `python -I THIS job.json`.
 
 Chromium starts with a fresh profile and an empty page and waits; where a session is asked for, it makes a first visit
 at a line on stdin and says when that is over by a file. At the next line it begins a trace of its own
@@ -25,7 +25,7 @@ from quiclab.endpoints.clients._page_load import LAST_PATIENCE_S, MOST_RESOURCES
 
 _CATEGORIES = ("devtools.timeline", "blink.user_timing", "loading", "disabled-by-default-devtools.screenshot")
 _CLOCK_RESOLUTION_NS = 101_000
-"""A page that is not isolated tells its time in steps of 100 µs."""
+"""Step of the clock of a page that is not isolated, 100 µs, with some room."""
 _STREAM_BYTES = 1 << 20
 _ACCOUNT = """
 [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map((entry) => ({
@@ -51,14 +51,14 @@ class PageLoad(ChromiumPage):
             deviceScaleFactor=1,
             mobile=False,
         )
-        # Else the browser tells of 250 resources and is silent about the others.
+        # Without this the browser reports the first 250 resources and no others.
         buffer = f"performance.setResourceTimingBufferSize({MOST_RESOURCES})"
         cdp.call("Page.enable", session)
         cdp.call("Page.addScriptToEvaluateOnNewDocument", session, source=buffer)
         return session
 
     def record(self) -> None:
-        """Begin the trace: of the page's own session, without which it would hold no screenshots."""
+        """Begin the trace in the page's own session, because only that one has screenshots."""
         self._cdp.call(
             "Tracing.start",
             self._session,
@@ -72,26 +72,26 @@ class PageLoad(ChromiumPage):
         self._went_ns = time.monotonic_ns()
 
     def close(self) -> None:
-        """Its log is whole then: what is of the first visit goes into another."""
+        """Close the browser; then its log is whole, and the part of the first visit goes into a log of its own."""
         super().close()
         if self._job["session"] is not None and self._job["netlog"] is not None:
             first = Path(self._job["output"]).with_name("first-visit-netlog.json")
             split_netlog(Path(self._job["netlog"]), first, self._went_ns)
 
     def visit_first(self) -> None:
-        """The visit that leaves sessions to resume, or only a warm browser."""
+        """Make the visit that leaves sessions to resume, or only a warm browser."""
         keep = self._job["session"] != "fresh"
         visit_once(self._cdp, self._job["url"], float(self._job["limit_s"]), keep_sessions=keep)
 
     def load(self) -> dict[str, Any]:
-        """Navigate; return what the browser tells once the page is whole. `error` says why it is not."""
+        """Navigate; return what the browser reports once the page is whole. `error` says why it is not."""
         deadline = time.monotonic() + float(self._job["limit_s"])
         error = self._navigate(deadline)
         fired = error is None
         if fired:
             wait_until_whole(self._job, self._count_requests, deadline)
         requests: list[dict[str, Any]] = []
-        # A page that is caught in a script of its own tells nothing any more.
+        # A page that is caught in a script of its own no longer answers.
         with contextlib.suppress(BrowserError):
             entries: list[dict[str, Any]] = self.evaluate(_ACCOUNT, LAST_PATIENCE_S)
             clock = self._place_clock(_CLOCK_RESOLUTION_NS)
@@ -99,7 +99,7 @@ class PageLoad(ChromiumPage):
         return {"load_fired": fired, "error": error, "requests": requests}
 
     def _navigate(self, deadline: float) -> str | None:
-        """What kept the load event from firing; None if it did fire."""
+        """Navigate; return what kept the load event from firing, or None if it did fire."""
         limit = f"within {self._job['limit_s']:g} s (limits.trial)"
         try:
             remaining = deadline - time.monotonic()
@@ -118,7 +118,7 @@ class PageLoad(ChromiumPage):
         return 1 + int(self.evaluate("performance.getEntriesByType('resource').length"))
 
     def keep(self, folder: Path) -> None:
-        """End the trace and write it; then a picture of the page as it is now."""
+        """End the trace and write it, then a picture of the page as it is now."""
         self._cdp.send("Tracing.end", self._session)
         stream = self._cdp.wait_for("Tracing.tracingComplete")["stream"]
         with (folder / "client-trace.json").open("wb") as file:
@@ -161,7 +161,7 @@ def _request(job: dict[str, Any], clock: PageClock, entry: dict[str, Any]) -> di
 
 @contextlib.contextmanager
 def open_page(job: dict[str, Any]) -> Iterator[PageLoad]:
-    """Chromium, once it has been to the page where it is to know its servers, or only to be warm."""
+    """Open Chromium; where a session is asked for, after a visit that makes it know the servers, or only warms it."""
     with open_chromium(job, PageLoad) as browser:
         if job["session"] is not None:
             output = Path(job["output"])

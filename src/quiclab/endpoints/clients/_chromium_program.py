@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fetches one URL with Chromium and writes down when. Started as: `python -I THIS job.json`.
+"""Fetch one URL with Chromium, and write down when. Started as: `python -I THIS job.json`.
 
 Chromium starts with a fresh profile and shows a page of the server's origin that its own interception answered; then
 the program waits for a line on stdin. All instants are CLOCK_MONOTONIC in nanoseconds.
@@ -24,20 +24,20 @@ from quiclab.endpoints.clients._cdp import BROWSER_FDS, Cdp, Pipes
 from quiclab.endpoints.clients._netlog import proof_of
 
 _PAGE = "<!doctype html><link rel=icon href=data:,>"
-"""Without an icon of its own the browser would ask the server for one."""
+"""Empty page; without the icon the browser would request one from the server."""
 _ISOLATED = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp"}
-"""A page that is isolated from others has a clock of 5 µs instead of 100 µs."""
+"""Fields that isolate the page from others, which gives it a clock of 5 µs instead of 100 µs."""
 _CLOCK_RESOLUTION_NS = 6_000
-"""The page's 5 µs, and 1 µs of the metric that says where its clock begins."""
+"""Resolution of the clock: the page's 5 µs, and 1 µs of the metric that says where its clock begins."""
 _PREFERENCES = {"net": {"network_prediction_options": 2}, "signin": {"allowed_on_next_startup": False}}
-"""Predictions are off: else the navigation alone opens a connection to the server, or two."""
+"""Preferences that switch predictions off; otherwise the navigation alone opens a connection to the server, or two."""
 
 
 Page = TypeVar("Page", bound="ChromiumPage")
 
 
 class ChromiumPage:
-    """Chromium with a page. What page that is, and what becomes of it, is the affair of what inherits from it."""
+    """Chromium with a page. Subclasses decide which page, and what happens with it."""
 
     def __init__(self, job: dict[str, Any], cdp: Cdp) -> None:
         self._job = job
@@ -48,7 +48,7 @@ class ChromiumPage:
         self._session = self._open_page()
 
     def _open_page(self) -> str:
-        """The session of the page that is shown before the word is given."""
+        """Open the page that is shown before the word is given; return its session."""
         return self._attach()
 
     def _attach(self) -> str:
@@ -59,7 +59,8 @@ class ChromiumPage:
         return session
 
     def _place_clock(self, resolution_ns: int) -> PageClock:
-        """Chromium's ticks are CLOCK_MONOTONIC, and it says at which tick the page's clock began."""
+        """Map the page's clock: Chromium's ticks are CLOCK_MONOTONIC, and it says at which tick the page's clock
+        began."""
         self._cdp.call("Performance.enable", self._session)
         metrics = self._cdp.call("Performance.getMetrics", self._session)["metrics"]
         self._cdp.call("Performance.disable", self._session)
@@ -69,7 +70,7 @@ class ChromiumPage:
         )
 
     def evaluate(self, expression: str, patience_s: float | None = _browser.START_PATIENCE_S) -> Any:
-        """What an expression of JavaScript comes to in the page; promises are awaited."""
+        """Evaluate a JavaScript expression in the page; promises are awaited."""
         answer = self._cdp.call(
             "Runtime.evaluate",
             self._session,
@@ -83,13 +84,13 @@ class ChromiumPage:
         return answer["result"]["value"]
 
     def close(self) -> None:
-        """Chromium completes its NetLog when it ends in good order."""
+        """Let Chromium end in good order, so that it completes its NetLog."""
         with contextlib.suppress(BrowserError):
             self._cdp.call("Browser.close", patience_s=_browser.CLOSE_PATIENCE_S)
             self._cdp.wait_for_end(_browser.CLOSE_PATIENCE_S)
 
     def proof(self) -> dict[str, Any]:
-        """From the NetLog where there is one; the network's error says more than the page's."""
+        """Facts about the request from the NetLog, if there is one; the network's error says more than the page's."""
         if self._job["netlog"] is None:
             return {"http_version_from": "resource timing"}
         found = proof_of(Path(self._job["netlog"]), self._job["url"])
@@ -101,14 +102,14 @@ class ChromiumPage:
 
 
 class Chromium(ChromiumPage):
-    """With a page of the server's own origin."""
+    """Chromium with a page of the server's own origin."""
 
     def __init__(self, job: dict[str, Any], cdp: Cdp) -> None:
         super().__init__(job, cdp)
         self.clock = self._place_clock(_CLOCK_RESOLUTION_NS)
 
     def _open_page(self) -> str:
-        """A page of the server's origin, of which no packet was sent."""
+        """Open a page of the server's origin without sending a packet."""
         cdp, url = self._cdp, urlsplit(self._job["url"])
         session = self._attach()
         cdp.call("Page.enable", session)
@@ -129,14 +130,14 @@ class Chromium(ChromiumPage):
         return session
 
     def fetch(self, url: str) -> dict[str, Any]:
-        """How long it may take is the laboratory's business."""
+        """Fetch a URL in the page, without a time limit: the laboratory has one."""
         answer: dict[str, Any] = self.evaluate(f"({_browser.FETCH_FUNCTION})({json.dumps(url)})", None)
         return answer
 
 
 @contextlib.contextmanager
 def open_chromium(job: dict[str, Any], kind: type[Page]) -> Iterator[Page]:
-    """Chromium with that kind of page, and with its sandbox where the machine allows one."""
+    """Open Chromium with that kind of page, and with its sandbox where the machine allows one."""
     home = Path(job["home"])
     shutil.rmtree(home, ignore_errors=True)
     profile = home / "profile"
@@ -173,7 +174,8 @@ def _start(job: dict[str, Any], kind: type[Page], arguments: list[str], home: Pa
 
 
 def _trust(job: dict[str, Any], home: Path) -> tuple[str, list[str]]:
-    """The study's CA in the profile's own store; where it may not or cannot be checked, the server's key is excused."""
+    """Put the study's CA into the profile's own store; where certificates are not or cannot be checked, make an
+    exception for the server's key."""
     if job["verify"] is not False and job["certutil"] is not None:
         _browser.trust_study_ca(job["certutil"], job["certutil_env"], home / ".pki" / "nssdb", job["ca"])
         return "profile store", []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plays one video with Chromium and writes down how that went. Started as: `python -I THIS job.json`.
+"""Play one video with Chromium, and write down how that went. Started as: `python -I THIS job.json`.
 
 The page, its player and dash.js are there before the word comes: they cost no packet. All instants are CLOCK_MONOTONIC
 in nanoseconds.
@@ -21,7 +21,7 @@ from quiclab.endpoints.clients._player import PAGE_SCRIPT, player_log, problem
 
 
 def main() -> int:
-    """The whole program; exit code 0 when the video started."""
+    """Run the whole program; exit code 0 if the video started."""
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     job = json.loads(Path(sys.argv[1]).read_text())
     output, settings = Path(job["output"]), job["video"]
@@ -31,7 +31,7 @@ def main() -> int:
                 _load(browser, Path(settings["script"]))
             output.with_suffix(".ready").touch()
             if not sys.stdin.readline():
-                return 1  # whoever was to give the word is gone
+                return 1  # the runner, which gives the word, is gone
             call = f"({PAGE_SCRIPT.read_text()})({json.dumps(settings | {'url': job['url']})})"
             told = browser.evaluate(call, None)
             browser.close()
@@ -62,9 +62,10 @@ def _load(browser: Chromium, script: Path) -> None:
 
 
 def _request(job: Mapping[str, Any], browser: Chromium, log: Mapping[str, Any], trouble: str | None) -> dict[str, Any]:
-    """One request stands for all that the player sent; it has no last byte, as the player asks while it plays."""
+    """Account of one request that stands for all of the player's; it has no last byte, because the player sends
+    requests while it plays."""
     proof = browser.proof()
-    # A player breaks off requests whose answers it does not want yet: that is no failure of the trial.
+    # A player cancels requests whose answers it does not want yet, which is no failure of the trial.
     network_error = proof.pop("error", None)
     request: dict[str, Any] = {
         "url": job["url"],

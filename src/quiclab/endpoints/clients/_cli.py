@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that are a command: what their endpoints share."""
+"""Code that the endpoints of command-line clients share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PROGRAM = Path(__file__).with_name("_cli_program.py")
 def probe_cli(
     run: BoundedRun, started: Launch | None, name: str, version: Sequence[str], word: str = ""
 ) -> Available | Unsupported:
-    """Ask for its version; `word` must stand in the answer, or the build will not do."""
+    """Ask a command for its version; without `word` in the answer the build will not do."""
     text = (
         run(["/usr/bin/env", *(f"{key}={value}" for key, value in started.env.items()), *started.argv, *version])
         if started
@@ -46,12 +46,12 @@ def cli_command(
     writes_json: bool = False,
     exit_codes: Mapping[int, str] = {},
 ) -> Command:
-    """Start the command by our small program, which times it.
+    """Start the command through our small program, which times it.
 
-    `body`: the file in which it leaves the body, where it cannot write to stdout. `http_version`: the only one that it
-    speaks. `writes_json`: it ends with curl's account of itself on stderr. `exit_codes`: what those mean that it leaves
-    unexplained. `bodies`: the file in which it leaves each of several objects, of which curl gives an account on
-    stdout; of others (`http_version`) only the whole is known.
+    `body`: file in which the command leaves the body, if it cannot write to stdout. `http_version`: the only version
+    that it speaks. `writes_json`: it ends with curl's account of itself on stderr. `exit_codes`: meaning of those that
+    it leaves unexplained. `bodies`: files in which it leaves several objects; curl gives an account of each on stdout,
+    while for other commands (`http_version`) only the times of all together are known.
     """
     started = find_program(name, context.program.prefix)
     job = context.work_dir / f"{context.output.stem}-job.json"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a command-line client once and writes down when. Started as a program of its own: `python -I THIS job.json`.
+"""Run a command-line client once, and write down when. Started as a program of its own: `python -I THIS job.json`.
 
 It waits for a line on stdin, starts the command, takes the body from the command's stdout (or from a file that it
 leaves), and hashes it after the end. All instants are CLOCK_MONOTONIC in nanoseconds; the first one is before the
-command is loaded, which the packets tell apart. Of several objects, each in a file of its own, curl tells when it had
-each; of another command's each is said to have taken as long as all of them.
+command is loaded, which the packets tell apart. For several objects, each in a file of its own, curl tells when each
+was complete; another command's are each said to have taken as long as all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HTTP_VERSIONS = {"1.1": "HTTP/1.1", "2": "HTTP/2", "3": "HTTP/3"}
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
-    """The whole transfer; an account of it with an `error` if it did not end well."""
+    """Run the whole transfer; return an account of it, with an `error` if it did not end well."""
     chunks: list[bytes] = []
     first_byte_ns = None
     request: dict[str, Any] = {"url": job["url"], "protocol": job["protocol"], "status": None}
@@ -55,11 +55,12 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def run_several(job: dict[str, Any]) -> list[dict[str, Any]]:
-    """All objects of one command, in the order in which they were asked for."""
+    """Run one command for several objects; return their accounts in the order in which they were requested."""
     start_ns = time.monotonic_ns()
     to_realtime_ns = time.time_ns() - start_ns
     with Path(job["messages"]).open("wb") as messages:
-        # Accounts on stdout, which curl buffers: unbuffered, each would cost it milliseconds between two packets.
+        # curl writes the accounts to stdout, which it buffers: unbuffered, each would cost it milliseconds between two
+        # packets.
         process = subprocess.run(
             job["argv"], stdout=subprocess.PIPE, stderr=messages, stdin=subprocess.DEVNULL, check=False
         )
@@ -91,7 +92,7 @@ def run_several(job: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _all_alike(job: dict[str, Any], start_ns: int, close_ns: int, code: int) -> list[dict[str, Any]]:
-    """Only the whole is known: when the command began and ended."""
+    """Accounts of objects where only the begin and end of the whole command are known."""
     said = Path(job["messages"]).read_text(errors="replace").strip().splitlines()
     requests = []
     for url, file in zip(job["urls"], job["bodies"], strict=True):
@@ -107,7 +108,7 @@ def _all_alike(job: dict[str, Any], start_ns: int, close_ns: int, code: int) -> 
 
 
 def _of_several(account: dict[str, Any], end_ns: int) -> dict[str, Any]:
-    """curl's account of one of them, by the instant at which it gave it: as soon as it had the last byte."""
+    """Account of one of several objects, from curl's own and the instant of that: as soon as it had the last byte."""
     start_ns = end_ns - round(account["time_total"] * 1e9)
     first_ns = start_ns + round(account["time_starttransfer"] * 1e9)
     found = {
@@ -122,7 +123,7 @@ def _of_several(account: dict[str, Any], end_ns: int) -> dict[str, Any]:
 
 
 def _curl_account(said: str) -> dict[str, Any]:
-    """curl's `--write-out %{json}` is the last line on its stderr; what stands before are its complaints."""
+    """Account from curl's `--write-out %{json}`, the last line on its stderr; before that come its complaints."""
     complaints, _, line = said.rpartition("\n")
     try:
         account = json.loads(line)

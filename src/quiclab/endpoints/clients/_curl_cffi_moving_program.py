@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Downloads one object with libcurl while the client's address changes. Started as `python -I THIS job.json`.
+"""Download one object with libcurl while the client's address changes. Started as `python -I THIS job.json`.
 
-When it learns of the change it leaves the connection alone and opens another: it asks there for the whole object again,
-or for the rest of it (RFC 9110 section 14). The body that is hashed is the whole one, put together.
+When it learns of the change it leaves the connection alone and opens another: there it requests the whole object again,
+or the rest of it (RFC 9110 section 14). The body that is hashed is the whole one, put together.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from quiclab.endpoints.clients import _curl_cffi_program as plain
 else:
-    sys.path.append(str(Path(__file__).parent))  # last: beside it lie files with the names of packages
+    sys.path.append(str(Path(__file__).parent))  # last: files beside it have the names of packages
     import _curl_cffi_program as plain
 
 from curl_cffi._wrapper import ffi, lib
@@ -30,7 +30,7 @@ _CONTENT_RANGE = re.compile(rb"bytes (\d+)-\d+/\d+")
 
 
 class Body:
-    """What has come of the object, on whichever connection, and who is told how far it is."""
+    """The object as far as it has arrived, on either connection; it reports when enough has come."""
 
     def __init__(self, change: dict[str, Any]) -> None:
         self._change = change
@@ -44,7 +44,7 @@ class Body:
         self.first_byte_after_ns: int | None = None
 
     def add(self, at: int, data: bytes) -> None:
-        """A piece that begins at byte `at` of the object; what is there already comes once more."""
+        """Add a piece that begins at byte `at` of the object; bytes that are there already may come again."""
         now = self.last_data_ns = time.monotonic_ns()
         self.bytes_of_bodies += len(data)
         new = at + len(data) - len(self.content)
@@ -93,14 +93,14 @@ class Piece(plain.Transfer):
         return len(data)
 
     def told(self) -> dict[str, Any]:
-        """Of this connection."""
+        """Account of this connection's request."""
         names = ("start_ns", "status", "http_version", "first_byte_ns", "last_byte_ns", "error")
         own = {name: self.result[name] for name in names if name in self.result}
         return own | {"body_bytes": self.body_bytes, "content_range": self.content_range}
 
 
 class Notice:
-    """How the program learns of its new address: it is told, its connection fails, or nothing comes for a while."""
+    """How the program learns of its new address: it is told, its connection fails, or nothing arrives for a while."""
 
     def __init__(self, change: dict[str, Any]) -> None:
         self._kind = change["notice"]
@@ -125,12 +125,12 @@ class Notice:
             threading.Thread(target=wait, daemon=True).start()
 
     def ignore(self) -> None:
-        """What comes from here on is too late to wake anybody."""
+        """Stop waking libcurl: a notice that comes from here on is too late."""
         with self._lock:
             self._multi = None
 
     def comes(self, failed: bool, last_data_ns: int | None) -> bool:
-        """Whether it comes now: once, and only in the way that was meant."""
+        """Whether the notice comes now: once, and only in the way that the job names."""
         if self.noticed_ns is not None:
             return False
         silent = self.silent_at_ns(last_data_ns)
@@ -142,14 +142,14 @@ class Notice:
         return False
 
     def silent_at_ns(self, last_data_ns: int | None) -> int | None:
-        """When nothing will have come for long enough."""
+        """Instant at which nothing will have arrived for long enough."""
         if self._patience_ns is None or last_data_ns is None or self.noticed_ns is not None:
             return None
         return last_data_ns + int(self._patience_ns)
 
 
 def download(job: dict[str, Any]) -> dict[str, Any]:
-    """The object, over one connection or over two."""
+    """Download the object, over one connection or over two."""
     change = job["address_change"]
     body, notice = Body(change), Notice(change)
     multis = [lib.curl_multi_init()]
@@ -206,7 +206,7 @@ def _begin(multi: Any, piece: Piece) -> None:
 
 
 def _ended(multi: Any, piece: Piece, left: Any) -> tuple[bool, str | None]:
-    """Whether the request is over, and what went wrong."""
+    """Tell whether the request is over, and what went wrong."""
     while (message := lib.curl_multi_info_read(multi, left)) != ffi.NULL:
         if message.easy_handle == piece.handle:
             code = message.data.result

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Downloads or uploads with libcurl and writes down when. Started as a program of its own: `python -I THIS job.json`.
+"""Download or upload with libcurl, and write down when. Started as a program of its own: `python -I THIS job.json`.
 
 It loads libcurl, waits for a line on stdin, downloads the URL once with each protocol asked for, each on a new
-connection, keeps bodies in memory, and hashes them after the last byte. What it uploads it reads before that line.
+connection, keeps bodies in memory, and hashes them after the last byte. It reads what it uploads before that line.
 Several URLs share one connection (libcurl's multi interface). All instants are CLOCK_MONOTONIC in nanoseconds.
 """
 
@@ -35,7 +35,7 @@ _NAMES = {1: "HTTP/1.0", 2: "HTTP/1.1", 3: "HTTP/2", 30: "HTTP/3"}
 
 
 class Transfer:
-    """One request and what comes of it."""
+    """One request and its result."""
 
     def __init__(self, job: dict[str, Any], url: str, protocol: str) -> None:
         self._chunks: list[bytes] = []
@@ -65,7 +65,7 @@ class Transfer:
                 curl.setopt(CurlOpt.SSL_VERIFYHOST, 0)
 
     def _upload(self, file: Path) -> None:
-        """Send it by PUT, from memory."""
+        """Send the file by PUT, from memory."""
         left = memoryview(file.read_bytes())
 
         def next_part(most: int) -> bytes:
@@ -87,15 +87,15 @@ class Transfer:
         return len(data)
 
     def error(self, code: int) -> str:
-        """What libcurl's number means, with what it left in the buffer for that."""
+        """Meaning of libcurl's error code, with the details that it left in its buffer."""
         return str(self.curl._get_error(code, "perform"))  # noqa: SLF001
 
     def begin(self) -> None:
-        """Note when it was asked for."""
+        """Note the instant of the request."""
         self.result["start_ns"] = time.monotonic_ns()
 
     def end(self, error: str | None = None) -> None:
-        """Note when it ended, and how; the connection is still open."""
+        """Note when and how the request ended; the connection is still open."""
         result, curl = self.result, self.curl
         if error is not None:
             over = self._most_bytes is not None and self._bytes > self._most_bytes
@@ -109,14 +109,14 @@ class Transfer:
             result["redirect"] = redirect.decode(errors="replace")
 
     def account(self, close_ns: int) -> dict[str, Any]:
-        """All of it; the body is hashed only now."""
+        """Complete account of the request; the body is hashed only now."""
         body = b"".join(self._chunks)
         digest = hashlib.sha256(body).hexdigest()
         return self.result | {"close_ns": close_ns, "body_bytes": len(body), "sha256": digest}
 
 
 def perform(transfer: Transfer) -> dict[str, Any]:
-    """One request on a new connection; the connection is closed before the result is returned."""
+    """Make one request on a new connection, which is closed before the account is returned."""
     transfer.begin()
     try:
         transfer.curl.perform()
@@ -128,10 +128,10 @@ def perform(transfer: Transfer) -> dict[str, Any]:
 
 
 def perform_all(transfers: list[Transfer], concurrency: int) -> list[dict[str, Any]]:
-    """Requests in their order on one new connection, at most `concurrency` of them under way at once."""
+    """Make requests in their order on one new connection, at most `concurrency` of them at once."""
     multi = lib.curl_multi_init()
-    # Of its own accord libcurl has at most 100 streams on a connection, and opens another for the rest. The binding
-    # hands the value on as it is, where libcurl takes a long.
+    # By default libcurl has at most 100 streams on a connection, and opens another for the rest. The binding hands the
+    # value on as it is, where libcurl takes a long.
     for option, number in ((CurlMOpt.MAX_CONCURRENT_STREAMS, len(transfers)), (CurlMOpt.MAX_HOST_CONNECTIONS, 1)):
         lib.curl_multi_setopt(multi, option, ffi.cast("void *", number))
     waiting: Iterator[Transfer] = iter(transfers)
@@ -163,7 +163,7 @@ def perform_all(transfers: list[Transfer], concurrency: int) -> list[dict[str, A
 
 
 def _congestion_control(curl: Curl) -> str | None:
-    """What the kernel says of the client's own TCP socket; None for UDP."""
+    """Congestion control of the client's own TCP socket, from the kernel; None for UDP."""
     try:
         number = cast("int", curl.getinfo(CurlInfo.ACTIVESOCKET))
         with socket.socket(fileno=socket.dup(number)) as own:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Firefox told of a page's load, as a HAR 1.2. Pure."""
+"""Firefox's account of a page's load as a HAR 1.2. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TYPES = {
     21: "Image",
     22: "Manifest",
 }
-"""nsIContentPolicy's numbers → the words that Chromium's developer tools have for them."""
+"""Words of Chromium's developer tools for nsIContentPolicy's numbers."""
 _US_PER_MS = 1000
 
 
@@ -32,8 +32,8 @@ def har(
     moments: Mapping[str, float | None],
     seen: Sequence[dict[str, Any]],
 ) -> str:
-    """`navigation_ns`: from when on the page counts its moments, of the wall clock; None leaves the page out. `seen`:
-    requests with instants in microseconds of the wall clock, 0 where there was none."""
+    """HAR as text. `navigation_ns`: instant that the page counts its moments from, by the wall clock; None leaves the
+    page out. `seen`: requests with instants in microseconds of the wall clock, 0 where there was none."""
     # The browser opens the document's request before the page's process learns of the navigation.
     began_ns = min([navigation_ns or 0, *(each["start"] * 1000 for each in seen[:1])])
     later_ms = ((navigation_ns or 0) - began_ns) / 1e6
@@ -104,11 +104,11 @@ def _timings(seen: Mapping[str, Any]) -> dict[str, float]:
     begins = seen["name_start"] if resolves else seen["connect_start"] if connects else seen["sent"]
     until("blocked", begins)
     until("dns", seen["name_end"] if resolves else 0)
-    # Until the request left: what lies between is no phase of its own.
+    # Until the request left: the time in between is no phase of its own.
     until("connect", seen["sent"] or seen["connect_end"] if connects or resolves else 0)
     secure_ms = (seen["connect_end"] - seen["secure_start"]) / _US_PER_MS
     timings["ssl"] = max(0.0, secure_ms) if connects and seen["secure_start"] else -1
-    # HAR has no way to say that there was none of these.
+    # HAR has no way to say that one of these did not occur.
     timings["send"] = 0
     until("wait", seen["first"] or at)
     until("receive", seen["last"] or at)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads one page with Firefox and keeps what the browser says of it. Started as: `python -I THIS job.json`.
+"""Load one page with Firefox, and keep what the browser reports about it. Started as: `python -I THIS job.json`.
 
 Firefox starts with a fresh profile and an empty page of the document's origin and waits; at a line on stdin it begins
 to note the network's requests as they end, then it navigates. Nothing asks the page anything until its load event has
@@ -24,7 +24,7 @@ from quiclab.endpoints.clients._marionette import Marionette
 from quiclab.endpoints.clients._page_load import LAST_PATIENCE_S, QUIET_S, run, wait_until_whole
 
 _MARGIN_S = 2.0
-"""By how much later than the browser this program gives up, so that the browser says why."""
+"""Time by which this program gives up later than the browser, so that the browser says why."""
 _CLOCK_RESOLUTION_NS = 1_000
 _TIMED_OUT = "timed out"
 _RECORD = """
@@ -46,7 +46,7 @@ Services.obs.addObserver((subject) => {
   });
 }, "http-on-stop-request");
 """
-"""Of what the page asks for, not of what the browser asks for itself. Instants are microseconds of the wall clock."""
+"""Script that notes requests of the page, not of the browser itself. Instants are microseconds of the wall clock."""
 _ACCOUNT = """
 const [patience] = arguments;
 const observe = (type) => new Promise((resolve) => {
@@ -73,8 +73,8 @@ return Promise.race([painted, late]).then(() => observe("largest-contentful-pain
   };
 });
 """
-"""Moments are the page's own, in milliseconds since navigation start, named as HARs name them. The largest paint is
-asked for when every image is decoded and the frame that shows it has been painted."""
+"""Script that returns the page's moments, in milliseconds since navigation start, by the names of HARs. It asks for the
+largest paint once every image is decoded and the frame that shows it has been painted."""
 _LARGEST_PATIENCE_MS = 500
 
 
@@ -98,19 +98,19 @@ class PageLoad(Firefox):
         return int(self._run("chrome", "return gBrowser.selectedBrowser.browsingContext.currentWindowGlobal.osPid"))
 
     def load(self) -> dict[str, Any]:
-        """Navigate; return what the browser tells once the page is whole. `error` says why it is not."""
+        """Navigate; return what the browser reports once the page is whole. `error` says why it is not."""
         limit_s = float(self._job["limit_s"])
         deadline = time.monotonic() + limit_s
         error = self._navigate(limit_s)
         if error is None:
-            # Of a page that is known whole nothing more can come; what it paints last, the account waits for.
+            # Once all known resources have come, nothing more can; the account waits for what the page paints last.
             quiet_s = 0.0 if self._job["resources"] > 1 else QUIET_S
             wait_until_whole(self._job, self._count_requests, deadline, quiet_s)
         self._seen = self._run("chrome", "return window.quiclab.requests")
         self._seen.sort(key=lambda each: each["start"])
-        # Else its start would be part of the load.
+        # Otherwise the start of a process would be part of the load.
         self.facts["page_kept_its_process"] = self._page_process() == self._process_before
-        # A page that is caught in a script of its own tells nothing any more.
+        # A page that is caught in a script of its own no longer answers.
         with contextlib.suppress(BrowserError):
             self._account = self._marionette.run("content", _ACCOUNT, _LARGEST_PATIENCE_MS, patience_s=LAST_PATIENCE_S)
             self._zero_ns = self._place_clock().origin_ns
@@ -119,7 +119,7 @@ class PageLoad(Firefox):
         return {"load_fired": error is None, "error": error, "requests": requests}
 
     def _navigate(self, limit_s: float) -> str | None:
-        """What kept the load event from firing; None if it did fire."""
+        """Navigate; return what kept the load event from firing, or None if it did fire."""
         self._marionette.call("WebDriver:SetTimeouts", {"pageLoad": round(limit_s * 1000)})
         self._marionette.enter("content")
         try:
@@ -134,7 +134,7 @@ class PageLoad(Firefox):
         return int(self._run("chrome", "return window.quiclab.requests.length"))
 
     def keep(self, folder: Path) -> None:
-        """What was noted, as a HAR; then a picture of the page as it is now."""
+        """Write what was noted as a HAR, and a picture of the page as it is now."""
         zero_ns = None if self._zero_ns is None else self._zero_ns + realtime_minus_monotonic_ns()
         text = har(self._job["url"], self.versions["firefox"], zero_ns, self._account["moments"], self._seen)
         (folder / "client-page.har").write_text(text)
@@ -163,7 +163,7 @@ def _request(job: dict[str, Any], clock: PageClock, seen: dict[str, Any], decode
         "status": seen["status"],
         "http_version": _browser.HTTP_VERSIONS.get(seen["hop"], "unknown"),
         "body_bytes": seen["encoded"],
-        # The page knows what came out of a compressed body, if it tells of this request at all.
+        # The page knows the decompressed size of a body, if it reports this request at all.
         "decoded_bytes": decoded.get(seen["url"]) or seen["encoded"],
         "transferred_bytes": seen["transferred"],
     }

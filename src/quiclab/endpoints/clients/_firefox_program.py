@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fetches one URL with Firefox and writes down when. Started as: `python -I THIS job.json`.
+"""Fetch one URL with Firefox, and write down when. Started as: `python -I THIS job.json`.
 
 Firefox starts with an unused profile and shows an empty page that belongs to the server's origin; then the program
 waits for a line on stdin. All instants are CLOCK_MONOTONIC in nanoseconds.
@@ -24,7 +24,7 @@ from quiclab.endpoints.clients._marionette import Marionette
 
 _TRIES = 20
 _CLOCK_RESOLUTION_NS = 10_000
-"""Some turns of the loop below; twenty edges agree within 5 µs."""
+"""Resolution of the clock: some turns of the loop below; twenty edges agree within 5 µs."""
 _FIND_ORIGIN = """
 let origin = -Infinity;
 for (let edge = 0; edge < 20; edge++) {
@@ -35,9 +35,9 @@ for (let edge = 0; edge < 20; edge++) {
 }
 return origin;
 """
-"""CLOCK_REALTIME in milliseconds when the page's clock began: it is known to the microsecond at the instants at which
-`Date.now()` changes, and whatever comes between makes the answer smaller. `performance.timeOrigin` would be simpler,
-but is off by up to a millisecond."""
+"""Script that returns CLOCK_REALTIME in milliseconds when the page's clock began: it is known to the microsecond at the
+instants at which `Date.now()` changes, and any delay makes the answer smaller. `performance.timeOrigin` would be
+simpler, but is off by up to a millisecond."""
 
 _PREPARE = """
 const [names, ca] = arguments;
@@ -54,8 +54,8 @@ Services.obs.addObserver((subject) => {
 return fetch("https://nowhere.invalid/").catch(() => null)
   .then(() => Services.sysinfo.getProperty("canSandboxContent", false));
 """
-"""The study's CA goes into the profile's own store, the servers' names into the resolver. A first request, which cannot
-leave, wakes the network stack: before it Firefox does not know the mapping that forces HTTP/3."""
+"""Script that puts the study's CA into the profile's own store, and the servers' names into the resolver. A first
+request, which cannot leave, wakes the network stack: before it Firefox does not know the mapping that forces HTTP/3."""
 _OPEN_PAGE = """
 const [origin] = arguments;
 const principal = Services.scriptSecurityManager.createContentPrincipal(Services.io.newURI(origin), {});
@@ -76,7 +76,8 @@ return new Promise((resolve) => {
   look();
 });
 """
-"""An empty page in the server's name costs no packet, and may fetch what the server's own pages may."""
+"""Script that opens an empty page in the server's name: it costs no packet, and may fetch what the server's own pages
+may."""
 _LOOK_AT_NETWORK = """
 return new Promise((resolve) => {
   const dashboard = Cc["@mozilla.org/network/dashboard;1"].getService(Ci.nsIDashboard);
@@ -87,7 +88,7 @@ return new Promise((resolve) => {
   }));
 });
 """
-"""What about:networking shows."""
+"""Script that returns what about:networking shows."""
 _CLOSE_CONNECTIONS = """
 Services.obs.notifyObservers(null, "net:cancel-all-connections");
 """
@@ -96,7 +97,7 @@ _ALPN = {"HTTP/3": "h3", "HTTP/2": "h2"}
 _PROFILE = "profile"
 _LOG = "firefox.log"
 _OF_ONE_START = ("MarionetteActivePort", "lock", ".parentlock", "user.js", "prefs.js")
-"""In a profile: what would mislead the next start."""
+"""Files in a profile that would mislead the next start."""
 
 
 class Firefox:
@@ -119,7 +120,7 @@ class Firefox:
         return self._marionette.run(context, script, *arguments, patience_s=_browser.START_PATIENCE_S)
 
     def _place_clock(self) -> PageClock:
-        """The page's clock against CLOCK_REALTIME, and that against CLOCK_MONOTONIC."""
+        """Map the page's clock to CLOCK_REALTIME, and that to CLOCK_MONOTONIC."""
         before_ns = realtime_minus_monotonic_ns()
         origin_ms = self._milliseconds(_FIND_ORIGIN)
         offset_ns = realtime_minus_monotonic_ns()
@@ -130,7 +131,8 @@ class Firefox:
         )
 
     def _milliseconds(self, script: str) -> float:
-        """On a busy machine a script is sometimes answered with nothing: the page was not quite there yet."""
+        """Run a script that returns milliseconds; on a busy machine it sometimes returns nothing at first, because the
+        page is not ready yet."""
         for _ in range(_TRIES):
             if (value := self._run("content", script)) is not None:
                 return float(value)
@@ -138,13 +140,14 @@ class Firefox:
         raise BrowserError("the page in Firefox does not tell its time")
 
     def fetch(self, url: str) -> dict[str, Any]:
-        """How long it may take is the laboratory's business."""
+        """Fetch a URL in the page, without a time limit: the laboratory has one."""
         script = f"return ({_browser.FETCH_FUNCTION})(arguments[0])"
         answer: dict[str, Any] = self._marionette.run("content", script, url, patience_s=None)
         return answer
 
     def close(self) -> None:
-        """Its connections are closed and their qlogs whole; the rest of it has nothing left to do in good order."""
+        """End Firefox once its connections are closed and their qlogs whole; the rest of it need not end in good
+        order."""
         self._network = self._run("chrome", _LOOK_AT_NETWORK)
         with contextlib.suppress(BrowserError, subprocess.TimeoutExpired):
             self._run("chrome", _CLOSE_CONNECTIONS)
@@ -159,7 +162,7 @@ class Firefox:
         return list(Path(self._job["home"]).glob("qlog_*/*"))
 
     def _writes_qlogs(self, patience_s: float) -> bool:
-        """Whether after this time it still has one open: it closes a log with its connection."""
+        """Whether Firefox still has a qlog open after this time: it closes a log with its connection."""
         qlogs = {str(file) for file in self._qlogs()}
         deadline = time.monotonic() + patience_s
         while qlogs & _open_files(self._process.pid):
@@ -169,7 +172,8 @@ class Firefox:
         return False
 
     def proof(self) -> dict[str, Any]:
-        """From the network stack's own list of connections; its error says more than the page's."""
+        """Facts about the request from the network stack's own list of connections; its error says more than the
+        page's."""
         connections = self._network["connections"]
         found: dict[str, Any] = {"connections": sum(connection["open"] for connection in connections)}
         for connection in connections:
@@ -186,7 +190,7 @@ Window = TypeVar("Window", bound=Firefox)
 
 @contextlib.contextmanager
 def open_firefox(job: dict[str, Any], kind: type[Window]) -> Iterator[Window]:
-    """Firefox with a profile of its own, as new or as the first start of a new one left it."""
+    """Open Firefox with a profile of its own, either new or as the first start of a new one left it."""
     home = Path(job["home"])
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True)
@@ -206,8 +210,9 @@ def open_firefox(job: dict[str, Any], kind: type[Window]) -> Iterator[Window]:
 
 
 def _start_once(job: dict[str, Any], home: Path, kept: Path) -> None:
-    """The first start with a profile takes a second longer: Firefox fills stores, and caches of its own code. Here it
-    does so with what no trial changes and nothing shown, for all trials of the study to copy."""
+    """Start Firefox once, for all trials of the study to copy the profile: the first start takes a second longer,
+    because Firefox fills stores and caches of its own code. It does so here without a page, and with the preferences
+    that no trial changes."""
     folder = home / "first"
     folder.mkdir()
     with _started(job, folder, job["common_preferences"]) as (marionette, process):
@@ -267,7 +272,7 @@ def _base64_of(pem: str) -> str:
 
 
 def realtime_minus_monotonic_ns() -> int:
-    """Now."""
+    """Offset from CLOCK_MONOTONIC to CLOCK_REALTIME now."""
     before = time.monotonic_ns()
     realtime = time.time_ns()
     return realtime - (before + time.monotonic_ns()) // 2

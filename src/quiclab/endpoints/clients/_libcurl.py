@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command curl and the library of curl-cffi share: libcurl with ngtcp2 as a sender."""
+"""Code that the command curl and the library of curl-cffi share: libcurl with ngtcp2 as a sender."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from quiclab.spec.model import Program, Protocol, Tcp
 
 
 class LibcurlUpload:
-    """PUT from memory, or from a file in memory."""
+    """Uploads by PUT from memory, or from a file in memory."""
 
     def unsupported_upload(self, program: Program) -> str | None:
-        """With every setting."""
+        """Every setting works with uploads."""
         return None
 
     def upload_facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """ngtcp2's defaults, which libcurl leaves alone, or the kernel's TCP."""
+        """Facts about the sender: ngtcp2's defaults, which libcurl does not change, or the kernel's TCP."""
         if protocol != "h3":
             return tcp_sender_facts(tcp)
         return {"congestion_control": "ngtcp2 CUBIC", "initial_window": "10 packets", "pacing": "paced"}

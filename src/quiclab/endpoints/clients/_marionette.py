@@ -26,7 +26,7 @@ class Marionette:
         self._receive(START_PATIENCE_S)  # the greeting
         session = self.call("WebDriver:NewSession", {"strictFileInteractability": True})
         self.version: str = session["capabilities"]["browserVersion"]
-        # The longest there is: no limit at all (null) would not wait for promises.
+        # The longest possible limit: without any (null) it would not wait for promises.
         self.call("WebDriver:SetTimeouts", {"script": 2**31 - 1})
 
     def __enter__(self) -> Self:
@@ -38,13 +38,13 @@ class Marionette:
         self._socket.close()
 
     def enter(self, context: Literal["chrome", "content"]) -> None:
-        """Have what is called from here on concern the browser itself, or its page."""
+        """Direct the calls from here on to the browser itself, or to its page."""
         if context != self._context:
             self.call("Marionette:SetContext", {"value": context})
             self._context = context
 
     def run(self, context: Literal["chrome", "content"], script: str, *arguments: Any, patience_s: float | None) -> Any:
-        """What the script returns, or what the promise becomes that it returns."""
+        """Run a script; return its result, awaited if it is a promise."""
         self.enter(context)
         parameters = {"script": script, "args": list(arguments), "sandbox": None, "newSandbox": False}
         return self.call("WebDriver:ExecuteScript", parameters, patience_s)["value"]
@@ -56,7 +56,7 @@ class Marionette:
         try:
             self._socket.sendall(b"%d:%s" % (len(text), text))
             number = -1
-            while number < self._number:  # before it may stand answers that nobody waited for any longer
+            while number < self._number:  # answers that nobody waits for any longer may come before it
                 _, number, error, result = self._receive(patience_s)
         except OSError as trouble:
             raise BrowserError(f"Firefox did not answer {command}: {trouble}") from trouble

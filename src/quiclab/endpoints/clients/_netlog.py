@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Chromium's NetLog says of one request: which protocol carried it, and over how many connections."""
+"""What Chromium's NetLog tells about one request: the protocol that carried it, and the number of connections."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _REQUEST_EVENTS = {
     "HTTP_TRANSACTION_HTTP2_SEND_REQUEST_HEADERS": "HTTP/2",
     "HTTP_TRANSACTION_SEND_REQUEST_HEADERS": "HTTP/1.1",
 }
-"""The event at which a request's headers leave, one for each version of HTTP."""
+"""Events at which a request's headers leave, one for each version of HTTP."""
 
 _CONNECTION_EVENTS = ("QUIC_SESSION", "TCP_CONNECT_ATTEMPT")
 _OTHER_EVENTS = (
@@ -29,16 +29,16 @@ _EARLY_DATA = {
     "AttemptedAndSucceeded": "accepted",
     "AttemptedAndRejected": "rejected",
 }
-"""Of a session of QUIC."""
+"""Results of early data, by the word for a QUIC session's."""
 _BEGIN = 1
-"""The phase of an event that lasts."""
+"""Phase that begins an event with a duration."""
 
 Event = Mapping[str, Any]
 
 
 def proof_of(file: Path, url: str) -> dict[str, Any]:
-    """http_version, alpn, quic_version, number of connections, the network's error, and why the first session of QUIC
-    was closed: as far as the log tells."""
+    """Facts about a request, as far as the log has them: http_version, alpn, quic_version, number of connections, the
+    network's error, and why the first QUIC session was closed."""
     lines = file.read_text(errors="replace").splitlines() if file.exists() else []
     if not lines:
         return {}
@@ -74,18 +74,19 @@ def proof_of(file: Path, url: str) -> dict[str, Any]:
     if found.get("http_version") == "HTTP/3":
         found["alpn"] = "h3"
     found["connections"] = _connections(events)
-    # Written only of requests that the browser did not send at once, and of each when it did.
+    # The event is written only for requests that the browser did not send at once, when it sends them.
     found["requests_held_back"] = sum(name == "RESOURCE_SCHEDULER_REQUEST_STARTED" for name, _ in events)
     return found
 
 
 def _connections(events: Iterable[tuple[str, Event]]) -> int:
-    """Connections that the browser began, to whomever."""
+    """Number of connections that the browser began, to any server."""
     return sum(name in _CONNECTION_EVENTS and event["phase"] == _BEGIN for name, event in events)
 
 
 def _events(lines: Iterable[str], wanted: Mapping[int, str]) -> Iterator[tuple[str, Event]]:
-    """Chromium writes an event a line, its type last; the last line of a browser that was killed may be cut off."""
+    """Events of a log: Chromium writes one a line, its type last; the last line of a browser that was killed may be cut
+    off."""
     for line in lines:
         number = line.rpartition('"type":')[2].rstrip(",]}")
         if not number.isdecimal() or int(number) not in wanted:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs that load a page share, whatever the browser: when they begin, what they write down, and how
+"""Code that the programs for loading pages share, whatever the browser: when they begin, what they write down, and how
 they end."""
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from typing import Any, Protocol
 from quiclab.endpoints.clients._browser import BrowserError
 
 MOST_RESOURCES = 10_000
-"""Of a page, that the browser has to remember."""
+"""Most resources of a page that the browser has to remember."""
 QUIET_S = 0.5
-"""A page that asks for nothing more for so long is whole, and has painted what it has."""
+"""Silence after which a page is whole, and has painted everything."""
 _LOOK_S = 0.1
 LAST_PATIENCE_S = 5.0
-"""For what a page tells once all is over."""
+"""Time limit for the page's answers after the load."""
 
 
 class PageBrowser(Protocol):
-    """One browser that is up and shows an empty page."""
+    """A browser that is running and shows an empty page."""
 
     facts: dict[str, Any]
     """How it was started, for client.json."""
     versions: dict[str, str]
 
     def record(self) -> None:
-        """Begin to keep what the browser tells of the load."""
+        """Begin to keep what the browser reports about the load."""
         ...
 
     def load(self) -> dict[str, Any]:
@@ -44,16 +44,16 @@ class PageBrowser(Protocol):
         ...
 
     def close(self) -> None:
-        """Let it end by itself, so that its logs are whole."""
+        """Let the browser end by itself, so that its logs are whole."""
         ...
 
     def proof(self) -> dict[str, Any]:
-        """What its logs say of the document's request, after `close`."""
+        """Facts about the document's request from the browser's logs, after `close`."""
         ...
 
 
 def run(open_browser: Callable[[dict[str, Any]], AbstractContextManager[PageBrowser]]) -> int:
-    """The whole program; exit code 0 when the page's load event fired."""
+    """Run the whole program; exit code 0 if the page's load event fired."""
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     job = json.loads(Path(sys.argv[1]).read_text())
     output = Path(job["output"])
@@ -61,7 +61,7 @@ def run(open_browser: Callable[[dict[str, Any]], AbstractContextManager[PageBrow
         with open_browser(job) as browser:
             output.with_suffix(".ready").touch()
             if not sys.stdin.readline():
-                return 1  # whoever was to give the word is gone
+                return 1  # the runner, which gives the word, is gone
             browser.record()
             went_ns = time.monotonic_ns()
             account = browser.load()
@@ -96,13 +96,14 @@ def run(open_browser: Callable[[dict[str, Any]], AbstractContextManager[PageBrow
 def _came(job: dict[str, Any], requests: Sequence[dict[str, Any]]) -> str:
     came = sum(request["first_byte_ns"] is not None for request in requests)
     known = job["resources"]
-    return f"{came} resources had come" + (f", of {known} or more" if known > 1 else "")
+    return f"{came} resources had arrived" + (f", of {known} or more" if known > 1 else "")
 
 
 def wait_until_whole(
     job: dict[str, Any], count_requests: Callable[[], int], deadline: float, quiet_s: float = QUIET_S
 ) -> None:
-    """Until nothing more came for so long, and all that is known of came, its document included; or the deadline."""
+    """Wait until all known resources, including the document, have come and nothing more for `quiet_s`; or until the
+    deadline."""
     count, quiet = -1, time.monotonic()
     while (now := time.monotonic()) < deadline:
         seen = count_requests()

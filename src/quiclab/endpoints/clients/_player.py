@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a video's player is told (player.js), and the log that it leaves: client-player.json."""
+"""Settings of a video's player (player.js), and the log that it leaves: client-player.json."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ PAGE_SCRIPT = Path(__file__).with_name("player.js")
 DASH_JS = "dash.mediaplayer.min.js"
 _SAMPLE_MS = 100
 _MODEL_STARTS_WITH_S = 1.0
-"""So much must be there before the player without decoder starts, or goes on after a stall."""
+"""Seconds of video that must be there before the player without a decoder starts, or goes on after a stall."""
 
 
 def player_settings(video: Video) -> dict[str, Any]:
-    """As player.js reads them; the URL is added there."""
+    """Settings as player.js reads them; the URL is added later."""
     names = {"progressive": "element", "dash": "dash.js"}
     return {
         "player": names[video.delivery] if video.decode else "model",
@@ -51,7 +51,7 @@ def player_log(told: Mapping[str, Any], url: str, clock: PageClock) -> dict[str,
 
 
 def problem(told: Mapping[str, Any], watch_ms: float) -> str | None:
-    """Why this is no video that was watched: it never started, or its player gave up."""
+    """Reason why the video was not watched: it never started, or its player gave up; None if it was."""
     refused = next((event[4] for event in told["events"] if event[1] in ("play_refused", "player_error")), None)
     started = any(event[1] in ("first_frame", "playing") for event in told["events"])
     if "error" in told:

@@ -25,7 +25,7 @@ class AioquicClient:
     abilities: frozenset[Ability] = ABILITIES | {"objects"}
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
-        """Import it."""
+        """Import the library and ask for its version."""
         return probe_aioquic(run, prefix)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
@@ -33,7 +33,7 @@ class AioquicClient:
         return unsupported_by_aioquic(program)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """Windows as this project sets them."""
+        """Receive windows as this project sets them."""
         return {"receive_window": "QUIC stream window 8 MiB, connection window 16 MiB, growing"}
 
     def command(self, context: Context) -> Command:

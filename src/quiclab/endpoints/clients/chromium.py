@@ -21,14 +21,14 @@ _PROGRAM = Path(__file__).with_name("_chromium_program.py")
 _PAGE_PROGRAM = Path(__file__).with_name("_chromium_page_program.py")
 _VIEWPORT = (800, 600)
 _FINISHING_S = 30.0
-"""For writing a trace after the time limit."""
+"""Time for writing a trace after the time limit."""
 _VIDEO_PROGRAM = Path(__file__).with_name("_chromium_video_program.py")
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable")
 _INSTALL = "apt-get install -y chromium libnss3-tools"
 
 _HTTPS = 443
 _MOST_PAYLOAD = 1432
-"""Chromium's bound is 1452 bytes over IPv4, and 20 less over IPv6."""
+"""Largest payload: Chromium's bound is 1452 bytes over IPv4, and 20 less over IPv6."""
 
 _ARGUMENTS = (
     *("--headless", "--disable-gpu", "--remote-debugging-pipe", "--disable-dev-shm-usage", "--no-proxy-server"),
@@ -36,9 +36,9 @@ _ARGUMENTS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-default-apps", "--no-pings"),
     *("--disable-domain-reliability", "--disable-client-side-phishing-detection", "--disable-sync"),
     *("--disable-extensions", "--disable-component-extensions-with-background-pages", "--metrics-recording-only"),
-    # A video starts by itself; without sound it may do so for anybody, but not on every page.
+    # Let a video start by itself; without sound it may, but not on every page.
     "--autoplay-policy=no-user-gesture-required",
-    # A page that calls others sends them nothing, nor multicast DNS for names of its own addresses.
+    # A page with WebRTC sends nothing to peers, and no multicast DNS for names of its own addresses.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     *("--disable-background-timer-throttling", "--disable-renderer-backgrounding"),
     "--disable-features=NetworkTimeServiceQuerying,OptimizationHints,MediaRouter,Translate,WebRtcHideLocalIpsWithMdns",
@@ -46,7 +46,7 @@ _ARGUMENTS = (
 
 
 class Chromium:
-    """A small program of ours drives it through its DevTools pipe."""
+    """Chromium, which a small program of ours drives through its DevTools pipe."""
 
     name = "chromium"
     role: Role = "client"
@@ -68,7 +68,7 @@ class Chromium:
         return Available(next((word for word in text.split() if word[0].isdigit()), text.strip()), launch.path)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """Its packets have an upper bound; every value of its other knobs can be had."""
+        """Reason why a value is not possible: packets have an upper bound, and there are no 0-RTT data over TCP."""
         asked = program.knobs.max_payload
         if asked is not None and asked > _MOST_PAYLOAD:
             return f"chromium sends at most {_MOST_PAYLOAD} bytes of UDP payload, not {asked}"
@@ -77,7 +77,7 @@ class Chromium:
         return None
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """As its NetLog and its transport parameters say."""
+        """Receive windows from its NetLog and its transport parameters."""
         if protocol == "h3":
             return {"receive_window": "QUIC stream window 6 MiB, connection window 15 MiB"}
         largest = tcp.receive_buffer[2]
@@ -133,7 +133,7 @@ def _port(context: Context) -> str:
 
 
 def _arguments(context: Context, netlog: Path | None) -> list[str]:
-    """What differs between trials: names, protocol, knobs, logs."""
+    """Arguments that differ between trials: names, protocol, knobs, logs."""
     names = dict.fromkeys(context.names, context.address) | {host.name: host.address for host in context.other_hosts}
     rules = [f"MAP {name} {f'[{each}]' if context.ip_version == 6 else each}" for name, each in names.items()]
     arguments = [f"--host-resolver-rules={', '.join([*rules, 'MAP * ~NOTFOUND'])}"]
@@ -144,7 +144,7 @@ def _arguments(context: Context, netlog: Path | None) -> list[str]:
     else:
         arguments += ["--disable-quic"]
     if context.knobs.max_payload is not None:
-        # Chromium takes the 20 bytes off by which the header of IPv6 is longer.
+        # Chromium subtracts the 20 bytes by which the header of IPv6 is longer.
         length = context.knobs.max_payload + (20 if context.ip_version == 6 else 0)
         arguments += [f"--quic-max-packet-length={length}"]
     if context.knobs.tls_version is not None:
@@ -158,7 +158,8 @@ def _arguments(context: Context, netlog: Path | None) -> list[str]:
 
 
 def _find(prefix: str | None) -> Launch | None:
-    """The browser itself: the script that distributions put before it adds arguments and keys of its own."""
+    """Find the browser itself, not the script that distributions put before it, which adds arguments and keys of its
+    own."""
     for name in _NAMES:
         launch = find_program(name, prefix)
         if launch is not None:

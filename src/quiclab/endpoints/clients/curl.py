@@ -18,7 +18,7 @@ _MOST_STREAMS = 100
 
 
 class Curl(LibcurlUpload):
-    """One process per trial; a single body goes through a pipe, several go to files in memory."""
+    """curl as one process per trial; a single body goes through a pipe, several go to files in memory."""
 
     name = "curl"
     role: Role = "client"
@@ -31,22 +31,23 @@ class Curl(LibcurlUpload):
     abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "objects", "upload"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
-        """Many builds lack HTTP/3, and of those that have it only the ones with ngtcp2 will do."""
+        """Look for a curl with HTTP/3 by ngtcp2; many builds have none, or another one."""
         return probe_cli(run, find_program("curl", prefix), "curl", ("--version",), "ngtcp2")
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """Every value of its knobs can be had."""
+        """Every value of its knobs is possible."""
         return None
 
     def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
-        """libcurl's own bound on the streams of a connection, which the command cannot move."""
+        """Reason why more objects at once are not possible: libcurl bounds the streams of a connection, and the command
+        cannot change that."""
         if workload.at_once <= _MOST_STREAMS:
             return None
         told = f"curl has at most {_MOST_STREAMS} objects at once on a connection, and opens another for more"
         return f"{told}: give {workload.name} a concurrency of at most {_MOST_STREAMS}"
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """As SETTINGS and transport parameters of curl 8.21 say."""
+        """Receive windows from SETTINGS and transport parameters of curl 8.21."""
         if protocol == "h3":
             return {"receive_window": "QUIC stream window 32 KiB growing, connection window 1 GB"}
         if protocol == "h1":
@@ -55,7 +56,7 @@ class Curl(LibcurlUpload):
         return {"receive_window": f"HTTP/2 stream window 64 KiB growing, TCP buffer up to {largest}"}
 
     def command(self, context: Context) -> Command:
-        """Options only: no configuration file, no proxy, one address."""
+        """Command with options only: no configuration file, no proxy, one address."""
         knobs = context.knobs
         options = ["-q", "--silent", "--show-error", "--noproxy", "*", _VERSIONS[context.protocol]]
         options += ["--resolve", f"{context.host}:{context.port}:{context.address}"]
@@ -72,8 +73,8 @@ class Curl(LibcurlUpload):
         return cli_command(context, "curl", options, env=log_environment(context), writes_json=True)
 
     def _several(self, context: Context, options: list[str]) -> Command:
-        """All but the first wait for its connection to say that it can be shared (CURLOPT_PIPEWAIT, which `--parallel`
-        sets unless `--parallel-immediate` stands beside it)."""
+        """Command for several objects. All but the first wait until its connection can be shared (CURLOPT_PIPEWAIT,
+        which `--parallel` sets unless `--parallel-immediate` is given)."""
         folder = context.work_dir / f"{context.output.stem}-bodies"
         bodies = [folder / str(number) for number in range(len(context.urls))]
         options += ["--parallel", "--parallel-max", str(context.concurrency), "--no-progress-meter"]
@@ -86,5 +87,5 @@ class Curl(LibcurlUpload):
 
 
 def _upload(context: Context, name: str) -> list[str]:
-    """What is sent goes by PUT to the URL that follows."""
+    """Options that send a file by PUT to the URL that follows."""
     return [] if context.uploads is None else ["--upload-file", str(context.uploads / name)]

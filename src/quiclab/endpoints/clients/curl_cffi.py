@@ -19,8 +19,9 @@ _MOVING = Path(__file__).with_name("_curl_cffi_moving_program.py")
 _VERSIONS = "import curl_cffi; print(curl_cffi.__version__, curl_cffi.__curl_version__)"
 
 H2_SETTINGS = "3:100;4:10485760;2:0"
-"""MAX_CONCURRENT_STREAMS 100, INITIAL_WINDOW_SIZE 10 MiB, ENABLE_PUSH 0. With libcurl's own settings in this build a
-transfer can stall at exactly 1 MiB: no WINDOW_UPDATE is sent (tests/external proves the cure)."""
+"""SETTINGS of HTTP/2: MAX_CONCURRENT_STREAMS 100, INITIAL_WINDOW_SIZE 10 MiB, ENABLE_PUSH 0. With libcurl's own
+settings in this build a transfer can stall at exactly 1 MiB: no WINDOW_UPDATE is sent (tests/external proves the
+cure)."""
 
 H2_WINDOW_UPDATE = 15663105
 """First WINDOW_UPDATE of the connection: with the initial 65,535 bytes a window of 15 MiB."""
@@ -38,7 +39,7 @@ class CurlCffi(LibcurlUpload):
     abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "objects", "upload"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
-        """Import it and ask libcurl for its version."""
+        """Import the package and ask libcurl for its version."""
         python = find_python(prefix)
         text = run([*python.argv, "-c", _VERSIONS]) if python else None
         if python is None or text is None:
@@ -47,7 +48,7 @@ class CurlCffi(LibcurlUpload):
         return Available(f"{wheel} ({libcurl.split(' ')[0]})", python.path)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """A new address means a new connection."""
+        """Reason why an answer to a new address is not possible: the client opens a new connection."""
         return only_reconnects(program)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:

@@ -19,7 +19,7 @@ _PROGRAM = Path(__file__).with_name("_firefox_program.py")
 _PAGE_PROGRAM = Path(__file__).with_name("_firefox_page_program.py")
 _VIEWPORT = (800, 600)
 _FINISHING_S = 30.0
-"""For writing a HAR after the time limit."""
+"""Time for writing a HAR after the time limit."""
 _NAMES = ("firefox-esr", "firefox")
 _INSTALL = "apt-get install -y firefox-esr"
 
@@ -46,7 +46,7 @@ _PREFERENCES: Mapping[str, Preference] = {
     "network.dns.upgrade_with_https_rr": False,
     "network.dns.use_https_rr_as_altsvc": False,
     "network.proxy.type": 0,
-    # A page that calls others sends them nothing, nor multicast DNS for names of its own addresses.
+    # A page with WebRTC sends nothing to peers, and no multicast DNS for names of its own addresses.
     "media.peerconnection.ice.proxy_only": True,
     "media.peerconnection.ice.obfuscate_host_addresses": False,
     # Nothing is cached, asked of a third party, or done beside.
@@ -79,7 +79,7 @@ _PREFERENCES: Mapping[str, Preference] = {
 
 
 class Firefox:
-    """A small program of ours drives it through Marionette."""
+    """Firefox, which a small program of ours drives through Marionette."""
 
     name = "firefox"
     role: Role = "client"
@@ -101,11 +101,11 @@ class Firefox:
         return Available(text.strip().rpartition(" ")[2], launch.path)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """Every value of its knobs can be had."""
+        """Every value of its knobs is possible."""
         return None
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """As its transport parameters, its SETTINGS and its first WINDOW_UPDATEs say."""
+        """Receive windows from its transport parameters, its SETTINGS and its first WINDOW_UPDATEs."""
         if protocol == "h3":
             stream = program.knobs.stream_window or "12 MiB"
             connection = program.knobs.connection_window or "24 MiB"
@@ -154,7 +154,7 @@ class Firefox:
 
 
 def _preferences(context: Context) -> dict[str, Preference]:
-    """What differs between trials: protocol, knobs, logs."""
+    """Preferences that differ between trials: protocol, knobs, logs."""
     h3 = context.protocol == "h3"
     quic = [*context.names, *(host.name for host in context.other_hosts if "h3" in host.protocols)]
     mapping = ",".join(f"{name};h3=:{context.port}" for name in quic)
@@ -177,7 +177,7 @@ def _preferences(context: Context) -> dict[str, Preference]:
 
 
 def _find(prefix: str | None) -> Launch | None:
-    """The browser itself, without the script that distributions put before it."""
+    """Find the browser itself, not the script that distributions put before it."""
     for name in _NAMES:
         launch = find_program(name, prefix)
         if launch is not None:

@@ -14,7 +14,8 @@ _WINDOW_BITS = {(1 << bits) - 1: bits for bits in range(1, 31)}
 
 
 class Nghttp:
-    """One transfer per process; the body goes through a pipe. It has no CA to be given: it warns and goes on."""
+    """nghttp as one process per transfer; the body goes through a pipe. It cannot be given a CA: it warns and goes
+    on."""
 
     name = "nghttp"
     role: Role = "client"
@@ -27,16 +28,17 @@ class Nghttp:
         return probe_cli(run, find_program("nghttp", prefix), "nghttp", ("--version",), "nghttp2/")
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """Its windows are powers of two, less one; it cannot refuse a certificate."""
+        """Reason why a value is not possible: windows are powers of two less one, and nghttp cannot refuse a
+        certificate."""
         if program.knobs.verify:
-            return "nghttp verifies no certificate: verify = true cannot be had"
+            return "nghttp verifies no certificate: verify = true is not possible"
         for window in (program.knobs.connection_window, program.knobs.stream_window):
             if window is not None and window.bytes not in _WINDOW_BITS:
                 return f"nghttp's windows are a power of two less one byte (65535 B, 1048575 B, …), not {window}"
         return None
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """HTTP/2's initial windows (RFC 9113 section 6.9.2), which nghttp leaves alone."""
+        """Receive windows: HTTP/2's initial ones (RFC 9113 section 6.9.2), which nghttp does not change."""
         knobs = program.knobs
         stream, connection = knobs.stream_window or "65,535 B", knobs.connection_window or "65,535 B"
         windows = f"HTTP/2 stream window {stream}, connection window {connection}"
@@ -46,7 +48,7 @@ class Nghttp:
         }
 
     def command(self, context: Context) -> Command:
-        """By address, with the name in SNI and authority."""
+        """Command that connects by address, with the name in SNI and authority."""
         host = f"[{context.address}]" if context.ip_version == 6 else context.address
         authority = context.host if context.port == 443 else f"{context.host}:{context.port}"
         options = ["--no-verify-peer", "--header", f":authority: {authority}"]

@@ -11,11 +11,12 @@ from quiclab.endpoints.clients._cli import cli_command, log_environment
 from quiclab.spec.model import Program, Protocol, Tcp, Workload
 
 MIGRATES_AFTER = "50ms"
-"""Its address changes so long after the handshake; it cannot count bytes."""
+"""Time from the handshake to the change of address; the program cannot count bytes."""
 
 
 class Ngtcp2Client:
-    """One transfer per process, or several at once; bodies go to files in memory. It verifies no certificate."""
+    """gtlsclient as one process per transfer, or for several objects at once; bodies go to files in memory. It verifies
+    no certificate."""
 
     name = "ngtcp2"
     role: Role = "client"
@@ -29,21 +30,21 @@ class Ngtcp2Client:
     abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration", "objects"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
-        """It does not tell its version; the package does."""
+        """Look for the program; its version is that of the package, as it does not print one."""
         return probe_ngtcp2(run, "gtlsclient", "ngtcp2-client", prefix)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """cubic, reno or bbr."""
+        """Reason why a value is not possible, or None."""
         return unsupported_by_ngtcp2(program)
 
     def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
-        """It asks for everything as soon as the server lets it."""
+        """Reason why a concurrency is not possible: the program requests everything as soon as the server lets it."""
         if workload.at_once == len(workload.object_sizes):
             return None
-        return f"ngtcp2 asks for all objects at once: concurrency = {workload.concurrency} cannot be had"
+        return f"ngtcp2 asks for all objects at once: concurrency = {workload.concurrency} is not possible"
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """As its help says; its windows do not grow."""
+        """Receive windows from its help; they do not grow."""
         stream, connection = program.knobs.stream_window or "16 MiB", program.knobs.connection_window or "24 MiB"
         return {
             "receive_window": f"QUIC stream window {stream}, connection window {connection}",
@@ -51,7 +52,7 @@ class Ngtcp2Client:
         }
 
     def command(self, context: Context) -> Command:
-        """By address, with the name in SNI."""
+        """Command that connects by address, with the name in SNI."""
         knobs = context.knobs
         folder = context.work_dir / f"{context.output.stem}-download"
         names = (context.object_name, *context.other_objects)
@@ -65,7 +66,7 @@ class Ngtcp2Client:
         if knobs.session in ("resumed", "early_data"):
             session = context.session_file
             options += [f"--session-file={session}"] + (["--wait-for-ticket"] if context.priming else [])
-            # Without the server's old transport parameters it offers no early data.
+            # Without the server's earlier transport parameters the program offers no early data.
             early = knobs.session == "early_data"
             options += [f"--tp-file={session.with_suffix('.parameters')}"] if early else ["--disable-early-data"]
         if knobs.migration is not None and not context.priming:

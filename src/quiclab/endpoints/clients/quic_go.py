@@ -2,8 +2,8 @@
 """quic-go as an HTTP/3 client, and Go's net/http as an HTTP/2 one, in a small program of ours.
 
 Over HTTP/2 the body reaches the program by whole DATA frames, which most servers make 16 KiB large: its first byte is
-told when the last of the first frame is there. Of several objects that are asked for at once Go's scheduler decides
-which goes first.
+reported when the first frame is complete. When several objects are requested at once, Go's scheduler decides which goes
+first.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _BOTH = frozenset({"connection_window", "stream_window", "groups", "session", "v
 
 
 class QuicGoClient:
-    """One GET or PUT on a new connection, or several at once."""
+    """A small program of ours around quic-go and Go's net/http: one GET or PUT on a new connection, or several at
+    once."""
 
     name = "quic-go"
     role: Role = "client"
@@ -48,22 +49,22 @@ class QuicGoClient:
         return probe_quic_go(run, prefix)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """Go's TLS has no early data over TCP."""
+        """Reason why a value is not possible, such as early data over TCP, which Go's TLS does not have."""
         if protocol == "h2" and program.knobs.session == "early_data":
-            return 'Go\'s TLS has no early data over TCP: session = "early_data" cannot be had over h2'
+            return 'Go\'s TLS has no early data over TCP: session = "early_data" is not possible over h2'
         least = least_connection_window("client") if protocol == "h2" else 1
         return unsupported_by_quic_go(program) or wrong_window("connection_window", program.knobs, least)
 
     def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
-        """Migration is for one object."""
+        """Reason why several objects are not possible: migration is for one."""
         return unsupported_objects(program, early_data=True)
 
     def unsupported_upload(self, program: Program) -> str | None:
-        """Early data and migration are for downloads."""
+        """Reason why an upload is not possible: early data and migration are for downloads."""
         return unsupported_upload(program)
 
     def upload_facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """As read in quic-go 0.65, or the kernel's TCP."""
+        """Facts about the sender: as read in quic-go 0.65, or the kernel's TCP."""
         return sender_facts(program.knobs) if protocol == "h3" else tcp_sender_facts(tcp)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
@@ -77,5 +78,5 @@ class QuicGoClient:
         }
 
     def command(self, context: Context) -> Command:
-        """The job goes in a file; the program loads everything, then waits for the word."""
+        """Command with the job in a file; the program loads everything, then waits for the word."""
         return quic_go_command(context, "client")

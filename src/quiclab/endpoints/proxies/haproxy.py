@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """HAProxy 3.2: HTTP/2 or HTTP/3 towards the client, HTTP/1.1 or HTTP/2 towards the origin.
 
-The one proxy with a choice of QUIC's congestion control and of its largest window. 3.0 will not do: with clients whose
-first message takes two packets (ML-KEM key shares) most of its QUIC handshakes fail.
+It is the only proxy with a choice of QUIC's congestion control and of its largest window. Version 3.0 will not do: with
+clients whose first message takes two packets (ML-KEM key shares) most of its QUIC handshakes fail.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CONGESTION_CONTROLS = {"reno": "newreno", "cubic": "cubic", "bbr": "bbr"}
 
 
 class Haproxy:
-    """One thread; no buffering beyond its own 16 KiB, no second try."""
+    """HAProxy with one thread; no buffering beyond its own 16 KiB, no second try."""
 
     name = "haproxy"
     role: Role = "proxy"
@@ -52,7 +52,7 @@ class Haproxy:
         return Available(found[0].removeprefix("version "), started.path)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """Its congestion controls; a largest window needs one of them."""
+        """Reason why a value is not possible, such as another congestion control."""
         knobs = program.knobs
         if knobs.congestion_control not in (None, *_CONGESTION_CONTROLS):
             known = ", ".join(_CONGESTION_CONTROLS)
@@ -60,7 +60,7 @@ class Haproxy:
         return None
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """As in its manual, 3.2 (quic-cc-algo, tune.quic.frontend.default-max-window-size)."""
+        """Facts about the sender from its manual, 3.2 (quic-cc-algo, tune.quic.frontend.default-max-window-size)."""
         if protocol != "h3":
             return {**tcp_sender_facts(tcp), **origin_facts(program.knobs)}
         name = program.knobs.congestion_control or "cubic"
@@ -73,7 +73,7 @@ class Haproxy:
         }
 
     def command(self, context: Context) -> Command:
-        """One frontend with a TCP and a QUIC listener for every host, one backend with the origin."""
+        """Command for one frontend with a TCP and a QUIC listener for every host, and one backend with the origin."""
         started = find_program("haproxy", context.program.prefix)
         configuration = context.work_dir / "haproxy.cfg"
         return Command(
@@ -89,7 +89,7 @@ def _configuration(context: Context) -> str:
     hosts = context.page.hosts if context.page else ()
     loads = [f"load crt {context.certificate} key {context.key} alias server"]
     loads += [f"load crt {host.certificate} key {host.key} alias {host.name}" for host in hosts]
-    # The document's own name may stand beside that of the warm-up, at the same address.
+    # The document's name may be a second one, beside that of the warm-up, at the same address.
     binds = _binds(context, context.authority, ("server", *(host.name for host in hosts[:1])), ("h1", "h2", "h3"))
     for host in context.other_hosts:
         binds += _binds(context, replace(context, address=host.address).authority, (host.name,), host.protocols)
@@ -126,7 +126,7 @@ backend origin
 
 
 def _binds(context: Context, authority: str, names: Sequence[str], protocols: Sequence[Protocol]) -> list[str]:
-    """Listeners of one address; the first name's certificate is shown to who asks for none of them."""
+    """Listeners of one address; the first name's certificate is for clients that ask for none of the names."""
     knobs = context.knobs
     tls = "ssl" + "".join(f" crt @study/{name}" for name in names)
     if knobs.groups is not None:

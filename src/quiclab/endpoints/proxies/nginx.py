@@ -12,7 +12,7 @@ from quiclab.spec.model import Program, Protocol, Tcp
 
 
 class NginxProxy:
-    """One worker; no cache, no buffering of the response on disk, no second try."""
+    """nginx with one worker; no cache, no buffering of the response on disk, no second try."""
 
     name = "nginx"
     role: Role = "proxy"
@@ -22,19 +22,19 @@ class NginxProxy:
     abilities = ABILITIES
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
-        """Ask it for its version and its modules."""
+        """Ask nginx for its version and its modules."""
         return probe_nginx(run, prefix)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """Every value of its knobs can be had."""
+        """Every value of its knobs is possible."""
         return None
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """Its QUIC's own, or the kernel's TCP."""
+        """Facts about the sender: its own QUIC's, or those of the kernel's TCP."""
         return {**nginx_facts(protocol, tcp), **origin_facts(program.knobs)}
 
     def command(self, context: Context) -> Command:
-        """The origin is verified under the study's CA."""
+        """Command of a proxy that verifies the origin under the study's CA."""
         address = context.origin.authority if context.origin else ""
         cold = is_cold(context.knobs)
         upstream = f"upstream origin {{ server {address};{'' if cold else ' keepalive 8;'} }}"
@@ -50,7 +50,7 @@ class NginxProxy:
                 "proxy_ssl_verify on;",
                 "proxy_ssl_verify_depth 20;",
                 f"proxy_ssl_trusted_certificate {context.ca};",
-                # The origin's names the origin's own port.
+                # The origin's Alt-Svc names the origin's own port.
                 "proxy_hide_header Alt-Svc;",
                 "proxy_max_temp_file_size 0;",
                 "proxy_next_upstream off;",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Serves the files of one folder over HTTP/3 with aioquic, until SIGTERM. Started as: `python -I THIS job.json`."""
+"""Serve the files of one folder over HTTP/3 with aioquic, until SIGTERM. Started as: `python -I THIS job.json`."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ from aioquic.quic.recovery import QuicPacketRecovery, QuicPacketSpace
 
 
 class Logs(QuicFileLogger):
-    """aioquic writes the log of a connection long after its end; what is open at the end of the server is written then.
+    """Logs of connections, of which those that are still open are written at the end of the server.
 
-    The warm-up's is left out: it would appear while the measured transfer goes on.
+    aioquic writes a log long after the connection's end. The warm-up's is left out: it would appear while the measured
+    transfer goes on.
     """
 
     def __init__(self, path: str) -> None:
@@ -34,14 +35,14 @@ class Logs(QuicFileLogger):
         self.unwanted: list[QuicLoggerTrace] = []
 
     def end_trace(self, trace: QuicLoggerTrace) -> None:
-        """Write it, or forget it."""
+        """Write the log of a connection, or forget it."""
         if trace in self.unwanted:
             self._traces.remove(trace)
         else:
             super().end_trace(trace)
 
     def end_all(self) -> None:
-        """Write what is still open."""
+        """Write the logs that are still open."""
         for trace in list(self._traces):
             self.end_trace(trace)
 
@@ -63,7 +64,7 @@ class Files(QuicConnectionProtocol):
             recovery.discard_space = acknowledge_implicitly(recovery)  # type: ignore[method-assign]
 
     def datagram_received(self, data: bytes | str, addr: tuple[Any, ...]) -> None:
-        """Who comes from the server's own address is the laboratory's warm-up."""
+        """Receive a datagram; one from the server's own address is the laboratory's warm-up."""
         trace = self._quic._quic_logger  # noqa: SLF001
         own = addr[0] == self.address and not ip_address(self.address).is_loopback
         if own and self.logs and trace and trace not in self.logs.unwanted:
@@ -90,8 +91,9 @@ class Files(QuicConnectionProtocol):
 
 
 def acknowledge_implicitly(recovery: QuicPacketRecovery) -> Any:
-    """Wrong on purpose: where packets are given up because the handshake went on without them (RFC 9001 section 4.9.1),
-    the last of them is taken for acknowledged at that instant, and its age for a sample of the round-trip time."""
+    """Make the recovery wrong on purpose: when packets are discarded because the handshake went on without them (RFC
+    9001 section 4.9.1), the last of them counts as acknowledged at that instant, and its age as a sample of the
+    round-trip time."""
     discard = recovery.discard_space
 
     def wrongly(space: QuicPacketSpace) -> None:

@@ -2,12 +2,12 @@
 """aioquic as an HTTP/3 file server: QUIC in Python, with qlog and reno or cubic. Bound by the CPU near 50 Mbit/s.
 
 `aioquic-faulty-implicit-ack` is wrong on purpose: when the client's first Handshake packet ends the Initial packets
-(RFC 9001 section 4.9.1), it takes the last Initial packet that is still under way for acknowledged at that instant, and
-its age for a sample of the round-trip time. Where the path is longer than the initial PTO, that packet is a probe that
-left a moment ago, and the smallest round trip of the whole connection is wrong. Its correct twin is `aioquic`. This was
-seen in a production server with an initial PTO of 100 ms, which is `initial_rtt = "50 ms"` here (Yu and Benson,
-"Dissecting Performance of Production QUIC", WWW 2021, section 7.2.1). What suffered there was BBR, which aioquic has
-not: here pacing and PTO go by the wrong sample. Nor does aioquic ever send a HelloRetryRequest.
+(RFC 9001 section 4.9.1), it takes the last Initial packet still under way to be acknowledged at that instant, and its
+age as a sample of the round-trip time. Where the path is longer than the initial PTO, that packet is a probe that left
+a moment ago, and the smallest round trip of the whole connection is wrong. Its correct twin is `aioquic`. This was seen
+in a production server with an initial PTO of 100 ms, which is `initial_rtt = "50 ms"` here (Yu and Benson, "Dissecting
+Performance of Production QUIC", WWW 2021, section 7.2.1). There BBR suffered, which aioquic does not have: here pacing
+and PTO follow the wrong sample. aioquic never sends a HelloRetryRequest either.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class AioquicServer:
     _implicit_ack_sample = False
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
-        """Import it."""
+        """Import the library and ask for its version."""
         return probe_aioquic(run, prefix)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
@@ -51,7 +51,7 @@ class AioquicServer:
         return unsupported_by_aioquic(program)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """As in aioquic 1.7."""
+        """Facts about aioquic 1.7 as a sender."""
         return {
             "congestion_control": f"aioquic {program.knobs.congestion_control or 'reno'}",
             "initial_window": "10 packets",
@@ -61,7 +61,7 @@ class AioquicServer:
         }
 
     def command(self, context: Context) -> Command:
-        """The job goes in a file."""
+        """Command with the job in a file."""
         job = context.work_dir / "aioquic-server.json"
         settings = {
             "address": context.address,
@@ -83,12 +83,13 @@ class AioquicServer:
 
 
 class AioquicFaultyImplicitAck(AioquicServer):
-    """It takes an implicit acknowledgement for a sample of the round-trip time. Its correct twin is `aioquic`."""
+    """aioquic that wrongly takes a sample of the round-trip time from an implicit acknowledgement. Its correct twin is
+    `aioquic`."""
 
     name = "aioquic-faulty-implicit-ack"
     _implicit_ack_sample = True
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """The fault by name."""
+        """Facts about the sender, with the fault by name."""
         fault = {"round_trip_samples": "faulty on purpose: one from a packet that nobody acknowledged"}
         return {**super().facts(program, protocol, tcp), **fault}

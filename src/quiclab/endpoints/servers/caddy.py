@@ -34,15 +34,15 @@ class Caddy:
         return probe_caddy(run, prefix)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """New Reno only."""
+        """Reason why a value is not possible: there is New Reno only."""
         return caddy_lacks(program)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """Its QUIC's own, or the kernel's TCP."""
+        """Facts about the sender: its own QUIC's, or those of the kernel's TCP."""
         return caddy_facts(protocol, tcp)
 
     def command(self, context: Context) -> Command:
-        """One listener and one site, or one of each for every host of a page."""
+        """Command for one listener and one site, or one of each for every host of a page."""
         handlers: list[dict[str, Any]] = [
             {"handler": "headers", "response": {"set": _headers(context)}},
             *_thinking(context),
@@ -58,7 +58,7 @@ def _headers(context: Context) -> dict[str, list[str]]:
 
 
 def _types(context: Context) -> list[dict[str, Any]]:
-    """Routes that name the type of each ending; objects have the one of the spec."""
+    """Routes that set the media type by a file's ending; objects have the type of the spec."""
     if context.page is None:
         return []
     return [
@@ -71,8 +71,8 @@ def _types(context: Context) -> list[dict[str, Any]]:
 
 
 def _thinking(context: Context) -> list[dict[str, Any]]:
-    """Handlers that wait. Caddy has none of that name: this is a proxy without an upstream, which looks for one again
-    after an interval and then gives up, at which the file is served."""
+    """Handlers that wait. Caddy has no such handler: this is a proxy without an upstream, which looks for one again
+    after an interval and then gives up, whereupon the file is served."""
     waits = context.page.waits if context.page else {}
     served = {"handler": "file_server", "root": str(context.root), "status_code": "200"}
     return (

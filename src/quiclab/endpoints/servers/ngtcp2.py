@@ -12,7 +12,7 @@ from quiclab.spec.model import Program, Protocol, Tcp
 
 
 class Ngtcp2Server:
-    """Files below the root; one process, one thread."""
+    """gtlsserver for the files below the root; one process, one thread."""
 
     name = "ngtcp2"
     role: Role = "server"
@@ -26,17 +26,17 @@ class Ngtcp2Server:
     abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
-        """It does not tell its version; the package does."""
+        """Look for the program; its version is that of the package, as it does not print one."""
         return probe_ngtcp2(run, "gtlsserver", "ngtcp2-server", prefix)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """cubic, reno or bbr; early data cannot be refused."""
+        """Reason why a value is not possible, such as refusing early data."""
         if program.knobs.early_data is False:
-            return "ngtcp2's server accepts early data always: early_data = false cannot be had"
+            return "ngtcp2's server accepts early data always: early_data = false is not possible"
         return unsupported_by_ngtcp2(program)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """As its help says, and as read in ngtcp2 1.11."""
+        """Facts about the sender, from its help and from the source of ngtcp2 1.11."""
         size = program.knobs.max_payload or (1200 if program.knobs.path_mtu_discovery is False else None)
         return {
             "congestion_control": f"ngtcp2 {program.knobs.congestion_control or 'cubic'}",
@@ -48,7 +48,7 @@ class Ngtcp2Server:
         }
 
     def command(self, context: Context) -> Command:
-        """Everything by options; the key stands before the certificate."""
+        """Command with options only; the key comes before the certificate."""
         started = find_program("gtlsserver", context.program.prefix)
         knobs = context.knobs
         options = ["--quiet", f"--htdocs={context.root}", "--mime-types-file=/dev/null", *common_options(knobs)]

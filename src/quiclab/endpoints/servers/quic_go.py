@@ -4,9 +4,9 @@
 quic-go's New Reno has a beta of 0.7 instead of the 0.5 of RFC 9002 section 7.3.2 and leaves slow start when the RTT
 rises. Session tickets announce early data even where they are refused, so that the refusal can be seen.
 
-With `scheduler` or `priorities` the program itself says whose turn it is among the responses of a connection, over both
-protocols alike, 8 KiB at a time, and keeps at most 16 KiB unsent in the kernel (TCP_NOTSENT_LOWAT). What a
-browser says later in a PRIORITY_UPDATE frame is not heard.
+With `scheduler` or `priorities` the program itself decides whose turn it is among the responses of a connection, in the
+same way over both protocols, 8 KiB at a time, and keeps at most 16 KiB unsent in the kernel (TCP_NOTSENT_LOWAT). Later
+updates of a browser by PRIORITY_UPDATE frames are ignored.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _BOTH = frozenset({"connection_window", "stream_window", "max_streams", "groups"
 
 
 class QuicGoServer:
-    """Files below the root; one process. What is uploaded it writes to a file as it arrives."""
+    """A small program of ours that serves the files below the root; one process. It writes an upload to a file as it
+    arrives."""
 
     name = "quic-go"
     role: Role = "server"
@@ -50,12 +51,12 @@ class QuicGoServer:
         return probe_quic_go(run, prefix)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """reno only, groups in Go's order, windows that Go takes."""
+        """Reason why a value is not possible: there is reno only, groups in Go's order, and windows that Go accepts."""
         least = least_connection_window("server") if protocol == "h2" else 1
         return unsupported_by_quic_go(program) or wrong_window("connection_window", program.knobs, least)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """As read in quic-go 0.65, or the kernel's TCP."""
+        """Facts about the sender: as read in quic-go 0.65, or the kernel's TCP."""
         knobs = program.knobs
         asked = knobs.scheduler is not None or knobs.priorities is not None
         order = knobs.scheduler or "round_robin"
@@ -63,7 +64,7 @@ class QuicGoServer:
         return {**(sender_facts(knobs) if protocol == "h3" else tcp_sender_facts(tcp)), **told}
 
     def unsupported_upload(self, program: Program) -> str | None:
-        """With every setting."""
+        """Every setting works with uploads."""
         return None
 
     def upload_facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
@@ -76,13 +77,13 @@ class QuicGoServer:
         return {"receive_window": f"{windows}, TCP buffer up to {tcp.receive_buffer[2]}"}
 
     def command(self, context: Context) -> Command:
-        """The job goes in a file."""
+        """Command with the job in a file."""
         knobs = context.knobs
         return quic_go_command(context, "server", {"priorities": knobs.priorities, "page": _page(context)})
 
 
 def _page(context: Context) -> dict[str, object] | None:
-    """What serving a site takes beside its files; its further names, each at its own address."""
+    """Settings for serving a page besides its files: types, fields, and further names, each at its own address."""
     if context.page is None:
         return None
     hosts = [

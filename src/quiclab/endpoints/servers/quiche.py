@@ -3,8 +3,8 @@
 
 quiche paces bbr2 only, and fills the congestion window to the last byte: after a loss many of its packets are smaller
 than full (840 bytes where the window was cut to 0.7). Its tickets always allow 0-RTT, so that `early_data = false`
-refuses what a client really offers. After a change of address that loses what was under way, a transfer from quiche
-0.30 can stall for good; by the bytes sent to each address, it seemed to repeat that only by PTO and to the old one.
+refuses what a client really offers. After a change of address that loses packets under way, a transfer from quiche 0.30
+can stall for good; judging by the bytes sent to each address, it repeated them only by PTO and to the old one.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class QuicheServer:
         return probe_quiche(run, prefix)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """reno, cubic or bbr2, and what goes with each."""
+        """Reason why a value is not possible, or None."""
         return unsupported_by_quiche(program)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """As read in quiche 0.30."""
+        """Facts about the sender, as read in the source of quiche 0.30."""
         knobs = program.knobs
         paced = knobs.congestion_control == "bbr2" and knobs.pacing is not False
         return {
@@ -52,5 +52,5 @@ class QuicheServer:
         }
 
     def command(self, context: Context) -> Command:
-        """The job in a file."""
+        """Command with the job in a file."""
         return quiche_command(context, "server")

@@ -43,11 +43,11 @@ class QuinnServer:
         return probe_quinn(run, prefix)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """reno, cubic or bbr."""
+        """Reason why a value is not possible, or None."""
         return unsupported_by_quinn(program)
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """As read in quinn 0.11.12."""
+        """Facts about the sender, as read in the source of quinn 0.11.12."""
         knobs = program.knobs
         return {
             **sending_facts(knobs),
@@ -58,23 +58,23 @@ class QuinnServer:
         }
 
     def command(self, context: Context) -> Command:
-        """The job in a file."""
+        """Command with the job in a file."""
         return quinn_command(context, "server")
 
 
 class QuinnFaultyThreshold(QuinnServer):
-    """Its packet threshold never adapts."""
+    """quinn with a packet threshold that never adapts. Its correct twin is `quinn-time-threshold`."""
 
     name = "quinn-faulty-threshold"
     knobs: Mapping[Protocol, frozenset[str]] = {"h3": QuinnServer.knobs["h3"] - {"packet_threshold", "time_threshold"}}
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """The fault by name."""
+        """Facts about the sender, with the fault by name."""
         fault = {"loss_detection": "faulty on purpose: 3 packets whatever the path reorders"}
         return {**super().facts(program, protocol, tcp), **fault}
 
     def command(self, context: Context) -> Command:
-        """quinn's own number, named so that no later version changes it."""
+        """Command with quinn's own thresholds, given so that no later version changes them."""
         return quinn_command(context, "server", {"packet_threshold": 3, "time_threshold": 1.125})
 
 
@@ -85,24 +85,24 @@ class QuinnTimeThreshold(QuinnServer):
     knobs: Mapping[Protocol, frozenset[str]] = QuinnFaultyThreshold.knobs
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """How it tells a loss."""
+        """Facts about the sender, with how it detects a loss."""
         return {**super().facts(program, protocol, tcp), "loss_detection": "1.125 round trips"}
 
     def command(self, context: Context) -> Command:
-        """A number of packets that no connection reaches."""
+        """Command with a number of packets that no connection reaches."""
         return quinn_command(context, "server", {"packet_threshold": _NEVER_BY_NUMBER, "time_threshold": 1.125})
 
 
 class QuinnFaultyInitialPto(QuinnServer):
-    """Its first probe timeout is 100 ms, a tenth of what RFC 9002 asks for. Its correct twin is `quinn`."""
+    """quinn with an initial probe timeout of 100 ms, a tenth of what RFC 9002 asks for. Its correct twin is `quinn`."""
 
     name = "quinn-faulty-initial-pto"
     knobs: Mapping[Protocol, frozenset[str]] = {"h3": QuinnServer.knobs["h3"] - {"initial_rtt"}}
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """The fault by name."""
+        """Facts about the sender, with the fault by name."""
         return {**super().facts(program, protocol, tcp), "initial_pto": f"faulty on purpose: {_HASTY_PTO}"}
 
     def command(self, context: Context) -> Command:
-        """The initial PTO is three times the initial RTT."""
+        """Command with the initial RTT, which is a third of the initial PTO."""
         return quinn_command(context, "server", {"initial_rtt_ns": _HASTY_PTO.ns // 3})

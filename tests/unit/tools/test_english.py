@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which docstrings and comments lint complains about, and which it leaves alone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOL = Path(__file__).resolve().parents[3] / "tools" / "english.py"
+
+
+def complaints(folder: Path, name: str, source: str) -> tuple[int, list[str]]:
+    """Exit code, and complaints without the path, about one file in a folder of its own."""
+    (folder / name).write_text(source)
+    done = subprocess.run([sys.executable, TOOL, folder], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    return done.returncode, [line.split(f"{name}:")[1] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("docstring", "complaint"),
+    [
+        ("Of the bodies.", 'begins with "Of"'),
+        ("The same for a study that has been read.", 'begins with "The same"'),
+        ("Who serves.", 'begins with "Who"'),
+        ("Its name, by which commands know it.", 'begins with "Its"'),
+        ("By name: the program of each.", 'begins with "By"'),
+        ("None, where nothing is known.", 'begins with "None,"'),
+        ("reno or cubic.", "begins with a small letter"),
+        ("Parquet.", "fewer than two words"),
+        ("Keys of which a direction has one.", '"of which" where nothing is divided'),
+    ],
+)
+def test_a_fragment_is_told_with_its_line(docstring: str, complaint: str, tmp_path: Path) -> None:
+    """A field's docstring is held against the same rules as a function's."""
+    source = f'"""A module."""\n\n\nclass Thing:\n    """A thing."""\n\n    field: int\n    """{docstring}"""\n'
+    assert complaints(tmp_path, "it.py", source) == (1, [f"8: {complaint}: {docstring}"])
+
+
+def test_who_is_for_people(tmp_path: Path) -> None:
+    """A comment may begin as it likes, but a program is not a person there either."""
+    source = (
+        '"""Presets of those who publish them, and of the user who asked."""\n'
+        "x = 1  # of whoever serves\n"
+        "y = 2  # of the proxy\n"
+    )
+    code, told = complaints(tmp_path, "it.py", source)
+    assert (code, told) == (1, ['2: "whoever" for what is no person: # of whoever serves'])
+
+
+@pytest.mark.parametrize(
+    "docstring",
+    [
+        "Bytes of the body, of which the first two are a length.",
+        "Whether the server is ready.",
+        "nginx as a file server.",
+        "`who`, the command, and `whoever`.",
+        "min(10 ms, RTT/4) by default.",
+        "Two links, one of which stands behind a proxy.",
+    ],
+)
+def test_good_english_passes(docstring: str, tmp_path: Path) -> None:
+    """No complaint about a noun, a clause or a name."""
+    assert complaints(tmp_path, "it.py", f'def it() -> None:\n    """{docstring}"""\n') == (0, [])
+
+
+def test_what_is_no_docstring_passes(tmp_path: Path) -> None:
+    """A text that is assigned or returned is not a docstring."""
+    assert complaints(tmp_path, "it.py", 'x = "of it"\n\n\ndef it() -> str:\n    return "of it"\n') == (0, [])
+
+
+def test_rust(tmp_path: Path) -> None:
+    """Doc comments are put together line by line; plain comments may begin as they like."""
+    source = "//! A module.\n\n// Of it.\nstruct A {\n    /// Of the\n    /// body.\n    a: u8,\n    /// Its end.\n}\n"
+    assert complaints(tmp_path, "it.rs", source) == (
+        1,
+        ['5: begins with "Of": Of the body.', '8: begins with "Its": Its end.'],
+    )
+
+
+def test_the_rooms_that_are_done_stay_done() -> None:
+    """Nothing is found in the project but in the folders that are not done yet."""
+    done = subprocess.run([sys.executable, TOOL], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("", 0)

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""List docstrings that do not say by themselves what the thing is, and comments that speak of programs as of people.
+
+usage: english.py [FOLDER …]      every folder that holds sources, by default
+
+An editor shows a docstring without its surroundings, so it has to begin with a noun or a verb. The rules look at the
+first words only, and at a few relative pronouns: they miss much bad English, and seldom complain about good English.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("src", "tools", "benches", "crates", "programs")
+
+NOT_YET = (
+    "crates",
+    "programs",
+    *(f"src/quiclab/{room}" for room in ("cli", "figures", "metrics", "report", "runner", "verify")),
+)
+"""Folders that have not been put into good English yet, and are passed over unless they are asked for by name."""
+
+REFERRING = re.compile(
+    r"also|and|as|but|ditto|else|its?|likewise|neither|none|nor|of|or|so|that|theirs?|them|then|these|they|those|"
+    r"thus|which|who(ever|m|se)?"
+)
+"""Openings that refer to something that the docstring does not name."""
+
+CIRCUMSTANCES = re.compile(
+    r"after|at|before|below|beside|between|by|for|from|if|in|on|over|since|until|when|with|without"
+)
+"""Openings that tell when, where or how, before it is said what."""
+
+SMALL = re.compile(
+    r"aioquic|apt|curl|gtlsclient|gtlsserver|libcurl|nghttp|nginx|pcap|pcapng|qlog|quic-go|quiche|quiclab|quinn|wget2"
+)
+"""Names that are written with a small first letter."""
+
+PEOPLE = re.compile(
+    r"any(body|one)|authors?|caller|every(body|one)|nobody|one|people|person|readers?|some(body|one)|stranger|those|users?"
+)
+"""Words after which `who` is right."""
+
+PARTS = re.compile(r",|all|any|both|each|half|many|most|none|one|part|some|two")
+"""Words, or a comma, after which `of which` is right."""
+
+_WORD = re.compile(r"[^\s]+")
+_WHO = re.compile(r"(?:([\w-]+),? +)?\b(who|whoever|whom)\b", re.IGNORECASE)
+_OF_WHICH = re.compile(r"(?:([\w-]+|,) +)?\bof which\b", re.IGNORECASE)
+
+
+class Text(NamedTuple):
+    """A docstring or comment, and where it stands."""
+
+    line: int
+    text: str
+    describes: bool
+    """Whether the text is shown alone, as a docstring is."""
+
+
+def faults(text: str, *, describes: bool = True) -> list[str]:
+    """Faults of a docstring, or of a comment, which is read in its place and so may begin in any way."""
+    plain = " ".join(re.sub(r"`[^`]*`", "`code`", text).split())
+    if describes and (opening := _opening(plain)):
+        return opening
+    found = [f'"{hit[2]}" for what is no person' for hit in _WHO.finditer(plain) if not _after(PEOPLE, hit)]
+    found += ['"of which" where nothing is divided' for hit in _OF_WHICH.finditer(plain) if not _after(PARTS, hit)]
+    return found
+
+
+def _after(words: re.Pattern[str], hit: re.Match[str]) -> bool:
+    return words.fullmatch((hit[1] or "").lower()) is not None
+
+
+def _opening(text: str) -> list[str]:
+    words = _WORD.findall(text)
+    if len(words) < 2:
+        return ["fewer than two words"]
+    first = words[0].strip(",.;:()").lower()
+    if REFERRING.fullmatch(first) or CIRCUMSTANCES.fullmatch(first):
+        return [f'begins with "{words[0]}"']
+    if first == "the" and words[1] == "same":
+        return ['begins with "The same"']
+    if words[0].strip(",:").isalpha() and words[0].islower() and not SMALL.fullmatch(first):
+        return ["begins with a small letter"]
+    return []
+
+
+def python_texts(source: str) -> Iterator[Text]:
+    """Docstrings of modules, classes, functions, fields and constants, and comments."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _docstrings(node)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield Text(token.start[0], token.string, describes=False)
+
+
+def _docstrings(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Text]:
+    before: ast.stmt | None = None
+    for index, here in enumerate(node.body):
+        described = index == 0 or isinstance(before, ast.Assign | ast.AnnAssign)
+        text = here.value.value if isinstance(here, ast.Expr) and isinstance(here.value, ast.Constant) else None
+        if described and isinstance(text, str):
+            yield Text(here.lineno, text, describes=True)
+        before = here
+
+
+def marked_texts(source: str) -> Iterator[Text]:
+    """Comments of Rust or Go, line after line put together; those with `///` and `//!` describe."""
+    start, mark, lines = 0, "", list[str]()
+    for number, line in enumerate([*source.splitlines(), ""], start=1):
+        found = re.match(r"\s*(//[/!]?)(?!/) ?(.*)", line)
+        if lines and (not found or found[1] != mark):
+            yield Text(start, "\n".join(lines), describes=mark != "//")
+            lines = []
+        if found:
+            start, mark = (start, mark) if lines else (number, found[1])
+            lines.append(found[2])
+
+
+READERS = {".py": python_texts, ".rs": marked_texts, ".go": marked_texts}
+"""Readers of texts, by the suffix of the file."""
+
+
+def complaints(folder: Path, *, passed_over: tuple[str, ...] = ()) -> list[str]:
+    """One line for each fault below a folder: file, line, what is wrong, and the beginning of the text."""
+    lines = []
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in READERS and "target" not in path.parts):
+        name = path.resolve().relative_to(ROOT).as_posix() if path.resolve().is_relative_to(ROOT) else str(path)
+        if not name.startswith(tuple(f"{room}/" for room in passed_over)):
+            for text in READERS[path.suffix](path.read_text(encoding="utf-8")):
+                place, said = f"{name}:{text.line}", " ".join(text.text.split())[:60]
+                lines += [f"{place}: {fault}: {said}" for fault in faults(text.text, describes=text.describes)]
+    return lines
+
+
+def main(asked: list[str]) -> int:
+    """Print the complaints; 1 if there are any."""
+    found = [line for folder in asked for line in complaints(Path(folder))]
+    if not asked:
+        found = [line for folder in FOLDERS for line in complaints(ROOT / folder, passed_over=NOT_YET)]
+    print("\n".join(found)) if found else None
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
