@@ -7,12 +7,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from quiclab.errors import HostError, QuiclabError
-from quiclab.processes import by_all_processors
+from quiclab.processes import by_all_processors, in_fresh_process
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +59,63 @@ def test_a_program_without_a_main_guard_can_use_it(tmp_path: Path) -> None:
     )
     run = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=True)
     assert (run.stdout, run.stderr) == ("[1, 2, 3]\n", "")
+
+
+def test_each_item_is_told_when_it_is_done() -> None:
+    """Here, whoever did it."""
+    told: list[int] = []
+    by_all_processors(abs, range(10), done=lambda: told.append(os.getpid()))
+    assert told == [os.getpid()] * 10
+
+
+def test_a_fresh_process_answers_for_itself() -> None:
+    """What it prints is no part of its answer, and what it raises is raised here."""
+    doer, printed = in_fresh_process(_prints, "hello")
+    assert (doer != os.getpid(), printed) == (True, "hello")
+    with pytest.raises(QuiclabError, match="item 2 is odd"):
+        in_fresh_process(_fails_at_two, 2)
+
+
+def test_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
+    """Also where that is killed, and nobody tells them."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"import os, sys, time\nsys.path[:0] = {[str(Path(__file__).parents[1])]!r}\n"
+        "os.sched_getaffinity = lambda _pid: {0, 1}\n"
+        "from unit.test_processes import stays\nfrom quiclab.processes import by_all_processors\n"
+        f"by_all_processors(stays, [{str(tmp_path / '1')!r}, {str(tmp_path / '2')!r}])\n"
+    )
+    caller = subprocess.Popen([sys.executable, script])
+    deadline = time.monotonic() + 60
+    while len(found := list(tmp_path.glob("[12]/pid-*"))) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    caller.kill()
+    caller.wait()
+    (helper,) = {int(each.name.removeprefix("pid-")) for each in found} - {caller.pid}
+    while _lives(helper):
+        assert time.monotonic() < deadline, "the helper lives on"
+        time.sleep(0.02)
+
+
+def stays(place: str) -> None:
+    """Work that does not end by itself."""
+    Path(place).mkdir()
+    Path(place, f"pid-{os.getpid()}").touch()
+    time.sleep(600)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _prints(word: str) -> tuple[int, str]:
+    print("aside")
+    os.write(1, b"aside")
+    return os.getpid(), word
 
 
 def _who(_item: int) -> int:
