@@ -26,10 +26,12 @@ def write_logs(study: Path, trial_id: str, packets: int, seed: int = 0) -> None:
     down = {
         "arrival_ns": times, "due_ns": times + 10_000_000, "direction": ["down"] * packets, "queue_bytes": queue,
         "size_bytes": np.full(packets, PACKET_BYTES), "service_ns": np.full(packets, PACKET_BYTES * 800),
+        "left_ns": times + (queue + PACKET_BYTES) * 800,
         "action": np.where(rng.random(packets) < 0.01, "dropped", "delivered").tolist(),
     }  # fmt: skip
     up = {"arrival_ns": [ZERO_NS], "due_ns": [ZERO_NS + 10_000_000], "direction": ["up"], "queue_bytes": [0],
-          "size_bytes": [PACKET_BYTES], "service_ns": [PACKET_BYTES * 800], "action": ["delivered"]}  # fmt: skip
+          "size_bytes": [PACKET_BYTES], "service_ns": [PACKET_BYTES * 800], "left_ns": [ZERO_NS + PACKET_BYTES * 800],
+          "action": ["delivered"]}  # fmt: skip
     server = {"source": "raw/server.sqlog", "vantage": "server", "connection": "c", "estimate": False}
     client = {"source": "raw/client.sqlog", "vantage": "client", "connection": "c", "direction": "down"}
     window = 12_000 + (np.arange(acks.size) * 700) % 90_000

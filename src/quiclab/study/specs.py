@@ -13,6 +13,7 @@ from typing import Any
 from quiclab.endpoints import Uploads, find, names_by_role
 from quiclab.errors import DecodeError, SpecError
 from quiclab.plan.arms import ArmsSummary, arms_summary
+from quiclab.processes import in_fresh_process
 from quiclab.spec.model import Arm, Role, Study, Workload
 from quiclab.spec.read import read_study
 from quiclab.spec.resolved import resolved_json
@@ -31,12 +32,17 @@ def load_study(spec: Path) -> Study:
     study = read_study(spec, names_by_role())
     if study.metric is None:
         return study
-    from quiclab.metrics.names import comparable_metric  # only where the spec names one: it loads polars
-
     try:
-        return dataclasses.replace(study, metric=comparable_metric(study.metric))
+        # Metrics load polars, whose threads must not be in a process that enters the sandbox.
+        return dataclasses.replace(study, metric=in_fresh_process(_comparable, study.metric))
     except SpecError as error:
         raise SpecError(f"{spec}, study.metric: {error}", error.hint) from error
+
+
+def _comparable(name: str) -> str:
+    from quiclab.metrics.names import comparable_metric
+
+    return comparable_metric(name)
 
 
 def describe_arms(study: Study) -> ArmsSummary:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,18 @@ def test_a_directory_means_the_spec_in_it(tmp_path: Path) -> None:
     """A file means itself."""
     assert spec_file_of(tmp_path) == tmp_path / "spec.toml"
     assert spec_file_of(tmp_path / "small.toml") == tmp_path / "small.toml"
+
+
+def test_a_metric_is_looked_up_away_from_this_process(tmp_path: Path) -> None:
+    """The process that enters the sandbox is without threads, which those of polars would be."""
+    spec = written(tmp_path, SMALL.replace("[study]\n", '[study]\nmetric = "ttfb"\n', 1))
+    code = (
+        "import os, pathlib, sys\nfrom quiclab.study.specs import load_study\n"
+        "threads = lambda: len(os.listdir('/proc/self/task'))\n"
+        "print(load_study(pathlib.Path(sys.argv[1])).metric, threads(), 'polars' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code, spec], capture_output=True, text=True, check=True)
+    assert run.stdout == "ttfb_ms 1 False\n"
 
 
 def test_a_study_that_is_held_has_its_spec(tmp_path: Path) -> None:
