@@ -23,7 +23,7 @@ from quiclab.units import Bitrate, ByteCount, Duration
 GRAMMAR = "write METRIC > +NUMBER or METRIC < -NUMBER, with % or a unit: 'ttlb > +3%', 'setup > +5ms', 'goodput < -2%'"
 
 _BOUND = re.compile(r"\s*([A-Za-z]\w*)\s*([<>])\s*([+-])\s*(\d+(?:\.\d+)?)\s*(%|[A-Za-zµ][A-Za-zµ/]*|)\s*")
-"""What a metric's name may end in, and a bound may leave out."""
+"""The grammar of a bound: metric, comparison, sign, number, and a unit if there is one."""
 
 
 class Verdict(enum.StrEnum):
@@ -36,12 +36,12 @@ class Verdict(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Bound:
-    """What a change may not be significantly beyond."""
+    """A limit that a change must not exceed significantly."""
 
     text: str
-    """As the user wrote it."""
+    """The whole bound as the user wrote it: `ttlb > +3%`."""
     metric: str
-    """As the user wrote it: `ttlb` or `ttlb_ms`."""
+    """The metric's name as the user wrote it: `ttlb` or `ttlb_ms`."""
     above: bool
     """Whether growth beyond the bound fails, else a fall beyond it."""
     amount: str
@@ -66,10 +66,10 @@ def parse_bound(text: str) -> Bound:
     """`ttlb > +3%`. Raises SpecError with the grammar for anything else."""
     match = _BOUND.fullmatch(text)
     if match is None:
-        raise SpecError(f"{text!r} is no bound", GRAMMAR)
+        raise SpecError(f"{text!r} is not a bound", GRAMMAR)
     name, comparison, sign, digits, unit = match.groups()
     if (comparison == ">") != (sign == "+"):
-        raise SpecError(f"{text!r} looks the wrong way: > takes a growth (+), < takes a fall (-)", GRAMMAR)
+        raise SpecError(f"{text!r} points the wrong way: > needs an increase (+), < a decrease (-)", GRAMMAR)
     return Bound(text.strip(), name, comparison == ">", sign + digits, unit)
 
 
