@@ -40,5 +40,5 @@ def test_a_probe_keeps_its_urls(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="not in the study"):
         resolved_order(_order("https://127.0.0.1/"), study)
     study.resolved.write_text("{}")
-    with pytest.raises(SpecError, match="no probe"):
+    with pytest.raises(SpecError, match="not a probe"):
         resolved_order(_order("https://localhost/"), study)
