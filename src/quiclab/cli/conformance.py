@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`quiclab conformance`: every client against every server and proxy over a quiet path; who works with whom.
+"""`quiclab conformance`: every client against every server and proxy over a quiet path, to see what works together.
 
-Beside two objects per protocol it tries 0-RTT and active migration wherever both ends claim them, and looks which logs
-are really written. Trials and verdicts are those of `quiclab run`.
+Besides two objects per protocol it tries 0-RTT and active migration wherever both ends claim them, and checks which
+logs are really written. Trials and verdicts are those of `quiclab run`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from quiclab.study.conformance_cases import Case
 
 LAST_RESULT = "conformance.json"
-"""Beside the installed programs: what was found when everything was tried last."""
+"""File beside the installed programs with what was found when everything was last tried."""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

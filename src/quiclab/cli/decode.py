@@ -142,14 +142,16 @@ def check_out(out: Path) -> None:
     try:
         os.fspath(out.absolute()).encode("utf-8")
     except UnicodeEncodeError:
-        raise SpecError(f"the name of the output is no UTF-8: {as_text(out)}", "choose another place with -o") from None
+        raise SpecError(
+            f"the name of the output is not UTF-8: {as_text(out)}", "choose another place with -o"
+        ) from None
 
 
 def _check_free(out: Path, *, force: bool) -> None:
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
     if not (out / "sources.parquet").exists():
-        raise SpecError(f"{out} holds something else than tables", "choose another folder with -o")
+        raise SpecError(f"{out} holds something other than tables", "choose another folder with -o")
     if not force:
         raise SpecError(f"{out} holds the tables of an earlier decoding", "choose another folder, or add --force")
 

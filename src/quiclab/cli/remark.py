@@ -63,15 +63,15 @@ def _run_exclude(arguments: argparse.Namespace) -> int:
 def _study(folder: Path) -> StudyDir:
     study_dir = StudyDir(folder.resolve())
     if not study_dir.ledger.exists():
-        raise DecodeError(f"{folder} is no study directory: it has no ledger.sqlite", "give the study's folder")
+        raise DecodeError(f"{folder} is not a study directory: it has no ledger.sqlite", "give the study's folder")
     return study_dir
 
 
 def _change(study_dir: StudyDir, asked: str, kind: Kind, text: str | None, undo: bool, hint: str) -> int:
-    """Raises SpecError for a trial that is not there, for no words, and for nothing to take back."""
+    """Say or take back a remark. Raises SpecError for an unknown trial, a missing text, and nothing to take back."""
     text = " ".join((text or "").split())
     if undo == bool(text):
-        raise SpecError("either words or --undo" if undo else "nothing is said", hint)
+        raise SpecError("either words or --undo" if undo else "there is no text", hint)
     with study_dir.locked():
         trial_id = _trial(study_dir, asked)
         before = read_remarks(study_dir.root)
@@ -95,7 +95,7 @@ def _trial(study_dir: StudyDir, asked: str) -> str:
 
 
 def told(remark: Remark) -> str:
-    """As one line."""
+    """Return a remark as one line of text."""
     word = "excluded because" if remark.kind == "exclusion" else "note"
     undone = f" (taken back {remark.undone_utc})" if remark.undone_utc else ""
     return f"{remark.trial_id} {remark.said_utc} {word}: {remark.text}{undone}"

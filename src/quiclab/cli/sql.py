@@ -77,7 +77,7 @@ def _print(answer: pl.DataFrame, form: str) -> None:
 
 
 def _flat(answer: pl.DataFrame) -> pl.DataFrame:
-    """With lists and structs, for which CSV has no form, as JSON text."""
+    """Return the answer with lists and structs, for which CSV has no form, as JSON text."""
     import polars as pl
 
     nested = [name for name, kind in answer.schema.items() if kind.is_nested()]
