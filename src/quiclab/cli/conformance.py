@@ -34,7 +34,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "them. Prints one line per trial and writes DIR/conformance.json and a page. What fails is shown with its "
         "reason, and its logs stay in DIR.",
     )
-    parser.add_argument("--clients", metavar="NAMES", help="only these, with commas between them")
+    parser.add_argument("--clients", metavar="NAMES", help="only these clients, separated by commas")
     parser.add_argument("--servers", metavar="NAMES", help="only these servers and proxies")
     parser.add_argument("--out", type=Path, default=Path("conformance"), metavar="DIR", help="default: conformance")
     parser.add_argument("--page", type=Path, metavar="FILE", help="where the page goes (default: DIR/conformance.md)")

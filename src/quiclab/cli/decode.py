@@ -41,17 +41,17 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     """Teach the command line this verb."""
     parser = verbs.add_parser(
         "decode",
-        help="turn logs that anybody recorded into tables",
+        help="turn logs from any source into tables",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="logs, key logs and folders of them")
     parser.add_argument(
-        "--client", action="append", default=[], type=Path, metavar="FILE", help="a log of the client's"
+        "--client", action="append", default=[], type=Path, metavar="FILE", help="a log from the client"
     )
     parser.add_argument(
-        "--server", action="append", default=[], type=Path, metavar="FILE", help="a log of the server's"
+        "--server", action="append", default=[], type=Path, metavar="FILE", help="a log from the server"
     )
     parser.add_argument("--keys", action="append", default=[], type=Path, metavar="FILE", help="a TLS key log")
     parser.add_argument("-o", "--out", required=True, type=Path, metavar="DIR", help="folder for the tables")

@@ -12,7 +12,7 @@ from quiclab.store.ledger import open_ledger
 from quiclab.store.remarks import Kind, Remark, read_remarks, say, take_back, write_remarks
 
 _NOTE = """\
-Note something about a trial; the report shows it. Without a trial, list what was said of all of them.
+Note something about a trial; the report shows it. Without a trial, list the remarks on all of them.
 
   quiclab note studies/demo 92a54b225e319a74 "the client's log ends early"
   quiclab note studies/demo 92a54b225e319a74 --undo
@@ -36,7 +36,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     note.add_argument("study", type=Path, metavar="STUDY", help="study directory")
     note.add_argument("trial", nargs="?", metavar="TRIAL", help="id of the trial, or the beginning of it")
-    note.add_argument("text", nargs="?", metavar="TEXT", help="what there is to say")
+    note.add_argument("text", nargs="?", metavar="TEXT", help="text of the note")
     note.add_argument("--undo", action="store_true", help="take the trial's last note back")
     note.set_defaults(run=_run_note)
     exclude.add_argument("study", type=Path, metavar="STUDY", help="study directory")

@@ -81,7 +81,7 @@ def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> None:
     """Keep the spec and traces beside it with the study. Raises SpecError where what has run would change."""
     if any(each in str(study_dir.root) for each in "{}"):
         hint = "choose another directory with --out"
-        raise SpecError(f"{study_dir.root}: servers take {{ and }} in the names of files for placeholders", hint)
+        raise SpecError(f"{study_dir.root}: servers take {{ and }} in file names for placeholders", hint)
     resolved: dict[str, Any] = resolved_json(study) | {"arms_summary": describe_arms(study)}
     if study_dir.resolved.exists() or study_dir.ledger.exists():
         before = read_object(study_dir.resolved)

@@ -127,8 +127,8 @@ def _beyond(value: float, limit: float, bound: Bound) -> bool:
 
 def _no_interval(found: Change) -> str:
     if found.interval is None:
-        return "So few trials have no interval."
-    return "Of a median in OLD that is zero, or that failures own, there is no per cent: use a bound with a unit."
+        return "There are too few trials for an interval."
+    return "OLD's median is zero, or infinite because of failures, so it has no percentage: use a bound with a unit."
 
 
 def _text(interval: Interval, bound: Bound, metric: Metric) -> str:
