@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work done in processes that begin from nothing: shared out among all processors, or by one away from this process.
+"""Work done in fresh processes: shared among all processors, or done by one process apart from this one.
 
-Not by `multiprocessing`: a copy of this process would hang in a lock of its threads, and its fresh processes run the
-program's main script again.
+`multiprocessing` cannot do it: a copy of this process would hang in a lock of its threads, and its fresh processes run
+the program's main script again.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from typing import Any, BinaryIO, TypeVar
 from quiclab.errors import HostError
 
 MOST = 8
-"""Processes, for their memory."""
+"""Largest number of processes, because of the memory that each takes."""
 _CHILD = "from quiclab.processes import serve; serve()"
 _PR_SET_PDEATHSIG = 1
 _PATIENCE_S = 15
-"""For a process that is asked to end in order."""
+"""Time that a process has to clean up after it is asked to end."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -40,7 +40,7 @@ def by_all_processors(
     at_most: int = MOST,
     done: Callable[[], None] = lambda: None,
 ) -> list[Result]:
-    """`work` of each item, in their order; both can be pickled. `done` is called here after each item.
+    """Return `work(item)` for each item, in order; both must be picklable. `done` is called here after each item.
 
     Raises what `work` raises, and HostError where the machine ended a process.
     """
@@ -57,7 +57,7 @@ def by_all_processors(
 
 
 def in_fresh_process(work: Callable[[Item], Result], item: Item) -> Result:
-    """`work` of one item in a process without this one's threads. What ends this process ends that one, in order.
+    """Return `work(item)` from a process without this one's threads. An interrupt ends that process in order.
 
     Raises what `work` raises, and HostError where the machine ended the process.
     """
@@ -72,11 +72,12 @@ def in_fresh_process(work: Callable[[Item], Result], item: Item) -> Result:
 
 
 def serve() -> None:
-    """In the new process: work through what stands at standard input, and answer at what was standard output."""
+    """Work through the items at standard input and write answers to what was standard output: the new process's main
+    function."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what is printed meanwhile is no answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever is printed meanwhile is not an answer
     caller, work, share = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that started this one
-    # A process whose caller is killed would go on writing files that are another's by then.
+    # A process whose caller is killed would go on writing files that another run owns by then.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != caller:
         return
@@ -96,22 +97,22 @@ def serve() -> None:
 def _pickled(answer: object, is_error: bool) -> bytes:
     try:
         return pickle.dumps((answer, is_error))
-    except (pickle.PicklingError, TypeError, AttributeError):  # an error that holds what has no copy
+    except (pickle.PicklingError, TypeError, AttributeError):  # the error holds something that cannot be pickled
         return pickle.dumps((HostError(f"a process that shared the work failed: {answer}"), True))
 
 
 class _Helper:
-    """One process with its share."""
+    """One process with its share of the work."""
 
     def __init__(
         self, work: Callable[[Any], Any], share: Sequence[Any], done: Callable[[], None], ended: ExitStack
     ) -> None:
-        """It ends with `ended`, whether it is done or not."""
-        # By a file, which is written at once: a pipe would wait until the process has begun.
+        """Start the process; it is killed when `ended` closes, whether it is done or not."""
+        # The work goes by a file, which is written at once: a pipe would block until the process has started.
         with tempfile.TemporaryFile() as asked:
             pickle.dump((os.getpid(), work, share), asked)
             asked.seek(0)
-            # In a session of its own, an interrupt from the keyboard reaches only the one that waits.
+            # With a session of its own, an interrupt from the keyboard reaches only the process that waits.
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", _CHILD], stdin=asked, stdout=subprocess.PIPE, start_new_session=True,
                 env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -133,19 +134,19 @@ class _Helper:
                 self._answers.append(answer)
                 done()
         except (EOFError, pickle.UnpicklingError) as error:
-            hint = "is its memory used up? The same command tries again"
+            hint = "is the memory used up? Run the same command to try again"
             self._error = HostError("the machine ended a process that shared the work", hint)
             self._error.__cause__ = error
 
     def results(self) -> list[Any]:
-        """What it found; it is waited for."""
+        """Wait for the process and return what it found."""
         self._reader.join()
         if self._error is not None:
             raise self._error
         return self._answers
 
     def end_in_order(self) -> None:
-        """Have it clear up what it holds, if it still runs."""
+        """Ask the process to clean up what it holds, if it still runs."""
         self._process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_PATIENCE_S)

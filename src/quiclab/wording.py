@@ -24,7 +24,7 @@ def count(value: float) -> str:
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """A value with a unit that suits its size; "–" where it is unknown, "failed" where failures own it."""
+    """A value with a unit that suits its size; "–" where it is unknown, "failed" where failures made it infinite."""
     if value is None:
         return "–"
     if math.isinf(value):
@@ -37,7 +37,7 @@ def quantity(value: float | None, unit: str) -> str:
 
 
 def size(size_bytes: int) -> str:
-    """Of a file: `812 B`, `3.1 kB`, `42 MB`."""
+    """Return the size of a file: `812 B`, `3.1 kB`, `42 MB`."""
     for factor, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if size_bytes >= factor:
             return f"{size_bytes / factor:.3g} {unit}"
@@ -45,7 +45,7 @@ def size(size_bytes: int) -> str:
 
 
 def percent(value: float | None, signed: bool = True) -> str:
-    """`+12.3 %`, with a true minus sign; "" where there is none."""
+    """Return `+12.3 %`, with a true minus sign; "" where there is no value."""
     if value is None:
         return ""
     if math.isinf(value):
@@ -54,7 +54,7 @@ def percent(value: float | None, signed: bool = True) -> str:
 
 
 def interval_text(interval: Interval | None, nominal: float | None = None) -> str:
-    """`−2.1 … +3.4`, in the unit of the number beside it; with its level where that is not the `nominal` one."""
+    """Return `−2.1 … +3.4`, in the unit of the number beside it; with its level where that is not the `nominal` one."""
     if interval is None:
         return ""
     told = "" if nominal is None else level_text(interval, nominal)
@@ -62,15 +62,15 @@ def interval_text(interval: Interval | None, nominal: float | None = None) -> st
 
 
 def level_text(interval: Interval, nominal: float) -> str:
-    """` (at 75 %)` where an interval misses at another rate than the one that was asked for, by more than a tenth of
-    it: few values can attain few levels."""
+    """Return ` (at 75 %)` where the interval's error rate is off by more than a tenth from the one that was asked for:
+    with few values only few levels can be attained."""
     missed, asked = 1 - interval.confidence, 1 - nominal
     unbounded = math.isinf(interval.low) and math.isinf(interval.high)
     return "" if unbounded or abs(missed - asked) <= asked / 10 else f" (at {level(interval.confidence)})"
 
 
 def level(confidence: float) -> str:
-    """`95 %`, `96.1 %`; never all where something is left."""
+    """Return `95 %`, `96.1 %`; never `100 %` for less than that."""
     rounded = round(100 * confidence, 1)
     return ">99.9 %" if rounded == 100 and confidence < 1 else f"{rounded:g} %"
 
@@ -80,7 +80,7 @@ def _bound(value: float) -> str:
 
 
 def p_text(p: float | None) -> str:
-    """Two digits that count; blank where there is none."""
+    """Return a p-value with two significant digits; "" where there is none."""
     if p is None:
         return ""
     if p < 0.0001:
@@ -89,10 +89,10 @@ def p_text(p: float | None) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """`1 pair`, `2 pairs`."""
+    """Return a number and its noun: `1 pair`, `2 pairs`."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def listed(items: Sequence[str]) -> str:
-    """`a, b and c`."""
+    """Join the items as in a sentence: `a, b and c`."""
     return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1] if items else ""

@@ -76,7 +76,7 @@ def test_what_is_there_is_not_replaced_unasked(tmp_path: Path) -> None:
     assert written.read_text() != "mine"
     (out / "diary.txt").touch()
     done = quiclab("export", "qlog", NGTCP2, "-o", out, "--force")
-    assert (done.returncode, "something else than qlogs" in done.stderr) == (2, True)
+    assert (done.returncode, "something other than qlogs" in done.stderr) == (2, True)
     har.mkdir()
     assert quiclab("export", "har", NGTCP2, "-o", har, "--force").returncode == 2
     har.rmdir()

@@ -19,7 +19,7 @@ def damaged_trials(study: Study) -> pl.DataFrame:
 
 
 def damage_notes(study: Study) -> list[str]:
-    """For terminal and page: the first few by name, and how many there are."""
+    """Sentences for terminal and page about damaged trials: how many there are, and the first few by name."""
     found = damaged_trials(study)
     if not found.height:
         return []

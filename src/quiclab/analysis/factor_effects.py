@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which factor of the matrix changes the difference between the arms, and which two meet."""
+"""Table of the factors of a matrix: which change the difference between the arms, and which two interact."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which workloads, or which paths, differ in one numeric factor alone: the lines of a figure along it."""
+"""Lines of a figure along a numeric factor: workloads, or paths, that differ in that factor alone."""
 
 from __future__ import annotations
 
@@ -118,14 +118,17 @@ _TOLD: Mapping[str, Callable[[Entry], str]] = MappingProxyType(
     }
 )
 _TWIN = {"rate_up": "rate", "loss_up": "loss"}
-"""Told only where it is not told by the other already."""
+"""Factors of the upward direction, left out where the downward one already says the same."""
 
 
 def _titles(
     name: str, groups: Sequence[Mapping[float, Entry]], entries: Sequence[Entry], titles: Mapping[str, str]
 ) -> list[str]:
-    """By the numbers that are fixed on a line and vary in the study; where these are the same, by what the titles of
-    the line's entries share, or by one of these titles."""
+    """Name each line by the numbers that are fixed on it and vary in the study.
+
+    Where two lines would have the same name, or one none, take what the titles of a line's entries share, or add one
+    of these titles.
+    """
     if len(groups) == 1:
         return [""]
     found = [_fixed(name, list(group.values()), entries) for group in groups]

@@ -12,7 +12,7 @@ from quiclab.analysis.study import Study
 from quiclab.text_table import TextTable
 
 DRIFT_P = 0.01
-"""Below it a drift is called one. Arms are run in turns, so that it meets all of them alike."""
+"""The p-value below which a drift is reported. Arms take turns, so a drift affects all of them alike."""
 
 
 def drift_table(study: Study, analysis: StudyAnalysis) -> TextTable:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The time that the path itself needs, whatever the protocol's skill: docs/explanation/least-time.md has the formula.
+"""The time that the path itself needs, however good the protocol: docs/explanation/least-time.md has the formula.
 
 Both arms can be far from it: the difference between them then says little about either.
 """
@@ -20,21 +20,22 @@ METRIC = "ttlb_ms"
 _IP_BYTES = {4: 20, 6: 40}
 _TCP_BYTES, _TIMESTAMPS_BYTES = 20, 12
 _QUIC_BYTES = 8 + 1 + 1 + 16 + 2
-"""UDP; the short header without a connection id (RFC 9000 17.3.1) with a packet number of one byte; the AEAD's tag
-(RFC 9001 5.3); a STREAM frame's type and stream id."""
+"""Smallest headers of a QUIC packet with data: UDP; the short header without a connection id (RFC 9000 17.3.1) and a
+packet number of one byte; the AEAD's tag (RFC 9001 5.3); a STREAM frame's type and stream id."""
 _SETUP_ROUND_TRIPS = {"h1": 2, "h2": 2, "h3": 1}
-"""TCP and TLS 1.3 one each; QUIC has both in one."""
+"""Round trips before the request, by protocol: TCP and TLS 1.3 take one each, QUIC one for both."""
 
 _EARLIEST_SCALES = {"uniform": 1.0, "normal": 3.67, "pareto": 0.67, "paretonormal": 1.42}
-"""By how many of its scales jitter can shorten a delay: the lowest quantile that the link draws, rounded up."""
+"""Multiples of its scale by which jitter can shorten a delay: the lowest quantile that the link draws, rounded up."""
 _FALSE_STARTERS = {"chromium", "firefox"}
-"""Send the request with their Finished in TLS 1.2 (RFC 7918)."""
+"""Clients that send the request with their Finished message in TLS 1.2 (TLS False Start, RFC 7918)."""
 
 Entry = Mapping[str, Any]
 
 
 def least_time_ms(workload: Entry, path: Entry, arm: Entry) -> float | None:
-    """No transfer of this workload can end earlier; None of what is not a plain transfer of known size."""
+    """Return the time before which no transfer of this workload can end; None unless it is of plain objects of known
+    size."""
     size, count = _number(workload.get("size_bytes")), int(workload.get("count") or 1)
     sizes = workload.get("sizes") or workload.get("sizes_bytes")
     if workload.get("kind") != "object" or workload.get("competition") or (size is None and not sizes):
@@ -116,7 +117,7 @@ def _links_to_front(arm: Entry, links: list[Entry]) -> int:
 
 
 def _delay_ms(direction: Entry) -> float:
-    """The shortest that the direction ever has, by jitter too."""
+    """Return the shortest delay that the direction ever has, jitter included."""
     delays = [_number(direction.get("delay_ns")) or 0.0]
     delays += [delay for change in _schedule(direction) if (delay := _number(change.get("delay_ns"))) is not None]
     jitters = [direction.get("jitter"), *(change.get("jitter") for change in _schedule(direction))]

@@ -14,7 +14,7 @@ from quiclab.analysis.study import Study
 
 
 def source_notes(study: Study, metric: Metric, compared: Iterable[Comparison]) -> list[str]:
-    """Return a sentence for each arm of which a larger part of the values bears a note on its source than of the arm
+    """Return a sentence for each arm in which a larger share of the values bears a note on its source than in the arm
     that it is compared with."""
     rows = study.metrics.filter(pl.col("name") == metric.name).drop_nulls(("value", "note"))
     noted: Mapping[str, str] = dict(rows.select("trial_id", "note").iter_rows())

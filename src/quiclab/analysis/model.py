@@ -44,7 +44,7 @@ class TrialResult:
     status: str
     """'verified', 'failed' or 'unproven'."""
     value: float | None
-    """In the metric's unit; None where it failed, is unproven or could not be measured."""
+    """The metric's value, in its unit; None where the trial failed, is unproven or could not be measured."""
     reason: str
 
 
@@ -112,10 +112,10 @@ class Comparison:
     p: float | None
     """Exact signed-rank test, two-sided; None without a pair."""
     adjusted_p: float | None
-    """After Benjamini–Hochberg over all main comparisons of the study; None for A/A cells."""
+    """The p-value after Benjamini–Hochberg over all main comparisons of the study; None for A/A cells."""
     mann_whitney_p: float | None
     welch_p: float | None
-    """None where a trial failed: a mean then has no meaning."""
+    """The p-value of Welch's t-test; None where a trial failed, as a mean then has no meaning."""
     outcome: Outcome
     why: str
     """A sentence where the outcome is undecided or not measured."""

@@ -30,7 +30,7 @@ def refusal_notes(study: Study) -> list[str]:
 
 
 def refusal_table(study: Study, analysis: StudyAnalysis) -> TextTable:
-    """By network, arm and end, where there was any."""
+    """Table of refused packets by network, arm and end, with a row where there were any."""
     rows = [
         (
             analysis.path_titles.get(path, path),

@@ -29,7 +29,7 @@ DIFFERENT, ALIKE, OPEN = "different", "alike", "open"
 
 @dataclass(frozen=True)
 class Rule:
-    """When a sequential study stops."""
+    """Rule by which a sequential study stops."""
 
     effect_pct: float
     """A cell is alike when its whole interval is smaller than this, either way."""

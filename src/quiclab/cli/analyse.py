@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From raw artefacts to tables, metrics and the report: each step is made from the files of the one before."""
+"""Steps from raw artefacts to tables, metrics and the report, each made from the files of the one before."""
 
 from __future__ import annotations
 

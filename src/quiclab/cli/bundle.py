@@ -54,14 +54,14 @@ def run(arguments: argparse.Namespace) -> int:
     study_dir = StudyDir(arguments.study.resolve())
     if not study_dir.ledger.exists():
         raise DecodeError(
-            f"{arguments.study} is no study directory: it has no ledger.sqlite", "give the study's folder"
+            f"{arguments.study} is not a study directory: it has no ledger.sqlite", "give the study's folder"
         )
     with study_dir.locked(), open_ledger(study_dir) as ledger, tempfile.TemporaryDirectory() as draft:
         rows = _rows_of(ledger, arguments.block)
         resolved = read_object(study_dir.resolved)
         name = f"{resolved.get('name')}-{rows[0]['block_id']}"
         if not re.fullmatch(r"[\w.-]+", name) or name.startswith("."):
-            raise DecodeError(f"{study_dir.resolved} names the study or its block {name!r}", "it is no name of a study")
+            raise DecodeError(f"{study_dir.resolved} names the study or its block {name!r}", "it is not a valid name")
         folder = StudyDir(Path(draft, name))
         with disk_errors(folder.root, "the study is untouched"):
             trials = _collect(study_dir, ledger, rows, folder)

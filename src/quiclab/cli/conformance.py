@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`quiclab conformance`: every client against every server and proxy over a quiet path; who works with whom.
+"""`quiclab conformance`: every client against every server and proxy over a quiet path, to see what works together.
 
-Beside two objects per protocol it tries 0-RTT and active migration wherever both ends claim them, and looks which logs
-are really written. Trials and verdicts are those of `quiclab run`.
+Besides two objects per protocol it tries 0-RTT and active migration wherever both ends claim them, and checks which
+logs are really written. Trials and verdicts are those of `quiclab run`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from quiclab.study.conformance_cases import Case
 
 LAST_RESULT = "conformance.json"
-"""Beside the installed programs: what was found when everything was tried last."""
+"""File beside the installed programs with what was found when everything was last tried."""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -34,7 +34,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "them. Prints one line per trial and writes DIR/conformance.json and a page. What fails is shown with its "
         "reason, and its logs stay in DIR.",
     )
-    parser.add_argument("--clients", metavar="NAMES", help="only these, with commas between them")
+    parser.add_argument("--clients", metavar="NAMES", help="only these clients, separated by commas")
     parser.add_argument("--servers", metavar="NAMES", help="only these servers and proxies")
     parser.add_argument("--out", type=Path, default=Path("conformance"), metavar="DIR", help="default: conformance")
     parser.add_argument("--page", type=Path, metavar="FILE", help="where the page goes (default: DIR/conformance.md)")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of the conformance test: who works with whom, and why not."""
+"""Page of the conformance test: which programs work together, and why others do not."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _programs(document: dict[str, Any], results: Iterable[Result]) -> list[str]:
 
 
 def _migrates(results: Iterable[Result]) -> str:
-    """With how many of those with whom it was tried, proven by their packets; nothing where it was not tried."""
+    """Say with how many programs migration worked, proven by packets; nothing where it was not tried."""
     tried = [result["outcome"] == "verified" for result in results if result["what"] == "migration"]
     if not tried:
         return ""

@@ -41,17 +41,17 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     """Teach the command line this verb."""
     parser = verbs.add_parser(
         "decode",
-        help="turn logs that anybody recorded into tables",
+        help="turn logs from any source into tables",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="logs, key logs and folders of them")
     parser.add_argument(
-        "--client", action="append", default=[], type=Path, metavar="FILE", help="a log of the client's"
+        "--client", action="append", default=[], type=Path, metavar="FILE", help="a log from the client"
     )
     parser.add_argument(
-        "--server", action="append", default=[], type=Path, metavar="FILE", help="a log of the server's"
+        "--server", action="append", default=[], type=Path, metavar="FILE", help="a log from the server"
     )
     parser.add_argument("--keys", action="append", default=[], type=Path, metavar="FILE", help="a TLS key log")
     parser.add_argument("-o", "--out", required=True, type=Path, metavar="DIR", help="folder for the tables")
@@ -142,14 +142,16 @@ def check_out(out: Path) -> None:
     try:
         os.fspath(out.absolute()).encode("utf-8")
     except UnicodeEncodeError:
-        raise SpecError(f"the name of the output is no UTF-8: {as_text(out)}", "choose another place with -o") from None
+        raise SpecError(
+            f"the name of the output is not UTF-8: {as_text(out)}", "choose another place with -o"
+        ) from None
 
 
 def _check_free(out: Path, *, force: bool) -> None:
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
     if not (out / "sources.parquet").exists():
-        raise SpecError(f"{out} holds something else than tables", "choose another folder with -o")
+        raise SpecError(f"{out} holds something other than tables", "choose another folder with -o")
     if not force:
         raise SpecError(f"{out} holds the tables of an earlier decoding", "choose another folder, or add --force")
 

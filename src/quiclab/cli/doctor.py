@@ -142,7 +142,7 @@ def _print(machine: list[Finding], endpoints: list[dict[str, Any]]) -> None:
 
 
 def _print_conformance() -> None:
-    """Who worked with whom when everything was tried last."""
+    """Print which programs worked together when everything was last tried."""
     from rich import box
     from rich.table import Table
 
@@ -153,9 +153,9 @@ def _print_conformance() -> None:
     try:
         document = json.loads((stacks_folder() / LAST_RESULT).read_text())
     except (OSError, json.JSONDecodeError):
-        print("who works with whom: not tried here yet; quiclab conformance")
+        print("which programs work together: not tried here yet; run quiclab conformance")
         return
-    title = f"who works with whom, in clients (tried {document['ended_utc']}; quiclab conformance)"
+    title = f"clients that each program works with (tried {document['ended_utc']}; quiclab conformance)"
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left")
     for column in ("name", "role", "h2", "h3"):
         table.add_column(column, overflow="fold")
@@ -166,7 +166,7 @@ def _print_conformance() -> None:
 
 
 def _tally(results: list[dict[str, Any]], protocol: str) -> str:
-    """How many clients came through with one protocol, and who did not."""
+    """Say how many clients came through with one protocol, and which did not."""
     from quiclab.cli.conformance_page import worked
 
     clients = dict.fromkeys(result["client"] for result in results)

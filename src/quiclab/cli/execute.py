@@ -32,7 +32,7 @@ client ends, with the client's exit code: 128 + signal when a signal ended it, 1
 """
 
 _COMMAND_NOT_EXECUTABLE, _COMMAND_NOT_FOUND = 126, 127
-"""As shells have it."""
+"""Exit codes of a command that cannot be started, as shells use them."""
 _DEBIAN_PACKAGES = {
     "curl": "curl",
     "iperf3": "iperf3",
@@ -40,7 +40,7 @@ _DEBIAN_PACKAGES = {
     "ping": "iputils-ping",
     "tcpdump": "tcpdump",
 }
-"""Of commands that are often put behind a link."""
+"""Debian packages of commands that are often run over a link."""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

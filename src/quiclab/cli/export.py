@@ -109,13 +109,13 @@ def _check_free(out: Path, export: Export, *, force: bool) -> None:
         return
     held = list(out.iterdir())
     if any(path.suffix != ".sqlog" for path in held):
-        raise SpecError(f"{out} holds something else than qlogs", "choose another folder with -o")
+        raise SpecError(f"{out} holds something other than qlogs", "choose another folder with -o")
     if held and not force:
         raise SpecError(f"{out} holds qlogs already", "choose another folder with -o, or add --force")
 
 
 def _tables(sources: Sequence[Path], keys: list[Path], folder: Path, console: Console) -> Tables:
-    """Those that lie there, else what the logs decode to."""
+    """Return the tables in the folder that is named, else decode the logs into tables."""
     from quiclab.exports import open_tables
 
     decoded = [path for path in sources if (path / "sources.parquet").exists()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One trial inside the sandbox: it is told as it runs, and stays open for who wants to look into it."""
+"""One trial inside the sandbox: it is reported step by step, and stays open for a look into it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from quiclab.testbed.process import Process
 _STEPS = {
     "namespaces": "the namespaces are there",
     "link": "the link is up",
-    "server_start": "who answers the client listens",
+    "server_start": "the program that answers the client is listening",
     "warm_up": "it has answered the warm-up requests",
     "client_start": "the client is ready",
     "transfer": "the transfer is over",

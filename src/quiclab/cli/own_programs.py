@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that a spec brings itself, by `argv` or `prefix`: who runs the spec runs them."""
+"""Programs that a spec brings itself, by `argv` or `prefix`: running the spec runs them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quiclab.testbed.host import bounded_run
 
 
 def own_programs(study: Study) -> str | None:
-    """A sentence that names them; None where there are none."""
+    """Return a sentence that names the programs of the spec's own; None where there are none."""
     found = {
         program.argv[0] if program.argv else f"{program.name} of {program.prefix}"
         for arm in study.arms
@@ -29,8 +29,8 @@ def own_programs(study: Study) -> str | None:
 
 
 def missing_programs(study: Study) -> tuple[str, ...]:
-    """What the arms ask for and is not here. Programs below a `prefix` are asked for their version in a sandbox,
-    without a network and, of root, as an unprivileged user."""
+    """Return what the arms ask for and is not here. Programs below a `prefix` are asked for their version in a sandbox,
+    without a network and, where root runs it, as an unprivileged user."""
     if not any(program.prefix for arm in study.arms for _, program, _ in arm.programs()):
         return look_for(study.arms, bounded_run).missing
     from quiclab.runner.confined import confined_run, reached_by

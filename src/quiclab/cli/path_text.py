@@ -73,7 +73,7 @@ def _parts(direction: Direction) -> Iterator[str]:
 
 
 def _change(change: Change) -> str:
-    """Its instant; what an operator does then is said, as it decides who gets through."""
+    """Say when a change happens, and what an operator does then, as that decides which packets get through."""
     done = []
     if change.aqm is not None:
         done.append("queue no longer managed" if change.aqm == "none" else _aqm(change.aqm))

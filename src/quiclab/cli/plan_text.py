@@ -135,7 +135,7 @@ def _size(study: Study, rows: Sequence[PlanRow]) -> list[str]:
 
 
 def _objects(workload: Workload) -> str:
-    """What is asked for, and who else uses the link meanwhile."""
+    """Say what a workload asks for, and which flows use the link beside it."""
     competition = workload.competition
     if competition is None:
         return _asked_for(workload)
@@ -145,7 +145,7 @@ def _objects(workload: Workload) -> str:
 
 
 def _asked_for(workload: Workload) -> str:
-    """A single one by its size; of several all that decides how they come."""
+    """Say what a workload asks for: one object by its size, several by all that decides how they come."""
     if workload.page is not None:
         return f"{workload.name} (a page of {workload.total})"
     if workload.video is not None:

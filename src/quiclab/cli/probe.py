@@ -27,9 +27,9 @@ the statistics and the report of every study.
   quiclab probe --allow-host-nat https://www.example.com/
   quiclab probe --allow-host-nat --delay 50ms --loss 1% --pairs 20 https://www.example.com/ https://example.org/big
 
-It asks servers that are not yours: GET only, so many requests and bytes a host and no more, one at a time, with a
-pause between them. It says what it will send first, and asks. One look at each URL comes first: a server without
-HTTP/3 is told at once.
+It sends requests to servers that are not yours: GET only, one at a time, with a pause between them and a bound on the
+requests and bytes per host. Before that it says what it will send, and asks you. One look at each URL comes first, so
+a server without HTTP/3 is reported at once.
 
 It needs root and --allow-host-nat, because packets must be forwarded through this machine's own network: one nftables
 table, one device, and forwarding on the uplink, all taken back at the end (after kill -9: quiclab clean). The same

@@ -24,7 +24,7 @@ Quantity = TypeVar("Quantity", Duration, ByteCount)
 def add_options(parser: argparse.ArgumentParser) -> None:
     """URLs, the link, bounds, trust."""
     parser.add_argument("urls", nargs="+", metavar="URL", help="https://…, each a workload of the study")
-    parser.add_argument("--pairs", type=int, default=10, metavar="N", help="pairs a URL, and of the A/A control (10)")
+    parser.add_argument("--pairs", type=int, default=10, metavar="N", help="pairs per URL, and of the A/A control (10)")
     parser.add_argument("--out", type=Path, metavar="STUDY", help="study directory (default: studies/probe-HOST)")
     add_link_options(parser)
     bounds = parser.add_argument_group("what the servers are asked to bear, each host by itself")

@@ -12,7 +12,7 @@ from quiclab.store.ledger import open_ledger
 from quiclab.store.remarks import Kind, Remark, read_remarks, say, take_back, write_remarks
 
 _NOTE = """\
-Note something about a trial; the report shows it. Without a trial, list what was said of all of them.
+Note something about a trial; the report shows it. Without a trial, list the remarks on all of them.
 
   quiclab note studies/demo 92a54b225e319a74 "the client's log ends early"
   quiclab note studies/demo 92a54b225e319a74 --undo
@@ -36,7 +36,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     note.add_argument("study", type=Path, metavar="STUDY", help="study directory")
     note.add_argument("trial", nargs="?", metavar="TRIAL", help="id of the trial, or the beginning of it")
-    note.add_argument("text", nargs="?", metavar="TEXT", help="what there is to say")
+    note.add_argument("text", nargs="?", metavar="TEXT", help="text of the note")
     note.add_argument("--undo", action="store_true", help="take the trial's last note back")
     note.set_defaults(run=_run_note)
     exclude.add_argument("study", type=Path, metavar="STUDY", help="study directory")
@@ -63,15 +63,15 @@ def _run_exclude(arguments: argparse.Namespace) -> int:
 def _study(folder: Path) -> StudyDir:
     study_dir = StudyDir(folder.resolve())
     if not study_dir.ledger.exists():
-        raise DecodeError(f"{folder} is no study directory: it has no ledger.sqlite", "give the study's folder")
+        raise DecodeError(f"{folder} is not a study directory: it has no ledger.sqlite", "give the study's folder")
     return study_dir
 
 
 def _change(study_dir: StudyDir, asked: str, kind: Kind, text: str | None, undo: bool, hint: str) -> int:
-    """Raises SpecError for a trial that is not there, for no words, and for nothing to take back."""
+    """Say or take back a remark. Raises SpecError for an unknown trial, a missing text, and nothing to take back."""
     text = " ".join((text or "").split())
     if undo == bool(text):
-        raise SpecError("either words or --undo" if undo else "nothing is said", hint)
+        raise SpecError("either words or --undo" if undo else "there is no text", hint)
     with study_dir.locked():
         trial_id = _trial(study_dir, asked)
         before = read_remarks(study_dir.root)
@@ -95,7 +95,7 @@ def _trial(study_dir: StudyDir, asked: str) -> str:
 
 
 def told(remark: Remark) -> str:
-    """As one line."""
+    """Return a remark as one line of text."""
     word = "excluded because" if remark.kind == "exclusion" else "note"
     undone = f" (taken back {remark.undone_utc})" if remark.undone_utc else ""
     return f"{remark.trial_id} {remark.said_utc} {word}: {remark.text}{undone}"

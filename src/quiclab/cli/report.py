@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     study_dir = StudyDir(arguments.study.resolve())
     if not study_dir.ledger.exists():
         raise DecodeError(
-            f"{arguments.study} is no study directory: it has no ledger.sqlite",
+            f"{arguments.study} is not a study directory: it has no ledger.sqlite",
             "give the folder that `quiclab run` made; where its ledger was lost, `quiclab run` makes it anew",
         )
     from quiclab.cli.analyse import analyse

@@ -35,7 +35,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "--at-most",
         type=int,
         metavar="PAIRS",
-        help="with --until: pairs of a cell (default: 5 times the spec's blocks)",
+        help="with --until: most pairs of a cell (default: 5 times the spec's blocks)",
     )
     parser.add_argument("--no-report", action="store_true", help="stop after the last trial")
     parser.set_defaults(run=run)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`quiclab sql`: ask a study's tables."""
+"""`quiclab sql`: query a study's tables."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 _DESCRIPTION = """\
-Ask the tables of a study in DuckDB's SQL. Every table of docs/reference/tables.md is a view; tables of logs have the
-column trial_id in front, by which they join `trials` and `metrics`. A query reads the study's tables and nothing else,
+Query the tables of a study with DuckDB's SQL. Every table of docs/reference/tables.md is a view; tables of logs have
+the column trial_id in front, by which they join `trials` and `metrics`. A query reads the study's tables and nothing else,
 and writes no file: --format csv and json print what other programs read.
 """
 
@@ -34,13 +34,15 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     """Teach the command line this verb."""
     parser = verbs.add_parser(
         "sql",
-        help="ask a study's tables in SQL",
+        help="query a study's tables with SQL",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("study", type=Path, metavar="STUDY", help="study directory")
-    parser.add_argument("query", nargs="?", metavar="QUERY", help="one query; without it, what can be asked")
+    parser.add_argument(
+        "query", nargs="?", metavar="QUERY", help="one query; without it, list the tables and their columns"
+    )
     parser.add_argument(
         "--format", choices=("table", "csv", "json"), default="table", help="how to print it (default: table)"
     )
@@ -48,7 +50,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Raises DecodeError for a folder without tables and for a query that cannot be answered."""
+    """Answer the query. Raises DecodeError for a folder without tables and for a query that cannot be answered."""
     from quiclab.opened import open_study
 
     study = open_study(arguments.study)
@@ -77,7 +79,7 @@ def _print(answer: pl.DataFrame, form: str) -> None:
 
 
 def _flat(answer: pl.DataFrame) -> pl.DataFrame:
-    """With lists and structs, for which CSV has no form, as JSON text."""
+    """Return the answer with lists and structs, for which CSV has no form, as JSON text."""
     import polars as pl
 
     nested = [name for name, kind in answer.schema.items() if kind.is_nested()]

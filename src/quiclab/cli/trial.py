@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from quiclab.spec.model import Study
 
 _DESCRIPTION = """\
-Run one trial of a spec and tell every step: which programs are started, when their sockets are ready, the go, the end,
-the verdict, and where the logs are. It counts for no study: its folder is a study of its own, of one trial, which
-`quiclab report` and `quiclab figure` read.
+Run one trial of a spec and report every step: which programs are started, when their sockets are ready, the start, the
+end, the verdict, and where the logs are. It does not count in any study: its folder is a study of its own, of one
+trial, which `quiclab report` and `quiclab figure` can read.
 
   quiclab trial spec.toml --cell 1MB/lossy --arm h3
   quiclab trial spec.toml --cell 1MB/lossy --arm h3 --keep --shell             then: ip addr; ss -ti; tcpdump -ni any
@@ -28,7 +28,7 @@ the verdict, and where the logs are. It counts for no study: its folder is a stu
 
 With --keep, link and servers stay when the client has ended. With --shell, they stay for a shell in the namespace
 of the client, of the server, or of a node of the path: it is root there, and only there. When the shell ends, or any of
-its processes is killed, everything is gone. What you send meanwhile crosses the same link, and stands in its logs.
+its processes is killed, everything is gone. What you send meanwhile crosses the same link and appears in its logs.
 """
 
 
@@ -42,12 +42,18 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     parser.add_argument("spec", type=Path, help="spec.toml, or a study directory")
     parser.add_argument("--cell", metavar="WORKLOAD/PATH", help="the cell, as `quiclab plan` names it")
-    parser.add_argument("--arm", metavar="ARM", help="whose trial it is (default: the baseline's)")
+    parser.add_argument("--arm", metavar="ARM", help="arm to run (default: the baseline)")
     parser.add_argument(
-        "--block", type=int, default=0, metavar="N", help="the seed of this block of the plan (default: 0, the first)"
+        "--block",
+        type=int,
+        default=0,
+        metavar="N",
+        help="use the seed of this block of the plan (default: 0, the first)",
     )
-    parser.add_argument("--keep", action="store_true", help="leave link and servers until Enter or Ctrl-C is pressed")
-    parser.add_argument("--shell", action="store_true", help="leave them for a shell, and until it ends")
+    parser.add_argument(
+        "--keep", action="store_true", help="keep link and servers running until Enter or Ctrl-C is pressed"
+    )
+    parser.add_argument("--shell", action="store_true", help="keep them running for a shell, until it ends")
     parser.add_argument(
         "--at", metavar="PLACE", help="where the shell is: client (the default), server, node-1, node-2, …"
     )

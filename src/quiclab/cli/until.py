@@ -11,7 +11,7 @@ from quiclab.store.layout import StudyDir
 from quiclab.study.until import Goal, look_once
 
 _USUAL_FACTOR = 5
-"""Pairs of a cell at most, in blocks of the spec, where nothing is said."""
+"""Most pairs of a cell without --at-most, as a multiple of the spec's blocks."""
 
 
 def read_goal(until: str | None, at_most: int | None, study: Study) -> Goal | None:
@@ -23,12 +23,12 @@ def read_goal(until: str | None, at_most: int | None, study: Study) -> Goal | No
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%?\s*", until)
     effect = float(found[1]) if found else 0.0
     if not 0 < effect < 100:
-        raise SpecError(f"--until {until}: this is no difference", "write per cent, such as --until 5%")
+        raise SpecError(f"--until {until}: this is not a difference", "write per cent, such as --until 5%")
     if study.only_blocks:
-        raise SpecError("a spec with only_blocks runs these blocks and no others", "leave --until away")
+        raise SpecError("a spec with only_blocks runs these blocks and no others", "leave out --until")
     most = at_most if at_most is not None else _USUAL_FACTOR * study.blocks
     if most < study.blocks:
-        raise SpecError(f"--at-most {most}: the spec plans {study.blocks} blocks already", "write more")
+        raise SpecError(f"--at-most {most}: the spec plans {study.blocks} blocks already", "give a larger number")
     return Goal(effect, most)
 
 

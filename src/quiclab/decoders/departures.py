@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When each packet of a packet log left the bottleneck, from when it came and how long it was being sent."""
+"""Times at which packets of a packet log left the bottleneck, from their arrival and how long sending them took."""
 
 from __future__ import annotations
 

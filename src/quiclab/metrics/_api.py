@@ -30,7 +30,7 @@ class Metric:
     """Name for readers, as in "time to last byte"."""
     unit: str
     better: Better
-    """Which way is good; `none` where the number only describes."""
+    """Direction that is good; `none` where the number only describes."""
     definition: str
     compute: Callable[[Evidence], float | Noted]
     """Raises Unknown where the trial's tables cannot tell."""
@@ -50,7 +50,7 @@ class MetricRow:
     trial_id: str
     name: str
     value: float | None
-    """None where it is unknown."""
+    """The metric's value; None where it is unknown."""
     unit: str
     better: Better
     note: str | None

@@ -18,9 +18,9 @@ class Step:
 
 
 def critical_path(requests: pl.DataFrame) -> list[Step]:
-    """From the document to the request that ends last, by the column `initiator` of the browser's requests.
+    """Return the requests from the document to the one that ends last, by the column `initiator`.
 
-    Rows that have not ended are left out. What no other request is known to have caused, the document did.
+    Rows that have not ended are left out. A request without a known cause was caused by the document.
     """
     steps = {
         url: Step(url, start_ns, end_ns)

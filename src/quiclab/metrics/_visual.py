@@ -23,9 +23,9 @@ class Seen:
     """One screenshot."""
 
     since_ms: float
-    """After navigation start."""
+    """Time of the screenshot in ms after navigation start."""
     progress: float
-    """From 0 to 1."""
+    """Visual progress, from 0 to 1."""
 
 
 def visual_progress(screenshots: Sequence[tuple[float, bytes]]) -> list[Seen]:
@@ -51,7 +51,7 @@ def speed_index(seen: Sequence[Seen]) -> float:
 
 
 def last_change(seen: Sequence[Seen]) -> float:
-    """When the page was seen as it stayed, in ms after navigation start."""
+    """Return when the page last changed visibly, in ms after navigation start."""
     changed = 0
     for number in range(1, len(seen)):
         if seen[number].progress != seen[number - 1].progress:

@@ -20,18 +20,18 @@ def address_change_gap_ms(evidence: Evidence) -> float:
 
 
 def body_bytes_again(evidence: Evidence) -> float:
-    """Over QUIC no byte of a stream reaches a program twice."""
+    """Body bytes that the client got twice; over QUIC no byte of a stream reaches a program twice."""
     return float(_seen(evidence).get("body_bytes_again") or 0)
 
 
 def old_address_bytes(evidence: Evidence) -> float:
-    """What the link carried for nobody."""
+    """Bytes that the link carried to the client's old address after the client had left it."""
     _change(evidence)
     return float(evidence.for_nobody["size_bytes"].sum())
 
 
 def address_change_delay_ms(evidence: Evidence) -> float:
-    """The laboratory's own delay."""
+    """Delay that the laboratory itself added to the change of address."""
     change = _change(evidence)
     if change["reached_ns"] is None:
         raise Unknown("the address changed at a time")
@@ -46,7 +46,7 @@ def _change(evidence: Evidence) -> Mapping[str, Any]:
 
 
 def _seen(evidence: Evidence) -> Mapping[str, Any]:
-    """What the client program saw of it."""
+    """What the client program saw of the change of address."""
     _change(evidence)
     seen: Mapping[str, Any] = evidence.requests[0].get("address_change") or {}
     if not seen:

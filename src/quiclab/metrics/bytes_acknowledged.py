@@ -26,7 +26,7 @@ def bytes_acknowledged(evidence: Evidence) -> pl.DataFrame:
 
 
 def _tcp(evidence: Evidence) -> Iterator[tuple[int, int]]:
-    """Over several connections, of which one follows the other, the sum."""
+    """Instants and bytes acknowledged so far over TCP, summed over connections that follow one another."""
     total = 0
     for segments in tcp.sent_segments(evidence, evidence.receiver, evidence.way):
         if not segments.end.size:

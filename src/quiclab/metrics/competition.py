@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several flows at one bottleneck: who got how much, how evenly, how soon, and how long the queue was."""
+"""Several flows at one bottleneck: how much each got, how evenly, how soon, and how long the queue was."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _WINDOW = 10
 _EVEN = 0.95
 """Jain's index from which shares count as even: of two flows neither has more than 61.5 %."""
 _HOLDS = 20
-"""Steps for which they must stay so."""
+"""Steps for which the shares must stay even."""
 
 Floats = npt.NDArray[np.float64]
 
 
 def jain_index(shares: Sequence[float]) -> float:
-    """(Σx)² / (n Σx²): 1 where all have the same, 1/n where one has all (Jain, Chiu and Hawe, DEC-TR-301, 1984)."""
+    """Jain's index (Σx)² / (n Σx²): 1 for equal shares, 1/n where one has all (Jain, Chiu, Hawe, DEC-TR-301, 1984)."""
     squares = sum(share * share for share in shares)
     return sum(shares) ** 2 / (len(shares) * squares) if squares else 0.0
 
@@ -57,17 +57,17 @@ def _of_several(evidence: Evidence) -> pl.DataFrame:
 
 
 def throughput(evidence: Evidence) -> float:
-    """Of the measured flow."""
+    """Throughput of the measured flow."""
     return float(_rows(evidence)["throughput_bit_per_s"][0])
 
 
 def others_throughput(evidence: Evidence) -> float:
-    """The mean of its competitors."""
+    """Mean throughput of the measured flow's competitors."""
     return float(_of_several(evidence)["throughput_bit_per_s"][1:].mean())  # type: ignore[arg-type]
 
 
 def share_pct(evidence: Evidence) -> float:
-    """Of the measured flow."""
+    """Share of the measured flow in the downloads' throughput."""
     share = _of_several(evidence)["share_pct"][0]
     if share is None:
         raise Unknown("nothing arrived")
@@ -75,17 +75,17 @@ def share_pct(evidence: Evidence) -> float:
 
 
 def fair_share_ratio(evidence: Evidence) -> float:
-    """1 is its part, whatever the number of flows."""
+    """Ratio of the measured flow's share to an equal share: 1 is fair, whatever the number of flows."""
     return share_pct(evidence) * _of_several(evidence).height / 100
 
 
 def jain(evidence: Evidence) -> float:
-    """Over all downloads."""
+    """Jain's index over all downloads."""
     return jain_index(_of_several(evidence)["throughput_bit_per_s"].to_list())
 
 
 def converge_ms(evidence: Evidence) -> float:
-    """Since all run."""
+    """Time from when all downloads run until their shares are even."""
     common, began_ns = _common(evidence), _competition(evidence)["began_ns"]
     labels = [flow["label"] for flow in downloads(_competition(evidence))]
     steps = evidence.table("flow_throughput").filter(pl.col("time_ms") * 1e6 - STEP_NS >= common.start_ns - began_ns)

@@ -15,7 +15,7 @@ _BOTH = ["down", "up"]
 
 
 def tls_handshake_ms(evidence: Evidence) -> float:
-    """Of the first connection: ClientHello to the later of the two Finished messages, both at the client's end."""
+    """Time from the first connection's ClientHello to the later of its two Finished messages, at the client's end."""
     captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES), pl.col("vantage") == "client")
     steps = evidence.table("handshake").filter(
         pl.col("source").is_in(captures["source"].to_list()),
@@ -34,7 +34,7 @@ def tls_handshake_ms(evidence: Evidence) -> float:
 
 
 def total_request_time_ms(evidence: Evidence) -> float | Noted:
-    """Until the last of the client's connections was closed by the client, by packets where they show it."""
+    """Time until the client closed the last of its connections, by packets where they show it."""
     seen_ns = closed_ns(evidence)
     if seen_ns is not None:
         return evidence.since_zero_ms(seen_ns)

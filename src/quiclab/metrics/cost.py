@@ -73,7 +73,7 @@ def _cpu_ms_per_mb(evidence: Evidence, role: Role) -> float:
 
 
 def _transferred_bytes(evidence: Evidence) -> int:
-    """Of the bodies; where nobody knows beforehand how much of them will come, of the packets that came."""
+    """Bytes of the bodies; where nobody knows beforehand how much of them will come, of the packets that arrived."""
     expected = evidence.trial.get("expected") or {}
     by_the_clock = (evidence.trial.get("competition") or {}).get("lasts_ns") is not None
     if "video" not in expected and not by_the_clock:

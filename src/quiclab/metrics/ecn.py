@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Explicit congestion notification on the wire: who takes part, and what the path marked."""
+"""Explicit congestion notification on the wire: which end takes part, and what the path marked."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def _both(name: str, title: str, doc: str, compute: Callable[[Evidence, Directio
 
 
 def ect_pct(evidence: Evidence, direction: Direction) -> float:
-    """At the end that sends: ECT(0), ECT(1), and CE, which no sender sets by itself."""
+    """Share of packets with ECT(0), ECT(1) or CE at the end that sends; no sender sets CE by itself."""
     return _share_pct(evidence, "client" if direction == "up" else "server", direction, (_ECT1, _ECT0, _CE))
 
 
 def ce_pct(evidence: Evidence, direction: Direction) -> float:
-    """At the end that receives."""
+    """Share of packets with CE at the end that receives."""
     return _share_pct(evidence, "server" if direction == "up" else "client", direction, (_CE,))
 
 

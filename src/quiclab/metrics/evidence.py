@@ -53,22 +53,22 @@ class Evidence:
 
     @property
     def upload(self) -> bool:
-        """Whether the client is who sends the bodies."""
+        """Whether the client sends the bodies."""
         return bool((self.trial.get("expected") or {}).get("direction") == "upload")
 
     @property
     def way(self) -> Direction:
-        """Of the bodies."""
+        """Direction of the bodies."""
         return "up" if self.upload else "down"
 
     @property
     def sender(self) -> End:
-        """Of the bodies."""
+        """End that sends the bodies."""
         return "client" if self.upload else "server"
 
     @property
     def receiver(self) -> End:
-        """Of the bodies."""
+        """End that receives the bodies."""
         return "server" if self.upload else "client"
 
     @property

@@ -18,7 +18,7 @@ from quiclab.tables import TABLES
 
 STEP_NS = 100_000_000
 _LEAST_SAMPLES = 10
-"""Of the round-trip time: those of a handshake alone are no mean."""
+"""Fewest samples of the round-trip time that make a mean: those of a handshake alone do not."""
 Flow = Mapping[str, Any]
 
 
@@ -31,11 +31,11 @@ class Common:
 
     @property
     def s(self) -> float:
-        """Its length; not above 0 if there is none."""
+        """Length in seconds; 0 or less if the downloads never ran at the same time."""
         return (self.end_ns - self.start_ns) / 1e9
 
     def holds(self, column: str = "time_ns") -> pl.Expr:
-        """Rows of that time."""
+        """Rows whose instant lies in the common time."""
         return pl.col(column).is_between(self.start_ns, self.end_ns)
 
 
@@ -45,7 +45,7 @@ def downloads(competition: Mapping[str, Any]) -> list[Flow]:
 
 
 def common_time(competition: Mapping[str, Any]) -> Common:
-    """When all downloads ran."""
+    """Return the time in which all downloads ran."""
     starts = [flow["started_ns"] or competition["ended_ns"] for flow in downloads(competition)]
     return Common(max(starts), competition["ended_ns"])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of several flows at one link, the tables of one alone: every metric of a trial is about the measured one's."""
+"""Tables of one flow among several at a link: every metric of a trial is computed from the measured flow's."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import polars as pl
 Tables = Mapping[str, pl.DataFrame]
 
 _COMPETITORS = "raw/competitors/"
-"""Files of the others, one folder for each."""
+"""Prefix of the competitors' files, with a folder for each."""
 
 
 def measured_tables(tables: Tables, trial: Mapping[str, Any]) -> Tables:
-    """Tables without the packets and connections of competitors; those of a trial without any as they are."""
+    """Tables without the packets and connections of competitors; without a competition, the tables as they are."""
     competition = trial.get("competition")
     return tables if competition is None else flow_tables(tables, trial, competition["flows"][0])
 
 
 def flow_tables(tables: Tables, trial: Mapping[str, Any], flow: Mapping[str, Any]) -> Tables:
-    """Tables with only what is of one flow.
+    """Tables with only what belongs to one flow.
 
     The captures are shared, and so is every table made from them: a connection is another flow's if its packets in a
-    capture are. Files that a flow left are its own. `link_packets` is of the link, whose one queue is for all.
+    capture are. Files that a flow left are its own. `link_packets` stays whole: all flows share the link's one queue.
     """
     packets = tables["ip_packets"]
     own = of_server(flow["server_address"], flow["server_port"])

@@ -35,7 +35,7 @@ def _measured(
 
 
 def _on_the_wire(evidence: Evidence, names: Sequence[str]) -> list[Span]:
-    """Of each object, by the request in the client's decrypted capture. Raises Unknown if one is not there."""
+    """Start and end of each object, by its request in the client's decrypted capture. Raises Unknown without one."""
     captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES), pl.col("vantage") == "client")
     seen = evidence.table("http_requests").filter(pl.col("source").is_in(captures["source"].to_list()))
     whole = seen.drop_nulls(["url", "send_start_ns", "last_byte_ns"])

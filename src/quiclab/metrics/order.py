@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In which order the bytes of several objects arrived: the table object_runs, and how much they were interleaved."""
+"""Order in which the bytes of several objects arrived: the table object_runs, and how much they were interleaved."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Run:
     first_ns: int
     last_ns: int
     offset: int
-    """Of its first byte in what the stream carries."""
+    """Offset of the first byte in the stream."""
     size: int
 
 
@@ -117,7 +117,7 @@ def _captures(evidence: Evidence) -> list[str]:
 
 
 def _names(evidence: Evidence) -> dict[Stream, str]:
-    """What was asked for on each stream, by whoever tells of it."""
+    """Name of the object that was asked for on each stream, from any source that has the request."""
     told = evidence.table("http_requests").drop_nulls(["connection", "stream_id", "url"])
     rows = told.select("connection", "stream_id", "url").iter_rows()
     return {(connection, stream_id): url.rpartition("/")[2] for connection, stream_id, url in rows}

@@ -40,7 +40,7 @@ def _events(evidence: Evidence, *names: str) -> pl.DataFrame:
 
 
 def _went_ns(evidence: Evidence) -> int:
-    """When the browser was told to load the page: what came before is another page's."""
+    """Instant at which the browser was told to load the page; earlier events belong to another page."""
     page = (evidence.trial.get("client") or {}).get("page")
     if page is None:
         raise Unknown("the browser left no account of the page")
@@ -122,7 +122,7 @@ def page_ttfb_ms(evidence: Evidence) -> float:
 
 @lru_cache(maxsize=4)
 def progress(evidence: Evidence) -> list[Seen]:
-    """Of every screenshot of the load, where the browser makes them. Raises Unknown without any."""
+    """Visual progress at every screenshot of the load, where the browser makes them. Raises Unknown without any."""
     zero_ns = navigation(evidence)[0]
     shots = evidence.table("page_events").filter(
         pl.col("name") == "Screenshot", pl.col("image").is_not_null(), pl.col("time_ns") >= zero_ns

@@ -11,14 +11,15 @@ from quiclab.metrics._api import Metric
 from quiclab.metrics.evidence import Direction, Evidence, Unknown
 
 _LOSS = ("loss_entry", "loss_exit", "listed", "outage")
-"""Drops that the path was asked for; a full queue or its AQM is what the sender met."""
+"""Drops that the spec asks of the path; those of a full queue or its AQM are the sender's doing."""
 _DIRECTIONS: tuple[Direction, ...] = ("up", "down")
 _PRECISION, _MANY = 0.05, 50
-"""Of the rate; and how many packets tell it however they were shifted: then it is the lateness that is to be seen."""
+"""Largest relative error of a measured rate; and the number of packets from which on that error is not checked, so
+that the link's lateness shows."""
 
 
 def _links(evidence: Evidence) -> list[pl.DataFrame]:
-    """What the model handled, a frame for each link, from client to server; a proxy's warm-up is outside it."""
+    """Packets that the model handled, a frame for each link, from client to server; without a proxy's warm-up."""
     packets = evidence.table("link_packets").filter(pl.col("action") != "outside_model")
     logs = [link["packet_log"] for link in evidence.trial.get("links") or ()]
     if len(logs) > 1:  # studies of earlier versions have a proxy's warm-up in the model
@@ -33,7 +34,7 @@ def _of_log(packets: pl.DataFrame, log: str) -> pl.DataFrame:
 
 
 def _second_link(evidence: Evidence, direction: Direction) -> pl.DataFrame:
-    """What the client's link in its second network handled; of a client that stays it has no rows."""
+    """Packets that the client's link in its second network handled; without rows for a client that stays."""
     link, packets = evidence.second_link, evidence.table("link_packets")
     if link is None:
         return packets.clear()
@@ -52,7 +53,7 @@ def each_link(evidence: Evidence, direction: Direction | None = None) -> list[pl
 
 
 def _own(evidence: Evidence, direction: Direction) -> list[pl.DataFrame]:
-    """Of these, what the workload's own ends sent: where others use the link, by the capture of the end that sends."""
+    """Packets on each link that the workload's own ends sent; in a competition, by the sending end's capture."""
     links = each_link(evidence, direction)
     if evidence.trial.get("competition") is None:
         return links
@@ -96,7 +97,7 @@ def rate_bit_per_s(evidence: Evidence, direction: Direction) -> float:
 
 
 def _rate_of(packets: pl.DataFrame) -> float | None:
-    """Of one link; None if it was never busy.
+    """Return the rate of one link; None if it was never busy.
 
     A packet that found the bottleneck busy left one service time after the packet before it: its bits over the time
     between the two departures. Packets that were lost behind the bottleneck count with the next one that was not.
@@ -150,7 +151,7 @@ def queue_max_bytes(evidence: Evidence) -> float:
 
 
 def wire_bytes(evidence: Evidence, direction: Direction) -> float:
-    """What one end of the client's leg put on the path."""
+    """Bytes that one end of the client's leg put on the path."""
     leg = sum(link["leg"] == "client" for link in evidence.trial.get("links") or ()) or 1
     sent = [_own(evidence, direction)[0 if direction == "up" else leg - 1]]
     if direction == "up" or leg == 1:
@@ -159,7 +160,7 @@ def wire_bytes(evidence: Evidence, direction: Direction) -> float:
 
 
 def second_rate_bit_per_s(evidence: Evidence, direction: Direction) -> float:
-    """As `rate_bit_per_s`, of the client's link in its second network."""
+    """Rate of the client's link in its second network, measured as by `rate_bit_per_s`."""
     rate = _rate_of(_taken(evidence, direction))
     if rate is None:
         raise Unknown("the bottleneck was never busy")
@@ -167,7 +168,7 @@ def second_rate_bit_per_s(evidence: Evidence, direction: Direction) -> float:
 
 
 def second_rtt_min_ms(evidence: Evidence) -> float:
-    """As `rtt_min_ms`, of the client's link in its second network."""
+    """Least round-trip time of the client's link in its second network, measured as by `rtt_min_ms`."""
     ways = [
         _taken(evidence, direction).select((pl.col("due_ns") - pl.col("arrival_ns")).min()).item()
         for direction in _DIRECTIONS
@@ -178,7 +179,7 @@ def second_rtt_min_ms(evidence: Evidence) -> float:
 
 
 def _taken(evidence: Evidence, direction: Direction) -> pl.DataFrame:
-    """Of the second link, in one direction. Raises Unknown where no packet took it."""
+    """Packets of the second link in one direction. Raises Unknown where no packet took it."""
     if evidence.second_link is None:
         raise Unknown("the client's address stayed")
     packets = _second_link(evidence, direction)

@@ -24,9 +24,9 @@ def _delivered(evidence: Evidence, direction: Direction) -> list[pl.DataFrame]:
 
 
 def _rtt_ms(evidence: Evidence) -> pl.Series:
-    """For each packet towards the client its delay, and that of the first packet that went back afterwards.
+    """Delay of each packet towards the client, plus that of the first packet that went back afterwards.
 
-    Of several links the delays add up, each link's as at the time of the same packet.
+    Over several links the delays add up, each as it was at the time of that packet.
     """
     total: pl.Series | None = None
     for down, up in zip(_delivered(evidence, "down"), _delivered(evidence, "up"), strict=True):
@@ -57,7 +57,7 @@ def rtt_sd_ms(evidence: Evidence) -> float:
 
 
 def reordered_pct(evidence: Evidence, direction: Direction) -> float:
-    """What came after a packet that had been sent later; over several links: what their shares make together."""
+    """Share of packets that arrived after one that was sent later; the shares of several links are combined."""
     kept = 1.0
     for left in _delivered(evidence, direction):
         overtaken = left.filter(pl.col("index") < pl.col("index").cum_max())
@@ -66,7 +66,7 @@ def reordered_pct(evidence: Evidence, direction: Direction) -> float:
 
 
 def throughput_bit_per_s(evidence: Evidence, direction: Direction) -> float:
-    """Of several links: the one at the receiver's end."""
+    """Throughput of the path; over several links, of the one at the receiver's end."""
     left = _delivered(evidence, direction)[-1 if direction == "up" else 0]
     span_ns = int(left["written_ns"].max()) - evidence.zero_ns  # type: ignore[arg-type]
     if span_ns <= 0:

@@ -115,7 +115,7 @@ def arrivals(evidence: Evidence, end: End = "client") -> dict[PacketKey, int]:
 
 
 def _placed(evidence: Evidence, end: End, event: str) -> dict[PacketKey, tuple[int, int | None]]:
-    """By the capture's time, whoever tells of the packet; what the capture does not show is left out."""
+    """Packets with their time in the capture, whichever source lists them; packets not in the capture are left out."""
     in_capture = pl.col("ip_packet").is_not_null()
     shown_ns = pl.when(in_capture).then(pl.col("time_ns")).otherwise(pl.col("captured_ns"))
     rows = told(evidence, end, event).with_columns(shown_ns=shown_ns).drop_nulls("shown_ns")
@@ -138,7 +138,7 @@ def stream_frames(evidence: Evidence, vantage: End, event: str) -> Iterator[Stre
 
 
 def is_request_stream(stream_id: int) -> bool:
-    """Client-initiated and bidirectional (RFC 9000 section 2.1, RFC 9114 section 4.1)."""
+    """Whether a stream is client-initiated and bidirectional (RFC 9000 section 2.1, RFC 9114 section 4.1)."""
     return stream_id % 4 == 0
 
 
@@ -155,7 +155,7 @@ def in_order(evidence: Evidence) -> Iterator[tuple[int, int]]:
 
 
 def completing_packets(evidence: Evidence) -> list[PacketKey]:
-    """For each request stream the received packet that completes it. Raises Unknown if a stream stays incomplete."""
+    """Return the received packet that completes each request stream. Raises Unknown if a stream stays incomplete."""
     seen: dict[tuple[str, int], IntervalSet] = {}
     final_size: dict[tuple[str, int], int] = {}
     done: dict[tuple[str, int], PacketKey] = {}

@@ -9,12 +9,12 @@ from quiclab.metrics._api import Metric, Noted
 from quiclab.metrics.evidence import End, Evidence, Unknown
 
 _FULL = ("rejected", "dos_prevention")
-"""Of the qlog drafts' reasons to drop a packet those that mean a limit of the program's own, as quic-go's queue is."""
+"""Reasons of the qlog drafts for dropping a packet that mean a limit of the program's own, such as quic-go's queue."""
 _LOGS = ("qlog",)
 
 
 def _refused_packets(evidence: Evidence, end: End) -> float | Noted:
-    """By the kernel's counter and by the program's own log."""
+    """Packets refused at one end, by the kernel's counter and the program's own log."""
     if not evidence.quic:
         raise Unknown("over TCP the receive window keeps the sender from sending more than there is room for")
     counters = ((evidence.trial.get("host") or {}).get("counters") or {}).get(end)

@@ -19,7 +19,7 @@ _BEGINNINGS = {
 
 
 def beginning(answer: dict[str, Any]) -> str | None:
-    """Which of these a connection of the proof is; None where the answer to its 0-RTT data stayed closed."""
+    """Name of the metric that counts a connection of the proof; None where the answer to 0-RTT data stayed closed."""
     if answer.get("early_data") in ("accepted", "rejected"):
         return f"connections_early_data_{answer['early_data']}"
     if answer["resumed"] is None:

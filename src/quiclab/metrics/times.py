@@ -83,7 +83,7 @@ def ttfb_client_ms(evidence: Evidence) -> float:
 
 
 def _account_of_first_ns(evidence: Evidence) -> int:
-    """When the client program had the first byte of a body; of several objects some may be empty."""
+    """Instant at which the client program had the first byte of a body; some of several objects may be empty."""
     told = [each["first_byte_ns"] for each in evidence.requests if each.get("first_byte_ns") is not None]
     return min(told or evidence.client_instant("first_byte_ns"))
 
@@ -114,7 +114,7 @@ def upload_ms(evidence: Evidence) -> float:
 
 
 def _received_ns(evidence: Evidence) -> list[int]:
-    """When each upload had arrived. Raises Unknown if the capture does not show the end of each."""
+    """Instants at which the uploads had arrived. Raises Unknown if the capture does not show the end of each."""
     captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES), pl.col("vantage") == "server")
     seen = evidence.table("http_requests").filter(
         pl.col("source").is_in(captures["source"].to_list()), pl.col("method") == "PUT"

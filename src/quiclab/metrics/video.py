@@ -94,14 +94,14 @@ def _length_ms(evidence: Evidence) -> float:
 
 
 def fraction_loaded_pct(evidence: Evidence) -> float:
-    """What was there, whether it was thrown away since or not: nothing is skipped."""
+    """Share of the video that was loaded, thrown away since or not: nothing is skipped."""
     reached = pl.max_horizontal("loaded_ms", pl.col("position_ms") + pl.col("ahead_ms"))
     loaded = float(_rows(evidence, "player_samples").select(reached.max()).item())
     return min(100.0, 100 * loaded / _length_ms(evidence))
 
 
 def frames_dropped_pct(evidence: Evidence) -> float:
-    """Of the pictures whose time had come."""
+    """Share of dropped frames among those whose time had come."""
     last = _rows(evidence, "player_samples").tail(1)
     decoded, dropped = last["frames_decoded"][0], last["frames_dropped"][0]
     if not decoded:
@@ -110,7 +110,7 @@ def frames_dropped_pct(evidence: Evidence) -> float:
 
 
 def _shown(evidence: Evidence) -> pl.DataFrame:
-    """Looks at which the place moved on: what was shown since the look before."""
+    """Samples at which the position had moved on: what was shown since the sample before."""
     samples = _rows(evidence, "player_samples").sort("time_ns")
     shown = samples.with_columns(moved_ms=pl.col("position_ms").diff()).filter(
         pl.col("moved_ms") > 0, pl.col("height").is_not_null()

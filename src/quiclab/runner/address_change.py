@@ -35,11 +35,11 @@ class Change:
     old_address: str
     new_address: str
     reached_bytes: int | None = None
-    """How much of the body had come, by the client's word."""
+    """Bytes of the body that had come, by the client's report."""
     reached_ns: int | None = None
-    """When the word was read."""
+    """Instant at which the client's report was read."""
     changed_ns: int | None = None
-    """When the old address was gone."""
+    """Instant at which the old address was gone."""
     sockets_destroyed: int | None = None
     trouble: str | None = None
 

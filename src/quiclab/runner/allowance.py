@@ -18,7 +18,7 @@ from quiclab.units import ByteCount, Duration
 
 @dataclass(frozen=True)
 class Bounds:
-    """What each host is asked for at most."""
+    """Bounds on what each host is asked for."""
 
     requests: int
     body_bytes: ByteCount
@@ -27,7 +27,7 @@ class Bounds:
 
 
 class Allowance:
-    """The account of one study."""
+    """Account of what one study has asked of each host."""
 
     def __init__(self, file: Path, bounds: Bounds) -> None:
         self._file = file
@@ -64,7 +64,7 @@ class Allowance:
         return left
 
     def settle(self, host: str, expected_bytes: int, body_bytes: int) -> None:
-        """The request has ended and brought so much."""
+        """Enter what a request that has ended really brought."""
         requests, before = self.used(host)
         self._enter(host, requests, before - expected_bytes + body_bytes)
         self._ended[host] = time.monotonic()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which commands a trial is made of: server, proxy, the measured client, and the throw-away clients before it."""
+"""Commands of a trial: server, proxy, the measured client, and the throw-away clients before it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from quiclab.spec import model
 from quiclab.testbed.certificates import HOST
 
 PORT = 443
-"""Where the client finds the server, or the proxy before it."""
+"""Port at which the client finds the server, or the proxy before it."""
 ORIGIN_PORT = 8443
-"""Where a server listens that has a proxy before it."""
+"""Port at which a server listens that has a proxy before it."""
 
 Part = Literal["server", "proxy", "client", "warm-up", "first-visit"]
 """`warm-up` is one request per protocol by another client; `first-visit` fetches the session ticket of the client that
@@ -26,14 +26,14 @@ is measured. Both run over the front's loopback."""
 
 
 def parts_of(arm: model.Arm) -> tuple[Part, ...]:
-    """What runs in a trial of this arm."""
+    """Programs that run in a trial of this arm."""
     parts: tuple[Part, ...] = ("server", "proxy") if arm.proxy else ("server",)
     parts += ("warm-up",)
     return (*parts, "first-visit", "client") if resumes(arm) else (*parts, "client")
 
 
 def resumes(arm: model.Arm) -> bool:
-    """Whether the measured visit is not the first."""
+    """Whether the measured client resumes a session, and so needs a first visit."""
     return arm.client.knobs.session in ("resumed", "early_data")
 
 
@@ -47,12 +47,12 @@ def trial_command(laboratory: Laboratory, row: PlanRow, raw: Path, part: Part) -
 
 @dataclass(frozen=True)
 class Seat:
-    """Where the programs of one client and its server are."""
+    """Places and addresses of one client's and its server's programs."""
 
     raw: Path
-    """Their logs."""
+    """Folder for the programs' logs."""
     home: Path
-    """Their other files."""
+    """Folder for the programs' other files."""
     ip_version: Literal[4, 6]
     address: str
     """The front's address."""

@@ -29,7 +29,7 @@ from quiclab.testbed.sampler import tcp_congestion_control
 from quiclab.units import Duration
 
 _LOOK_S = 0.1
-"""Between two looks whether all flows still run."""
+"""Longest time between two checks that all flows still run."""
 
 
 class Contest:
@@ -85,7 +85,7 @@ class Contest:
         return self._competition.duration if self._competition else None
 
     def patience_s(self, longest_s: float) -> float:
-        """How long to wait until the next look at everything."""
+        """Return how long to wait until the next check of all flows."""
         if self._competition is None:
             return longest_s
         left_s = (self._began_ns + self.lasts.ns - time.monotonic_ns()) / 1e9 if self.lasts else longest_s

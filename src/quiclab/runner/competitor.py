@@ -101,8 +101,8 @@ def _transport(background: model.Background | None) -> str:
 
 
 def told_end_ns(raw: Path) -> int | None:
-    """When the measured browser had what it wanted, by its own account: it takes its time to close. None where
-    it says nothing of that."""
+    """Instant at which the measured browser had what it wanted, by its own account: it takes its time to close. None
+    where it does not say so."""
     log = read_json(raw / "client-player.json")
     if isinstance(log, dict) and isinstance(log.get("end_ns"), int):
         return int(log["end_ns"])

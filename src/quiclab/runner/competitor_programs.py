@@ -25,7 +25,7 @@ from quiclab.testbed.tcp_info import TcpInfoSampler
 from quiclab.units import Duration
 
 _SAMPLES = Duration(50_000_000)
-"""Between two looks at a competitor's TCP."""
+"""Time between two samples of a competitor's TCP."""
 _CLIENT_PATIENCE_S = 60
 
 
@@ -39,7 +39,7 @@ class CompetitorPrograms:
         self._seed = row.seed
         self._ip_version: Literal[4, 6] = path_of(laboratory.study, row).ip_version
         self._commands: dict[str, dict[Part, Command]] = {}
-        """By the label of the flow."""
+        """Commands of each flow, by its label."""
         self._resources = ExitStack()
 
     def folder(self, flow: Flow) -> Path:

@@ -21,9 +21,9 @@ Calibrations = Mapping[Share, Calibration]
 
 
 def calibrate(study: Study) -> Calibrations:
-    """What competitors really leave, once for each share that a spec asks for: a second each.
+    """Measure what competitors really leave, once for each share that a spec asks for: a second each.
 
-    Raises SpecError where a quota is asked for and cannot be had.
+    Raises SpecError where a quota is asked for and not possible here.
     """
     asked = [(arm, program) for arm in study.arms for _, program, _ in arm.programs() if program.cpu is not None]
     if any(program.cpu_by == "quota" for _, program in asked) and (problem := cpu_quota_problem()) is not None:
@@ -61,12 +61,12 @@ class SlowCpu:
         self._stack.close()
 
     def admit(self, process: Process) -> None:
-        """The program was started."""
+        """Put a program that was just started under the limit."""
         if self._limit is not None:
             self._limit.admit(process.pid)
 
     def findings(self) -> dict[str, Any] | None:
-        """For trial.json, before the `with` block ends."""
+        """Findings about processor shares for trial.json; to be called before the `with` block ends."""
         if isinstance(self._limit, CpuQuota):
             return {
                 "by": "quota",

@@ -143,7 +143,7 @@ def _content(file: Path) -> dict[str, Any]:
 
 
 def read_json(path: Path) -> Any:
-    """None where there is none, or only a part of one, or something else."""
+    """Read a JSON file; None where there is none, or it is cut off or not JSON."""
     try:
         return json.loads(path.read_text())
     except (OSError, ValueError, RecursionError):

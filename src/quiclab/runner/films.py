@@ -73,12 +73,12 @@ def make(film: Film) -> Path:
 
 
 def cache_folder() -> Path:
-    """$XDG_CACHE_HOME/quiclab/videos, by default below ~/.cache."""
+    """Folder of the cache: $XDG_CACHE_HOME/quiclab/videos, by default below ~/.cache."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "quiclab", "videos")
 
 
 def find_ffmpeg() -> Launch | None:
-    """That of the Python package, whose version is pinned, else the machine's."""
+    """Find the ffmpeg of the Python package, whose version is pinned, else the machine's."""
     spec = find_spec("imageio_ffmpeg")
     for folder in (spec.submodule_search_locations or []) if spec else []:
         for path in sorted(Path(folder, "binaries").glob("ffmpeg-*")):

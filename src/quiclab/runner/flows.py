@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which flows a trial has beside the measured one: pure, and the same for all trials of a block."""
+"""Flows that a trial has beside the measured one: a pure function, the same for all trials of a block."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Flow:
     """Unique in the trial: `h2-1`, `udp-1`."""
     pair: Pair
     start: Duration
-    """Since the competition began."""
+    """Start of the flow, since the competition began."""
     tcp: model.Tcp
     """TCP's settings in its own two namespaces."""
     arm: model.Arm | None = None
     """The arm of a download, with its workload."""
     workload: model.Workload | None = None
     background: model.Background | None = None
-    """What runs where there is no arm."""
+    """Background traffic, of a flow without an arm."""
 
     @property
     def port(self) -> int:

@@ -32,28 +32,28 @@ _LEAST_ARMS = 2
 
 @dataclass(frozen=True)
 class Laboratory:
-    """Ready for trials."""
+    """Everything that trials of a study need, made ready once."""
 
     study: Study
     backend: Backend
     work_dir: Path
-    """In memory (tmpfs): a trial's logs never wait for a disk."""
+    """Folder for a running trial, in memory (tmpfs), so that its logs never wait for a disk."""
     certificates: Mapping[Certificate, Certificates]
-    """All under the one CA of the study."""
+    """Certificates of servers, all issued by the study's one CA."""
     root: Path
-    """What servers serve."""
+    """Root of the files that servers serve."""
     uploads: Path
-    """What clients send."""
+    """Folder of the objects that clients send."""
     expected: dict[str, tuple[int, str]]
     """Object → bytes and SHA-256."""
     confinement: Confinement
-    """Where programs under test run."""
+    """Confinement that programs under test run in."""
     programs: Mapping[str, str] = field(default_factory=dict)
     """Every program of the arms → its version."""
     cannot_run: Mapping[str, str] = field(default_factory=dict)
     """Arm → why none of its trials can run here: they fail for this reason."""
     calibrations: Calibrations = field(default_factory=dict)
-    """What competitors for a core leave, by what was asked."""
+    """Share of a core that competitors really leave, by the share that was asked for."""
     spin_ns: int | None = None
     pages: Mapping[str, ServedPage] = field(default_factory=dict)
     """Workload → its page."""

@@ -31,15 +31,15 @@ def sampling_interval(path: model.Path) -> Duration:
 
 @dataclass(frozen=True)
 class _TcpLeg:
-    """Connections over TCP of which the kernel is asked at their sender's end."""
+    """TCP connections of one leg that the kernel is asked about at their sender's end."""
 
     file: str
     leg: Literal["client", "origin"]
-    """Between the client and the front, or between a proxy and its origin."""
+    """Leg: between the client and the front, or between a proxy and its origin."""
     role: model.Role
     """The role whose sockets they are."""
     local_port: int
-    """0: whatever port the program has."""
+    """Local port of the connections; 0 for whatever port the program has."""
     place: str = SERVER
     """The place of that program."""
 
@@ -69,7 +69,7 @@ class Observation:
         upload: bool = False,
         legs: tuple[_TcpLeg, ...] | None = None,
     ) -> None:
-        """By default `legs` are the arm's own; none are given where no kernel can be asked."""
+        """Observe the arm's own legs, or `legs` if given: an empty tuple where no kernel can be asked."""
         self._namespaces = namespaces
         self._costs = ProcessCosts(raw / "process-cost.jsonl")
         self._drops = {end: UdpDrops(namespace) for end, namespace in namespaces.items()}

@@ -46,7 +46,7 @@ class Probe:
 
     laboratory: Laboratory
     targets: Mapping[str, Target]
-    """By the name of their workload."""
+    """Targets by the name of their workload."""
     way: ForwardedWay
     allowance: Allowance
     ca: Path

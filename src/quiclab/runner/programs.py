@@ -56,7 +56,7 @@ class Programs:
     ) -> None:
         self.commands = commands
         self.started: dict[Part, Process] = {}
-        """In the order of their start."""
+        """Processes in the order of their start."""
         self._trial = trial
         self._namespaces = namespaces
         self._observation = observation

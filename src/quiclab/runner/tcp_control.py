@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which congestion control the kernel gave to the TCP connections of a trial: of every program, on every leg."""
+"""Congestion control that the kernel gave to the TCP connections of a trial, for every program on every leg."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Socket:
     """One end of a leg over TCP."""
 
     name: str
-    """In trial.json: the program's role, and for a proxy the leg."""
+    """Name in trial.json: the program's role, and for a proxy the leg."""
     place: str
     port: int
     side: Side
@@ -50,7 +50,7 @@ def watch_congestion_control(
     *,
     upload: bool,
 ) -> Iterator[None]:
-    """Meanwhile ask the kernel until every connection was there once; what it says goes into `seen`."""
+    """Context in which the kernel is asked until every connection was seen once; its answers go into `seen`."""
     done = threading.Event()
     waiting = _sockets(arm, path, upload)
 

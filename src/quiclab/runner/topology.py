@@ -52,10 +52,10 @@ class Topology:
         self.sysctls: dict[str, dict[str, str]] = {}
         """Place → what was pinned there, as read back."""
         self.others: dict[Pair, dict[End, NetworkNamespace]] = {}
-        """Where the programs of competitors run: then hubs stand between the namespaces and the link."""
+        """Namespaces of competitors' programs; if there are any, hubs stand between all namespaces and the link."""
         self._hubs: dict[End, Hub] = {}
         self.lost_in_hubs = 0
-        """How many packets the hubs lost, once all is over."""
+        """Number of packets that the hubs lost, known once all is over."""
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -138,7 +138,7 @@ class Topology:
         return replace(tcp, congestion_control=tcp.congestion_control_of(role))
 
     def _route_at(self, end: End) -> RouteMetrics:
-        """What the route to the links says: beside a server it is its proxy that uses it."""
+        """Settings of the route to the links; beside a server it is the proxy that uses it."""
         role: model.Role = "proxy" if end == SERVER and self._arm.proxy_beside_server else end
         return _route(self._tcp_of(role))
 

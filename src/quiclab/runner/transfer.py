@@ -28,9 +28,9 @@ from quiclab.testbed.link import Link
 from quiclab.testbed.process import Process
 
 _LOOK_S = 0.5
-"""Between two looks whether the programs that answer the client are still there."""
+"""Time between two checks that the programs that answer the client still run."""
 _CLIENT_PATIENCE_S = 60
-"""For a client that takes long to start, as browsers do."""
+"""Time that a client has to start; browsers take long."""
 
 
 class Transfer:
@@ -95,7 +95,7 @@ class Transfer:
         self._trial.record.phase("server_start")
 
     def warm_up(self) -> None:
-        """Let the server answer once, let the client visit it where it is to resume, and make the others ready."""
+        """Let the server answer once, let a client that is to resume visit it, and make the other flows ready."""
         trial, command = self._trial, self._programs.commands["client"]
         visit(self._warm_up, self._patience_s, "the server did not answer the warm-up request")
         if self._client is not None and command.first_visit_file is not None:
@@ -107,7 +107,7 @@ class Transfer:
             visit(first_visit, self._patience_s, "the first visit, which fetches the ticket, failed")
         for folder in ("server-qlog", "proxy-qlog"):
             for old in (trial.raw / folder).iterdir():
-                old.unlink()  # of the connections so far
+                old.unlink()  # it has the connections so far
         self._contest.prepare(self._patience_s)
         trial.record.phase("warm_up")
 
@@ -158,10 +158,12 @@ class Transfer:
             gone = ended(answering, 0.0 if len(answering) == 1 else _LOOK_S)
             raise TrialError(f"{gone}; {words}" if gone else words)
         if (lasts := self._contest.lasts) is not None:
-            raise TrialError(f"the measured client had all before {lasts}: give its workload a larger size")
+            raise TrialError(
+                f"the measured client had everything in less than {lasts}: give its workload a larger size"
+            )
 
     def end(self) -> dict[str, Any]:
-        """Close the link and end the programs, whether the transfer went well or not; return the link's summary."""
+        """Close the link and end the programs, whether or not the transfer went well; return the link's summary."""
         trial, record = self._trial, self._trial.record
         self._note_congestion_controls()
         self._contest.end()

@@ -10,7 +10,7 @@ from quiclab.testbed.process import Process
 
 
 def visit(client: Process, patience_s: float, trouble: str) -> None:
-    """Let a throw-away client do its request. Raises TrialError with `trouble`."""
+    """Let a throw-away client make its request. Raises TrialError, which begins with `trouble`, if that fails."""
     client.go()
     code = client.wait(patience_s)
     if code != 0:
@@ -18,7 +18,7 @@ def visit(client: Process, patience_s: float, trouble: str) -> None:
 
 
 def ended(answering: Mapping[str, Process], patience_s: float) -> str | None:
-    """Which of these programs has ended, in words; the first of several is given `patience_s` to do so."""
+    """Say which of these programs has ended, if one has; the first is given `patience_s` to do so."""
     for role, process in answering.items():
         code = process.wait(patience_s)
         if code is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A paper's claims are kept with the study: as they were written, and as the report reads them."""
+"""A paper's claims, kept with the study: as they were written, and as the report reads them."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def read_claims(spec_file: Path, resolved: dict[str, Any]) -> dict[str, Any] | N
 
 
 def keep_claims(study_dir: StudyDir, spec_file: Path, claims: dict[str, Any] | None) -> None:
-    """Write them into the study. One that is continued from its own directory may have been run from a small variant,
-    which that directory no longer tells: it keeps what it has."""
+    """Write the claims into the study, unless the study is continued from its own directory and has them already: that
+    directory no longer tells whether the study was run from a small variant."""
     if claims is not None and (spec_file.resolve().parent != study_dir.root or not study_dir.paper.exists()):
         write_atomically(study_dir.root / "paper.toml", spec_file.with_name("paper.toml").read_bytes())
         write_atomically(study_dir.paper, json.dumps(claims, indent=1, ensure_ascii=False))

@@ -21,16 +21,16 @@ from quiclab.testbed.backend import choose_backend
 
 RESULTS = "conformance.json"
 Programs = Mapping[tuple[str, str], str]
-"""(role, name) → version."""
+"""Programs to try: (role, name) → version."""
 Result = dict[str, Any]
 Tried = Callable[[int, int, Case, Result], None]
-"""Told of the number of a case, how many there are, the case, and what became of it."""
+"""Called after each case with its number, how many there are, the case, and its result."""
 _TRIES = 3
-"""Of a trial that was void: then the laboratory was at fault, which says nothing about the programs."""
+"""How often a void trial is tried in all: the laboratory was at fault, which says nothing about the programs."""
 
 
 def try_all(folder: Path, clients: Programs, fronts: Programs, told: Tried) -> bool:
-    """Try every client with every server and proxy, and write FOLDER/conformance.json; whether all objects came.
+    """Try every client with every server and proxy, and write FOLDER/conformance.json; True if all objects came.
 
     That a server refuses 0-RTT or a migration is a finding, not a failure. Raises SpecError where nothing can be tried.
     """
@@ -62,7 +62,7 @@ def _listed(programs: Programs) -> list[dict[str, str]]:
 
 
 def _try_case(laboratory: Laboratory, folder: Path, case: Case) -> Result:
-    """Run it, again where the laboratory was at fault; the logs of what failed stay in `folder`."""
+    """Run a case, again where the laboratory was at fault; the logs of a case that failed stay in `folder`."""
     for attempt in range(1, _TRIES + 1):
         trial = run_trial(laboratory, case.row, attempt)
         verdict = judge_attempt(trial, case.row.trial_id, attempt).attempt

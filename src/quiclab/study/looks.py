@@ -31,7 +31,7 @@ class Look:
     """Arm → why it cannot be compared."""
 
     def told(self) -> str:
-        """In a sentence."""
+        """Return a sentence that says what the URL answered."""
         if not self.problems:
             h2, h3 = self.body_bytes["h2"], self.body_bytes["h3"]
             if h2 == h3:
@@ -77,7 +77,7 @@ def look_at(probe: Probe, study: Study, target: Target) -> Look:
 
 
 def comparable(looks: Sequence[Look]) -> tuple[Look, ...]:
-    """Those of which both protocols answer. Raises TrialError where there is none."""
+    """Return the looks at targets that answer over both protocols. Raises TrialError where there is none."""
     found = tuple(look for look in looks if not look.problems)
     if not found:
         nobody = all(not look.body_bytes for look in looks)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is told of a study while it is worked on: the part of a progress bar that knows the laboratory."""
+"""Events of a study while it runs, for a program that shows its progress."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class Observer:
         """The system calls of an arm are counted, in a trial that is not timed."""
 
     def counted(self, arm: str, problem: str | None) -> None:
-        """That is over; `problem` is why it failed."""
+        """Counting an arm's system calls is over; `problem` says why it failed, if it did."""
 
     def cannot_count(self, problem: str) -> None:
-        """This machine counts no system calls."""
+        """System calls cannot be counted on this machine, for the reason in `problem`."""
 
 
 NOBODY = Observer()

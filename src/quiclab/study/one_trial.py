@@ -42,7 +42,7 @@ class Kept:
 
 
 def prepare_one(study: Study, study_dir: StudyDir, row: PlanRow, wanted: Backend | None) -> Prepared:
-    """Look whether this machine has what the trial needs, and write down what it is. Raises HostError."""
+    """Check that this machine has what the trial needs, and write down what machine it is. Raises HostError."""
     backend, why = (wanted, "as asked") if wanted else choose_backend()
     laboratory = open_laboratory(_only(study, row), study_dir.root, backend)
     keep_host(study_dir, laboratory, backend)
@@ -50,7 +50,7 @@ def prepare_one(study: Study, study_dir: StudyDir, row: PlanRow, wanted: Backend
 
 
 def run_one(prepared: Prepared, onlooker: Onlooker) -> Kept:
-    """Run the trial, judge it, keep it. An earlier attempt that counted does so no more. Raises HostError."""
+    """Run the trial, judge it, keep it. An earlier attempt that counted no longer does. Raises HostError."""
     study_dir, row = prepared.study_dir, prepared.row
     with open_ledger(study_dir) as ledger:
         ledger.adopt()
@@ -66,7 +66,7 @@ def run_one(prepared: Prepared, onlooker: Onlooker) -> Kept:
 
 
 def _only(study: Study, row: PlanRow) -> Study:
-    """As much of the study as this trial needs, so that no other arm's programs must be here."""
+    """Return as much of the study as this trial needs, so that programs of other arms need not be installed."""
     workload = workload_of(study, row)
     needed = study.arms if workload.competition else (arm_of(study, row),)
     return dataclasses.replace(study, workloads=(workload,), paths=(path_of(study, row),), arms=needed)

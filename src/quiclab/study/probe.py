@@ -80,7 +80,7 @@ def _probe(order: Order, study_dir: StudyDir, study: Study, wanted: Backend | No
 
 
 def _look_at_all(order: Order, probe: Probe, study: Study) -> list[Look]:
-    """Raises TrialError where nothing can be compared."""
+    """Look at every target. Raises TrialError where nothing can be compared."""
     share = order.body_bytes.bytes // max(planned_requests(order.targets, order.pairs).values())
     looks = [look_at(replace(probe, most_bytes=share), study, target) for target in order.targets]
     comparable(looks)
@@ -88,7 +88,7 @@ def _look_at_all(order: Order, probe: Probe, study: Study) -> list[Look]:
 
 
 def _told(order: Order, looks: Sequence[Look]) -> dict[str, Any]:
-    """As resolved.json has the looks."""
+    """Return the looks as resolved.json has them."""
     return {
         "targets": [asdict(look.target) | {"looks": look.body_bytes} for look in comparable(looks)],
         "left_out": {look.target.url: look.problems for look in looks if look.problems},

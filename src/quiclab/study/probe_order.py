@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a probe is to ask of whom, and at which addresses: those of its first looks stay those of its trials."""
+"""Order for a probe: what to ask, of which servers and at which addresses; trials keep the addresses of the looks."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Order:
 
 
 def resolved_order(order: Order, study_dir: StudyDir) -> Order:
-    """The order with the address of each target, and without those of which the looks found nothing to compare.
+    """Return the order with the address of each target, and without the targets that the looks found not comparable.
 
     Raises SpecError where nothing is left or the study has other targets, HostError for a name without an address.
     """
     targets = _resolve(order.targets, kept_looks(study_dir))
     if not targets:
-        raise SpecError("of these URLs nothing can be compared, as the first look showed", "choose another --out")
+        raise SpecError("none of these URLs can be compared, as the first look showed", "choose another --out")
     return replace(order, targets=targets)
 
 
@@ -51,7 +51,7 @@ def kept_looks(study_dir: StudyDir) -> dict[str, Any] | None:
         return None
     kept: dict[str, Any] | None = read_object(study_dir.resolved).get("probe")
     if kept is None:
-        raise SpecError(f"{study_dir.root} is another study and no probe", "choose another directory with --out")
+        raise SpecError(f"{study_dir.root} is a study, not a probe", "choose another directory with --out")
     return kept
 
 

@@ -23,7 +23,7 @@ from quiclab.testbed.cpu_limit import remove_leftover_cgroups
 
 
 def spec_file_of(place: Path) -> Path:
-    """The spec that a path means: the file itself, or the one in a study directory."""
+    """Return the spec file that a path stands for: the file itself, or the one in a study directory."""
     return place / "spec.toml" if place.is_dir() else place
 
 
@@ -46,13 +46,13 @@ def _comparable(name: str) -> str:
 
 
 def describe_arms(study: Study) -> ArmsSummary:
-    """What the arms are and where they differ, by what their programs tell."""
+    """Describe the arms and where they differ, from the facts that their endpoints declare."""
     return arms_summary(study, {arm.name: _facts(arm, study.measured_workloads) for arm in study.measured_arms})
 
 
 def _facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
-    """Of a download whoever answers the client sends it, and the client receives it: each tells its own half. Of an
-    upload each tells the other half."""
+    """Facts about an arm from its two ends: for a download, the server's or proxy's as the sender and the client's as
+    the receiver; for an upload, each end's for the opposite part."""
     front, client = find("proxy" if arm.proxy else "server", arm.front.name), find("client", arm.client.name)
     role: Role = "proxy" if arm.proxy else "server"
     tcp_of = {
@@ -87,14 +87,14 @@ def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> None:
     """Keep the spec and traces beside it with the study. Raises SpecError where what has run would change."""
     if any(each in str(study_dir.root) for each in "{}"):
         hint = "choose another directory with --out"
-        raise SpecError(f"{study_dir.root}: servers take {{ and }} in the names of files for placeholders", hint)
+        raise SpecError(f"{study_dir.root}: servers take {{ and }} in file names for placeholders", hint)
     resolved: dict[str, Any] = resolved_json(study) | {"arms_summary": describe_arms(study)}
     if study_dir.resolved.exists() or study_dir.ledger.exists():
         before = read_object(study_dir.resolved)
         try:
             found = conflicts(before, resolved)
         except (KeyError, TypeError, AttributeError) as error:
-            told = f"{study_dir.resolved} is no resolved spec: {error!r} is not as it should be"
+            told = f"{study_dir.resolved} is not a resolved spec: {error!r} is not as it should be"
             raise DecodeError(told, "put it back from a copy of the study") from error
         if found:
             hint = "a study may grow, but not change: choose another directory with --out"

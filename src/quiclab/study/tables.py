@@ -31,7 +31,7 @@ _PROCESS_BYTES = 250_000_000
 _BYTES_PER_LOG_BYTE = 10
 """Memory that a byte of logs takes at most: 2 where captures are whole, more where they hold headers alone."""
 Progress = Callable[[int, int], object]
-"""Told how many trials are decoded, and of how many."""
+"""Called with how many trials are decoded so far, and how many there are to decode."""
 
 
 @dataclass(frozen=True)
@@ -86,13 +86,13 @@ def _read(study_dir: StudyDir) -> _Ledger:
 
 
 def _row(study_dir: StudyDir, ledger: _Ledger, attempt: Attempt) -> Mapping[str, Any] | None:
-    """The plan's row, which a lost ledger leaves to the trial's own files."""
+    """Return the plan's row, from the trial's own files where the ledger was lost."""
     planned = ledger.planned.get(attempt.trial_id)
     return planned or (read_trial(study_dir.folder(attempt)) or {}).get("row")
 
 
 def _as_it_is(attempt: Attempt, lacks: Mapping[str, str]) -> Attempt:
-    """With its state in the files: a verified one may be damaged."""
+    """Return the attempt in the state that its files are in: a verified one may be damaged."""
     if attempt.status != "verified" or attempt.trial_id not in lacks:
         return attempt
     return Attempt(attempt.trial_id, attempt.attempt, DAMAGED, lacks[attempt.trial_id])
@@ -121,7 +121,7 @@ def _decode_missing(study_dir: StudyDir, trials: Sequence[str], again: bool, pro
 
 
 def _decode(study_dir: StudyDir, trial_id: str) -> str | None:
-    """Make the tables of one trial; why that cannot be."""
+    """Make the tables of one trial; return why that is not possible, or None."""
     folder = study_dir.trial(trial_id)
     document = read_trial(folder)
     if document is None:

@@ -22,12 +22,12 @@ from quiclab.verify.trial import judge
 
 @dataclass(frozen=True)
 class Judged:
-    """An attempt with its verdict, in memory still."""
+    """An attempt with its verdict, not kept yet."""
 
     folder: Path
     attempt: Attempt
     tables: Mapping[str, pl.DataFrame]
-    """Of its logs, as `decode_trial` gives them."""
+    """Tables of the attempt's logs, with the verdict."""
 
 
 def judge_attempt(folder: Path, trial_id: str, number: int) -> Judged:
@@ -39,9 +39,9 @@ def judge_attempt(folder: Path, trial_id: str, number: int) -> Judged:
 
 
 def keep_attempt(study_dir: StudyDir, ledger: Ledger, judged: Judged) -> Path | None:
-    """Move it into the study and enter it into the ledger; a verified one gets its tables.
+    """Move the attempt into the study and enter it into the ledger; a verified one gets its tables.
 
-    Returns where that is now which stood in its place without being whole. Raises HostError where the disk refuses.
+    Returns where an incomplete folder that stood in its place was moved to. Raises HostError where the disk refuses.
     """
     attempt = judged.attempt
     document = read_object(judged.folder / "trial.json")

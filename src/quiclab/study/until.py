@@ -15,13 +15,13 @@ from quiclab.store.layout import StudyDir, disk_errors, write_atomically
 
 FILE = "sequential.json"
 _GROWTH = 0.25
-"""By how much of its blocks an open cell grows between two looks."""
+"""Share of its blocks by which an open cell grows between two looks."""
 _LEAST_GROWTH = 2
 
 
 @dataclass(frozen=True)
 class Goal:
-    """When to stop."""
+    """Goal of a sequential study: the effect that matters, and the most pairs per cell."""
 
     effect_pct: float
     at_most: int
@@ -32,13 +32,13 @@ class Look:
     """What one look found."""
 
     number: int
-    """From 1."""
+    """Number of the look, from 1."""
     pairs: int
     comparisons: int
     decided: int
     open_cells: tuple[str, ...]
     goes_on: bool
-    """Whether there is more to run."""
+    """Whether more blocks are planned."""
 
 
 def planned_blocks(study_dir: StudyDir) -> dict[str, int]:
@@ -50,7 +50,7 @@ def planned_blocks(study_dir: StudyDir) -> dict[str, int]:
 def look_once(study_dir: StudyDir, study: Study, goal: Goal) -> Look:
     """Decode and test what there is, and plan more where it is open.
 
-    In a process of its own, for this one must stay without threads: it enters the sandbox again.
+    This happens in another process, since this one must stay without threads: it enters the sandbox again.
     """
     return in_fresh_process(_look, (study_dir, study, goal))
 

@@ -9,7 +9,7 @@ from typing import Any
 from quiclab.verify.proof import UNPROVEN
 
 _LATEST_NS = 100_000_000
-"""Later than that after the client's word it is another experiment."""
+"""Longest time from the client's report to the change of address; a later change is another experiment."""
 _STATUS = {"restart": 200, "resume": 206}
 
 
@@ -25,8 +25,8 @@ def changed_in_vain(document: Mapping[str, Any]) -> str | None:
 
 
 def change_problem(document: Mapping[str, Any]) -> str | None:
-    """The first thing that is not as it should be after a change of address; that a connection migrated is not told
-    here."""
+    """Return the first thing that is not as it should be after a change of address; whether a connection migrated is
+    checked elsewhere."""
     change, asked = document.get("address_change"), document.get("asked") or {}
     if not change:
         return None

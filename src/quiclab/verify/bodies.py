@@ -12,15 +12,15 @@ _SUCCESS = 2
 
 
 def body_problem(document: dict[str, Any]) -> str | None:
-    """What is wrong with what arrived: of a download by the client's account or by the body that it kept, of an upload
-    by what the server kept."""
+    """Return what is wrong with what arrived: for a download by the client's account or the body that it kept, for an
+    upload by what the server kept."""
     expected = document["expected"]
     requests = (document["client"] or {}).get("requests", [])
     if expected.get("direction") == "upload":
         return _upload_problem(requests, expected, document.get("received") or {})
     if "page" in expected:
         return page_problem(requests, expected["page"])
-    if "video" in expected:  # loaded as far as it was watched, and played: the player would have said otherwise
+    if "video" in expected:  # the player reports an error unless all that was watched was loaded
         return next((f"the client: {request['error']}" for request in requests if "error" in request), None)
     if "objects" in expected:
         return _objects_problem(requests, expected["objects"])
@@ -64,14 +64,14 @@ def _upload_problem(
 def _request_problem(request: dict[str, Any], expected: dict[str, Any]) -> str | None:
     if "error" in request:
         return f"the client: {request['error']}"
-    # Some command-line clients do not tell it; the body does.
+    # Some command-line clients do not report the status; the body stands for it.
     if request["status"] not in (200, None):
         return f"the server answered with status {request['status']}"
     return _content_problem(request, expected)
 
 
 def _content_problem(got: dict[str, Any], expected: dict[str, Any]) -> str | None:
-    if expected["body_bytes"] is None:  # of a server that is not ours: what it has may change
+    if expected["body_bytes"] is None:  # a foreign server's objects may change
         return None if got["body_bytes"] else "the body is empty"
     if got["body_bytes"] != expected["body_bytes"]:
         return f"the body has {got['body_bytes']} bytes instead of {expected['body_bytes']}"

@@ -14,7 +14,7 @@ from quiclab.verify.seen import captured, connections
 from quiclab.verify.wire import read_wire
 
 _LEAST_BYTES = 10_000
-"""From the server of a download: more than a handshake takes."""
+"""Least bytes from a download's server that prove more than a handshake."""
 _SPOKEN = {"h2": "tcp", "h3": "quic"}
 
 

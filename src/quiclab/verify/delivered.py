@@ -34,7 +34,7 @@ class Shown:
 
 
 def shown_by_packets(document: Mapping[str, Any]) -> Shown:
-    """Of all objects of a download or an upload together: the first problem, or whether every one is proven."""
+    """Return the first problem among all objects of a download or an upload, or whether every one is proven."""
     proof, expected = document["proof"], document["expected"]
     if proof["http_responses"] == UNPROVEN:
         return Shown()
@@ -43,7 +43,7 @@ def shown_by_packets(document: Mapping[str, Any]) -> Shown:
     if "page" in expected or "video" in expected:
         return _of_documents(found, expected, wanted)
     several = len(expected.get("objects", ())) > 1
-    # Which of several objects a response is, only its request tells.
+    # Only its request tells which of several objects a response is.
     whole = "http_responses" not in proof["unproven_because"] and not (
         several and any(each["url"] is None for each in found)
     )
@@ -96,14 +96,14 @@ class _Object:
 
     name: str
     length: int | None
-    """None of a foreign server's, of which nothing is known beforehand."""
+    """Length of the body; None for a foreign server's, as nothing is known of it beforehand."""
     wanted: str
     """The version of HTTP."""
     whole: bool
     """Whether the packets show all that there was: then what is not there was not."""
 
     def among(self, found: Iterable[Response], *, alone: bool) -> list[Response]:
-        """Those that are of this object. The URL of a request in 0-RTT packets that stayed closed is not known."""
+        """Return the responses for this object. A request in 0-RTT packets that stayed closed has no known URL."""
         return [each for each in found if (alone if each["url"] is None else self._is_named_by(each["url"]))]
 
     def downloaded(self, found: Sequence[Response]) -> Shown:
@@ -122,7 +122,7 @@ class _Object:
         return Shown(f"{short}, as the packets show")
 
     def begun(self, found: Sequence[Response]) -> Shown:
-        """Of a transfer that the clock ended: whether the right answer had begun."""
+        """Whether the right answer had begun, for a transfer that the clock ended."""
         return Shown(proven=True) if self._good(found) else self._answered_otherwise(found)
 
     def uploaded(self, found: Sequence[Response]) -> Shown:
@@ -144,7 +144,7 @@ class _Object:
         return Shown(f"no request for {self.name} is among the packets{other}")
 
     def _answered_otherwise(self, found: Sequence[Response]) -> Shown:
-        """By another version of HTTP, by a status that is no success, or not at all."""
+        """Return what is wrong: another version of HTTP, a status that is no success, or no answer."""
         other = sorted({each["http_version"] for each in found if _succeeded(each)})
         refused = [each["status"] for each in found if each["status"] is not None and not _succeeded(each)]
         if other:
@@ -176,7 +176,7 @@ class _Object:
 
 
 def _of_documents(found: Sequence[Response], expected: Mapping[str, Any], wanted: str) -> Shown:
-    """Of a page or a video a player tells what was needed; that nothing of it was refused, the packets do."""
+    """Whether the packets show a refusal among the files of a page or video; the player itself tells what it needed."""
     resources = {each["url"] for each in (expected.get("page") or {}).get("resources", ())}
     answers: dict[str, list[int]] = {}
     for each in found:

@@ -16,7 +16,7 @@ from quiclab.metrics.intervals import IntervalSet
 _CLIENTS_LOGS = "raw/client-qlog/"
 _SENT_EARLY = (pl.col("packet_type") == "0RTT", pl.col("event") == "sent")
 _IS_CUT = pl.any_horizontal(pl.col("stream_id", "length_bytes").is_null())
-"""Of a STREAM frame: the log does not tell what it holds."""
+"""Matches STREAM frames whose stream or length the log does not give."""
 
 
 def early_data_bytes_by_log(tables: Mapping[str, pl.DataFrame], packets: int) -> int | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether client, server or proxy stood still, or waited for a processor for so long that the trial is about that.
+"""Whether client, server or proxy stood still, or waited for a processor so long that the trial measures that.
 
 Decision 4 (docs/decisions/0004-how-late-is-too-late.md) has the bounds, and what is not seen.
 """
@@ -9,20 +9,20 @@ from __future__ import annotations
 from typing import Any
 
 LEAST_NS = 5_000_000
-"""A wait that no trial is void for: about a turn of another program."""
+"""Longest wait that never voids a trial: about one turn of another program."""
 SHARE = 0.2
-"""Of the transfer's time: what a thread of an end may wait for a processor."""
+"""Share of the transfer's time that a thread of an end may wait for a processor."""
 _FEW_PROCESSES = 4
-"""The processes of a browser wait for one another by their own doing."""
+"""Most processes of a program whose waits count: those of a browser wait for one another by design."""
 
 
 def ends_problem(document: dict[str, Any]) -> str | None:
-    """In words; None where nothing is known against the ends, or nothing was counted."""
+    """Say in words which end stood still or waited for a processor; None where none did, or nothing was counted."""
     transfer_ns = document.get("time_ns", {}).get("transfer", 0)
     bound_ns = max(LEAST_NS, round(SHARE * transfer_ns), document.get("lateness_bound_ns") or 0)
     for role, cost in (document["host"].get("cost") or {}).items():
         problem = _stopped(role, cost.get("stood_still") or {})
-        slow = role in (document["host"].get("slow_cpu") or {})  # it was asked to wait
+        slow = role in (document["host"].get("slow_cpu") or {})  # the spec asks it to wait
         if problem is None and not slow and cost.get("most_processes", 0) <= _FEW_PROCESSES:
             problem = _waited(role, cost.get("run_delay") or {}, bound_ns)
         if problem is not None:

@@ -30,7 +30,7 @@ class Handshake:
     tls_version: str | None = None
     cipher_suite: str | None = None
     group: str | None = None
-    """Of the key exchange that the server chose."""
+    """Group of the key exchange that the server chose."""
     hello_retry_request: bool | None = None
     alpn_offered: tuple[str, ...] = ()
     resumed: bool | None = None
@@ -100,7 +100,7 @@ def _transport(socket: ClientSocket) -> Literal["tcp", "quic"]:
 
 
 def _group(main: Connection) -> str | None:
-    """As the ServerHello says, and in TLS 1.2 the message behind it (RFC 8422 section 5.4), in clear as well."""
+    """Group that the ServerHello names, or in TLS 1.2 the ServerKeyExchange (RFC 8422 section 5.4), also in clear."""
     steps = (main.step("server_hello"), main.step("server_key_exchange"))
     return next((step.detail["group"] for step in steps if step and "group" in step.detail), None)
 

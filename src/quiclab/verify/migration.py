@@ -16,14 +16,14 @@ _SENDERS: dict[str, Sender] = {"up": "client", "down": "server"}
 
 @dataclass(frozen=True)
 class Migration:
-    """None means that the packets do not tell."""
+    """Facts about a connection's change of path; None means that the packets do not tell."""
 
     address_changed: bool = False
     path_challenges: dict[str, int] = field(default_factory=dict)
     """Frames by sender."""
     path_responses: dict[str, int] = field(default_factory=dict)
     validated_by: tuple[Sender, ...] = ()
-    """Whose PATH_CHALLENGE on the new path was answered."""
+    """Ends whose PATH_CHALLENGE on the new path was answered."""
     migrated: bool | None = False
     """The new path was validated, and STREAM data flowed on it afterwards."""
     new_connection_id: bool | None = None
@@ -40,7 +40,7 @@ class _Carried:
 
 
 def read_migration(connection: Connection) -> Migration:
-    """From the packets of one connection."""
+    """Read from the packets of one connection whether it migrated."""
     packets = list(connection.packets()) if len(connection.sockets) > 1 else []
     at = {(packet.time_ns, packet.sender, packet.kind, packet.packet_number): packet for packet in packets}
 

@@ -18,7 +18,7 @@ _HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 
 
 class ClosedError(Exception):
-    """Nothing was opened; the message says why."""
+    """No packet was opened; the message says why."""
 
 
 def opened_facts(
@@ -126,7 +126,7 @@ def _migration(main: Connection, closed: str | None, why: dict[str, str]) -> dic
 
 
 def _answer(connection: Connection) -> dict[str, Any]:
-    """What one connection of the client was answered: one that begins again after a change of address has more."""
+    """What one connection of the client was answered; a client that begins again elsewhere has several."""
     requests = connection.requests
     first = requests.row(0, named=True) if requests.height else {}
     asked = _fields(connection, "up")

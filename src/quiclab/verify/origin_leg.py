@@ -18,7 +18,7 @@ _TRANSPORTS = {"tcp": "tcp", "udp": "quic"}
 
 
 def origin_leg(folder: Path, document: Mapping[str, Any]) -> dict[str, Any] | None:
-    """By the packets at the proxy's end of the link behind it; None without a proxy, or where no link is behind it.
+    """What the packets at the proxy's end of the link behind it prove; None without a proxy or without such a link.
 
     The connection may be older than the transfer: what the warm-up fetched counts as well.
     """

@@ -8,13 +8,13 @@ from typing import Any
 
 
 def page_problem(requests: Sequence[Mapping[str, Any]], page: Mapping[str, Any]) -> str | None:
-    """The first resource that is known of and did not come whole; what a mirrored page lacks is its own affair."""
+    """Return the first known resource that did not come whole; what a mirrored page lacks does not count."""
     came = {request["url"]: request for request in requests}
     for resource in page["resources"]:
         request = came.get(resource["url"])
         if request is None:
             return f"the browser did not load {resource['url']}"
-        # The browser hides the status of what other hosts answer; the body tells.
+        # The browser hides the status of answers from other hosts; the body tells.
         if request["status"] not in (200, None):
             return f"{resource['url']}: the server answered with status {request['status']}"
         if request["status"] is None and not request["decoded_bytes"]:

@@ -43,7 +43,7 @@ _NEEDS_KEYS = (
     "answers",
 )
 _ECN_SIDES: tuple[tuple[str, Sender, str], ...] = (("up", "client", "sent"), ("down", "server", "arrived"))
-"""At the client's end, where packets up have not met the link yet and packets down have."""
+"""Name, sender and place of ECN counts in the client's capture: before the link for packets up, after it for down."""
 _NO_KEYS = "the client left no TLS keys (raw/keys.log)"
 DECODER = "quiclab's decoders"
 """What opened the packets."""
@@ -77,7 +77,7 @@ def prove(folder: Path, document: dict[str, Any], tables: Mapping[str, pl.DataFr
 
 
 def _hellos(handshake: Handshake | None) -> dict[str, Any]:
-    """What anybody can read; None: there is no capture."""
+    """Facts of the handshake that can be read without keys; `handshake` is None where there is no capture."""
     return {
         "transport": handshake.transport if handshake else UNPROVEN,
         "tls_version": _known(handshake and handshake.tls_version),
@@ -97,7 +97,7 @@ def _hellos(handshake: Handshake | None) -> dict[str, Any]:
 
 
 def _told(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
-    """By the programs, by the kernel, and by the capture of another leg."""
+    """Facts from elsewhere than the measured capture: the programs, the kernel and the capture of another leg."""
     requests = (document["client"] or {}).get("requests") or [{}]
     host = document["host"]
     return {
@@ -123,7 +123,7 @@ def _add_opened(
         left_keys = keys.is_file() and keys.stat().st_size
         proof["unproven_because"]["decrypted_by"] = str(error) if left_keys else _NO_KEYS
         return
-    for replaced in ("resumed", "tls_group"):  # Of TLS 1.2, where the hellos do not tell.
+    for replaced in ("resumed", "tls_group"):  # the hellos tell these, except in TLS 1.2
         if proof[replaced] != UNPROVEN:
             del found[replaced]
     proof |= {name: _known(value) for name, value in found.items()}
@@ -134,7 +134,7 @@ def _add_opened(
 
 
 def _ask_the_log(tables: Mapping[str, pl.DataFrame], proof: dict[str, Any]) -> None:
-    """How much was sent in 0-RTT packets that stayed closed."""
+    """Fill in from the client's qlog how much was sent in 0-RTT packets that stayed closed."""
     if proof["decrypted_by"] == UNPROVEN:
         return
     packets = proof["early_data_packets"]
@@ -148,7 +148,7 @@ def _ask_the_log(tables: Mapping[str, pl.DataFrame], proof: dict[str, Any]) -> N
 
 
 def _tcp_sender(host: dict[str, Any]) -> str:
-    """Of the end that sends the bodies, whose socket was looked at."""
+    """Congestion control of the end that sends the bodies, as its socket showed it."""
     looked_at = ("client_tcp_congestion_control", "server_tcp_congestion_control")
     return next((str(host[name]) for name in looked_at if name in host), UNPROVEN)
 
@@ -180,12 +180,13 @@ def _on_the_wire(wire: Wire | None, document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _marked(document: dict[str, Any], side: str) -> Any:
-    """Packets that the link says it marked."""
+    """Return the number of packets that the link marked, by its own account."""
     return ((document.get("link") or {}).get(side) or {}).get("marked", UNPROVEN)
 
 
 def _alt_svc_use(wire: Wire) -> str:
-    """QUIC from the start was forced upon the client; where it follows an answer over TCP, that may have offered it."""
+    """Say how the client came to QUIC: `forced` if it used QUIC from the start; after an answer over TCP, that answer
+    may have offered it."""
     answered = [socket.protocol for socket in wire.sockets if socket.payload_bytes["server"]]
     if not answered:
         return UNPROVEN
@@ -195,5 +196,5 @@ def _alt_svc_use(wire: Wire) -> str:
 
 
 def _known(value: Any) -> Any:
-    """None stands both for a missing capture and for packets that do not tell."""
+    """Replace None, which is a missing capture or packets that do not tell, by UNPROVEN."""
     return UNPROVEN if value is None else value

@@ -30,8 +30,8 @@ _WITHOUT_NUMBER = ("retry", "version_negotiation")
 
 
 def responses(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
-    """From the tables of the measured client: one row for each request whose headers could be read. What was asked for,
-    status and HTTP version of the answer, bytes of both bodies as sent, and whether the response came to its end."""
+    """Return a row for each request of the measured client whose headers could be read: what was asked for, status and
+    HTTP version of the answer, bytes of both bodies as sent, and whether the response came to its end."""
     rows = tables["http_requests"].filter(pl.col("source") == CAPTURE).sort("time_ns")
     told = rows.select(
         *_FACTS,

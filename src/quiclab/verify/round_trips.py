@@ -38,7 +38,7 @@ class _Datagram:
 
 
 def handshake_round_trips(connection: Connection) -> int | None:
-    """Those of one connection; None if no request is among its packets."""
+    """Count the round trips of one connection before its request; None if no request is among its packets."""
     flights = 0
     server_went_on = True
     begin_again = False
@@ -62,7 +62,7 @@ def handshake_round_trips(connection: Connection) -> int | None:
 
 
 def _datagrams(connection: Connection) -> Iterator[_Datagram]:
-    """By the instants of the capture, which no two packets of one direction share."""
+    """Datagrams up to the first request, told apart by their instants, which no two of one direction share."""
     requests = _request_times(connection)
     first_ns = min(requests, default=None)
     found: dict[tuple[int, Sender], _Datagram] = {}

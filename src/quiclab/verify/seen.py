@@ -23,7 +23,7 @@ _INTEGERS = (
 )
 """Transport parameters that are integers (RFC 9000 section 18.2, RFC 9221, the draft on ACK frequency, Google's)."""
 _OF_TLS = ("tls_cipher", "tls_group")
-"""Names of the qlog event that are no transport parameters."""
+"""Names in the qlog event that are not transport parameters."""
 _HELLOS = ("client_hello", "hello_retry_request", "server_hello")
 _OF_CAPTURE = ("ip_packets", "packets", "handshake", "frames", "parameters", "http_requests", "http_frames")
 _SENDERS: dict[str, Sender] = {"up": "client", "down": "server"}
@@ -31,30 +31,30 @@ _SENDERS: dict[str, Sender] = {"up": "client", "down": "server"}
 
 @dataclass(frozen=True)
 class Step:
-    """One message of a handshake, when the packet came that completed it."""
+    """One message of a handshake, at the time of the packet that completed it."""
 
     time_ns: int
     sender: Sender
     name: str
-    """As in the column `handshake.step`."""
+    """Name of the message, as in the column `handshake.step`."""
     detail: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Packet:
-    """One packet of QUIC, or segment of TCP. Several of QUIC may share an IP packet."""
+    """One QUIC packet or TCP segment. Several QUIC packets may share an IP packet."""
 
     number: int
-    """Of the IP packet in the capture, from 1."""
+    """Number of the IP packet in the capture, from 1."""
     time_ns: int
     sender: Sender
     kind: str | None
-    """As in the column `packets.packet_type`."""
+    """Packet type, as in the column `packets.packet_type`."""
     packet_number: int | None
     socket: str
-    """The client's, for example `udp 10.77.0.1:50502`."""
+    """The client's socket, for example `udp 10.77.0.1:50502`."""
     payload_bytes: int
-    """Of the IP packet's datagram or segment."""
+    """Payload of the IP packet's datagram or segment."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Connection:
 
     @cached_property
     def steps(self) -> list[Step]:
-        """Its handshake; a hello that cannot be read is none."""
+        """Messages of the handshake; a hello that cannot be read is left out."""
         rows = self.tables["handshake"].select("time_ns", "direction", "step", "detail").iter_rows()
         return [
             Step(at, _SENDERS[way], name, json.loads(told) if told else {})
@@ -80,7 +80,7 @@ class Connection:
         return next((step for step in self.steps if step.name == name), None)
 
     def packets(self, until_ns: int | None = None) -> Iterator[Packet]:
-        """Those that belong to it, opened or not, but for copies of what had come."""
+        """Packets of the connection, opened or not, without copies of earlier ones."""
         columns = ("number", "time_ns", "direction", "packet_type", "packet_number", "socket", "payload_bytes")
         rows = self.tables["packets"].filter(pl.col("event") != "dropped")
         if until_ns is not None:
@@ -90,19 +90,19 @@ class Connection:
 
     @property
     def sockets(self) -> list[str]:
-        """The client's, in the order in which they appear."""
+        """Names of the client's sockets, in the order in which they appear."""
         return self.tables["packets"]["socket"].unique(maintain_order=True).to_list()
 
     def has_packets(self, *conditions: pl.Expr) -> bool:
-        """Whether one of its packets (rows of `packets`) is like that."""
+        """Whether one of the connection's packets (rows of `packets`) meets all conditions."""
         return not self.tables["packets"].filter(*conditions).is_empty()
 
     def frames(self, *types: str) -> Iterator[dict[str, Any]]:
-        """QUIC frames of some types."""
+        """QUIC frames of the given types."""
         return self.tables["frames"].filter(pl.col("frame_type").is_in(types)).iter_rows(named=True)
 
     def parameters(self, prefix: str) -> dict[str, str]:
-        """Name behind the prefix → value, the last where it was told more than once."""
+        """Name behind the prefix → value; the last one where a name was sent more than once."""
         rows = self.tables["parameters"].filter(pl.col("name").str.starts_with(prefix)).select("name", "value")
         return {name.removeprefix(prefix): value for name, value in rows.iter_rows()}
 
@@ -123,7 +123,7 @@ class Connection:
 
     @cached_property
     def offers_early_data(self) -> bool:
-        """Whether a ClientHello did."""
+        """Whether a ClientHello offered early data."""
         return any(step.detail.get("early_data") for step in self.steps if step.name == "client_hello")
 
     @cached_property

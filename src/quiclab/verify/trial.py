@@ -37,8 +37,8 @@ class Verdict:
 
 
 def judge(folder: Path, tables: Mapping[str, pl.DataFrame]) -> Verdict:
-    """Judge the attempt in `folder` by its files and its tables (of `decoders.decode_trial`), and complete its
-    trial.json. It may be called again."""
+    """Judge the attempt in `folder` by its files and its tables (from `decoders.decode_trial`), and complete its
+    trial.json. Calling it again is harmless."""
     document: dict[str, Any] = json.loads((folder / "trial.json").read_text())
     spoiled = document.get("void") is not None  # logs that were cut off prove nothing
     document["proof"] = {} if spoiled else prove(folder, document, tables)
@@ -50,13 +50,13 @@ def judge(folder: Path, tables: Mapping[str, pl.DataFrame]) -> Verdict:
 
 
 def problem_of(document: dict[str, Any]) -> str | None:
-    """What was wrong with a judged trial, whatever its link says."""
+    """Return what was wrong with a judged trial, apart from how its link did."""
     failure: str | None = document["failure"]
     return failure or _transport_problem(document) or body_problem(document) or _contradiction(document)
 
 
 def _contradiction(document: dict[str, Any]) -> str | None:
-    """What the packets show that should not be, whatever the client says of itself."""
+    """Return what the packets show against the trial, whatever the client reports."""
     problem: str | None = shown_by_packets(document).problem or document["proof"].get("account_contradicted")
     return problem
 
@@ -86,7 +86,7 @@ def _verdict(document: dict[str, Any]) -> Verdict:
 
 
 def _refused_on_the_way(link: dict[str, Any]) -> str:
-    """What the path did to a whole transport, which may be why the trial did not end."""
+    """Say how many packets the path blocked or policed, which may be why the trial failed."""
     counts = {
         reason: sum((link.get(side) or {}).get("dropped", {}).get(reason, 0) for side in ("up", "down"))
         for reason in ("blocked", "policed")
@@ -114,4 +114,4 @@ _CHECKS = (
     *(_transport_problem, control_problem, competition_problem),
     *(body_problem, _contradiction, relay_problem, objects_apart, change_problem, shortfall),
 )
-"""Of a trial that ran to its end, in this order."""
+"""Checks of a trial that ran to its end, in this order."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the IP and transport headers of a whole capture tell without any key: who talked, how much, and ECN."""
+"""Facts that a capture's IP and transport headers tell without any key: which sockets talked, how much, and ECN."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 import polars as pl
 
 ECN_CODEPOINTS = ("not_ect", "ect1", "ect0", "ce")
-"""By the value of the two bits (RFC 3168 section 5)."""
+"""Codepoints by the value of their two bits (RFC 3168 section 5)."""
 
 Sender = Literal["client", "server"]
 
@@ -20,11 +20,11 @@ class ClientSocket:
     """A client's end of a connection, or of one path of a QUIC connection, and what went to and fro."""
 
     name: str
-    """For example `udp 10.77.0.1:50502`."""
+    """Protocol, address and port, for example `udp 10.77.0.1:50502`."""
     protocol: Literal["tcp", "udp"]
     address: str
     payload_bytes: Mapping[Sender, int]
-    """Carried by TCP or UDP, whether the capture kept it or not."""
+    """Bytes that each sender's TCP or UDP carried, whether the capture kept them or not."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Wire:
     """The packets of one capture that come from or go to the server's port."""
 
     sockets: Sequence[ClientSocket]
-    """In the order in which they appear."""
+    """The client's sockets, in the order in which they appear."""
     ecn: Mapping[Sender, Mapping[str, int]]
     """Packets per codepoint."""
 
@@ -59,12 +59,12 @@ class Wire:
         return found
 
     def payload_bytes(self, protocol: str, sender: Sender) -> int:
-        """Carried by all packets of one sender over TCP or UDP."""
+        """Payload bytes of all packets of one sender over TCP or UDP."""
         return sum(socket.payload_bytes[sender] for socket in self.sockets if socket.protocol == protocol)
 
 
 def read_wire(ip_packets: pl.DataFrame, server_port: int) -> Wire:
-    """From the rows of the table `ip_packets` that one capture gave."""
+    """Read one capture's rows of the table `ip_packets`."""
     up = pl.col("dst_port") == server_port
     packets = (
         ip_packets.lazy()

@@ -111,7 +111,7 @@ def test_a_gate_that_judged_nothing_has_not_passed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["OLD", "SLOWER", "--fail-if", "ttlb > 3%"], 2, "'ttlb > 3%' is no bound"),
+        (["OLD", "SLOWER", "--fail-if", "ttlb > 3%"], 2, "'ttlb > 3%' is not a bound"),
         (["OLD", "SLOWER", "--fail-if", "tlb > +3%"], 2, "did you mean ttlb?"),
         (["OLD", "SLOWER", "--fail-if", "ttlb > +3MB"], 2, "does not suit ttlb_ms"),
         (["OLD", "SLOWER", "--metric", "tlbt"], 2, "neither study measured a metric 'tlbt'"),

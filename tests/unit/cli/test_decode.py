@@ -251,4 +251,4 @@ def test_names_that_are_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert pl.read_parquet(out / "packets.parquet")["source"].to_list() == ["client-\\xff.sqlog"]
     for command in (["decode", str(log)], ["export", "qlog", str(out)]):
         assert main([*command, "-o", str(log) + "-out"]) == ExitCode.SPEC
-        assert "no UTF-8: " in capsys.readouterr().err
+        assert "not UTF-8: " in capsys.readouterr().err

@@ -52,7 +52,7 @@ def test_exclude_and_undo(study: tuple[str, str], capsys: pytest.CaptureFixture[
         (["exclude", "STUDY", "TRIAL", "--undo", "--because", "x"], "either words or --undo"),
         (["exclude", "STUDY", "nothing", "--because", "x"], "no trial 'nothing'"),
         (["note", "STUDY", "", "x"], "trials begin with"),
-        (["note", "STUDY", "TRIAL"], "nothing is said"),
+        (["note", "STUDY", "TRIAL"], "there is no text"),
     ],
 )
 def test_bad_input(words: list[str], told: str, study: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:

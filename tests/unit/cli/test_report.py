@@ -32,4 +32,4 @@ def test_a_metric_that_cannot_be_compared_is_told_before_anything_is_done(
 def test_a_folder_that_holds_no_study_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a ledger there is nothing to report of."""
     assert main(["report", str(tmp_path)]) == ExitCode.DECODE
-    assert "is no study directory" in capsys.readouterr().err
+    assert "is not a study directory" in capsys.readouterr().err

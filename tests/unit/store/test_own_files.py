@@ -109,5 +109,5 @@ def test_a_bundle_stays_where_it_is_made(
     study_dir.resolved.write_text(json.dumps({"name": name}))
     before = set(tmp_path.rglob("*"))
     assert main(["bundle", str(folder), rows[0].block_id]) == ExitCode.DECODE
-    assert "it is no name of a study" in capsys.readouterr().err
+    assert "it is not a valid name" in capsys.readouterr().err
     assert set(tmp_path.rglob("*")) - before <= {folder / ".lock"}

@@ -35,10 +35,10 @@ def test_a_probe_keeps_its_urls(tmp_path: Path) -> None:
     """Another URL, one that the looks left out, and a study that is no probe are told."""
     study = StudyDir(tmp_path)
     study.resolved.write_text(json.dumps({"probe": {"targets": [], "left_out": {"https://localhost/": "no HTTP/3"}}}))
-    with pytest.raises(SpecError, match="nothing can be compared"):
+    with pytest.raises(SpecError, match="none of these URLs can be compared"):
         resolved_order(_order("https://localhost/"), study)
     with pytest.raises(SpecError, match="not in the study"):
         resolved_order(_order("https://127.0.0.1/"), study)
     study.resolved.write_text("{}")
-    with pytest.raises(SpecError, match="no probe"):
+    with pytest.raises(SpecError, match="not a probe"):
         resolved_order(_order("https://localhost/"), study)

@@ -35,7 +35,7 @@ class Change:
     """Interval of the shift, in the metric's unit; None where so few trials allow none."""
     p: float | None
     adjusted_p: float | None = None
-    """After Benjamini–Hochberg over everything that was asked for."""
+    """The p-value after Benjamini–Hochberg over everything that was asked for."""
     outcome: Outcome = Outcome.NOT_MEASURED
     """BASELINE_BETTER: it was better in OLD. OTHER_BETTER: it is better in NEW."""
     why: str = ""
@@ -45,7 +45,7 @@ class Change:
 
     @property
     def shift_pct(self) -> float | None:
-        """In per cent of the median of OLD; None where that is zero, unknown or owned by failures."""
+        """Return the shift in per cent of OLD's median; None where that is zero, unknown or made infinite by failures."""
         factor = self._to_pct
         return None if factor is None or self.shift is None else self.shift * factor
 
@@ -84,7 +84,7 @@ def change(
 
 
 def decided(found: Change, adjusted_p: float | None, alpha: float, least_p: float) -> Change:
-    """With the adjusted p and what it amounts to; `least_p` is the smallest that it could have been."""
+    """Return the change with its adjusted p and its outcome; `least_p` is the smallest that the p could have been."""
     outcome, why = _outcome(found, adjusted_p, alpha)
     corrected_out = outcome is Outcome.NOT_SIGNIFICANT and least_p > alpha
     if corrected_out:

@@ -23,7 +23,7 @@ from quiclab.units import Bitrate, ByteCount, Duration
 GRAMMAR = "write METRIC > +NUMBER or METRIC < -NUMBER, with % or a unit: 'ttlb > +3%', 'setup > +5ms', 'goodput < -2%'"
 
 _BOUND = re.compile(r"\s*([A-Za-z]\w*)\s*([<>])\s*([+-])\s*(\d+(?:\.\d+)?)\s*(%|[A-Za-zµ][A-Za-zµ/]*|)\s*")
-"""What a metric's name may end in, and a bound may leave out."""
+"""The grammar of a bound: metric, comparison, sign, number, and a unit if there is one."""
 
 
 class Verdict(enum.StrEnum):
@@ -36,12 +36,12 @@ class Verdict(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Bound:
-    """What a change may not be significantly beyond."""
+    """A limit that a change must not exceed significantly."""
 
     text: str
-    """As the user wrote it."""
+    """The whole bound as the user wrote it: `ttlb > +3%`."""
     metric: str
-    """As the user wrote it: `ttlb` or `ttlb_ms`."""
+    """The metric's name as the user wrote it: `ttlb` or `ttlb_ms`."""
     above: bool
     """Whether growth beyond the bound fails, else a fall beyond it."""
     amount: str
@@ -66,10 +66,10 @@ def parse_bound(text: str) -> Bound:
     """`ttlb > +3%`. Raises SpecError with the grammar for anything else."""
     match = _BOUND.fullmatch(text)
     if match is None:
-        raise SpecError(f"{text!r} is no bound", GRAMMAR)
+        raise SpecError(f"{text!r} is not a bound", GRAMMAR)
     name, comparison, sign, digits, unit = match.groups()
     if (comparison == ">") != (sign == "+"):
-        raise SpecError(f"{text!r} looks the wrong way: > takes a growth (+), < takes a fall (-)", GRAMMAR)
+        raise SpecError(f"{text!r} points the wrong way: > needs an increase (+), < a decrease (-)", GRAMMAR)
     return Bound(text.strip(), name, comparison == ">", sign + digits, unit)
 
 
@@ -127,8 +127,8 @@ def _beyond(value: float, limit: float, bound: Bound) -> bool:
 
 def _no_interval(found: Change) -> str:
     if found.interval is None:
-        return "So few trials have no interval."
-    return "Of a median in OLD that is zero, or that failures own, there is no per cent: use a bound with a unit."
+        return "There are too few trials for an interval."
+    return "OLD's median is zero, or infinite because of failures, so it has no percentage: use a bound with a unit."
 
 
 def _text(interval: Interval, bound: Bound, metric: Metric) -> str:

@@ -32,7 +32,7 @@ class Difference:
     arms: tuple[str, ...] = ()
     """Arms that run it; empty where it concerns all."""
     program: str = ""
-    """Program of which another build ran; empty where it is something else."""
+    """Name of the program whose build differs; empty where something else differs."""
     expected: bool = False
     """Whether it is what was meant to change: the one program, or the build, of an arm under test."""
 
@@ -115,7 +115,7 @@ def _leaves(place: str, value: Any) -> Iterator[tuple[str, str]]:
 def _common(
     old: dict[str, str], new: dict[str, str], old_study: Study, new_study: Study
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Without the items that only one study has: those are told where they are missed."""
+    """Leave out what belongs to workloads, paths and arms that only one study has; those are reported as missing."""
     lone = [
         f"{axis}.{name}."
         for axis in ("workloads", "paths", "arms")

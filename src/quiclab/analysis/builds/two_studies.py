@@ -49,7 +49,7 @@ class StudiesCompared:
     changes: tuple[Change, ...]
     """Everything that was asked for, by metric, arm, path and workload."""
     controls: tuple[Change, ...]
-    """Arms of which nothing was meant to change, whether asked for or not: what else changed between the studies."""
+    """Arms in which nothing was meant to change, asked for or not: they show what else changed between the studies."""
     floors: tuple[Floor, ...]
     path_titles: dict[str, str]
     workload_titles: dict[str, str]

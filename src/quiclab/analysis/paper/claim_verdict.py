@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a paper's claim is said to agree with what was measured, and when not: the rules, and their words."""
+"""Rules by which a paper's claim agrees with what was measured or differs from it, and the words for them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from quiclab.analysis.paper.claim_numbers import Number
 from quiclab.analysis.paper.paper import Expected
 
 SAME_PCT = 5.0
-"""A difference that is surely within this is none that a paper would speak of."""
+"""A difference whose whole interval is smaller than this is too small for a paper to mention."""
 CLEAR_PCT = 25.0
-"""Of the paper's number: one that is farther from it than this is clearly another."""
+"""Per cent of the paper's number: a number that is farther from it than this clearly differs."""
 _IN_UNIT = {("ms", "us"): 1e3, ("ms", "s"): 1e-3}
-"""Factor from the unit of the paper's number to that of the metric, where they are not the same."""
+"""Factor from the unit of the paper's number to that of the metric, where the two differ."""
 
 RULES = (
     "A claim that an arm is lower or higher agrees where the test that decides everywhere on this page finds a "

@@ -77,7 +77,8 @@ def judge(study: Study, analysis: StudyAnalysis, paper: Paper) -> tuple[Judged, 
 
 
 def _adjusted(claims: Iterable[Claim], cells: Cells, analysis: StudyAnalysis) -> dict[Key, float | None]:
-    """As the map has it where it has the comparison, so that the page never contradicts itself; else over the rest."""
+    """Adjusted p of each comparison: the map's own where it has the comparison, so that the page does not contradict
+    itself; the others are adjusted among themselves."""
     known: dict[Key, float | None] = {
         (c.workload, c.path, frozenset((c.baseline.arm, c.other.arm)), analysis.metric.name): c.adjusted_p
         for c in analysis.comparisons

@@ -66,7 +66,7 @@ def claims_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
 
 
 def summary_line(judged: Sequence[Judged]) -> str:
-    """`Of the paper's 12 claims 3 agree, 1 differs, 6 undecided here, 2 not testable here.`"""
+    """Return the summary: `Of the paper's 12 claims 3 agree, 1 differs, 6 undecided here, 2 not testable here.`"""
     counts = Counter(each.verdict for each in judged)
     parts = ", ".join(counted(verdict, counts[verdict]) for verdict in Verdict)
     partly = sum(each.verdict is Verdict.AGREES and each.tested < len(each.cells) for each in judged)

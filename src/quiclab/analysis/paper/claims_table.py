@@ -75,7 +75,7 @@ def cells_table(judged: Sequence[Judged], study: Study, nominal: float) -> TextT
 
 
 def _says(claim: Claim) -> str:
-    """`time to last byte: h3 lower than h2`."""
+    """Say in a few words what the claim expects: `time to last byte: h3 lower than h2`."""
     if claim.expected is None or not claim.arms:
         return "–"
     title, expected = title_of(claim.metric), claim.expected
@@ -87,7 +87,7 @@ def _says(claim: Claim) -> str:
 
 
 def _printed(claim: Claim) -> str:
-    """As the paper has it, with a true minus sign."""
+    """Return the paper's number as it is printed there, with a true minus sign."""
     return claim.expected.text.replace("-", "−") if claim.expected else ""
 
 

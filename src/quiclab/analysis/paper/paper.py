@@ -18,7 +18,7 @@ class Expected:
     """What the paper found."""
 
     text: str
-    """As it prints it."""
+    """The number or the word as the paper prints it."""
     direction: str
     """The second arm's metric beside the first's: "lower", "higher", "same"; empty where it is a number."""
     low: float
@@ -53,7 +53,7 @@ class Paper:
     caution: str
     """What keeps the claims as a whole from being held against this study; mostly empty."""
     changed: Mapping[str, Mapping[str, list[str]]]
-    """By axis and name: keys in which this study differs from the one that the claims were written for."""
+    """Axis → name → keys in which this study differs from the one that the claims were written for."""
     claims: tuple[Claim, ...]
 
 
