@@ -51,7 +51,7 @@ fn a_short_configuration_is_enough() {
     assert_eq!(up.delay, Timeline::constant(Nanos(5)));
 }
 
-/// In a change, null switches off and absence leaves alone.
+/// A change switches off with null, and leaves alone by absence.
 #[test]
 fn a_schedule_tells_null_from_absent() {
     let mut config = valid();
@@ -330,7 +330,7 @@ fn faults_are_named() {
     }
 }
 
-/// So is every fault of a rate that is drawn by chance, and of a change of management.
+/// Every fault of a rate that is drawn by chance, and of a change of management, is refused and named.
 #[test]
 fn faults_of_random_rates_and_changed_management_are_named() {
     for (pointer, value, says) in [
