@@ -305,7 +305,7 @@ impl<'t> Decoder<'t> {
     }
 }
 
-/// In small letters if it is hexadecimal, else as it is.
+/// A connection id in small letters if it is hexadecimal, else as it is.
 fn connection_name(id: &str) -> String {
     if id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         id.to_ascii_lowercase()

@@ -30,11 +30,11 @@ struct Record {
 
 #[derive(PartialEq)]
 enum End {
-    /// By what ends a record.
+    /// The record ended with what ends a record.
     Whole,
-    /// By the end of the file.
+    /// The record ended with the file.
     File,
-    /// It is longer than what is read at a time.
+    /// The record is longer than what is read at a time.
     TooLong,
 }
 

@@ -9,8 +9,8 @@ use crate::tables::Tables;
 use crate::Severity;
 
 impl Connections {
-    /// Open a packet as one of `candidates`, who may have been found by its connection id; what fails first is kept in
-    /// `failed`.
+    /// Open a packet as one of `candidates`, which may have been found by its connection id; what fails first is kept
+    /// in `failed`.
     fn try_short(
         &mut self,
         datagram: &UdpDatagram<'_>,
