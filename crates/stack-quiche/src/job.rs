@@ -17,7 +17,7 @@ use crate::notice::AddressChange;
 /// The largest UDP payload: what the length field of UDP leaves.
 const MAX_UDP_PAYLOAD: usize = 65527;
 
-/// Below 2^14 milliseconds (RFC 9000 section 18.2).
+/// The largest `max_ack_delay`: below 2^14 milliseconds (RFC 9000 section 18.2).
 const MAX_ACK_DELAY_NS: u64 = 16_383_000_000;
 
 /// One download.
@@ -131,13 +131,13 @@ pub enum Session {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Migration {
-    /// By the library, which validates the new path first (RFC 9000 section 9.2).
+    /// The library changes the address, and validates the new path first (RFC 9000 section 9.2).
     Active,
-    /// Under the library, as behind a NAT that forgets (RFC 9000 section 9.3.1).
+    /// The address changes under the library, as behind a NAT that forgets (RFC 9000 section 9.3.1).
     Rebinding,
 }
 
-/// In which order the server sends the bodies of concurrent streams.
+/// Order in which the server sends the bodies of concurrent streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scheduler {

@@ -42,11 +42,11 @@ impl Path {
 }
 
 enum State {
-    /// Stays where it is until so many bytes of the body have come, or without a number until it is told.
+    /// Stays where it is until this many bytes of the body have come, or without a number until it is told.
     Waiting(Migration, Option<u64>),
     /// The new path is being validated.
     Probing(SocketAddr),
-    /// On the new path, which had received so many datagrams when the move was made.
+    /// Uses the new path, which had received this many datagrams when the move was made.
     Moved(SocketAddr, u64),
     /// Stays where it is.
     Settled,

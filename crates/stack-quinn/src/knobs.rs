@@ -44,7 +44,7 @@ pub struct Knobs {
     ack_frequency: Option<u32>,
 }
 
-/// As quinn has them.
+/// Congestion controllers that quinn has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CongestionControl {
@@ -54,7 +54,7 @@ pub enum CongestionControl {
 }
 
 impl CongestionControl {
-    /// Its name in specs and reports.
+    /// The name in specs and reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reno => "reno",
@@ -74,7 +74,7 @@ pub enum Group {
     X25519mlkem768,
 }
 
-/// In which order streams with data are served.
+/// Order in which streams with data are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scheduler {
