@@ -43,7 +43,7 @@ class FirstLoss(Figure):
                 "trial_id", pl.col("value").fill_nan(None).alias(column)
             )
             found = found.join(known, "trial_id", "left", maintain_order="left")
-        # A trial of which nothing tells what was sent again is not one in which nothing was.
+        # A trial whose logs do not say what was sent again is not one in which nothing was sent again.
         return found.filter(pl.col("offset_bytes").is_not_null() | (pl.col("again_bytes") == 0)).drop("again_bytes")
 
     def shown(self, asked: Asked, data: pl.DataFrame) -> bool:

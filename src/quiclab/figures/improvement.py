@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""β of every site: by which part of the baseline's time each arm is sooner (Qin et al. 2023, Figure 2)."""
+"""Figure of β at every site: the share of the baseline's time that each arm saves (Qin et al. 2023, Figure 2)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Improvement(Figure):
     }
 
     def gather(self, asked: Asked) -> pl.DataFrame:
-        """β of every arm but the baseline, in every cell."""
+        """Return β of every arm but the baseline, in every cell."""
         rows = [
             {
                 "path_title": asked.analysis.path_titles.get(c.path, c.path),
