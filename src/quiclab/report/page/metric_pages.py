@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which metrics a study has a page about: the usual one, and those that were asked for beside it."""
+"""Metrics about which a study has a page: the usual one, and those that were asked for besides."""
 
 from __future__ import annotations
 

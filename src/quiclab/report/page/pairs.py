@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which trials stand side by side: of each cell the median trial of every arm, then every block."""
+"""Trials that stand side by side on a page: the median trial of every arm of a cell, then every block."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Pair:
     cell: str
     cell_title: str
     block: int | None
-    """None where it is the median trial of each arm."""
+    """Block of the trials; None where each is the median trial of its arm."""
     trials: tuple[Shown, ...]
     """The baseline first."""
 

@@ -20,7 +20,7 @@ class Answer:
     place: str
     """`1 % loss`; `1 % loss; 2 % loss`; `every network`."""
     sentences: tuple[str, ...]
-    """One for each arm; one for several arms of which the same holds."""
+    """One sentence for each arm, or for several arms about which the same can be said."""
 
 
 def answers(analysis: StudyAnalysis) -> list[Answer]:

@@ -56,7 +56,7 @@ def both_ways(study: Study, analysis: StudyAnalysis) -> TextTable:
 
 
 def remark_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
-    """For the terminal: what is excluded, and what the results are without it."""
+    """Return lines for the terminal: what is excluded, and what the results are without it."""
     try:
         out = excluded(read_remarks(study.directory))
     except DecodeError as error:
