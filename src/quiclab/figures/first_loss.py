@@ -19,12 +19,12 @@ class FirstLoss(Figure):
     """One mark per trial; trials in which nothing was sent again stand apart at the left."""
 
     name = "first_loss"
-    question = "Does an early loss cost more than a late one, and whom?"
+    question = "Does an early loss cost more than a late one, and which arm pays most for it?"
     where = Where.CELL
     tables = ("metrics.parquet",)
     columns: ClassVar = {
         "arm": "a colour each, the baseline first",
-        "trial_id": "trial",
+        "trial_id": "the trial",
         "offset_bytes": "where the first data that was sent again stands in its stream; null where none was",
         "value": "the metric",
         "metric_title": "what the metric is called",

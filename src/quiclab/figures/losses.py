@@ -30,7 +30,7 @@ class Losses(Figure):
     """A lane per arm and kind of event, with its count; a mark for each event on the way towards the client."""
 
     name = "losses"
-    question = "Which losses did the link cause, and which ones did client and sender only believe in?"
+    question = "Which losses did the link cause, and which did the client and the sender only assume?"
     where = Where.PAIR
     tables = ("tables/link_packets/*.parquet", "tables/losses/*.parquet", "tables/acks/*.parquet")
     columns: ClassVar = {

@@ -46,7 +46,7 @@ class Sequence(Figure):
         "arrived_ms": "when it came to the other end, ms; null where it was lost",
         "bytes": "its length",
         "probe": "why it is a probe or was sent again; empty of others",
-        "acknowledged_ms": "when its sender learnt that it had arrived, ms; null where it did not, or needed not",
+        "acknowledged_ms": "when its sender learnt that it had arrived, ms; null where it did not, or did not need to",
         "implicit": "whether a packet of the next space said so, and no ACK",
     }
 
