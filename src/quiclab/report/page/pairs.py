@@ -42,7 +42,7 @@ class Pair:
     """Trials that stand side by side, one of each arm: a page."""
 
     file: str
-    """Relative to the study."""
+    """Path of the page, relative to the study."""
     title: str
     """`block 3`, or the median trials."""
     cell: str
@@ -50,7 +50,7 @@ class Pair:
     block: int | None
     """Block of the trials; None where each is the median trial of its arm."""
     trials: tuple[Shown, ...]
-    """The baseline first."""
+    """One trial of each arm, the baseline first."""
 
     @property
     def trouble(self) -> str:

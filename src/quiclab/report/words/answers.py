@@ -24,7 +24,7 @@ class Answer:
 
 
 def answers(analysis: StudyAnalysis) -> list[Answer]:
-    """Every row once, in the order of the map."""
+    """Return an answer for every row of the map, in its order; rows that have it in common share one."""
     places: dict[tuple[str, ...], list[str]] = {}
     for path in analysis.paths:
         here = [comparison for comparison in analysis.comparisons if comparison.path == path]
