@@ -86,7 +86,7 @@ impl Config {
             link.check(&place)?;
             if links[..number].iter().any(|other| other.link == link.link) {
                 return Err(Error::config(format!(
-                    "{place}link: '{}' is the name of another link already",
+                    "{place}link: another link is named '{}' already",
                     link.link
                 )));
             }

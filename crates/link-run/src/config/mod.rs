@@ -180,7 +180,7 @@ impl Config {
             serde_json::from_str(text).map_err(|error| Error::config(error.to_string()))?;
         if config.version != 1 {
             return Err(Error::config(format!(
-                "version {} is not known, only 1",
+                "version {} is not supported, only 1",
                 config.version
             )));
         }

@@ -11,7 +11,7 @@ use super::{pcapng, record, Counts, Logs};
 use crate::config;
 use crate::error::Error;
 
-const DISK_HINT: &str = "choose a directory that exists, can be written and has room";
+const DISK_HINT: &str = "choose a directory that exists, is writable and has free space";
 
 /// A capture to which a direction adds.
 #[derive(Clone, Copy, Debug)]
