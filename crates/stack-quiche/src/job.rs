@@ -186,7 +186,7 @@ impl Job for ClientJob {
                 || self.session == Session::EarlyData)
         {
             return Err(
-                "several objects take a concurrency, and neither early data nor migration"
+                "several objects need a concurrency, and exclude early data and migration"
                     .to_owned(),
             );
         }
@@ -265,7 +265,7 @@ impl Knobs {
             return Err("initial_rtt must be longer than 0".to_owned());
         }
         if self.groups.as_ref().is_some_and(Vec::is_empty) {
-            return Err("groups must name one at least".to_owned());
+            return Err("groups must name at least one".to_owned());
         }
         match self.max_payload_bytes {
             Some(bytes) if !(quiche::MIN_CLIENT_INITIAL_LEN..=MAX_UDP_PAYLOAD).contains(&bytes) => {

@@ -120,7 +120,7 @@ impl Job for ClientJob {
             && (self.concurrency.is_none_or(|at_once| at_once == 0) || self.migration.is_some())
         {
             return Err(Error::Asked(
-                "several objects take a concurrency, and no migration".into(),
+                "several objects need a concurrency, and exclude a migration".into(),
             ));
         }
         if self.migration.is_some() != self.migrate_at_bytes.is_some() {

@@ -106,7 +106,9 @@ impl Knobs {
             return refuse("quinn's own acknowledgements cannot be set, only those of its peer");
         }
         if self.path_mtu_discovery == Some(true) && self.max_payload_bytes.is_some() {
-            return refuse("max_payload fixes the size: no larger one is looked for");
+            return refuse(
+                "max_payload fixes the size, so path_mtu_discovery has no larger one to look for",
+            );
         }
         // A peer may take less than its timer's grain for a violation of the protocol.
         between(

@@ -57,8 +57,12 @@ impl Site {
             .map_err(|error| Error::unreadable(&job.root, &error))?;
         let mut config = ServerConfig::with_crypto(Arc::new(tls::server(&job)?));
         config.transport_config(Arc::new(transport::transport(&job.knobs, None)));
-        let content_type = header::HeaderValue::from_str(&job.content_type)
-            .map_err(|_| Error::Asked(format!("content_type {:?} is none", job.content_type)))?;
+        let content_type = header::HeaderValue::from_str(&job.content_type).map_err(|_| {
+            Error::Asked(format!(
+                "content_type {:?} is no header value",
+                job.content_type
+            ))
+        })?;
         Ok(Self {
             job,
             root,
