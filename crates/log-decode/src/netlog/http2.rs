@@ -303,7 +303,7 @@ fn count_malformed(settings: &[String], params: &Params<'_>, tables: &mut Tables
         tables.count(
             "malformed_settings",
             Severity::DataLoss,
-            "settings that are no list of texts",
+            "settings that are not a list of texts",
         );
     }
 }

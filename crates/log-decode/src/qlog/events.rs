@@ -250,7 +250,7 @@ impl<'t> Decoder<'t> {
             tables.count(
                 "invalid_utf8",
                 Severity::Notice,
-                "a record with bytes that are no UTF-8, as JSON must be: it was left out",
+                "a record with bytes that are not UTF-8, which JSON must be: it was left out",
             );
             return Err(Fault::Syntax);
         }

@@ -71,7 +71,7 @@ impl Orphans {
             tables.count(
                 "too_many_keys_to_try",
                 Severity::Notice,
-                "of the sessions in the key logs only 256 are tried on connections whose start is missing: cut them to the capture's",
+                "only 256 sessions of the key logs are tried on connections whose start is missing: cut the logs to the capture's sessions",
             );
         }
         self.keys.clear();

@@ -105,7 +105,7 @@ impl Connections {
                 tables.count(
                     "other_paths",
                     Severity::DataLoss,
-                    "packets of connections over several paths, of which only those of the first path are opened",
+                    "packets of connections over several paths that stay closed: only those of the first path are opened",
                 );
                 return Some(packet.len());
             }
