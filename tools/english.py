@@ -21,13 +21,6 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("src", "tools", "benches", "crates", "programs")
 
-NOT_YET = (
-    "crates",
-    "programs",
-    *(f"src/quiclab/{room}" for room in ("figures", "report")),
-)
-"""Folders that have not been put into good English yet, and are passed over unless they are asked for by name."""
-
 REFERRING = re.compile(
     r"also|and|as|but|ditto|else|its?|likewise|neither|none|nor|of|or|so|that|theirs?|them|then|these|they|those|"
     r"thus|which|who(ever|m|se)?"
@@ -131,23 +124,21 @@ READERS = {".py": python_texts, ".rs": marked_texts, ".go": marked_texts}
 """Readers of texts, by the suffix of the file."""
 
 
-def complaints(folder: Path, *, passed_over: tuple[str, ...] = ()) -> list[str]:
+def complaints(folder: Path) -> list[str]:
     """One line for each fault below a folder: file, line, what is wrong, and the beginning of the text."""
     lines = []
     for path in sorted(path for path in folder.rglob("*") if path.suffix in READERS and "target" not in path.parts):
         name = path.resolve().relative_to(ROOT).as_posix() if path.resolve().is_relative_to(ROOT) else str(path)
-        if not name.startswith(tuple(f"{room}/" for room in passed_over)):
-            for text in READERS[path.suffix](path.read_text(encoding="utf-8")):
-                place, said = f"{name}:{text.line}", " ".join(text.text.split())[:60]
-                lines += [f"{place}: {fault}: {said}" for fault in faults(text.text, describes=text.describes)]
+        for text in READERS[path.suffix](path.read_text(encoding="utf-8")):
+            place, said = f"{name}:{text.line}", " ".join(text.text.split())[:60]
+            lines += [f"{place}: {fault}: {said}" for fault in faults(text.text, describes=text.describes)]
     return lines
 
 
 def main(asked: list[str]) -> int:
     """Print the complaints; 1 if there are any."""
-    found = [line for folder in asked for line in complaints(Path(folder))]
-    if not asked:
-        found = [line for folder in FOLDERS for line in complaints(ROOT / folder, passed_over=NOT_YET)]
+    folders = [Path(folder) for folder in asked] or [ROOT / folder for folder in FOLDERS]
+    found = [line for folder in folders for line in complaints(folder)]
     print("\n".join(found)) if found else None
     return int(bool(found))
 

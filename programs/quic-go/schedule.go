@@ -83,7 +83,7 @@ func (g *gate) again(t *turn) {
 	<-t.begin
 }
 
-// leave is called once, by whoever has the turn.
+// leave is called once, by the response that has the turn.
 func (g *gate) leave() {
 	g.mutex.Lock()
 	g.next()

@@ -10,7 +10,7 @@ use crate::units::{Bytes, Nanos};
 /// What happened to a packet at a transmitter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// When its last bit left; `None` if the queue was full.
+    /// The instant at which its last bit left; `None` if the queue was full.
     pub departure: Option<Nanos>,
     /// What stood in the queue just before it came.
     pub found: Occupancy,

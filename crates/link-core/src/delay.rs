@@ -22,9 +22,9 @@ pub enum Order {
 /// Variation of the delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jitter {
-    /// Its shape.
+    /// Shape of the distribution.
     pub distribution: Distribution,
-    /// Its size, see [`Distribution`].
+    /// Size of the variation, see [`Distribution`].
     pub scale: Nanos,
     /// Whether packets may overtake.
     pub order: Order,
@@ -71,7 +71,7 @@ impl DelayStage {
         }
     }
 
-    /// When packet `index`, which enters at `t`, comes out. `t` never goes back.
+    /// The instant at which packet `index`, which enters at `t`, comes out. `t` never goes back.
     pub fn pass(&mut self, t: Nanos, index: u32) -> Nanos {
         let delay = *self.delays.at(t);
         let delayed = |offset: i64| t + Nanos(delay.0.saturating_add_signed(offset));

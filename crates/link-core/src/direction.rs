@@ -22,9 +22,9 @@ const EDGE_QUEUE: Bytes = Bytes(64 << 20);
 /// Where random and listed loss stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossAt {
-    /// Before the queue: lost packets take none of the bottleneck's time.
+    /// Loss before the queue: lost packets take none of the bottleneck's time.
     Entry,
-    /// Behind it.
+    /// Loss behind the queue.
     Exit,
 }
 
@@ -59,7 +59,7 @@ pub struct DirectionConfig {
     pub delay: Timeline<Nanos>,
     /// Variation of the delay.
     pub jitter: Timeline<Option<Jitter>>,
-    /// Loss.
+    /// Random or listed loss.
     pub loss: Timeline<Option<Loss>>,
     /// Where loss stands.
     pub loss_at: LossAt,
@@ -228,7 +228,7 @@ impl Direction {
         })
     }
 
-    /// When [`Self::decide`] may have something to tell, if no packet arrives before.
+    /// The earliest instant at which [`Self::decide`] may have something to tell, if no packet arrives before.
     #[must_use]
     pub fn next_decision(&self) -> Option<Nanos> {
         match &self.bottleneck {

@@ -9,9 +9,9 @@ pub enum Ecn {
     /// The sender wants drops, not marks.
     #[default]
     NotEct,
-    /// ECN-capable.
+    /// ECN-capable, ECT(0).
     Ect0,
-    /// ECN-capable, and to be marked as L4S.
+    /// ECN-capable, ECT(1): to be marked as L4S.
     Ect1,
     /// Marked on the way already.
     Ce,
@@ -28,9 +28,9 @@ impl Ecn {
 /// The transport that a packet belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
-    /// TCP.
+    /// TCP packets.
     Tcp,
-    /// UDP, and so QUIC.
+    /// UDP packets, and so QUIC.
     Udp,
     /// Anything else.
     #[default]
@@ -44,13 +44,13 @@ pub struct Packet {
     pub size: Bytes,
     /// A hash of addresses, ports and protocol: fair queueing tells flows apart by it.
     pub flow: u32,
-    /// Its ECN bits.
+    /// The ECN bits.
     pub ecn: Ecn,
-    /// Its transport.
+    /// The transport.
     pub protocol: Protocol,
 }
 
-/// A packet of which only the size matters.
+/// A packet with nothing but a size.
 impl From<Bytes> for Packet {
     fn from(size: Bytes) -> Self {
         Self {

@@ -14,7 +14,7 @@ const TOKENS_PER_BIT: u128 = 1_000_000_000;
 pub struct Block {
     /// The transport whose packets are meant.
     pub protocol: Protocol,
-    /// When it begins.
+    /// The instant at which the block begins.
     pub from: Nanos,
 }
 
@@ -28,7 +28,7 @@ pub struct Police {
     pub rate: BitRate,
     /// What it holds.
     pub burst: Bytes,
-    /// When it begins.
+    /// The instant at which policing begins.
     pub from: Nanos,
 }
 

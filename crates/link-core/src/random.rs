@@ -76,12 +76,12 @@ pub fn unit_interval(draw: u64) -> f64 {
 /// A probability, ready to be compared with a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chance {
-    /// p × 2⁶⁴: a draw below it is a hit.
+    /// The probability times 2⁶⁴: a draw below it is a hit.
     threshold: u128,
 }
 
 impl Chance {
-    /// Never.
+    /// A probability of 0.
     pub const NEVER: Self = Self { threshold: 0 };
 
     /// `None` unless 0 ≤ `probability` ≤ 1.

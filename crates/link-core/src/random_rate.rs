@@ -5,7 +5,7 @@ use crate::random::{Stream, StreamKey};
 use crate::rate::Rates;
 use crate::units::{BitRate, Nanos};
 
-/// The rates of which one is drawn, and for how long it holds. Every rate of the range is as likely.
+/// A range of rates from which one is drawn, and how long it holds. Every rate of the range is as likely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomRate {
     /// The smallest; above 0.

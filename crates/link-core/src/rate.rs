@@ -31,7 +31,7 @@ impl Rates for Timeline<Option<BitRate>> {
     }
 }
 
-/// When the transmitter is free again, exactly: `free` + `carry` / rate.
+/// The instant at which the transmitter is free again, exactly: `free` + `carry` / rate.
 ///
 /// The carry is the part of a nanosecond that the last packet used, kept as work, so that no rounding adds up: the
 /// last of any number of back-to-back packets leaves within 1 ns of (sum of bits) / rate.
@@ -43,7 +43,7 @@ pub struct RateClock {
 }
 
 impl RateClock {
-    /// When the transmitter is free again.
+    /// The instant at which the transmitter is free again.
     #[must_use]
     pub const fn free(self) -> Nanos {
         self.free

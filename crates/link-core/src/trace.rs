@@ -93,7 +93,7 @@ pub struct TraceClock {
 }
 
 impl TraceClock {
-    /// When the last byte sent so far left.
+    /// The instant at which the last byte sent so far left.
     #[must_use]
     pub const fn free(self) -> Nanos {
         self.free

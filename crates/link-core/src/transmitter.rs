@@ -11,11 +11,11 @@ use crate::units::{BitRate, Bytes, Nanos};
 /// How fast packets leave.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Service {
-    /// At a rate; `None` takes no time.
+    /// Packets leave at a rate; `None` takes no time.
     Rate(Timeline<Option<BitRate>>),
-    /// At rates that are drawn by chance, each for a period.
+    /// Packets leave at rates that are drawn by chance, each for a period.
     Random(RandomRate),
-    /// At the instants of a trace.
+    /// Packets leave at the instants of a trace.
     Trace(Trace),
 }
 
@@ -37,7 +37,7 @@ enum Clock {
 #[derive(Clone, Copy, Debug)]
 pub struct Sending {
     clock: Clock,
-    /// When the last bit leaves.
+    /// The instant at which the last bit leaves.
     pub departure: Nanos,
     /// How long it takes.
     pub service: Nanos,
@@ -72,7 +72,7 @@ impl Transmitter {
         }
     }
 
-    /// When the last packet has left.
+    /// The instant at which the last packet has left.
     #[must_use]
     pub fn free(&self) -> Nanos {
         self.clock.free()

@@ -13,31 +13,31 @@ pub enum DropReason {
     QueueFull,
     /// Random loss behind the queue.
     LossAtExit,
-    /// It stands on the explicit list.
+    /// The packet stands on the explicit list.
     Listed,
     /// Active queue management dropped it.
     Aqm,
-    /// Its transport is faster than it is allowed to be.
+    /// The transport is faster than it is allowed to be.
     Policed,
-    /// Its transport is not let in.
+    /// The transport is not let in.
     Blocked,
 }
 
 /// What becomes of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It waits in a managed queue: [`Direction::decide`](crate::Direction::decide) will tell.
+    /// The packet waits in a managed queue: [`Direction::decide`](crate::Direction::decide) will tell.
     Waiting,
-    /// It comes out at this instant.
+    /// The packet comes out at this instant.
     Delivered(Delivery),
-    /// It does not.
+    /// The packet does not come out.
     Dropped(DropReason),
 }
 
 /// How a packet comes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// When its last bit reaches the far end; [`Nanos::NEVER`] if the link stands still for good.
+    /// The instant at which its last bit reaches the far end; [`Nanos::NEVER`] if the link stands still for good.
     pub due: Nanos,
     /// To be marked "congestion experienced" (RFC 3168).
     pub marked: bool,
@@ -52,14 +52,14 @@ pub struct Delivery {
 /// The second copy of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copied {
-    /// As in [`Delivery`].
+    /// Where to flip a bit of the copy, as in [`Delivery`].
     pub corrupt: Option<u64>,
 }
 
 /// The verdict on one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// Its number in this direction, from 0.
+    /// The packet's number in this direction, from 0.
     pub index: u32,
     /// What becomes of it.
     pub fate: Fate,

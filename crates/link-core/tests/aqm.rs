@@ -71,8 +71,8 @@ fn overload(ecn: Ecn) -> impl Iterator<Item = (u64, Packet)> {
     (0..4000).map(move |i| (i * MS / 2, packet(1000, 1, ecn)))
 }
 
-/// When `CoDel` acts under that load: 100 ms after the wait reached 5 ms, then after 100 ms, 100 ms / √2, …, each time
-/// as the next packet is to be sent.
+/// Instants at which `CoDel` acts under that load: 100 ms after the wait reached 5 ms, then after 100 ms, 100 ms / √2,
+/// …, each time as the next packet is to be sent.
 fn codel_instants() -> Vec<u64> {
     let mut next = 110.0_f64;
     let mut instants = Vec::new();
@@ -132,7 +132,7 @@ fn codel_leaves_bursts_and_short_queues_alone() {
     }
 }
 
-/// After a pause shorter than 16 intervals it drops at the rate at which it left off; after a longer one it starts
+/// `CoDel` drops at the rate at which it left off after a pause shorter than 16 intervals; after a longer one it starts
 /// anew.
 #[test]
 fn codel_remembers_its_rate() {

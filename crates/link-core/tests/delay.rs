@@ -173,7 +173,7 @@ fn jitter_in_order_is_the_same_at_every_rate() {
     }
 }
 
-/// At each rate mean and standard deviation are within 3 % of the scale of those of the distribution, over 40,000
+/// Mean and standard deviation are at each rate within 3 % of the scale of those of the distribution, over 40,000
 /// half-lives.
 #[test]
 fn jitter_in_order_has_mean_and_deviation_at_every_rate() {

@@ -39,7 +39,7 @@ fn policed(from: Nanos) -> DirectionConfig {
     }
 }
 
-/// From the instant on, every packet of the transport and no other.
+/// A block drops every packet of the transport from its instant on, and no other.
 #[test]
 fn a_block_is_complete_from_its_instant_on() {
     let config = DirectionConfig {
@@ -81,7 +81,7 @@ fn the_bucket_is_exact() {
     assert!(reasons(&config, tcp).iter().all(Option::is_none));
 }
 
-/// After a pause the bucket holds its burst and no more; a packet larger than the burst never passes.
+/// The bucket holds its burst after a pause, and no more; a packet larger than the burst never passes.
 #[test]
 fn the_bucket_holds_its_burst() {
     let udp = |at, size| (at, size, Protocol::Udp);
@@ -105,7 +105,7 @@ fn the_rate_is_exact_over_time() {
     assert_eq!(passed, 3 + 33_332);
 }
 
-/// Before its time the policer neither drops nor counts.
+/// A policer neither drops nor counts before its time.
 #[test]
 fn a_policer_may_begin_later() {
     let arrivals = (0..20).map(|i| (i / 10 * 50 * MS, 1000, Protocol::Udp));

@@ -23,7 +23,7 @@ fn packets(limit: u32) -> QueueBound {
     }
 }
 
-/// Of limit + k packets sent into a link that stands still, exactly the last k are dropped: bound in packets.
+/// Exactly the last k of limit + k packets sent into a link that stands still are dropped: bound in packets.
 #[test]
 fn a_bound_in_packets_is_exact() {
     for limit in [1, 2, 32, 1000] {
@@ -45,7 +45,7 @@ fn a_bound_in_packets_is_exact() {
     }
 }
 
-/// Of packets sent into a link that stands still, exactly those are kept that fit: bound in bytes.
+/// Exactly those packets are kept that fit when they are sent into a link that stands still: bound in bytes.
 #[test]
 fn a_bound_in_bytes_is_exact() {
     let bound = QueueBound {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The same arrivals and the same seed give the same verdicts; no effect disturbs another's draws.
+//! Arrivals and seed decide the verdicts: a repetition gives the same ones, and no effect disturbs another's draws.
 
 mod common;
 
@@ -145,7 +145,7 @@ const GOLDEN_GILBERT: [usize; 7] = [178, 179, 240, 241, 242, 243, 258];
 const GOLDEN_OUTAGES: [usize; 13] = [6, 7, 17, 18, 19, 20, 21, 22, 23, 24, 25, 114, 115];
 const GOLDEN_EVERYTHING: u64 = 15_541_264_360_974_347_662;
 
-/// Which packets an effect strikes does not depend on which other effects are on.
+/// Packets that an effect strikes do not depend on which other effects are on.
 #[test]
 fn effects_do_not_disturb_each_other() {
     let loss = Timeline::constant(Some(Loss::Bernoulli(chance(0.1))));

@@ -65,7 +65,7 @@ fn a_smaller_queue_keeps_what_it_holds() {
     assert_eq!(kept, [0, 1, 2, 3, 4, 8, 9]);
 }
 
-/// Of two changes at one instant the later one counts, and a change at t = 0 replaces the start.
+/// The later of two changes at one instant counts, and a change at t = 0 replaces the start.
 #[test]
 fn later_changes_win() {
     let mut timeline = Timeline::constant(1)

@@ -85,7 +85,7 @@ fn run(mut turns: [Turn<'_>; 2], wait: &mut Wait) -> io::Result<()> {
     Ok(())
 }
 
-/// From one TUN device to the other, whose descriptors outlive this.
+/// A turn that moves packets from one TUN device to the other, whose descriptors outlive this.
 fn whole<'a>(from: i32, to: i32) -> Turn<'a> {
     // SAFETY: the ports own the descriptors and live until the end; these are never closed.
     let [mut from, mut to] =
@@ -102,7 +102,7 @@ fn whole<'a>(from: i32, to: i32) -> Turn<'a> {
     })
 }
 
-/// From a device to another, cut to the MTU.
+/// A turn that moves packets from one device to another, cut to the MTU.
 fn split<'a>(source: &'a mut dyn Source, sink: &'a mut dyn Sink) -> Turn<'a> {
     let mut pool = Pool::new(1500);
     let mut slots: Vec<u32> = Vec::with_capacity(train::LONGEST);

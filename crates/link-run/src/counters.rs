@@ -49,11 +49,11 @@ pub fn reason_comment(reason: DropReason) -> &'static str {
 pub struct Counters {
     /// Packets of the workload that were read.
     pub packets_in: u64,
-    /// Their bytes.
+    /// Bytes of the workload's packets that were read.
     pub bytes_in: u64,
     /// Packets written to the far end, copies included.
     pub delivered: u64,
-    /// Their bytes.
+    /// Bytes written to the far end, copies included.
     pub delivered_bytes: u64,
     /// Copies made.
     pub duplicated: u64,

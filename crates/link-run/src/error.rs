@@ -27,7 +27,7 @@ impl Error {
         Self::Config(message.into())
     }
 
-    /// For `map_err`: names what was being done.
+    /// Makes a system error that names what was being done, for `map_err`.
     pub fn system(what: impl Into<String>, hint: &'static str) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         move |source| Self::System { what, source, hint }

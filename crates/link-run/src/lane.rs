@@ -55,7 +55,7 @@ pub struct Lane<'a> {
     /// What the devices had lost at the model's t = 0.
     lost_before: Option<Lost>,
     train: Vec<u32>,
-    /// When the last one was written.
+    /// The instant at which the last packet was written.
     wrote_ns: u64,
 }
 
@@ -86,7 +86,7 @@ impl<'a> Lane<'a> {
         self.source.fds()
     }
 
-    /// When something is to be done even if no packet comes.
+    /// The instant at which something is to be done even if no packet comes.
     #[must_use]
     pub fn next_ns(&self) -> Option<u64> {
         self.waiting.next_ns()

@@ -28,7 +28,7 @@ use crate::waiting::{ModelZero, Passage, Waiting};
 pub fn run(file: &Path) -> Result<(), Error> {
     let config = Config::read(file)?;
     let control = Control::new().map_err(Error::system(
-        "cannot take signals over",
+        "cannot take over the signals",
         "raise the limit on descriptors",
     ))?;
     let links = config.links();
@@ -93,7 +93,7 @@ pub fn run(file: &Path) -> Result<(), Error> {
     if let Some(path) = &config.log.summary {
         std::fs::write(path, format!("{summary}\n")).map_err(Error::system(
             format!("cannot write {}", path.display()),
-            "choose a directory with room",
+            "choose a directory with free space",
         ))?;
     }
     tell(&summary);

@@ -17,7 +17,7 @@ pub struct Slot {
     pub bytes: Vec<u8>,
     /// What is left to do on it.
     pub checksum: Option<PartialChecksum>,
-    /// Its headers, if it was cut from a super-packet.
+    /// Headers of the packet, if it was cut from a super-packet.
     pub headers: Option<Headers>,
     /// What the packet log will say of it.
     pub record: Record,

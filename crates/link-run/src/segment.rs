@@ -21,7 +21,7 @@ pub struct Segments<'a> {
 pub struct Headers {
     /// The last of them.
     pub transport: Transport,
-    /// Their length.
+    /// Length of all headers.
     pub length: usize,
 }
 

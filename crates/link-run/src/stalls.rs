@@ -18,7 +18,7 @@ pub struct Stalls {
 }
 
 impl Stalls {
-    /// At work since `now_ns`.
+    /// Starts with the thread at work since `now_ns`.
     #[must_use]
     pub fn new(now_ns: u64) -> Self {
         Self {

@@ -10,12 +10,12 @@ use crate::histogram::Histogram;
 use crate::lane::Account;
 use crate::log::{Counts, Writing};
 
-/// When a run started, and what `CLOCK_REALTIME` was ahead of `CLOCK_MONOTONIC` at that moment.
+/// The instant at which a run started, and what `CLOCK_REALTIME` was ahead of `CLOCK_MONOTONIC` at that moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
-    /// `CLOCK_MONOTONIC`.
+    /// The reading of `CLOCK_MONOTONIC`.
     pub ns: u64,
-    /// `CLOCK_REALTIME` − `CLOCK_MONOTONIC`.
+    /// The difference `CLOCK_REALTIME` − `CLOCK_MONOTONIC`.
     pub realtime_minus_monotonic_ns: i64,
 }
 

@@ -79,7 +79,9 @@ impl Sampler {
     /// When the kernel refuses, the file cannot be made, or the settings make no sense.
     pub fn new(settings: Settings) -> io::Result<Self> {
         if settings.interval_ns == 0 || settings.socket <= libc::STDERR_FILENO {
-            return Err(io::Error::other("no interval, or no socket"));
+            return Err(io::Error::other(
+                "the interval is 0, or the socket is no descriptor of its own",
+            ));
         }
         // A server that listens on :: has IPv6 sockets for its IPv4 clients.
         let (four, six) = (libc::AF_INET, libc::AF_INET6);

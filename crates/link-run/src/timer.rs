@@ -29,7 +29,7 @@ const NAP: Duration = Duration::from_micros(20);
 /// Keeps a thread that is never idle from being stopped by the kernel for tens of milliseconds, by naps.
 #[derive(Debug)]
 pub struct Naps {
-    /// Below zero there is sleep to catch up on.
+    /// Time that the thread may stay awake; below zero there is sleep to catch up on.
     credit_ns: i64,
     booked_until_ns: u64,
 }
@@ -68,7 +68,7 @@ impl Naps {
         self.credit_ns = self.credit_ns.saturating_add(earned_ns).min(MOST_CREDIT_NS);
     }
 
-    /// Since the last call.
+    /// Time since the last call.
     fn elapsed_ns(&mut self, now_ns: u64) -> i64 {
         let elapsed_ns = now_ns - self.booked_until_ns;
         self.booked_until_ns = now_ns;

@@ -25,9 +25,9 @@ pub enum Transport {
 /// What is left to do on a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offload {
-    /// Its checksum.
+    /// The checksum that is still to be completed.
     pub checksum: Option<PartialChecksum>,
-    /// Its segmentation, into payloads of so many bytes.
+    /// The segmentation that is still to be done: into payloads of this many bytes.
     pub segments: Option<(Transport, u16)>,
 }
 
@@ -75,7 +75,7 @@ pub fn encode(checksum: Option<PartialChecksum>, link_header: u16) -> [u8; LENGT
 /// What is left to do on a super-packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Super {
-    /// Its IP version and what it is made of.
+    /// Whether its IP version is 6.
     pub ipv6: bool,
     /// What it is made of.
     pub transport: Transport,

@@ -306,7 +306,8 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// When something is next to be done: a packet is due, or the model decides on one that waits. `None`: never.
+    /// The instant at which something is next to be done: a packet is due, or the model decides on one that waits.
+    /// `None`: never.
     #[must_use]
     pub fn next_ns(&self) -> Option<u64> {
         let due_ns = self.calendar.first().map(|entry| entry.due_ns);

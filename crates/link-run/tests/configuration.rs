@@ -51,7 +51,7 @@ fn a_short_configuration_is_enough() {
     assert_eq!(up.delay, Timeline::constant(Nanos(5)));
 }
 
-/// In a change, null switches off and absence leaves alone.
+/// A change switches off with null, and leaves alone by absence.
 #[test]
 fn a_schedule_tells_null_from_absent() {
     let mut config = valid();
@@ -210,7 +210,7 @@ fn faults_of_further_links_are_named() {
     for (links, says) in [
         (
             link("bottleneck", 1500),
-            "more_links[0].link: 'bottleneck' is the name of another link already",
+            "more_links[0].link: another link is named 'bottleneck' already",
         ),
         (
             link("core", 1),
@@ -234,7 +234,7 @@ fn faults_are_named() {
     let fair = |quantum: u64, flows: u64| json!({"model": "fq_codel", "target_ns": 1, "interval_ns": 1, "ecn": true, "quantum_bytes": quantum, "flows": flows});
     let trace = json!({"format": "mahimahi", "path": "/nowhere/trace"});
     for (pointer, value, says) in [
-        ("/version", json!(2), "version 2 is not known"),
+        ("/version", json!(2), "version 2 is not supported"),
         ("/seed", json!("x"), "seed: 'x'"),
         ("/sed", json!(1), "unknown field `sed`"),
         ("/backend", json!("netem"), "unknown variant `netem`"),
@@ -256,7 +256,7 @@ fn faults_are_named() {
         (
             "/down/loss",
             bernoulli(1.2),
-            "down.loss.probability: 1.2 is not within 0 and 1",
+            "down.loss.probability: 1.2 is not between 0 and 1",
         ),
         (
             "/down/loss",
@@ -276,7 +276,7 @@ fn faults_are_named() {
         (
             "/up/jitter",
             jitter("inorder"),
-            "up.jitter.half_life_ns: 5 is less than 4200000, faster than which jitter",
+            "up.jitter.half_life_ns: 5 is less than 4200000: jitter that varies faster",
         ),
         (
             "/up/block",
@@ -302,7 +302,7 @@ fn faults_are_named() {
         (
             "/up/aqm",
             fair(1514, 0),
-            "up.aqm.flows: 0 is not within 1 and 65536",
+            "up.aqm.flows: 0 is not between 1 and 65536",
         ),
         (
             "/up",
@@ -312,7 +312,7 @@ fn faults_are_named() {
         (
             "/up/trace",
             trace.clone(),
-            "up.trace: stands in the place of rate_bit_per_s",
+            "up.trace: takes the place of rate_bit_per_s",
         ),
         ("/down/trace", trace, "down.trace.path: /nowhere/trace: "),
         (
@@ -330,14 +330,14 @@ fn faults_are_named() {
     }
 }
 
-/// So is every fault of a rate that is drawn by chance, and of a change of management.
+/// Every fault of a rate that is drawn by chance, and of a change of management, is refused and named.
 #[test]
 fn faults_of_random_rates_and_changed_management_are_named() {
     for (pointer, value, says) in [
         (
             "/up/random_rate",
             json!({"least_bit_per_s": 1, "most_bit_per_s": 2, "every_ns": 1_000_000}),
-            "up.random_rate: stands in the place of rate_bit_per_s and trace",
+            "up.random_rate: takes the place of rate_bit_per_s and trace",
         ),
         (
             "/down/random_rate",
@@ -363,7 +363,7 @@ fn faults_of_random_rates_and_changed_management_are_named() {
                     "quantum_bytes": 1, "flows": 1,
                 }}}],
             }),
-            "up.aqm: queues by flow (fq_codel) are there from start to end, or never",
+            "up.aqm: a schedule cannot bring or remove the queues by flow",
         ),
     ] {
         assert_refused(pointer, value, says);

@@ -100,7 +100,7 @@ fn no_record_is_lost_silently() {
     assert!(indices.is_sorted_by(|a, b| a < b));
 }
 
-/// With room for all of it nothing is lost.
+/// Nothing is lost where there is room for all of it.
 #[test]
 fn enough_room_loses_nothing() {
     let scratch = Scratch::new("room");

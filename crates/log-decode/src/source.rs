@@ -44,9 +44,9 @@ impl End {
 /// The way of bytes between the two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
-    /// From client to server.
+    /// The way from client to server.
     Up,
-    /// From server to client.
+    /// The way from server to client.
     Down,
 }
 
@@ -102,14 +102,14 @@ pub struct Options {
     pub file_name: String,
 }
 
-/// Which clock a file's `time_ns` counts by.
+/// The clock by which a file's `time_ns` counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// The study's: `CLOCK_MONOTONIC` of the machine that recorded it.
     Monotonic,
     /// `CLOCK_REALTIME`: its offset to the study's was not known.
     Realtime,
-    /// Its own start, which nothing in the file places.
+    /// The file's own start, which nothing in the file places.
     OwnStart,
 }
 
@@ -128,9 +128,9 @@ impl Clock {
 /// What a decoder says about a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The format's version and who wrote it, as far as the file tells.
+    /// The format's version and the program that wrote it, as far as the file tells.
     pub dialect: String,
-    /// Which clock its times count by.
+    /// The clock by which its times count.
     pub clock: Clock,
     /// The step of its times: what lies closer together it cannot tell apart.
     pub resolution_ns: u64,

@@ -128,7 +128,7 @@ fn decode(
         Some("server") => Some(End::Server),
         Some(other) => {
             return Err(PyValueError::new_err(format!(
-                "{other} is no end of a path: client or server"
+                "{other} is not an end of a path: give client or server"
             )))
         }
     };

@@ -96,7 +96,8 @@ impl Download {
         let migration = wanted.map(|kind| (kind, change.is_none().then_some(at)));
         let paths = Paths::open(job.server(), migration)
             .map_err(|error| Failure::cannot(&format!("reach {}", job.server()), error))?;
-        let id = new_connection_id().ok_or_else(|| Failure::Run("no random numbers".to_owned()))?;
+        let id = new_connection_id()
+            .ok_or_else(|| Failure::Run("the system gives no random numbers".to_owned()))?;
         let mut quic = quiche::connect(
             Some(&job.host),
             &id,

@@ -15,10 +15,10 @@ use crate::job::{ClientJob, Group, Knobs, ServerJob, Session};
 const CONNECTION_WINDOW: u64 = 10_000_000;
 const STREAM_WINDOW: u64 = 1_000_000;
 const MAX_STREAMS: u64 = 100;
-/// As in quiche's own programs; the library itself would wait for ever.
+/// The timeout of quiche's own programs; the library itself would wait for ever.
 const IDLE_TIMEOUT_MS: u64 = 30_000;
 
-/// For a client: trusts the job's CA alone.
+/// Configuration of a client: it trusts the job's CA alone.
 pub fn client(job: &ClientJob, log_keys: bool) -> Result<Config, Failure> {
     let mut config = common(tls_context()?, &job.knobs, log_keys)?;
     config.verify_peer(job.verify);
@@ -39,7 +39,8 @@ fn whole_ms(delay: Duration) -> u64 {
     u64::try_from(delay.as_micros().div_ceil(1000)).unwrap_or(u64::MAX)
 }
 
-/// For a server. Its tickets always allow 0-RTT, so that a server that refuses it can be met with a 0-RTT request.
+/// Configuration of a server. Its tickets always allow 0-RTT, so that a server that refuses it can be met with a 0-RTT
+/// request.
 pub fn server(job: &ServerJob, log_keys: bool) -> Result<Config, Failure> {
     let mut tls = tls_context()?;
     if !job.early_data {
@@ -111,7 +112,8 @@ fn set_windows(config: &mut Config, knobs: &Knobs) {
     }
 }
 
-/// Decline whoever offers 0-RTT, and only then: the connection that fetches a ticket must get one that allows it.
+/// Decline 0-RTT to a client that offers it, and only then: the connection that fetches a ticket must get one that
+/// allows it.
 fn refuse_early_data(tls: &mut SslContextBuilder) {
     tls.set_select_certificate_callback(|mut hello| {
         if hello.get_extension(ExtensionType::EARLY_DATA).is_some() {

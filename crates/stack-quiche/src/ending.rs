@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Why a connection ended before its answer was complete.
 
-/// In words; the library keeps who closed it, and TLS why a certificate was not accepted.
+/// The reason in words; the library keeps which end closed it, and TLS why a certificate was not accepted.
 pub fn reason_of_end(quic: &mut quiche::Connection) -> String {
     if let Some(error) = quic.peer_error() {
         return format!("the server closed the connection: {}", describe(error));

@@ -16,7 +16,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// `cannot VERB THING: why`.
+    /// A failure of the run that reads `cannot VERB THING: why`.
     pub fn cannot(what: &str, why: impl std::fmt::Display) -> Self {
         Self::Run(format!("cannot {what}: {why}"))
     }

@@ -16,7 +16,7 @@ pub struct HeldAcks {
 }
 
 impl HeldAcks {
-    /// None where nothing is to be held back.
+    /// The rule that a job asks for; None where nothing is to be held back.
     pub fn new(packets: Option<usize>, delay: Option<Duration>) -> Option<Self> {
         (packets.is_some() || delay.is_some()).then(|| Self {
             packets: packets.unwrap_or(usize::MAX),
@@ -31,26 +31,26 @@ impl HeldAcks {
         self.delay
     }
 
-    /// So many packets have been received until now.
+    /// Note the number of packets received until now.
     pub fn count(&mut self, received: usize, now: Instant) {
         if received > self.answered {
             self.first_unanswered.get_or_insert(now);
         }
     }
 
-    /// Whether the library may be asked.
+    /// Whether the library may be asked for a packet.
     pub fn due(&self, received: usize, now: Instant) -> bool {
         received.saturating_sub(self.answered) >= self.packets
             || self.deadline().is_some_and(|deadline| deadline <= now)
     }
 
-    /// It has been.
+    /// Note that the library has been asked.
     pub fn answer(&mut self, received: usize) {
         self.answered = received;
         self.first_unanswered = None;
     }
 
-    /// When it must be at the latest.
+    /// The latest instant at which the library must be asked.
     pub fn deadline(&self) -> Option<Instant> {
         self.first_unanswered.map(|since| since + self.delay)
     }
@@ -60,7 +60,7 @@ impl HeldAcks {
 mod tests {
     use super::*;
 
-    /// By number or by time, whichever comes first, and from the last answer on.
+    /// Acknowledgements leave by number or by time, whichever comes first, counted from the last one on.
     #[test]
     fn answers_come_after_so_many_packets_or_so_long() {
         let start = Instant::now();

@@ -17,7 +17,7 @@ use crate::notice::AddressChange;
 /// The largest UDP payload: what the length field of UDP leaves.
 const MAX_UDP_PAYLOAD: usize = 65527;
 
-/// Below 2^14 milliseconds (RFC 9000 section 18.2).
+/// The largest `max_ack_delay`: below 2^14 milliseconds (RFC 9000 section 18.2).
 const MAX_ACK_DELAY_NS: u64 = 16_383_000_000;
 
 /// One download.
@@ -131,13 +131,13 @@ pub enum Session {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Migration {
-    /// By the library, which validates the new path first (RFC 9000 section 9.2).
+    /// The library changes the address, and validates the new path first (RFC 9000 section 9.2).
     Active,
-    /// Under the library, as behind a NAT that forgets (RFC 9000 section 9.3.1).
+    /// The address changes under the library, as behind a NAT that forgets (RFC 9000 section 9.3.1).
     Rebinding,
 }
 
-/// In which order the server sends the bodies of concurrent streams.
+/// Order in which the server sends the bodies of concurrent streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scheduler {
@@ -186,7 +186,7 @@ impl Job for ClientJob {
                 || self.session == Session::EarlyData)
         {
             return Err(
-                "several objects take a concurrency, and neither early data nor migration"
+                "several objects need a concurrency, and exclude early data and migration"
                     .to_owned(),
             );
         }
@@ -265,7 +265,7 @@ impl Knobs {
             return Err("initial_rtt must be longer than 0".to_owned());
         }
         if self.groups.as_ref().is_some_and(Vec::is_empty) {
-            return Err("groups must name one at least".to_owned());
+            return Err("groups must name at least one".to_owned());
         }
         match self.max_payload_bytes {
             Some(bytes) if !(quiche::MIN_CLIENT_INITIAL_LEN..=MAX_UDP_PAYLOAD).contains(&bytes) => {

@@ -26,7 +26,7 @@ impl Logs {
     ) -> Result<Self, Failure> {
         if let Some(dir) = qlog_dir {
             std::fs::create_dir_all(dir).map_err(|error| {
-                Failure::cannot(&format!("make the directory {}", dir.display()), error)
+                Failure::cannot(&format!("create the directory {}", dir.display()), error)
             })?;
         }
         let keylog = keylog

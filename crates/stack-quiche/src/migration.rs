@@ -42,11 +42,11 @@ impl Path {
 }
 
 enum State {
-    /// Stays where it is until so many bytes of the body have come, or without a number until it is told.
+    /// Stays where it is until this many bytes of the body have come, or without a number until it is told.
     Waiting(Migration, Option<u64>),
     /// The new path is being validated.
     Probing(SocketAddr),
-    /// On the new path, which had received so many datagrams when the move was made.
+    /// Uses the new path, which had received this many datagrams when the move was made.
     Moved(SocketAddr, u64),
     /// Stays where it is.
     Settled,
@@ -184,8 +184,8 @@ impl Paths {
             self.failure = Some("the server gave no spare connection ID".to_owned());
             return Ok(());
         }
-        let mut path =
-            Path::open(self.peer).map_err(|error| format!("no second socket: {error}"))?;
+        let mut path = Path::open(self.peer)
+            .map_err(|error| format!("cannot open a second socket: {error}"))?;
         path.new = true;
         quic.probe_path(path.known_as, self.peer)
             .map_err(|error| format!("quiche cannot probe: {error:?}"))?;
@@ -196,8 +196,8 @@ impl Paths {
     }
 
     fn rebind(&mut self, quic: &mut quiche::Connection) -> Result<(), String> {
-        let mut path =
-            Path::open(self.peer).map_err(|error| format!("no second socket: {error}"))?;
+        let mut path = Path::open(self.peer)
+            .map_err(|error| format!("cannot open a second socket: {error}"))?;
         path.known_as = self.local();
         path.new = true;
         if self.told {

@@ -28,7 +28,7 @@ pub enum Kind {
     Told,
     /// An error of its socket, which was destroyed.
     Reset,
-    /// That nothing has come for so long.
+    /// Silence: nothing has come for as long as the job says.
     Timeout,
 }
 
@@ -59,7 +59,7 @@ impl Notice {
         listens.then_some(libc::STDIN_FILENO)
     }
 
-    /// When the silence has lasted long enough; it counts from the first byte of the body.
+    /// The instant at which the silence has lasted long enough; it counts from the first byte of the body.
     pub fn deadline(&self, received: u64) -> Option<Instant> {
         let patience = Duration::from_nanos(self.change.timeout_ns?);
         let waits = self.change.notice == Kind::Timeout && !self.noticed && received > 0;
@@ -148,7 +148,7 @@ mod tests {
         std::fs::remove_file(&change.reached).expect("removed");
     }
 
-    /// It learns once, and only in the way that was meant.
+    /// The client learns once, and only in the way that was meant.
     #[test]
     fn it_learns_in_one_way() {
         let mut by_reset = Notice::new(change(Kind::Reset, None));

@@ -16,7 +16,7 @@ const MAX_BATCH: usize = 65_000;
 /// quiche counts releases that are closer than this as the same.
 const SAME_TIME: Duration = Duration::from_micros(50);
 
-/// Datagrams that leave together: one, or several of `segment` bytes of which the last may be shorter.
+/// Datagrams that leave together: one, or several of `segment` bytes, where the last may be shorter.
 pub struct Batch {
     pub from: SocketAddr,
     pub to: SocketAddr,
@@ -47,7 +47,7 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// With segmentation several datagrams may share a batch.
+    /// An empty outbox. With segmentation several datagrams may share a batch.
     pub fn new(segmentation: bool) -> Self {
         Self {
             waiting: VecDeque::new(),
@@ -134,7 +134,7 @@ impl Outbox {
         }
     }
 
-    /// When there is something to do here without any packet from the peer.
+    /// The instant at which there is something to do here without any packet from the peer.
     pub fn wake_at(&self) -> Option<Instant> {
         let due = if self.blocked {
             None

@@ -23,7 +23,7 @@ pub enum EarlyData {
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Moved {
     pub noticed_ns: Option<u64>,
-    /// Of the body, when it noticed.
+    /// Bytes of the body that it had when it noticed.
     pub body_bytes_before: u64,
     /// The last new byte of the body before anything came over the new path.
     pub last_byte_before_ns: Option<u64>,
@@ -67,7 +67,7 @@ pub struct Request {
     pub address_change: Option<Moved>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// It was whole before others of its connection failed.
+    /// Whether it was whole before others of its connection failed.
     #[serde(skip)]
     pub spared: bool,
 }

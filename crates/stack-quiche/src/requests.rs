@@ -123,7 +123,7 @@ impl Requests {
         answers.find_map(|answer| answer.error.as_deref())
     }
 
-    /// Of each object when it was asked for, where it had to wait for others, and what came of it.
+    /// Every object's answer, with the instant at which it was asked for where it had to wait for others.
     pub fn answers(&self) -> impl Iterator<Item = (Option<u64>, &Answer)> {
         let objects = self.objects.iter();
         objects.map(|object| (object.start_ns, &object.answer))

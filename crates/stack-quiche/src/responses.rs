@@ -47,7 +47,7 @@ enum Progress {
 }
 
 impl Responses {
-    /// None are open.
+    /// Responses of a connection, none of them open yet.
     pub fn new(scheduler: Scheduler) -> Self {
         Self {
             open: BTreeMap::new(),

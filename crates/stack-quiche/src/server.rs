@@ -55,7 +55,7 @@ struct Server {
     segmentation: bool,
     scheduler: Scheduler,
     connections: HashMap<u64, Connection>,
-    /// Which connection each connection ID belongs to.
+    /// Number of the connection that each connection ID belongs to.
     routes: HashMap<ConnectionId<'static>, u64>,
     next_number: u64,
     packet: Vec<u8>,
@@ -191,7 +191,7 @@ impl Server {
         self.routes.retain(|_, number| open.contains_key(number));
     }
 
-    /// When to go on without a packet, and whether the socket must become writable for it.
+    /// The instant to go on at without a packet, and whether the socket must become writable for it.
     fn next_event(&self) -> (Option<Instant>, bool) {
         let deadline = self
             .connections

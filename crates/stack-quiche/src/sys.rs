@@ -70,7 +70,7 @@ fn timespec(duration: Duration) -> libc::timespec {
 pub struct Signals(OwnedFd);
 
 impl Signals {
-    /// From now on these signals no longer end the process by themselves.
+    /// Keep these signals from ending the process by themselves from now on.
     pub fn catch() -> io::Result<Self> {
         // SAFETY: the set is initialised by sigemptyset; the descriptor is new and owned by nobody else.
         unsafe {

@@ -89,7 +89,7 @@ impl Visit {
         let random = tls::provider(None).secure_random;
         random
             .fill(&mut first_bytes)
-            .map_err(|_| Error::Tls("no random numbers".into()))?;
+            .map_err(|_| Error::Tls("the system gives no random numbers".into()))?;
         let original = ConnectionId::new(&first_bytes);
         qlog::prepare(job.qlog_dir.as_deref())?;
         let log = match &job.qlog_dir {

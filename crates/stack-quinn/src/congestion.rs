@@ -78,9 +78,9 @@ impl ControllerFactory for CappedConfig {
 struct Capped {
     inner: Box<dyn Controller>,
     max_window: u64,
-    /// Its window grows with each acknowledgement. Such a controller is not told of acknowledgements while it is at
-    /// its largest window: it would go on growing, and a loss would then halve a window that was never in use. BBR
-    /// measures with every acknowledgement and must hear of all.
+    /// Whether its window grows with each acknowledgement. Such a controller is not told of acknowledgements while it
+    /// is at its largest window: it would go on growing, and a loss would then halve a window that was never in use.
+    /// BBR measures with every acknowledgement and must hear of all.
     loss_based: bool,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From the path of a request to a file below the root, and never to any other.
+//! The way from the path of a request to a file below the root, and never to any other.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

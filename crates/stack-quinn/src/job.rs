@@ -55,9 +55,9 @@ pub struct ServerJob {
     pub listen: SocketAddr,
     pub protocols: Vec<Protocol>,
     pub root: PathBuf,
-    /// PEM chain.
+    /// Certificate chain in PEM.
     pub certificate: PathBuf,
-    /// PEM.
+    /// Private key in PEM.
     pub key: PathBuf,
     pub qlog_dir: Option<PathBuf>,
     pub keylog: Option<PathBuf>,
@@ -76,7 +76,8 @@ pub enum Protocol {
     H3,
 }
 
-/// rustls keeps client sessions in memory only: there is none to resume in a new process.
+/// State of the TLS session: always fresh, because rustls keeps client sessions in memory only and a new process has
+/// none to resume.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Session {
@@ -84,7 +85,7 @@ pub enum Session {
     Fresh,
 }
 
-/// Who knows of the change of address.
+/// Kinds of address change, by whether quinn knows of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Migration {
@@ -119,7 +120,7 @@ impl Job for ClientJob {
             && (self.concurrency.is_none_or(|at_once| at_once == 0) || self.migration.is_some())
         {
             return Err(Error::Asked(
-                "several objects take a concurrency, and no migration".into(),
+                "several objects need a concurrency, and exclude a migration".into(),
             ));
         }
         if self.migration.is_some() != self.migrate_at_bytes.is_some() {

@@ -44,7 +44,7 @@ pub struct Knobs {
     ack_frequency: Option<u32>,
 }
 
-/// As quinn has them.
+/// Congestion controllers that quinn has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CongestionControl {
@@ -54,7 +54,7 @@ pub enum CongestionControl {
 }
 
 impl CongestionControl {
-    /// Its name in specs and reports.
+    /// The name in specs and reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reno => "reno",
@@ -74,7 +74,7 @@ pub enum Group {
     X25519mlkem768,
 }
 
-/// In which order streams with data are served.
+/// Order in which streams with data are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scheduler {
@@ -106,7 +106,9 @@ impl Knobs {
             return refuse("quinn's own acknowledgements cannot be set, only those of its peer");
         }
         if self.path_mtu_discovery == Some(true) && self.max_payload_bytes.is_some() {
-            return refuse("max_payload fixes the size: no larger one is looked for");
+            return refuse(
+                "max_payload fixes the size, so path_mtu_discovery has no larger one to look for",
+            );
         }
         // A peer may take less than its timer's grain for a violation of the protocol.
         between(

@@ -39,7 +39,7 @@ impl ReplaceableSocket {
         }
     }
 
-    /// From now on everything leaves from `socket`.
+    /// Send everything from `socket` from now on.
     pub fn replace(&self, socket: Socket) {
         let mut state = self.lock();
         let previous = std::mem::replace(&mut state.current, socket);

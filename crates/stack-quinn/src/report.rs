@@ -33,7 +33,7 @@ pub struct Request {
     pub alpn: Option<String>,
     pub resumed: bool,
     pub early_data: &'static str,
-    /// After the change of address the server challenged the new path and got its response.
+    /// Whether, after the change of address, the server challenged the new path and got its response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub migrated: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// On a connection that speaks this protocol.
+    /// The request with the protocol that its connection speaks.
     pub fn over(mut self, alpn: Option<String>) -> Self {
         self.alpn = alpn;
         self

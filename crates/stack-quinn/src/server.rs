@@ -42,7 +42,7 @@ pub fn run(job: ServerJob) -> Result<(), Error> {
 
 struct Site {
     job: ServerJob,
-    /// Canonical.
+    /// Canonical path of the folder whose files are served.
     root: PathBuf,
     config: ServerConfig,
     content_type: header::HeaderValue,
@@ -57,8 +57,12 @@ impl Site {
             .map_err(|error| Error::unreadable(&job.root, &error))?;
         let mut config = ServerConfig::with_crypto(Arc::new(tls::server(&job)?));
         config.transport_config(Arc::new(transport::transport(&job.knobs, None)));
-        let content_type = header::HeaderValue::from_str(&job.content_type)
-            .map_err(|_| Error::Asked(format!("content_type {:?} is none", job.content_type)))?;
+        let content_type = header::HeaderValue::from_str(&job.content_type).map_err(|_| {
+            Error::Asked(format!(
+                "content_type {:?} is no header value",
+                job.content_type
+            ))
+        })?;
         Ok(Self {
             job,
             root,
@@ -67,7 +71,7 @@ impl Site {
         })
     }
 
-    /// With a qlog of its own, where there are qlogs.
+    /// Configuration of one connection, with a qlog of its own where there are qlogs.
     fn config_for(&self, incoming: &Incoming) -> Arc<ServerConfig> {
         let mut config = self.config.clone();
         if let Some(folder) = &self.job.qlog_dir {
@@ -123,8 +127,9 @@ async fn connection(site: Arc<Site>, incoming: Incoming) {
     }
 }
 
-/// Before the handshake is complete, for early data would wait until then; but not before the whole `ClientHello` is
-/// here: to a client whose one takes two datagrams (quiche, quic-go) quinn would never open a stream of its own.
+/// Take up a connection before its handshake is complete, for early data would wait until then; but not before the
+/// whole `ClientHello` is here: to a client whose `ClientHello` takes two datagrams (quiche, quic-go) quinn would never
+/// open a stream of its own.
 async fn at_once(mut connecting: Connecting) -> Result<Connection, ConnectionError> {
     connecting.handshake_data().await?;
     match connecting.into_0rtt() {

@@ -39,7 +39,7 @@ pub fn bind_towards(peer: IpAddr) -> Result<UdpSocket, Error> {
     bind(SocketAddr::new(any, 0))
 }
 
-/// For quinn, inside the runtime. Marks are kept unless `ecn` is false.
+/// Make a socket for quinn, inside the runtime. Marks are kept unless `ecn` is false.
 pub fn for_quinn(socket: UdpSocket, ecn: Option<bool>) -> io::Result<Arc<dyn AsyncUdpSocket>> {
     let socket = TokioRuntime.wrap_udp_socket(socket)?;
     Ok(if ecn == Some(false) {

@@ -11,14 +11,14 @@ use crate::knobs::{CongestionControl, Knobs, Scheduler, FIRST_PAYLOAD};
 /// quinn's own choice, named because a report must name it.
 const DEFAULT_CONGESTION_CONTROL: CongestionControl = CongestionControl::Cubic;
 
-/// Which algorithm a connection with these knobs uses.
+/// The congestion controller of a connection with these knobs.
 pub fn congestion_control(knobs: &Knobs) -> CongestionControl {
     knobs
         .congestion_control
         .unwrap_or(DEFAULT_CONGESTION_CONTROL)
 }
 
-/// For one connection, because a qlog belongs to one.
+/// Transport configuration of one connection, because a qlog belongs to one.
 pub fn transport(knobs: &Knobs, qlog: Option<QlogStream>) -> TransportConfig {
     let mut config = TransportConfig::default();
     config.qlog_stream(qlog);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When the end that sent a packet learns that it arrived: by an ACK, or implicitly by a packet of the next space."""
+"""Instants at which a sender learns that a packet arrived: from an ACK, or implicitly from the next packet space."""
 
 from __future__ import annotations
 

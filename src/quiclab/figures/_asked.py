@@ -26,7 +26,7 @@ class Window:
     """The first so many in the time that is shown."""
     from_ms: float = 0.0
     until_ms: float | None = None
-    """None is no end."""
+    """End of the time that is shown; None is no end."""
 
 
 WHOLE = Window()
@@ -40,9 +40,9 @@ class Asked:
     study: OpenedStudy
     analysis: StudyAnalysis
     cell: str | None = None
-    """None is the cell with the largest significant difference."""
+    """Cell whose trials are shown; None is the cell with the largest significant difference."""
     block: int | None = None
-    """None is the median trial of each arm."""
+    """Block whose trials are shown; None is the median trial of each arm."""
     other: str | None = None
     """The arm that is compared with the baseline, where a figure shows only two; None is the first."""
     factor: str | None = None

@@ -81,23 +81,23 @@ class Figure:
         self.layout = Node()
 
     def add_trace(self, properties: Mapping[str, Any]) -> None:
-        """A trace of the kind that `properties["type"]` says."""
+        """Add a trace of the kind that `properties["type"]` says."""
         self.data.append(_node(properties))
 
     def add_scatter(self, **properties: Any) -> None:
-        """Marks, lines or both."""
+        """Add marks, lines or both."""
         self._add("scatter", properties)
 
     def add_bar(self, **properties: Any) -> None:
-        """Bars."""
+        """Add bars."""
         self._add("bar", properties)
 
     def add_box(self, **properties: Any) -> None:
-        """Boxes with their points."""
+        """Add boxes with their points."""
         self._add("box", properties)
 
     def add_annotation(self, **properties: Any) -> None:
-        """A text or an arrow."""
+        """Add a text or an arrow."""
         self.layout.setdefault("annotations", []).append(_node(properties))
 
     def update_layout(self, layout: Mapping[str, Any] | None = None, **properties: Any) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which trials a figure of single trials shows: one of each arm of one cell."""
+"""Choice of the trials that a figure of single trials shows: one of each arm of one cell."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ COLUMNS = {
 }
 _DASHES = ("solid", "dot", "dash", "dashdot", "longdash")
 _MOST_MARKS = 60
-"""Of so few points each is worth a mark; of more the line is enough."""
+"""Most points of a curve that are marked one by one; for more, the line is enough."""
 
 
 def draw(data: pl.DataFrame, y_title: str, unit: str, *, step: bool = False) -> Any:

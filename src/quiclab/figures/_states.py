@@ -17,7 +17,7 @@ from quiclab.figures._series import start_ns
 from quiclab.opened import OpenedStudy
 
 NOT_TOLD = "not told"
-"""The state of a sender of which there is neither a log nor a sample."""
+"""State of a sender about which neither a log nor a sample says anything."""
 Span = tuple[str, float]
 """A state, and when it began: since the client's first packet, ms."""
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The only place of colours and markers.
+"""Colours and markers of all figures, kept in this one place.
 
 Arms take the colour-blind safe set of Okabe and Ito (2008), the baseline first: blue for it and vermilion for the
 other arm, which are also the two ends of the map of differences. Violet stands for their orange and yellow, which are
-faint on paper, and darkened look like vermilion to who sees no green. Beyond six arms the colours come again, with
-other markers, dashes and patterns, so that nothing is told by colour alone.
+faint on paper, and darkened look like vermilion to a reader who sees no green. Beyond six arms the colours come
+again, with other markers, dashes and patterns, so that nothing is told by colour alone.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MARKERS = (
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _PATTERNS, _HATCHES = ("", "x", "-"), ("/", "\\", "|")
 ARM_STYLES = len(_COLOURS) * len(_DASHES)
-"""So many arms each have a colour with a dash that no other has; half as many also a marker, and a pattern with it."""
+"""Arms that can each have a colour and dash of their own; half as many also have their own marker and pattern."""
 
 
 @dataclass(frozen=True)
@@ -55,15 +55,15 @@ _PROTOCOLS = {
 }
 
 DIFFERENCE_SCALE = [[0.0, "#1f63a0"], [0.35, "#8dbbdd"], [0.5, "#eceae6"], [0.65, "#f2ab7e"], [1.0, "#bf4a00"]]
-"""From the baseline's blue to the other arm's red."""
+"""Colours of the map of differences, from the baseline's blue to the other arm's red."""
 BLANK = "rgba(128, 128, 128, 0.13)"
 """A cell without an answer, on light and on dark paper."""
 BEHIND_SCALE = [[0.0, "#f4e3d7"], [0.4, "#f2ab7e"], [1.0, "#bf4a00"]]
-"""From the best to far behind it."""
+"""Colours of the map of distances to the best arm, from the best to far behind it."""
 RULE = "rgba(128, 128, 128, 0.4)"
 """Lines of a table, on both papers."""
 BLANK_TEXT = "#7f848a"
-"""Readable on both papers."""
+"""Colour of text that is readable on both papers."""
 FAILED_MARKER = "x-thin-open"
 
 THEMES: dict[str, dict[str, str]] = {

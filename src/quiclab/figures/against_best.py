@@ -36,7 +36,7 @@ class AgainstBest(Figure):
         "workload_title": "size",
         "arm": "the columns from left to right",
         "best_arm": "the arm with the best median in this cell",
-        "best": "whether it is this one",
+        "best": "whether this arm is the best one",
         "behind_pct": "by how much the median is worse, in per cent of the best one; null where failures leave none",
         "significant": "whether the cell is coloured and shows its number",
         "cell_text": "what stands in the cell; empty where not significant",

@@ -27,7 +27,7 @@ class BytesAcknowledged(Figure):
     columns: ClassVar = {
         "arm": "one curve each, the baseline first",
         "x_ms": "time of an ACK that the receiver sends, since the client's first packet, ms",
-        "bytes": "distinct payload bytes of the bodies' sender acknowledged by then",
+        "bytes": "distinct payload bytes from the sender of the bodies that are acknowledged by then",
         "trial": "which of the arm's trials; several lie over each other",
     }
 

@@ -16,7 +16,7 @@ from quiclab.figures._asked import Asked
 
 
 class DifferenceMap(Figure):
-    """Which arm is better where, and by how much. Blank where the deciding test says nothing."""
+    """Map of the better arm in each cell, and by how much. Blank where the deciding test says nothing."""
 
     name = "differences"
     question = "Over which network and for which size is which arm faster, and by how much?"

@@ -30,11 +30,11 @@ class Fairness(Figure):
     """A panel of throughputs per arm's trial, then Jain's index of all trials in one."""
 
     name = "fairness"
-    question = "Who takes the link from whom, and do the flows come to share it evenly?"
+    question = "Which flow takes bandwidth from which, and do they come to share the link evenly?"
     where = Where.PAIR
     tables = ("tables/flow_throughput/*.parquet", "tables/flows/*.parquet")
     columns: ClassVar = {
-        "arm": "the measured flow's: a panel each, the baseline first",
+        "arm": "arm of the measured flow: a panel each, the baseline first",
         "flow": "`measured`, or the label of another flow",
         "background": "whether it is background traffic, which Jain's index leaves out",
         "x_ms": "end of a step of 100 ms, since the competition began, ms",

@@ -19,12 +19,12 @@ class FirstLoss(Figure):
     """One mark per trial; trials in which nothing was sent again stand apart at the left."""
 
     name = "first_loss"
-    question = "Does an early loss cost more than a late one, and whom?"
+    question = "Does an early loss cost more than a late one, and which arm pays most for it?"
     where = Where.CELL
     tables = ("metrics.parquet",)
     columns: ClassVar = {
         "arm": "a colour each, the baseline first",
-        "trial_id": "trial",
+        "trial_id": "the trial",
         "offset_bytes": "where the first data that was sent again stands in its stream; null where none was",
         "value": "the metric",
         "metric_title": "what the metric is called",
@@ -43,7 +43,7 @@ class FirstLoss(Figure):
                 "trial_id", pl.col("value").fill_nan(None).alias(column)
             )
             found = found.join(known, "trial_id", "left", maintain_order="left")
-        # A trial of which nothing tells what was sent again is not one in which nothing was.
+        # A trial whose logs do not say what was sent again is not one in which nothing was sent again.
         return found.filter(pl.col("offset_bytes").is_not_null() | (pl.col("again_bytes") == 0)).drop("again_bytes")
 
     def shown(self, asked: Asked, data: pl.DataFrame) -> bool:

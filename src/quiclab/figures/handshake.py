@@ -25,7 +25,7 @@ _STEPS = {
 """What a round trip is for → place of its colour."""
 _REST = "request and response"
 _ROOM = 0.0105
-"""Of the whole width, what a letter takes."""
+"""Share of the whole width that a letter takes."""
 
 _SCHEMA = {**dict.fromkeys(("arm", "step", "messages"), pl.String), "begin_ms": pl.Float64, "end_ms": pl.Float64}
 _TOLD_BY = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""β of every site: by which part of the baseline's time each arm is sooner (Qin et al. 2023, Figure 2)."""
+"""Figure of β at every site: the share of the baseline's time that each arm saves (Qin et al. 2023, Figure 2)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ class Improvement(Figure):
     """A panel per network, a mark per site and arm; full where the deciding test sees a difference."""
 
     name = "improvement"
-    question = (
-        "On which sites does each stack improve on the baseline, by which part, and where does the network matter?"
-    )
+    question = "On which sites does each stack improve on the baseline, by how much, and where does the network matter?"
     where = Where.STUDY
     tables = ("tables/trials.parquet", "metrics.parquet")
     columns: ClassVar = {
@@ -36,13 +34,13 @@ class Improvement(Figure):
         "baseline_arm": "the benchmark, at 0",
         "arm": "a mark each",
         "beta_pct": "β = (median benchmark − median) / median benchmark × 100; null where the benchmark is 0 or failed",
-        "significant": "whether the deciding test sees a difference",
+        "significant": "whether the deciding test finds a difference",
         "metric_title": "what the metric is called",
         "alpha": "level of the deciding test after correction",
     }
 
     def gather(self, asked: Asked) -> pl.DataFrame:
-        """β of every arm but the baseline, in every cell."""
+        """Return β of every arm but the baseline, in every cell."""
         rows = [
             {
                 "path_title": asked.analysis.path_titles.get(c.path, c.path),

@@ -22,7 +22,7 @@ class Interleaving(Figure):
     """A row per arm: from left to right the bytes in the order in which they came, a colour for each stream."""
 
     name = "interleaving"
-    question = "Whose bytes come first, and in how many turns?"
+    question = "Which stream's bytes come first, and in how many turns do they come?"
     where = Where.PAIR
     tables = ("tables/http_frames/*.parquet", "tables/frames/*.parquet", "tables/link_packets/*.parquet")
     columns: ClassVar = {
@@ -85,7 +85,7 @@ class Interleaving(Figure):
         )
         figure.update_layout(_style.base_layout(80 + (_LINE_PX + 22) * len(arms)))
         figure.update_xaxes(
-            title={"text": "bytes that had come to the client"}, automargin=True, range=[0, 1.01 * _end(data)]
+            title={"text": "bytes received by the client"}, automargin=True, range=[0, 1.01 * _end(data)]
         )
         figure.update_yaxes(
             tickvals=list(range(len(arms))), ticktext=[_style.text(arm) for arm in arms], automargin=True,

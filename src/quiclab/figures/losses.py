@@ -20,7 +20,7 @@ _LANES = (
     "sender: held to be lost", "sender: wrongly so", "sender, estimated: held to be lost",
     "sender, estimated: wrongly so",
 )  # fmt: skip
-"""From the cause to what was made of it."""
+"""Lanes of an arm from top to bottom: first what caused a loss, last what the sender made of it."""
 
 _SCHEMA = {"arm": pl.String, "lane": pl.String, "x_ms": pl.Float64, "told": pl.String}
 _ON_PURPOSE = ("loss_entry", "loss_exit", "listed", "outage", "blocked", "policed")
@@ -30,7 +30,7 @@ class Losses(Figure):
     """A lane per arm and kind of event, with its count; a mark for each event on the way towards the client."""
 
     name = "losses"
-    question = "Which losses did the link cause, and which ones did client and sender only believe in?"
+    question = "Which losses did the link cause, and which did the client and the sender only assume?"
     where = Where.PAIR
     tables = ("tables/link_packets/*.parquet", "tables/losses/*.parquet", "tables/acks/*.parquet")
     columns: ClassVar = {

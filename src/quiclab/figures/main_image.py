@@ -23,14 +23,14 @@ class MainImage(Figure):
     """A line per trial from the request to the last byte; the medians of the arms above all."""
 
     name = "main_image"
-    question = "When is the main image asked for, when is it there, and is that so in every pair?"
+    question = "When is the main image requested, when has it arrived, and does that hold in every pair?"
     where = Where.CELL
     tables = ("tables/trials.parquet", "metrics.parquet")
     columns: ClassVar = {
         "arm": "a colour each, the baseline first",
         "block": "block number: trials of one block met the same conditions",
-        "start_ms": "the request for the main image is sent, since navigation start, ms",
-        "end_ms": "its last byte is there, since navigation start, ms",
+        "start_ms": "when the request for the main image was sent, since navigation start, ms",
+        "end_ms": "when its last byte had arrived, since navigation start, ms",
     }
 
     def gather(self, asked: Asked) -> pl.DataFrame:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which stream each chunk of bytes belongs to, as they came (Yu and Benson 2021, Figures 16 and 17)."""
+"""Figure of the stream that each chunk of bytes belongs to, as they came (Yu and Benson 2021, Figures 16 and 17)."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class Pacing(Figure):
     """The sender's pacing rate and its estimate of bandwidth: from its log, else from samples of TCP_INFO."""
 
     name = "pacing"
-    question = "At which rate does the sender pace, and which bandwidth does it believe in?"
+    question = "At what rate does the sender pace, and what bandwidth does it estimate?"
     where = Where.PAIR
     overlaid = True
     tables = ("tables/transport_metrics/*.parquet", "tables/link_packets/*.parquet")

@@ -24,7 +24,7 @@ class PageBytes(Figure):
 
     name = "page_bytes"
     question = (
-        "Which protocol brings which part of a page: are styles and scripts really loaded by the one that is asked?"
+        "Which protocol brings which part of a page: do styles and scripts really use the one that was asked for?"
     )
     where = Where.PAIR
     tables = ("tables/http_requests/*.parquet", "tables/page_events/*.parquet")

@@ -38,8 +38,8 @@ class Path(Figure):
         "rtt_sd": "its standard deviation",
         "reordered": "share of the packets towards the client that came after a later one",
         "lost_up": "share of the packets to the server that the path's loss took",
-        "lost_down": "the same towards the client",
-        "trials": "over how many trials these are means",
+        "lost_down": "share of the packets towards the client that the path's loss took",
+        "trials": "number of trials that the means are over",
     }
 
     headings: ClassVar = (

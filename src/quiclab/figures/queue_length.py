@@ -18,7 +18,7 @@ class QueueLength(Figure):
     """What waits before the bottleneck: up at each packet that joins, down as they are served."""
 
     name = "queue"
-    question = "How long is the queue before the bottleneck, and who fills it?"
+    question = "How long is the queue before the bottleneck, and how does each arm fill it?"
     where = Where.PAIR
     overlaid = True
     tables = ("tables/link_packets/*.parquet",)

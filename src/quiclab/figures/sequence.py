@@ -21,7 +21,7 @@ _SHORT = {"Initial": "Init", "Handshake": "HS"}
 _HEIGHT_PX, _LINE_PX = 560, 16
 _MOST_LINES, _LINE_CHARACTERS = 3, {1: 46, 2: 21}
 _ROOM = {1: 0.7, 2: 1.05}
-"""Beside the two ends, for words, by the number of panels beside each other; the ends are 1 apart."""
+"""Width left for words beside the two ends, which are 1 apart, by the number of panels in a row."""
 _ENDS = {"client": 0.0, "server": 1.0}
 
 
@@ -46,7 +46,7 @@ class Sequence(Figure):
         "arrived_ms": "when it came to the other end, ms; null where it was lost",
         "bytes": "its length",
         "probe": "why it is a probe or was sent again; empty of others",
-        "acknowledged_ms": "when its sender learnt that it had arrived, ms; null where it did not, or needed not",
+        "acknowledged_ms": "when its sender learnt that it had arrived, ms; null where it did not, or did not need to",
         "implicit": "whether a packet of the next space said so, and no ACK",
     }
 
@@ -145,7 +145,7 @@ def _told(packet: dict[str, Any]) -> str:
 
 
 Event = tuple[float, int, str, int, str]
-"""When, which of `_KINDS`, packet number space or what TCP sent, packet number, why it is a probe."""
+"""An instant, the place in `_KINDS`, packet number space or what TCP sent, packet number, why it is a probe."""
 _KINDS = ("", "ACK of ", "implicit ACK of ")
 
 
@@ -166,7 +166,7 @@ def _name(packet: dict[str, Any]) -> str:
 
 
 def _heaps(events: list[Event], line_ms: float, wide: int) -> list[tuple[float, str]]:
-    """(when, words): one text for all events of one end that lie too close together to be read apart."""
+    """Return instants and words: one text for all events of one end that lie too close together to be read apart."""
     heaps: list[tuple[list[Event], list[str]]] = []
     for event in events:
         here, lines = [event], _lines([event], wide)

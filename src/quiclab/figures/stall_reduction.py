@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""γ: which part of the baseline's stalls without added loss each arm avoids (Qin et al. 2023, Figure 5)."""
+"""Figure of γ: the share of the baseline's stalls without added loss that an arm avoids (Qin et al. 2023, Figure 5)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class StallReduction(Figure):
     }
 
     def gather(self, asked: Asked) -> pl.DataFrame:
-        """γ of every arm in every cell with a video; 0 of the benchmark itself."""
+        """Return γ of every arm in every cell with a video; it is 0 for the benchmark itself."""
         analysis = asked.analysis
         counts = {key: mean(values) for key, values in by_cell_and_arm(asked.files, "stalls").items()}
         without = _without_loss(asked.files)

@@ -46,8 +46,8 @@ class StateMachine(Figure):
         "share_pct": "share of the transfers' time in it, %",
         "visits": "how often it was entered",
         "next": "a state that followed; null where the transfer ended",
-        "probability_pct": "in how many of the times that it was left, %",
-        "trials": "how many trials this is of",
+        "probability_pct": "in how many of the times that the state was left it was followed by this one, %",
+        "trials": "number of trials that tell of their states",
         "missed_ms": "interval of the samples: shorter states are missed; null where a log tells of every change",
     }
 

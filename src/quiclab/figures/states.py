@@ -35,7 +35,7 @@ class States(Figure):
         "share_pct": "share of the transfers' time in that state, %",
         "visits": "how often it was entered",
         "next": "where it leads: `recovery 60 %, slow_start 40 %`",
-        "trials": "how many trials this is of",
+        "trials": "number of trials that tell of their states",
         "sampled": "whether states shorter than the sampling interval were missed",
         "missed_ms": "that interval; null where a log tells of every change",
     }

@@ -36,7 +36,7 @@ class VideoQuality(Figure):
     """A table: a row per cell and arm, a column per metric of the player."""
 
     name = "video_quality"
-    question = "Who starts a video sooner, stalls less, shows it better, and loads more of it?"
+    question = "Which arm starts a video sooner, stalls less, shows it better, and loads more of it?"
     where = Where.STUDY
     tables = ("tables/trials.parquet", "metrics.parquet")
     columns: ClassVar = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a study directory to an answer: the analysis, the terminal's table, one offline HTML page."""
+"""The way from a study directory to an answer: the analysis, the terminal's table, one offline HTML page."""
 
 from quiclab.analysis.analyse import analyse_study
 from quiclab.analysis.model import StudyAnalysis

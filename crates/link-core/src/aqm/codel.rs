@@ -50,7 +50,7 @@ impl State {
         }
     }
 
-    /// When to drop again (`control_law`): interval / √count after `t`, to the nanosecond below.
+    /// The instant of the next drop (`control_law`): interval / √count after `t`, to the nanosecond below.
     fn schedule(&mut self, t: Nanos, settings: &CoDel) {
         let squared = u128::from(settings.interval.0).pow(2) / u128::from(self.count);
         self.drop_next = t + Nanos(u64::try_from(squared.isqrt()).unwrap_or(u64::MAX));

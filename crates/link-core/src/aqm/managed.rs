@@ -15,7 +15,7 @@ use crate::verdict::DropReason;
 /// What became of a packet in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Its number in its direction.
+    /// The packet's number in its direction.
     pub index: u32,
     /// What stood in the queue just before it came.
     pub found: Occupancy,
@@ -28,7 +28,7 @@ pub struct Decision {
 /// How a packet left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
-    /// When its last bit left.
+    /// The instant at which its last bit left.
     pub at: Nanos,
     /// Whether it bears a mark that it did not come with.
     pub marked: bool,
@@ -96,7 +96,7 @@ impl ManagedQueue {
         self.now
     }
 
-    /// When the next decision may fall, if no packet comes before.
+    /// The earliest instant of the next decision, if no packet comes before.
     #[must_use]
     pub fn next(&self) -> Option<Nanos> {
         if !self.decided.is_empty() {
@@ -132,7 +132,7 @@ impl ManagedQueue {
         }
     }
 
-    /// When the transmitter takes the next packet; `None` if none is here.
+    /// The instant at which the transmitter takes the next packet; `None` if none is here.
     fn serves_at(&self) -> Option<Nanos> {
         (self.there.packets > 0).then(|| self.transmitter.free().max(self.now))
     }

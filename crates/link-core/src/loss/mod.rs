@@ -29,9 +29,9 @@ pub enum Loss {
 /// Why a packet was lost at the loss stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossKind {
-    /// By a random model.
+    /// Lost by a random model.
     Random,
-    /// By the explicit list.
+    /// Lost because it stands on the explicit list.
     Listed,
 }
 

@@ -51,7 +51,7 @@ impl Aqm {
                     return Err(".quantum_bytes: must be above 0".to_owned());
                 }
                 if !(1..=65536).contains(&flows) {
-                    return Err(format!(".flows: {flows} is not within 1 and 65536"));
+                    return Err(format!(".flows: {flows} is not between 1 and 65536"));
                 }
                 core::Aqm {
                     rule: codel(target_ns, interval_ns, ecn)?,

@@ -169,10 +169,10 @@ pub(super) struct Settings {
 /// A field of a change.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Setting<T> {
-    /// Absent.
+    /// The field is absent: the value stays.
     #[default]
     Kept,
-    /// Given.
+    /// The field is given: the new value.
     To(T),
 }
 

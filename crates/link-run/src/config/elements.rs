@@ -138,7 +138,7 @@ impl Direction {
         let first = aqm.values().next().and_then(queues);
         if aqm.values().any(|aqm| queues(aqm) != first) {
             return Err(
-                "aqm: queues by flow (fq_codel) are there from start to end, or never; their flows and quantum stay"
+                "aqm: a schedule cannot bring or remove the queues by flow of fq_codel, nor change their flows and quantum"
                     .to_owned(),
             );
         }
@@ -161,7 +161,7 @@ impl Direction {
         };
         if self.has_rates() {
             return Err(
-                "trace: stands in the place of rate_bit_per_s; give one of them".to_owned(),
+                "trace: takes the place of rate_bit_per_s; give only one of them".to_owned(),
             );
         }
         let TraceFormat::Mahimahi = trace.format;
@@ -175,7 +175,7 @@ impl Direction {
     fn random(&self, random: &RandomRate) -> Result<core::Service, String> {
         if self.trace.is_some() || self.has_rates() {
             return Err(
-                "random_rate: stands in the place of rate_bit_per_s and trace; give one of them"
+                "random_rate: takes the place of rate_bit_per_s and trace; give only one of them"
                     .to_owned(),
             );
         }
@@ -223,7 +223,8 @@ fn optional<T, U>(
 }
 
 fn chance(field: &str, probability: f64) -> Result<Chance, String> {
-    Chance::new(probability).ok_or_else(|| format!(".{field}: {probability} is not within 0 and 1"))
+    Chance::new(probability)
+        .ok_or_else(|| format!(".{field}: {probability} is not between 0 and 1"))
 }
 
 impl Queue {
@@ -268,7 +269,7 @@ impl Jitter {
         let least = core::Jitter::least_half_life(distribution, Nanos(self.scale_ns));
         if self.half_life_ns < least.0 {
             return Err(format!(
-                ".half_life_ns: {} is less than {}, faster than which jitter cannot vary without turning packets around",
+                ".half_life_ns: {} is less than {}: jitter that varies faster would change the order of packets",
                 self.half_life_ns, least.0
             ));
         }

@@ -12,7 +12,7 @@ use crate::error::Error;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// Its name; enters the keys of all its random streams.
+    /// Name of the link; enters the keys of all its random streams.
     pub link: String,
     /// The two ends.
     pub ends: Ends,
@@ -20,10 +20,10 @@ pub struct Link {
     pub up: Direction,
     /// Server to client.
     pub down: Direction,
-    /// What is written of it.
+    /// What is written about the link.
     #[serde(default)]
     pub log: Files,
-    /// When a run does not count.
+    /// Bounds beyond which a run does not count.
     #[serde(default)]
     pub void: Void,
 }
@@ -86,7 +86,7 @@ impl Config {
             link.check(&place)?;
             if links[..number].iter().any(|other| other.link == link.link) {
                 return Err(Error::config(format!(
-                    "{place}link: '{}' is the name of another link already",
+                    "{place}link: another link is named '{}' already",
                     link.link
                 )));
             }

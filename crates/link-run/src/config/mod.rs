@@ -37,7 +37,7 @@ pub struct Config {
     /// What is written.
     #[serde(default)]
     pub log: Log,
-    /// When a run does not count.
+    /// Bounds beyond which a run does not count.
     #[serde(default)]
     pub void: Void,
     /// How to wait.
@@ -79,15 +79,15 @@ pub struct End {
     pub netns: PathBuf,
     /// Name of its device.
     pub device: String,
-    /// veth: path of the network namespace that has the other device of the pair.
+    /// Path of the network namespace that has the other device of the pair (veth).
     pub near_netns: Option<PathBuf>,
-    /// veth: name of that device.
+    /// Name of the other device of the pair (veth).
     pub near_device: Option<String>,
     /// Largest IP packet in bytes.
     pub mtu: u16,
-    /// veth: the Ethernet address to send from.
+    /// Ethernet address to send from (veth).
     pub mac: Option<String>,
-    /// veth: the Ethernet address of this end's own device, to send to.
+    /// Ethernet address of this end's own device, to send to (veth).
     pub peer_mac: Option<String>,
 }
 
@@ -122,7 +122,7 @@ impl Default for Log {
     }
 }
 
-/// When a run does not count: p99 of the lateness above the larger of the two bounds.
+/// Bounds beyond which a run does not count: p99 of the lateness above the larger of the two.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Void {
@@ -180,7 +180,7 @@ impl Config {
             serde_json::from_str(text).map_err(|error| Error::config(error.to_string()))?;
         if config.version != 1 {
             return Err(Error::config(format!(
-                "version {} is not known, only 1",
+                "version {} is not supported, only 1",
                 config.version
             )));
         }

@@ -12,7 +12,7 @@ const RTM_NEWSTATS: u16 = 92;
 /// `IFLA_STATS_LINK_64`, and its bit in the filter.
 const LINK_STATS: u16 = 1;
 const LINK_STATS_BIT: u32 = 1;
-/// nlmsghdr and `if_stats_msg`.
+/// Length of a request: `nlmsghdr` and `if_stats_msg`.
 const REQUEST: usize = 16 + 12;
 /// Where the first attribute's value starts in an answer.
 const VALUE: usize = REQUEST + 4;
@@ -28,7 +28,7 @@ pub struct DeviceCounters {
 }
 
 impl DeviceCounters {
-    /// For a device of this thread's namespace.
+    /// Opens the counters of a device of this thread's namespace.
     ///
     /// # Errors
     /// If there is no such device.

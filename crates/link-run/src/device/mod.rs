@@ -22,11 +22,11 @@ pub const FRAME: u32 = 65_536 + 64;
 /// A packet or a super-packet that an end has sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
-    /// It starts with its IP header.
+    /// The packet, from its IP header on.
     pub packet: &'a [u8],
     /// What is left to do on it; `None` if it cannot be understood.
     pub offload: Option<Offload>,
-    /// When the kernel had it (`CLOCK_MONOTONIC`), if the device tells.
+    /// The instant at which the kernel had it (`CLOCK_MONOTONIC`), if the device tells.
     pub arrival_ns: Option<u64>,
 }
 
@@ -63,7 +63,7 @@ impl Add for Lost {
 
 /// Where packets of an end come from. Reading never waits.
 pub trait Source: Send {
-    /// For `ppoll`.
+    /// Descriptors for `ppoll`.
     fn fds(&self) -> Vec<RawFd>;
 
     /// Hands the next thing that the end has sent to `take`, unless it is not IP. False: nothing was there.

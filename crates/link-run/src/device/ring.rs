@@ -48,11 +48,11 @@ unsafe impl Send for Ring {}
 pub struct Frame<'a> {
     /// What is left to do on it.
     pub header: [u8; vnet::LENGTH],
-    /// Its bytes.
+    /// Bytes of the frame.
     pub bytes: &'a [u8],
     /// Whether these are all.
     pub whole: bool,
-    /// When the kernel had it: `CLOCK_REALTIME`.
+    /// The instant at which the kernel had it: `CLOCK_REALTIME`.
     pub stamp_ns: u64,
 }
 
@@ -117,7 +117,7 @@ impl Ring {
         Ok(ring)
     }
 
-    /// For `ppoll`.
+    /// The descriptor for `ppoll`.
     pub fn fd(&self) -> RawFd {
         self.socket.as_raw_fd()
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When a device was handed the packets that are read from it, where reading does not tell: a packet socket beside it
-//! sees the beginning of each, with the kernel's stamp.
+//! Instants at which a device was handed the packets that are read from it, where reading does not tell: a packet
+//! socket beside it sees the beginning of each, with the kernel's stamp.
 
 use std::collections::VecDeque;
 use std::io;
@@ -35,7 +35,7 @@ struct Sent {
 }
 
 impl Stamps {
-    /// On a device of this thread's namespace.
+    /// Opens a packet socket on a device of this thread's namespace.
     ///
     /// # Errors
     /// If there is no such device, or no memory.
@@ -52,8 +52,8 @@ impl Stamps {
         })
     }
 
-    /// When the device had this packet, which was read from it just now (`CLOCK_MONOTONIC`). `None` if its stamp found
-    /// no room, in which case the device has lost packets too.
+    /// The instant at which the device had this packet, which was read from it just now (`CLOCK_MONOTONIC`). `None` if
+    /// its stamp found no room, in which case the device has lost packets too.
     pub fn arrival_ns(&mut self, packet: &[u8]) -> Option<u64> {
         let mut place = 0;
         while place < self.sent.len() || self.look() {

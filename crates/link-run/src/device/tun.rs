@@ -49,7 +49,7 @@ pub fn open(end: &End) -> Result<Port, Error> {
             end.device,
             end.netns.display()
         ),
-        "this needs /dev/net/tun to be open to you, or the veth backend",
+        "give yourself the right to open /dev/net/tun, or choose the veth backend",
     ))?;
     Ok(Port {
         source: Box::new(source),
@@ -110,12 +110,12 @@ fn interface_request(name: &str) -> io::Result<libc::ifreq> {
     if name.is_empty() || name.len() >= request.ifr_name.len() {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "a device name has 1 to 15 bytes",
+            "a device name must have 1 to 15 bytes",
         ));
     }
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
-        *to =
-            libc::c_char::try_from(from).map_err(|_| io::Error::other("a device name is ASCII"))?;
+        *to = libc::c_char::try_from(from)
+            .map_err(|_| io::Error::other("a device name must be ASCII"))?;
     }
     Ok(request)
 }

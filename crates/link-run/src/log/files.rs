@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which files the links write, and which directions write what into each.
+//! Files that the links write, and the directions that write into each.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use super::{pcapng, record, Counts, Logs};
 use crate::config;
 use crate::error::Error;
 
-const DISK_HINT: &str = "choose a directory that exists, can be written and has room";
+const DISK_HINT: &str = "choose a directory that exists, is writable and has free space";
 
 /// A capture to which a direction adds.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream {
-    /// Its place in the buffer.
+    /// Place of the capture in the buffer.
     pub place: usize,
     /// The link's interface in the capture.
     pub interface: u32,

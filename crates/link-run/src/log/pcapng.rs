@@ -16,12 +16,12 @@ const OPTION_PACKET_ID: u16 = 5;
 /// Block header, fixed fields, flags, packet id, end of options, trailer: all but data and comment.
 const PACKET_OVERHEAD: usize = 28 + 8 + 12 + 4 + 4;
 
-/// Which way a packet went, as the end sees it.
+/// The way a packet went, as the end sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// It arrived at this end.
+    /// The packet arrived at this end.
     Inbound = 1,
-    /// It left this end.
+    /// The packet left this end.
     Outbound = 2,
 }
 
@@ -30,7 +30,7 @@ pub enum Way {
 pub struct Packet<'a> {
     /// `CLOCK_REALTIME` nanoseconds.
     pub time_ns: u64,
-    /// Which way it went.
+    /// The way it went.
     pub way: Way,
     /// Number of the packet, as in the capture of the other end.
     pub id: Option<u64>,

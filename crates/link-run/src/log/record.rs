@@ -39,9 +39,9 @@ pub const OVERSIZED: u8 = 16;
 /// One packet. Instants are `CLOCK_MONOTONIC` nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// When the packet was read.
+    /// The instant at which the packet was read.
     pub arrival_ns: u64,
-    /// When the model lets its last bit reach the far end; 0 if dropped.
+    /// The instant at which the model lets its last bit reach the far end; 0 if dropped.
     pub due_ns: u64,
     /// The actual write minus `due_ns`.
     pub lateness_ns: i32,

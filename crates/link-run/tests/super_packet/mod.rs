@@ -7,7 +7,7 @@ use link_run::vnet::{Offload, Transport};
 pub const SIZE: u16 = 1000;
 pub const TCP_FLAGS_AT: usize = 13;
 
-/// Which super-packet to build.
+/// Kind of super-packet to build.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     pub ipv6: bool,

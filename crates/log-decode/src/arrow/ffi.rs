@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const NULLABLE: i64 = 2;
 
-/// `struct ArrowSchema`.
+/// The C data interface's `struct ArrowSchema`.
 #[repr(C)]
 pub struct ArrowSchema {
     format: *const c_char,
@@ -26,7 +26,7 @@ pub struct ArrowSchema {
     private_data: *mut c_void,
 }
 
-/// `struct ArrowArray`.
+/// The C data interface's `struct ArrowArray`.
 #[repr(C)]
 pub struct ArrowArray {
     length: i64,
@@ -41,7 +41,7 @@ pub struct ArrowArray {
     private_data: *mut c_void,
 }
 
-/// `struct ArrowArrayStream`.
+/// The C stream interface's `struct ArrowArrayStream`.
 #[repr(C)]
 pub struct ArrowArrayStream {
     get_schema: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowSchema) -> c_int>,

@@ -47,7 +47,7 @@ impl Chunk {
 pub struct Table {
     /// The table's name.
     pub name: &'static str,
-    /// Its columns.
+    /// The table's columns.
     pub fields: &'static [Field],
     pub(crate) chunks: Vec<Arc<Chunk>>,
 }
@@ -130,7 +130,7 @@ macro_rules! table {
         #[derive(Debug, Default)]
         pub(crate) struct $builder {
             rows: usize,
-            /// For how many rows the columns have room.
+            /// Rows for which the columns have room.
             room: usize,
             /// Whether a chunk has been sealed, and may have left.
             has_chunks: bool,

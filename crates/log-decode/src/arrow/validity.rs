@@ -39,7 +39,7 @@ impl Bitmap {
     }
 }
 
-/// Which rows hold a value; a sealed column has the bitmap only where some do not.
+/// Bitmap of the rows that hold a value; a sealed column has it only where some do not.
 #[derive(Debug, Default)]
 pub(super) struct Validity(Bitmap);
 

@@ -17,9 +17,9 @@ use std::net::{IpAddr, SocketAddr};
 pub(super) struct Frame<'a> {
     pub(super) time_ns: i64,
     pub(super) bytes: &'a [u8],
-    /// Its length on the wire.
+    /// Length on the wire.
     pub(super) original: u32,
-    /// `epb_flags`.
+    /// The option `epb_flags`.
     pub(super) flags: u32,
     pub(super) packet_index: Option<u32>,
     /// Why the link dropped it.

@@ -26,7 +26,7 @@ pub(super) struct Headers<'a> {
     /// Length of what TCP or UDP carries.
     pub payload_bytes: Option<u32>,
     pub tcp: Option<Tcp>,
-    /// As much of the payload as was captured.
+    /// The part of the payload that was captured.
     pub payload: &'a [u8],
     /// Only a part of what was sent as one packet.
     pub fragment: bool,
@@ -43,7 +43,7 @@ pub(super) struct Tcp {
     pub flags: u16,
     /// Whether a record header of type `application_data` stands in the payload, which must start with a record header.
     pub tls_application_data: Option<bool>,
-    /// As it stands in the header, not scaled.
+    /// The window as the header has it, not scaled.
     pub window: u16,
     pub options: TcpOptions,
 }
@@ -51,13 +51,13 @@ pub(super) struct Tcp {
 /// The transport layer's part of a packet.
 struct Transport<'a> {
     bytes: &'a [u8],
-    /// As announced by the IP header; at least what was captured of it, less padding.
+    /// Length as announced by the IP header; at least what was captured of it, less padding.
     length: u32,
     first_fragment: bool,
 }
 
 impl<'a> Headers<'a> {
-    /// Read an IP packet of which `packet` was captured and which had `original` bytes on the wire.
+    /// Read an IP packet that had `original` bytes on the wire, and `packet` of them captured.
     pub(super) fn parse(packet: &'a [u8], original: u32) -> Self {
         let mut headers = Self {
             size_bytes: original,

@@ -14,7 +14,7 @@ const CLOCK_OFFSETS: [&str; 2] = [
     "quiclab realtime_minus_monotonic_ns=",
     "quiclab clock_offset_ns=",
 ];
-/// In a second.
+/// Nanoseconds in a second.
 const NANOSECONDS: u128 = 1_000_000_000;
 const OUTSIDE_MODEL: u32 = u32::MAX;
 
@@ -26,9 +26,9 @@ pub(super) struct Interface {
     numerator: u128,
     denominator: u128,
     offset_ns: i128,
-    /// Written by the link itself: its packet ids are those of the packet log.
+    /// Whether the link itself wrote it: then its packet ids are those of the packet log.
     ours: bool,
-    /// Its options break off before they tell the resolution: what its times mean is not known.
+    /// Whether its options break off before they tell the resolution: what its times mean is not known.
     pub(super) is_timeless: bool,
 }
 

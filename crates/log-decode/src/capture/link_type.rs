@@ -21,7 +21,7 @@ pub(super) enum LinkType {
     /// A session's frames (RFC 2516 section 4).
     PppOverEthernet,
     Mpls,
-    /// Its number.
+    /// A link type that is not read, with its number.
     Unread(u16),
 }
 

@@ -142,7 +142,7 @@ impl Archive<'_> {
         );
     }
 
-    /// When an entry or a page began.
+    /// The instant at which an entry or a page began.
     fn started_ns(&self, item: &Value) -> Option<i64> {
         let epoch_ns = time::parse(item["startedDateTime"].as_str()?)?;
         epoch_ns.checked_sub(self.monotonic.unwrap_or_default())

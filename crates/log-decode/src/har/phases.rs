@@ -4,7 +4,7 @@
 use super::after;
 use serde_json::Value;
 
-/// When each phase of an entry began and ended.
+/// Instants at which each phase of an entry began and ended.
 #[derive(Default)]
 pub(super) struct Phases {
     pub name: Option<(i64, i64)>,

@@ -47,7 +47,7 @@ fn seconds(text: &str) -> Option<(i64, i64)> {
     Some((number(whole, 2)?, number(&digits, 9)?))
 }
 
-/// By how much local time is ahead.
+/// Seconds by which local time is ahead of UTC.
 fn offset_s(zone: &str) -> Option<i64> {
     let sign = match zone.chars().next() {
         None | Some('Z' | 'z') => return Some(0),

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 /// Why encoded fields cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FieldError {
-    /// At least so many bytes are missing.
+    /// More bytes are needed: at least this many.
     Incomplete(usize),
     /// An integer beyond 62 bits.
     Integer,
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(integer(&[42], 8), Ok(42));
     }
 
-    /// Neither the value nor its length can grow without end.
+    /// The value of an integer cannot grow without end, and neither can its length.
     #[test]
     fn integers_are_bounded() {
         assert_eq!(integer(&[0x7f; 12], 7), Ok(0x7f + 0x7f));

@@ -39,7 +39,7 @@ impl Detail {
         }
     }
 
-    /// As pairs, because names may come again and their order counts.
+    /// Write the fields as pairs, because names may come again and their order counts.
     pub(super) fn fields(&mut self, fields: &Fields) {
         self.cut |= fields.cut;
         self.name("fields");
@@ -92,7 +92,7 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::{Detail, Fields};
 
-    /// It stays JSON whatever stands in the fields, and what is too long is left out and says so.
+    /// A detail stays JSON whatever stands in the fields, and what is too long is left out and says so.
     #[test]
     fn it_is_bounded_json() {
         let mut fields = Fields::default();

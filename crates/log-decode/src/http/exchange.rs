@@ -183,7 +183,7 @@ impl Exchange {
         end.get_or_insert(time_ns);
     }
 
-    /// It was given up by the end that sends in `direction`; the first error counts, and none after the response.
+    /// Record that the end that sends in `direction` gave it up; the first error counts, and none after the response.
     pub(super) fn fail(&mut self, direction: Direction, error: &str) {
         if self.last_byte_ns.is_none() && self.error.is_none() {
             self.error = Some(format!("{error} from the {}", direction.sender().as_str()));

@@ -332,7 +332,7 @@ mod tests {
         }
     }
 
-    /// Without the decoder's SETTINGS the insert count cannot be told, with them it can.
+    /// The insert count can be told with the decoder's SETTINGS, and not without them.
     #[test]
     fn sections_wait_for_the_settings() {
         let mut decoder = Decoder::default();

@@ -35,11 +35,11 @@ impl Instruction {
         let (name, advice) = match self {
             Self::SectionAcknowledgment => (
                 "qpack_section_acknowledgments",
-                "header sections with references to the dynamic table that the other end says to have decoded",
+                "header sections with references to the dynamic table that the other end reports as decoded",
             ),
             Self::StreamCancellation => (
                 "qpack_stream_cancellations",
-                "streams whose header sections the other end says not to decode any more",
+                "streams whose header sections the other end says it will no longer decode",
             ),
             Self::InsertCountIncrement => (
                 "qpack_insert_count_increments",

@@ -38,7 +38,7 @@ pub(super) enum Trouble {
     Bomb,
 }
 
-/// Compressed bytes of which `taken` have been read.
+/// Compressed bytes, with a count of those that have been read.
 pub(super) struct Counted<R> {
     inner: R,
     taken: u64,

@@ -12,7 +12,7 @@ const EXACT_INTEGERS: u64 = 1 << 53;
 /// A decimal number without exponent, taken apart.
 struct Decimal {
     negative: bool,
-    /// Its digits without the point.
+    /// The digits without the point.
     digits: u64,
     /// How many of them stand behind the point.
     decimals: u32,

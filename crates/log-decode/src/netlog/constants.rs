@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read;
 
-/// As it is written.
+/// The constants as they are written.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Section {
@@ -43,7 +43,7 @@ struct ClientInfo {
     os_type: String,
 }
 
-/// Which part of an event that lasts.
+/// The part of an event that lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Begin,

@@ -51,7 +51,7 @@ impl Written {
     }
 }
 
-/// The value here as it is written, for whom it is to be looked at in any case.
+/// The value here as it is written, for a caller who looks at it in any case.
 fn raw<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], Fault> {
     Ok(reader.value()?.of(reader.text()))
 }

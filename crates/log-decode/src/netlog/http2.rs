@@ -27,7 +27,7 @@ struct Window {
 pub(super) struct Session {
     pub connection: String,
     pub streams: Streams,
-    /// By the stream (0 is the connection) and the way of the data.
+    /// Windows by the stream (0 is the connection) and the way of the data.
     windows: BTreeMap<(u64, Direction), Window>,
     /// Where windows of streams start.
     initial_up: u64,
@@ -303,7 +303,7 @@ fn count_malformed(settings: &[String], params: &Params<'_>, tables: &mut Tables
         tables.count(
             "malformed_settings",
             Severity::DataLoss,
-            "settings that are no list of texts",
+            "settings that are not a list of texts",
         );
     }
 }
@@ -317,7 +317,7 @@ fn told(members: [(&str, Option<&str>); 2]) -> Option<String> {
     (!known.is_empty()).then(|| serde_json::Value::Object(known).to_string())
 }
 
-/// `[id:4 (SETTINGS_INITIAL_WINDOW_SIZE) value:6291456]`
+/// Read a setting: `[id:4 (SETTINGS_INITIAL_WINDOW_SIZE) value:6291456]`.
 fn parse_setting(text: &str) -> Option<(&str, &str)> {
     let (id, value) = text.trim_matches(['[', ']']).split_once(" value:")?;
     Some((id.strip_prefix("id:")?, value))

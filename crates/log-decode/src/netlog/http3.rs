@@ -139,7 +139,7 @@ pub(super) fn setting_value(text: &str) -> serde_json::Value {
     text.parse::<u64>().map_or_else(|_| text.into(), Into::into)
 }
 
-/// In small letters and without prefix; the number of one that Chromium has no name for.
+/// Name of a setting in small letters and without prefix; its number if Chromium has no name for it.
 fn setting_name(name: &str) -> String {
     let number = name
         .strip_prefix("UNSUPPORTED_SETTINGS_TYPE(")

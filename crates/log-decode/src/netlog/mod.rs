@@ -181,7 +181,7 @@ impl Log<'_> {
         }
     }
 
-    /// Hand an event to whom it concerns; false if no table holds it.
+    /// Hand an event to the part that it concerns; false if no table holds it.
     fn event(&mut self, event: &Event<'_>) -> bool {
         let name = event.name;
         let of_pool = name.starts_with("QUIC_SESSION_POOL") || name == "QUIC_SESSION_CREATED";

@@ -186,7 +186,7 @@ impl<'a> Params<'a> {
     }
 }
 
-/// Those of an array that are not negative; `None` if it is not one of numbers.
+/// Numbers of an array that are not negative; `None` if it is not one of numbers.
 fn numbers(raw: &[u8]) -> Option<Vec<u64>> {
     let mut reader = Reader::new(raw);
     let mut inside = reader.enter(b'[').ok()?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which bytes of a stream have been seen.
+//! Bytes of a stream that have been seen.
 
 use std::collections::BTreeMap;
 

@@ -33,7 +33,7 @@ impl Connection {
     }
 }
 
-/// Which end logs, and so which way is out.
+/// The end that logs, and so the way that is out.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ends {
     pub vantage: Option<&'static str>,

@@ -15,7 +15,7 @@ pub(super) const IMPOSSIBLE: &str =
 pub(super) struct Context<'a> {
     pub text: &'a [u8],
     pub event: &'a Event,
-    /// Without its namespace.
+    /// The event's name without its namespace.
     pub name: &'a [u8],
     pub time_ns: i64,
     pub who: Who<'a>,

@@ -89,7 +89,7 @@ fn is_bbr(state: &str) -> bool {
         || state.starts_with("bbr")
 }
 
-/// `congestion_state_updated`.
+/// Make the rows of a `congestion_state_updated`.
 pub(super) fn state(context: &Context<'_>, tables: &mut Tables) {
     let word = |key: &str| context.member(key).map(|state| state.to_ascii_lowercase());
     let Some(new_state) = word("new") else {

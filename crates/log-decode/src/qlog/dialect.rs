@@ -88,7 +88,7 @@ impl Writer {
         known.to_owned()
     }
 
-    /// By what its rates are multiplied to be bits per second: neqo and quiche log bytes.
+    /// Factor that turns its rates into bits per second: neqo and quiche log bytes.
     pub(super) fn bits_per_rate_unit(self) -> f64 {
         match self {
             Self::Neqo | Self::Quiche => 8.0,
@@ -194,7 +194,7 @@ impl Writer {
         }
     }
 
-    /// Say what it never writes, but for the tables of which rows came after all: versions differ.
+    /// Say what it never writes, except for tables that got rows after all: versions differ.
     pub(super) fn tell_lacks(self, tables: &mut Tables) {
         for &(table, column, reason) in self.lacks() {
             if column.is_some() || !tables.has_rows(table) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which module makes the rows of an event: the names of all drafts and dialects.
+//! Choice of the module that makes the rows of an event: the names of all drafts and dialects.
 
 use super::context::{Context, State};
 use super::{blocked, controller, packets, parameters, rest};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One JSON document with `traces`, never held whole.
 //!
-//! A trace may say behind its events who logged them. Such documents are walked twice: for their headers, then for
-//! their events.
+//! A trace may say behind its events which program logged them. Such documents are walked twice: for their headers,
+//! then for their events.
 
 use super::event::Event;
 use super::events::Decoder;

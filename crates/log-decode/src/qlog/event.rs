@@ -61,7 +61,7 @@ impl TimeKind {
 #[derive(Default)]
 pub(super) struct Event {
     pub time: Option<(TimeKind, Span)>,
-    /// With its namespace from 0.3 on.
+    /// The event's name, with its namespace from qlog 0.3 on.
     pub name: Span,
     pub group_id: Option<Span>,
     pub trigger: Option<Span>,

@@ -250,7 +250,7 @@ impl<'t> Decoder<'t> {
             tables.count(
                 "invalid_utf8",
                 Severity::Notice,
-                "a record with bytes that are no UTF-8, as JSON must be: it was left out",
+                "a record with bytes that are not UTF-8, which JSON must be: it was left out",
             );
             return Err(Fault::Syntax);
         }
@@ -305,7 +305,7 @@ impl<'t> Decoder<'t> {
     }
 }
 
-/// In small letters if it is hexadecimal, else as it is.
+/// A connection id in small letters if it is hexadecimal, else as it is.
 fn connection_name(id: &str) -> String {
     if id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         id.to_ascii_lowercase()

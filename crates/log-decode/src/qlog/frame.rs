@@ -9,7 +9,7 @@ use crate::json::{Fault, Kind, Reader, Span};
 #[derive(Clone, Copy, Default)]
 pub(super) struct Frame {
     pub kind: FrameType,
-    /// Its own name, of a type that is none of the known ones.
+    /// The frame's own name, where its type is none of the known ones.
     pub name: Span,
     pub stream_id: Option<u64>,
     pub offset: Option<u64>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What stands before the events: who logged, which connection, and which clock.
+//! Contents of a trace before its events: the program that logged, the connection, and the clock.
 //!
 //! Members may be missing or of another type than the drafts say: those count as missing, and the rest is read.
 

@@ -53,7 +53,7 @@ pub(super) struct FrameEvent<'a> {
     pub stream_id: Option<u64>,
     /// Length of its payload, where the event says it beside the frame.
     pub length: Option<u64>,
-    /// With its header, likewise.
+    /// Length of the frame with its header, likewise.
     pub frame_length: Option<u64>,
     pub frame: &'a Value,
 }
@@ -296,7 +296,7 @@ fn text(value: &Value) -> Cow<'_, str> {
     (value.as_str()).map_or_else(|| value.to_string().into(), Cow::Borrowed)
 }
 
-/// In small letters and without prefix; the number of one that the program has no name for.
+/// Name of a setting in small letters and without prefix; its number if the program has no name for it.
 fn setting_name(setting: &Value) -> String {
     let name = text(&setting["name"]).to_ascii_lowercase();
     match (name.as_str(), unsigned(&setting["name_bytes"])) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which connection a trace is about, where its header does not say: read off its first events.
+//! The connection that a trace is about, where its header does not say: read off its first events.
 
 use super::event::{Event, Field};
 use super::names::packet_type;

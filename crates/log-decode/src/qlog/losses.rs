@@ -72,7 +72,7 @@ impl Losses {
             tables.count(
                 "losses_not_followed",
                 Severity::Notice,
-                "so many packets were lost that of the earlier ones no later acknowledgment was looked for",
+                "so many packets were lost that late acknowledgments of the earlier ones were not looked for",
             );
             self.finish(who, tables);
         }

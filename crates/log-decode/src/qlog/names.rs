@@ -38,7 +38,7 @@ pub(super) fn packet_type_of_space(space: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// Which packet number space numbers packets of a type (RFC 9000 section 12.3).
+/// The packet number space that numbers packets of a type (RFC 9000 section 12.3).
 pub(super) fn space_of(packet_type: Option<&str>) -> usize {
     match packet_type {
         Some("initial") => 0,
@@ -53,7 +53,7 @@ macro_rules! frame_types {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub(super) enum FrameType {
             $($variant,)*
-            /// By a name that is none of these.
+            /// A frame type whose name is none of these.
             #[default]
             Other,
         }

@@ -134,7 +134,7 @@ fn count_impossible(tables: &mut Tables) {
     );
 }
 
-/// Which end `local` and `remote` are; what they stand for where the log does not say whose it is.
+/// The end that `local` or `remote` stands for; the word itself where the log does not say whose it is.
 fn end<'a>(name: &'a str, who: Who<'_>) -> &'a str {
     match (name, who.vantage) {
         ("local", Some("client")) | ("remote", Some("server")) => "client",

@@ -111,7 +111,7 @@ pub(super) fn http_frame(
     state.http.frame(&event, context.who, tables);
 }
 
-/// `stream_type_set`.
+/// Note the type of a `stream_type_set`.
 pub(super) fn stream_type(context: &Context<'_>, state: &mut State<'_>, tables: &mut Tables) {
     let name = ["stream_type", "new"]
         .iter()
@@ -129,7 +129,7 @@ pub(super) fn stream_type(context: &Context<'_>, state: &mut State<'_>, tables: 
     }
 }
 
-/// `priority_updated`.
+/// Note the priority of a `priority_updated`.
 pub(super) fn priority(context: &Context<'_>, state: &mut State<'_>) {
     let stream = ["stream_id", "request_stream_id", "element_id"]
         .iter()

@@ -30,11 +30,11 @@ struct Record {
 
 #[derive(PartialEq)]
 enum End {
-    /// By what ends a record.
+    /// The record ended with what ends a record.
     Whole,
-    /// By the end of the file.
+    /// The record ended with the file.
     File,
-    /// It is longer than what is read at a time.
+    /// The record is longer than what is read at a time.
     TooLong,
 }
 
@@ -51,7 +51,10 @@ pub(super) fn decode(
         let text = window.bytes()[..record.end].trim_ascii();
         if !text.is_empty() {
             let header = serde_json::from_slice::<FileHeader>(text).map_err(|error| {
-                DecodeError::foreign(FORMAT, format!("its first record is no header ({error})"))
+                DecodeError::foreign(
+                    FORMAT,
+                    format!("its first record is not a header ({error})"),
+                )
             })?;
             window.consume(record.end + 1);
             break header;

@@ -94,14 +94,14 @@ impl Half {
         (self.first_ns.is_some() && !self.unknown_length).then_some(self.bytes)
     }
 
-    /// When its last byte came, with all before it; `None` while something is missing.
+    /// The instant at which its last byte came, with all before it; `None` while something is missing.
     pub(super) fn complete_ns(&self) -> Option<i64> {
         let complete = self.final_size.is_some_and(|size| size <= self.contiguous);
         self.last_ns.filter(|_| complete && !self.unknown_length)
     }
 }
 
-/// Both directions of a stream, by who sends: the vantage or its peer.
+/// Both directions of a stream, by the sender: the vantage or its peer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stream {
     pub sent: Half,

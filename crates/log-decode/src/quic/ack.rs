@@ -8,7 +8,7 @@ use crate::tls::Reader;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ack<'a> {
     pub(super) largest: u64,
-    /// In units of the sender's `ack_delay_exponent`.
+    /// The delay in units of the sender's `ack_delay_exponent`.
     pub(super) delay: u64,
     pub(super) ecn: Option<EcnCounts>,
     first_range: u64,

@@ -41,9 +41,9 @@ pub(super) struct Connection {
     original_dcid: ConnectionId,
     pub(super) version: Version,
     pub(super) keyring: Keyring,
-    /// By space and direction.
+    /// Packet numbers by space and direction.
     numbers: [[Numbers; 2]; 3],
-    /// By the direction that the end sends.
+    /// ACK delays by the direction in which the end sends.
     pub(super) ack_delay: [AckDelay; 2],
     pub(super) handshake: Handshake,
     pub(super) streams: Streams,
@@ -56,9 +56,9 @@ pub(super) struct Connection {
     pub(super) told_version: Option<Version>,
     /// The id that a Retry gave, until the client has used it: for Initial and 0-RTT packets.
     retried: [Option<ConnectionId>; 2],
-    /// Its start is not in the capture.
+    /// Whether its start is missing from the capture.
     is_late: bool,
-    /// An end has given connection ids for other paths than the first.
+    /// Whether an end has given connection ids for other paths than the first.
     pub(super) has_paths: bool,
     /// Attempts at a packet number each way that nothing leads to.
     searches: [u8; 2],

@@ -15,11 +15,11 @@ pub(crate) struct UdpDatagram<'a> {
     pub(crate) time_ns: i64,
     pub(crate) src: SocketAddr,
     pub(crate) dst: SocketAddr,
-    /// As much of the payload as was captured.
+    /// The part of the payload that was captured.
     pub(crate) payload: &'a [u8],
     /// Length of the payload on the wire.
     pub(crate) length_bytes: usize,
-    /// As the capture tells it; where it does not, the connection's first packet does.
+    /// The direction as the capture tells it; where it does not, the connection's first packet does.
     pub(crate) direction: Option<Direction>,
     /// `number` in the table `ip_packets`.
     pub(crate) ip_packet: u64,

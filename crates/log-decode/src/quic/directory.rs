@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which connection a packet may belong to: by connection id, else by addresses.
+//! Connections that a packet may belong to: found by connection id, else by addresses.
 
 use super::connection::Connection;
 use super::hashing::HashMap;
@@ -79,7 +79,7 @@ pub(super) struct Directory {
     connections: Vec<Option<Box<Connection>>>,
     oldest: usize,
     by_id: HashMap<ConnectionId, (usize, End)>,
-    /// By source and destination; newest last.
+    /// Connections by source and destination; newest last.
     by_path: HashMap<Path, Vec<(usize, Direction)>>,
     /// Lengths of all connection ids, as bits.
     id_lengths: u32,

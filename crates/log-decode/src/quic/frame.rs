@@ -25,7 +25,7 @@ pub(super) enum Frame<'a> {
         path: u64,
         ack: Ack<'a>,
     },
-    /// Also `RESET_STREAM_AT`.
+    /// `RESET_STREAM` or `RESET_STREAM_AT`.
     ResetStream {
         id: u64,
         error_code: u64,

@@ -16,7 +16,7 @@ pub(super) enum Space {
 }
 
 pub(super) struct Handshake {
-    /// By space and direction.
+    /// CRYPTO streams by space and direction.
     streams: [[Reassembly; 2]; 3],
     messages: [Messages; 3],
     round_trips: RoundTrips,

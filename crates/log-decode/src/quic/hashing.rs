@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    /// The same seeds give the same hash, others another one.
+    /// Equal seeds give equal hashes, others another one.
     #[test]
     fn hashes_depend_on_the_seeds() {
         let (seeds, others) = (Seeds::default(), Seeds::default());

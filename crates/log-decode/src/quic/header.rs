@@ -23,7 +23,7 @@ impl Version {
         }
     }
 
-    /// As qlog writes it.
+    /// The version as qlog writes it.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::V1 => "00000001",

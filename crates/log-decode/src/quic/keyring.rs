@@ -22,7 +22,7 @@ pub(super) enum Opening {
     },
     /// The key log has no secret for it, or the `ClientHello` is not known.
     NoKeys,
-    /// It has others for this connection, but not the one of 0-RTT.
+    /// The key log has secrets for this connection, but not the one of 0-RTT.
     NoEarlyKeys,
     /// The server chose a cipher suite that cannot be opened.
     NoSuite(Option<u16>),
@@ -70,7 +70,7 @@ impl Keyring {
         self.suite = Some(suite);
     }
 
-    /// From now on Initial keys may follow from `dcid` (RFC 9001 section 5.2).
+    /// Add the Initial keys that follow from `dcid` (RFC 9001 section 5.2).
     pub(super) fn add_initial(&mut self, version: Version, dcid: &ConnectionId) {
         let known = (self.initial.iter()).any(|(v, id, _)| *v == version && id == dcid);
         if known || self.initial.len() >= MAX_INITIAL_KEYS {
@@ -160,7 +160,7 @@ impl Keyring {
         Opening::Failed { proven: false }
     }
 
-    /// What may open 1-RTT packets of which nothing but the direction is known.
+    /// The keys that may open 1-RTT packets when nothing but their direction is known.
     pub(super) fn trial(&self, version: Version, way: Direction) -> Option<Trial> {
         let secret = self.secret(match way {
             Direction::Up => Label::ClientTraffic,

@@ -104,7 +104,7 @@ impl Connections {
             tables.count(
                 "too_many_connections",
                 Severity::DataLoss,
-                "more connections than are followed at a time: what comes late of the oldest is not opened",
+                "more connections than are followed at a time: late packets of the oldest are not opened",
             );
         }
     }

@@ -15,14 +15,14 @@ use crate::{Direction, Severity};
 
 /// Sessions whose secrets are tried.
 const MAX_SESSIONS: usize = 256;
-/// Paths of which packets are tried, and packets of each.
+/// Paths whose packets are tried, and packets of each.
 const MAX_PATHS: usize = 1 << 12;
 const MAX_PACKETS: u8 = 6;
-/// Attempts at a header for the whole capture, one in four of which leads to attempts at a payload: below a second.
+/// Attempts at a header for the whole capture: below a second. One in four leads to attempts at a payload.
 const MAX_ATTEMPTS: usize = 1 << 20;
 /// How often a capture that brings secrets while it is read has them tried.
 const MAX_REFRESHES: u8 = 32;
-/// So many keys are tried with more packet numbers each.
+/// Number of keys up to which each is tried with more packet numbers.
 const FEW_KEYS: usize = 64;
 /// Lengths of connection ids, the usual ones first.
 const ID_LENGTHS: [usize; 21] = [
@@ -71,7 +71,7 @@ impl Orphans {
             tables.count(
                 "too_many_keys_to_try",
                 Severity::Notice,
-                "of the sessions in the key logs only 256 are tried on connections whose start is missing: cut them to the capture's",
+                "only 256 sessions of the key logs are tried on connections whose start is missing: cut the logs to the capture's sessions",
             );
         }
         self.keys.clear();

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Losses that may still turn out to be spurious.
 const MAX_LOSSES: usize = 1 << 13;
-/// Pieces of data of which is known which packet carries them.
+/// Pieces of data about which it is known which packet carries them.
 const MAX_CARRIED: usize = 1 << 17;
 
 struct Lost {
@@ -31,7 +31,7 @@ struct Lost {
 #[derive(Default)]
 pub(super) struct Recovery {
     spaces: [SentPackets; 3],
-    /// By stream and offset: the last packet that carries what starts there, and where that ends.
+    /// The last packet that carries the data at a stream and offset, and where that data ends.
     carried: BTreeMap<(u64, u64), (u64, u64)>,
     bytes_in_flight: u64,
     /// Packets stayed closed: what is in flight is not known any more.

@@ -6,10 +6,10 @@ const GRANULARITY_NS: i64 = 1_000_000;
 /// Longer ones are clocks that jump.
 const MAX_SAMPLE_NS: i64 = i64::MAX / 16;
 
-/// In nanoseconds.
+/// Estimates of the round-trip time, in nanoseconds.
 #[derive(Debug, Default)]
 pub(super) struct RoundTrip {
-    /// Without what the receiver delayed its ACK by.
+    /// The latest sample, without what the receiver delayed its ACK by.
     pub(super) latest: i64,
     pub(super) min: i64,
     pub(super) smoothed: i64,

@@ -58,16 +58,16 @@ pub(super) struct Sent {
     pub(super) length: u64,
     pub(super) packet_type: Option<&'static str>,
     pub(super) content: Content,
-    /// Acknowledged, or called lost.
+    /// Whether it has been acknowledged, or called lost.
     pub(super) settled: bool,
-    /// Its data has been sent again.
+    /// Whether its data has been sent again.
     pub(super) repeated: bool,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct SentPackets {
     sent: VecDeque<Sent>,
-    /// By number, with the rule that calls it lost.
+    /// Lost packets by number, each with the rule that calls it lost.
     lost: BTreeMap<u64, (Sent, &'static str)>,
     largest_acked: Option<u64>,
 }

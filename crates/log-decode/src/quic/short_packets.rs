@@ -9,8 +9,8 @@ use crate::tables::Tables;
 use crate::Severity;
 
 impl Connections {
-    /// Open a packet as one of `candidates`, who may have been found by its connection id; what fails first is kept in
-    /// `failed`.
+    /// Open a packet as one of `candidates`, which may have been found by its connection id; what fails first is kept
+    /// in `failed`.
     fn try_short(
         &mut self,
         datagram: &UdpDatagram<'_>,
@@ -105,7 +105,7 @@ impl Connections {
                 tables.count(
                     "other_paths",
                     Severity::DataLoss,
-                    "packets of connections over several paths, of which only those of the first path are opened",
+                    "packets of connections over several paths that stay closed: only those of the first path are opened",
                 );
                 return Some(packet.len());
             }

@@ -31,7 +31,7 @@ pub(super) struct Streams {
     open: HashMap<u64, Box<Stream>>,
     ended: Ended,
     waiting: Waiting,
-    /// As long as the connection speaks HTTP/3, for all that is known.
+    /// The HTTP/3 connection, as long as it speaks HTTP/3 for all that is known.
     pub(super) http: Option<h3::Connection>,
 }
 

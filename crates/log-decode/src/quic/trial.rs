@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One secret held against a packet of which neither the connection nor the whole packet number is known.
+//! One secret held against a packet whose connection and whole packet number are not known.
 
 use super::header::Version;
 use super::keyring::{open_payload, unprotect, Sealed};
@@ -15,7 +15,7 @@ pub(super) const NEAR: Reach = [4, 4, 1, 1];
 /// The reach for one secret among few.
 pub(super) const FAR: Reach = [64, 64, 8, 2];
 
-/// A secret that may open a packet of which nothing else is known.
+/// A secret that may open a packet about which nothing else is known.
 pub(super) struct Trial(PacketKeys);
 
 impl Trial {

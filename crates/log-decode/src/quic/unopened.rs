@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Packets of which only the header can be told.
+//! Packets that stay closed: only the header can be told.
 
 use super::connection::push_packet;
 use super::directory::{Candidate, Path};

@@ -13,7 +13,7 @@ pub(super) fn varint(reader: &mut Reader<'_>) -> Option<u64> {
     Some(rest.iter().fold(start, |n, &byte| n << 8 | u64::from(byte)))
 }
 
-/// As many bytes as a variable-length integer before them says.
+/// Read the bytes whose number a variable-length integer before them says.
 pub(super) fn varint_vector<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
     let length = usize::try_from(varint(reader)?).ok()?;
     reader.bytes(length)
@@ -79,7 +79,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// The whole packet number of which `bits` bits were sent, where `largest` is the largest so far (RFC 9000 appendix
+/// The whole packet number when `bits` bits of it were sent and `largest` is the largest so far (RFC 9000 appendix
 /// A.3).
 pub(super) fn packet_number(largest: Option<u64>, truncated: u64, bits: u32) -> u64 {
     let expected = largest.map_or(0, |largest| largest.saturating_add(1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which end sent the bytes at the start of a segment, where they say so themselves.
+//! The end that sent the bytes at the start of a segment, where they say so themselves.
 
 use crate::http::h1;
 use crate::End;

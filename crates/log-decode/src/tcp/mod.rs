@@ -42,7 +42,7 @@ pub(crate) struct Connections {
     flows: Vec<Flow>,
     /// Where the connection between two ends stands, and how many there have been before it.
     by_ends: HashMap<Ends, (usize, u32)>,
-    /// That of the last segment: most follow one of their own connection.
+    /// The connection of the last segment: most segments follow one of their own connection.
     last: Option<(Ends, usize)>,
     /// What all connections keep of what is unanswered.
     held_bytes: usize,

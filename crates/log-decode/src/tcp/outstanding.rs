@@ -62,7 +62,7 @@ impl Rtt {
 /// A segment that was sent again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SentAgain {
-    /// When it had been sent, if the capture shows it.
+    /// The instant at which it had been sent, if the capture shows it.
     pub(super) sent_ns: Option<i64>,
     /// Why, as far as it can be told.
     pub(super) rule: Option<&'static str>,
@@ -78,7 +78,8 @@ pub(super) struct Outstanding {
     /// The first byte that is not acknowledged.
     acknowledged: u64,
     duplicate_acks: u32,
-    /// Until this is acknowledged, what is sent again follows from a timeout, or from a fast retransmission.
+    /// Ends of recovery after a timeout, and after a fast retransmission: what is sent again before they are
+    /// acknowledged follows from it.
     timeout_until: u64,
     fast_until: u64,
     timers: Timers,

@@ -22,14 +22,14 @@ pub(crate) struct Segment<'a> {
     pub(crate) ack: Option<u32>,
     /// The nine flag bits, FIN lowest.
     pub(crate) flags: u16,
-    /// As it stands in the header.
+    /// The window as the header has it.
     pub(crate) window: u16,
     pub(crate) options: &'a TcpOptions,
-    /// As much of the payload as was captured.
+    /// The part of the payload that was captured.
     pub(crate) payload: &'a [u8],
     /// Length of the payload on the wire.
     pub(crate) length: u32,
-    /// As the capture tells it; where it does not, the connection does.
+    /// The direction as the capture tells it; where it does not, the connection does.
     pub(crate) direction: Option<Direction>,
     /// `number` in the table `ip_packets`.
     pub(crate) ip_packet: u64,

@@ -16,7 +16,7 @@ pub(super) struct Retransmission {
     pub(super) length: u64,
     pub(super) sent_ns: Option<i64>,
     pub(super) rule: Option<&'static str>,
-    /// Its own timestamp.
+    /// The timestamp that it bears itself.
     pub(super) timestamp: Option<u32>,
     pub(super) spurious: Option<bool>,
     pub(super) acknowledged_ns: Option<i64>,

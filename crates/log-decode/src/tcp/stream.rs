@@ -12,14 +12,14 @@ const ENTRY_BYTES: usize = 64;
 /// What comes next in the stream.
 pub(super) enum Piece<'a> {
     Bytes(&'a [u8]),
-    /// So many bytes are not in the capture.
+    /// This many bytes are not in the capture.
     Missing(u64),
 }
 
 #[derive(Debug)]
 struct Held {
     captured: Vec<u8>,
-    /// On the wire.
+    /// Length on the wire.
     length: u64,
 }
 

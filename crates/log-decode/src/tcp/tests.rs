@@ -258,7 +258,7 @@ fn timeouts_follow_each_other() {
     assert_eq!(counts, ["1", "2", "1"]);
 }
 
-/// Without a reason and without silence nothing is said of why a segment was sent again.
+/// Nothing is said about why a segment was sent again where there is neither a reason nor silence.
 #[test]
 fn what_nothing_explains_is_said() {
     let mut scene = Scene::new(Some(End::Server));
@@ -300,7 +300,7 @@ fn an_old_echo_shows_a_spurious_retransmission() {
     assert_eq!(losses(&scene.finish()), ["1|tail_loss_probe|true|21000000"]);
 }
 
-/// At the receiver's end a segment that comes twice was needless, and nothing is said about why it was sent.
+/// A segment that comes twice at the receiver's end was needless, and nothing is said about why it was sent.
 #[test]
 fn the_receiver_sees_duplicates_only() {
     let mut scene = Scene::new(Some(End::Client));
@@ -343,7 +343,7 @@ fn a_full_window_blocks() {
     );
 }
 
-/// The same ports used again make a connection of another name; a probe of an idle one is no retransmission.
+/// A connection that uses the ports of an earlier one has another name; a probe of an idle one is no retransmission.
 #[test]
 fn connections_and_probes_are_told_apart() {
     let mut scene = Scene::new(None);

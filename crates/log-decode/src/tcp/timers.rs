@@ -7,7 +7,7 @@
 pub(super) struct Expired {
     /// `rto` or `pto`.
     pub(super) timer: &'static str,
-    /// When it must have been set.
+    /// The instant at which it must have been set.
     pub(super) set_ns: i64,
     /// RTO: how often it has now expired without an acknowledgment of new data.
     pub(super) in_a_row: Option<u32>,
@@ -49,7 +49,7 @@ impl Timers {
         time_ns.saturating_sub(self.sent_ns.max(self.heard_ns))
     }
 
-    /// For how long the retransmission timer has been running.
+    /// Time for which the retransmission timer has been running.
     pub(super) fn running_ns(&self, time_ns: i64) -> i64 {
         time_ns.saturating_sub(self.restarted_ns)
     }

@@ -7,7 +7,7 @@ use super::TcpOptions;
 use crate::{Direction, End};
 use std::net::SocketAddr;
 
-/// So many wait at most, with so many bytes: then the lower port is taken for the server's.
+/// Most segments that wait, and most bytes of them: beyond that the lower port is taken for the server's.
 const MAX_SEGMENTS: usize = 32;
 const MAX_BYTES: usize = 1 << 15;
 

@@ -11,13 +11,14 @@ use super::stream::Stream;
 pub(super) struct Way {
     /// The initial sequence number, or one less than the first that was seen.
     initial: Option<u32>,
-    /// It is that of a SYN.
+    /// Whether `initial` is that of a SYN.
     begun: bool,
-    /// That of another SYN, which the other end may take instead: a server that keeps no state sends several.
+    /// The initial sequence number of another SYN, which the other end may take instead: a server that keeps no state
+    /// sends several.
     rival: Option<u32>,
     /// The end of all that has been sent.
     pub(super) next: u64,
-    /// Below `next`, and not seen.
+    /// Bytes below `next` that have not been seen.
     unseen: Ranges,
     /// The end of what has been acknowledged.
     pub(super) acknowledged: u64,
@@ -25,11 +26,11 @@ pub(super) struct Way {
     pub(super) limit: Option<u64>,
     /// The last window it was told.
     pub(super) window: u64,
-    /// Its receiver holds it back.
+    /// Whether its receiver holds it back.
     pub(super) blocked: bool,
     /// How its own windows are scaled, if it offered that.
     pub(super) window_scale: Option<u8>,
-    /// It reports what it receives beyond a hole, and twice.
+    /// Whether it reports what it receives beyond a hole, and twice.
     pub(super) sack_permitted: bool,
     /// The largest segment seen.
     pub(super) largest: u64,
@@ -41,15 +42,15 @@ pub(super) struct Way {
     /// The most in flight within this round trip and the last one, and the end of this one.
     pub(super) peak: [u64; 2],
     pub(super) round_end: u64,
-    /// When bytes were last sent whose effect on what is in flight stands in no row yet.
+    /// The last instant at which bytes were sent whose effect on what is in flight stands in no row yet.
     pub(super) untold_ns: Option<i64>,
 }
 
 /// What a segment brings.
 pub(super) struct Arrival {
-    /// Some of its bytes had been seen before.
+    /// Whether some of its bytes had been seen before.
     pub(super) again: bool,
-    /// It goes beyond all that has been seen.
+    /// Whether it goes beyond all that has been seen.
     pub(super) new: bool,
 }
 

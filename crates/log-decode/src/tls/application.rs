@@ -93,7 +93,7 @@ impl Application {
         Protocol::Http2(Box::new(http))
     }
 
-    /// Without ALPN the first bytes tell.
+    /// Tell the protocol from the first bytes, where there is no ALPN.
     fn recognise(&mut self, direction: Direction, first: &[u8], tables: &mut Tables) {
         self.protocol = match (direction, first) {
             // The client's preface; the server's first frame is SETTINGS (RFC 9113 section 3.4).
@@ -237,7 +237,7 @@ mod tests {
     use crate::tls::keylog::KeyLog;
     use crate::Direction::{Down, Up};
 
-    /// After an upgrade both ends go on in HTTP/2, the server within the segment of its 101; its answer is stream 1's.
+    /// An upgrade takes both ends on to HTTP/2, the server within the segment of its 101; its answer is stream 1's.
     #[test]
     fn an_upgrade_to_http2_is_followed() {
         let mut tables = Tables::default();

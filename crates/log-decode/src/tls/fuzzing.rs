@@ -54,7 +54,7 @@ pub fn records(input: &[u8], tables: &mut Tables) {
     layer.finish(tables);
 }
 
-/// By direction, and of TLS 1.3 by epoch.
+/// Keys by direction, and those of TLS 1.3 also by epoch.
 enum Sealer {
     Tls12(Box<[tls12::Key; 2]>),
     Tls13(Box<[[tls13::Key; 3]; 2]>),

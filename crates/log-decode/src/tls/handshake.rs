@@ -49,7 +49,7 @@ impl Message {
         .unwrap_or(Content::Other)
     }
 
-    /// Its name in the table `handshake`.
+    /// The message's name in the table `handshake`.
     pub(crate) fn step(&self, content: &Content) -> Cow<'static, str> {
         if matches!(content, Content::ServerHello(hello) if hello.retry_request) {
             return "hello_retry_request".into();

@@ -44,7 +44,7 @@ pub(crate) struct ClientHello {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerHello {
     pub(crate) random: Random,
-    /// It asks for another `ClientHello`.
+    /// Whether it asks for another `ClientHello`.
     pub(crate) retry_request: bool,
     pub(crate) version: u16,
     pub(crate) cipher_suite: u16,

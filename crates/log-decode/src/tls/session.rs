@@ -249,7 +249,7 @@ impl Session {
     }
 }
 
-/// When and which way a record came.
+/// The instant at which a record came, and its direction.
 #[derive(Clone, Copy)]
 struct Moment {
     direction: Direction,

@@ -170,7 +170,7 @@ fn refused_early_data_are_left_out() {
     assert_eq!(frames(&finished), PREFACE_FRAMES);
 }
 
-/// Without keys the clear part of the handshake is read, and it is said what cannot be told.
+/// Missing keys leave the clear part of the handshake, and it is said what cannot be told.
 #[test]
 fn missing_keys_are_told() {
     let finished = opened(include_str!("vectors/tls13-key-update.txt"), false, 1000);

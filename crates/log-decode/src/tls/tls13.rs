@@ -65,7 +65,7 @@ impl Key {
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     current: Option<Box<Key>>,
-    /// Those that may come into force with the next record, in their order.
+    /// Keys that may come into force with the next record, in their order.
     following: Vec<Key>,
     failures: u32,
     /// A copy of a record, where more than one key may fit it.

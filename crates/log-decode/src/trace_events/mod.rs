@@ -211,7 +211,7 @@ impl Trace<'_> {
             self.tables.count(
                 "broken_image",
                 Severity::DataLoss,
-                "a screenshot that is no base64",
+                "a screenshot that is not base64",
             );
             return None;
         };

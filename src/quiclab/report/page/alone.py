@@ -42,4 +42,6 @@ def write_figure(figure: Figure, data: pl.DataFrame, out: Path) -> None:
         drawn.write_image(out, scale=2 if out.suffix == ".png" else 1)
     except Exception as error:  # its library tells of a missing browser by errors of several kinds
         hint = "install a Chromium (apt-get install chromium), or write .html, which needs none"
-        raise HostError(f"the figure cannot be made a {out.suffix[1:]}: {str(error).splitlines()[0]}", hint) from error
+        raise HostError(
+            f"the figure cannot be written as {out.suffix[1:]}: {str(error).splitlines()[0]}", hint
+        ) from error

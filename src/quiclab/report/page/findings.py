@@ -14,7 +14,7 @@ from quiclab.text_table import TextTable
 
 
 def findings(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
-    """Only those that have something to say."""
+    """Return the findings that have something to say."""
     return [
         *sequential_table(study, analysis),
         *remark_tables(study, analysis),

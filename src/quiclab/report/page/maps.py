@@ -14,7 +14,7 @@ from quiclab.report.page.pairs import Cell
 
 
 def maps(differences: pl.DataFrame, cells: list[Cell]) -> list[dict[str, Any]]:
-    """One for each arm that is compared with the baseline.
+    """Return a map for each arm that is compared with the baseline.
 
     Each has the pages of its cells' pairs, and the differences that it leaves blank as the test does not find them;
     never those of cells that are undecided.

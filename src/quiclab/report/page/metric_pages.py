@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which metrics a study has a page about: the usual one, and those that were asked for beside it."""
+"""Metrics about which a study has a page: the usual one, and those that were asked for besides."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from quiclab.errors import SpecError
 
 
 def metrics_of_pages(study: Study, asked: str | None = None) -> list[str]:
-    """The usual one, those of the pages that lie beside it already, and the one that is asked for.
+    """Return the usual metric, those of the pages that lie beside it already, and the one that is asked for.
 
     Raises SpecError where that one has no value here, or no better side.
     """
@@ -19,7 +19,7 @@ def metrics_of_pages(study: Study, asked: str | None = None) -> list[str]:
     usual = usual_metric(study)
     if asked not in (None, usual, *known):
         hint = f"there are {', '.join(known) or 'none'}"
-        raise SpecError(f"{asked} cannot be compared: no trial of this study has a value of it", hint)
+        raise SpecError(f"{asked} cannot be compared: no trial of this study has a value for it", hint)
     there = sorted(path.stem.removeprefix("report-") for path in study.directory.glob("report-*.html"))
     return list(dict.fromkeys([usual, *(name for name in there if name in known), *([asked] if asked else [])]))
 

@@ -37,7 +37,7 @@ def packed(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_gaps(value: Any) -> Any:
-    """JSON knows neither NaN nor infinity."""
+    """Replace NaN and infinity, which JSON does not know, by None: a gap."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
@@ -86,5 +86,5 @@ def _numbers(values: FloatArray) -> dict[str, Any]:
 
 
 def _text(rows: npt.NDArray[np.uint8]) -> str:
-    """Bytes of equal weight stand together."""
+    """Return rows of bytes as compressed text, bytes of equal weight together."""
     return base64.b64encode(zlib.compress(np.ascontiguousarray(rows.T).tobytes(), 6)).decode()

@@ -61,7 +61,7 @@ class _ReadOnce(OpenedStudy):
         self._read: dict[tuple[str, str], pl.DataFrame | None] = {}
 
     def of_trial(self, name: str, trial_id: str) -> pl.DataFrame | None:
-        """As the study has it."""
+        """Return the table of a trial as the study has it; it is read the first time only."""
         key = (name, trial_id)
         if key not in self._read:
             self._read[key] = super().of_trial(name, trial_id)

@@ -24,7 +24,7 @@ from quiclab.report.page.rendering import plotly, render, script
 from quiclab.text_table import TextTable
 
 _ROOT = "../../../"
-"""From a pair's page to the study."""
+"""Path from a pair's page to the study."""
 WORTH_PROCESSES = 60
 """Pairs from which on all processors write pages: a new process takes a second to begin."""
 _STATUS = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which trials stand side by side: of each cell the median trial of every arm, then every block."""
+"""Trials that stand side by side on a page: the median trial of every arm of a cell, then every block."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ class Pair:
     """Trials that stand side by side, one of each arm: a page."""
 
     file: str
-    """Relative to the study."""
+    """Path of the page, relative to the study."""
     title: str
     """`block 3`, or the median trials."""
     cell: str
     cell_title: str
     block: int | None
-    """None where it is the median trial of each arm."""
+    """Block of the trials; None where each is the median trial of its arm."""
     trials: tuple[Shown, ...]
-    """The baseline first."""
+    """One trial of each arm, the baseline first."""
 
     @property
     def trouble(self) -> str:

@@ -129,7 +129,7 @@ def _each_cell(figure: Figure, asked: Asked, data: pl.DataFrame) -> Iterator[Par
             untold = trials.filter(cell_title=title).join(rows, ["arm", "block"], "anti", maintain_order="left")
             counts = untold.group_by("arm", maintain_order=True).len().rows()
             rest = wording.listed([f"{wording.counted(count, 'trial')} of {arm}" for arm, count in counts])
-            rest = f"Not told by {rest}." if rest else ""
+            rest = f"Unknown for {rest}." if rest else ""
             yield Part(f"{figure.name}-{number}", str(title), rest, _spec(figure, rows))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Long curves for pictures, which nobody can zoom: what each pixel shows stays, the rest goes."""
+"""Long curves for pictures, which cannot be zoomed into: what each pixel shows stays, the rest goes."""
 
 from __future__ import annotations
 

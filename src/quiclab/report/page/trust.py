@@ -76,7 +76,7 @@ def _counts(study: Study) -> TextTable:
     return TextTable(
         "Trials",
         "Failed: an endpoint's fault, ranks worst. Unproven: neither packets nor an account of the client show what it "
-        "got, so that the trial is left out. Void: the laboratory's fault, run again with its block. Damaged: "
+        "got, so the trial is left out. Void: the laboratory's fault, run again with its block. Damaged: "
         "verified, but files were lost since.",
         ("arm", "kind", *_STATUSES, "reasons"),
         tuple(sorted(rows, key=lambda row: (row[1] != "main", row[0]))),
@@ -97,8 +97,8 @@ def _lateness(study: Study, analysis: StudyAnalysis) -> TextTable:
     ]
     return TextTable(
         "Lateness of the emulated link",
-        "How late the slowest 1 % of packets left the link, against the instant the model gave them; "
-        "and the latest packet of all, which voids no trial: a short stop among many packets shows there alone.",
+        "How late the slowest 1 % of packets left the link, measured against the instant that the model gave them, and "
+        "the latest packet of all. The latter voids no trial: a short stop among many packets shows only there.",
         ("network", "arm", "median trial", "worst trial", "latest packet"),
         tuple(rows),
         "No lateness was measured.",
@@ -140,11 +140,11 @@ def _decode_stats(study: Study) -> TextTable:
         ]
         note += f" {stats.filter(harmless)['count'].sum()} lines of no consequence (severity info) are not listed."
     return TextTable(
-        "What the decoders met",
+        "What the decoders reported",
         note,
         ("severity", "file", "what", "count", "trials", "advice"),
         tuple(rows),
-        f"The decoders reported nothing unusual. {note}" if frames else "No decode statistics are there.",
+        f"The decoders reported nothing unusual. {note}" if frames else "There are no decode statistics.",
     )
 
 
@@ -167,7 +167,7 @@ def _proofs(study: Study) -> TextTable:
         "Negotiated and in force, as each trial proved it; what changes from trial to trial is left out.",
         ("", *by_arm),
         tuple(rows),
-        "No trial.json is there.",
+        "There is no trial.json.",
     )
 
 

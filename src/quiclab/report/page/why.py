@@ -13,12 +13,12 @@ from quiclab.report.page.pairs import Cell
 
 @dataclass(frozen=True)
 class Why:
-    """Where to look."""
+    """The place to look for reasons, and the figures that show it."""
 
     place: str
-    """The cell."""
+    """Title of the cell."""
     reason: str
-    """Why this one."""
+    """Reason for the choice of this cell."""
     leads: tuple[tuple[str, str], ...]
     """(question, link to the figure that answers it for the cell's median trials)."""
 

@@ -92,7 +92,7 @@ def _write(study: Study, metric: str, metrics: list[str]) -> Path:
         medians=metric_medians(study, analysis),
         cost=_cost(study, analysis, data),
         beside={"effects.csv": effects_table(sizes), "tails.csv": tails_table(slow)},
-        # Its p are corrected with those of the map: a claim has one verdict, that of the usual page.
+        # Its p-values are corrected with those of the map: a claim has one verdict, that of the usual page.
         paper=paper_section(study, analysis) if metric == metrics[0] else None,
         cells=cells,
         leads=why(analysis, cells, write_pairs(study, analysis, cells)),

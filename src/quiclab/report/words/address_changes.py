@@ -36,8 +36,8 @@ def address_change_tables(study: Study) -> list[TextTable]:
         rows.append((arm, workload, *(str(count[name]) for name in _OUTCOMES), gap))
     note = (
         "Migrated: a PATH_RESPONSE matched a challenge on the new path, and data flowed there afterwards. Reconnected: "
-        "a second connection from the new address brought what it was to bring. The gap is the median time without a "
-        "new byte of the body around the change."
+        "a second connection from the new address brought the whole body again, or the rest of it, as was asked. The "
+        "gap is the median time without a new byte of the body around the change."
     )
     heads = ("arm", "workload", *_OUTCOMES, "gap")
     return [TextTable("Changes of the client's address", note, heads, tuple(rows), "No client's address changed yet.")]

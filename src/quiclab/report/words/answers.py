@@ -20,11 +20,11 @@ class Answer:
     place: str
     """`1 % loss`; `1 % loss; 2 % loss`; `every network`."""
     sentences: tuple[str, ...]
-    """One for each arm; one for several arms of which the same holds."""
+    """One sentence for each arm, or for several arms about which the same can be said."""
 
 
 def answers(analysis: StudyAnalysis) -> list[Answer]:
-    """Every row once, in the order of the map."""
+    """Return an answer for every row of the map, in its order; rows that have it in common share one."""
     places: dict[tuple[str, ...], list[str]] = {}
     for path in analysis.paths:
         here = [comparison for comparison in analysis.comparisons if comparison.path == path]

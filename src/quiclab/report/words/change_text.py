@@ -141,7 +141,7 @@ def _surroundings(found: StudiesCompared) -> list[str]:
         moved = [each for each in cells if each.outcome.significant]
         told = f"{arm} ran the same programs in both studies, and differs in {len(moved)} of {len(cells)} cells"
         where = wording.listed([f"{found.place(c)} ({wording.percent(c.shift_pct) or 'failures'})" for c in moved])
-        warning = f": {where}. Something else than the build changed: do not trust the others before you know what"
+        warning = f": {where}. Something other than the build changed: do not trust the other arms until you know what"
         lines.append(f"{told}{warning if moved else ''}.")
     return lines
 

@@ -47,7 +47,7 @@ def both_ways(study: Study, analysis: StudyAnalysis) -> TextTable:
     return TextTable(
         "With and without the excluded trials",
         "The answer above is that of all trials. Without: the blocks that hold an excluded trial are left out, and all "
-        "is tested again. An exclusion that was decided after a look at the numbers can make any result.",
+        "is tested again. An exclusion that was decided after a look at the numbers can produce any result.",
         ("cell", "arm", "pairs", typical, f"{interval}, %", "adjusted p", "pairs without", f"{typical} without",
          f"{interval} without, %", "adjusted p without", "outcome"),
         tuple((*_row(old, analysis), *_row(new, analysis)[2:], _change(old, new)) for old, new in pairs),
@@ -56,7 +56,7 @@ def both_ways(study: Study, analysis: StudyAnalysis) -> TextTable:
 
 
 def remark_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
-    """For the terminal: what is excluded, and what the results are without it."""
+    """Return lines for the terminal: what is excluded, and what the results are without it."""
     try:
         out = excluded(read_remarks(study.directory))
     except DecodeError as error:
@@ -116,9 +116,9 @@ def _remarks(study: Study) -> TextTable:
         shown = ("–" if value is None else str(value) for value in place)
         rows.append((remark.trial_id, *shown, what, remark.text, remark.said_utc, state))
     return TextTable(
-        "Said by hand of single trials",
+        "Remarks by hand on single trials",
         "Every excluded trial is still in the study, and in every other number of this page.",
-        ("trial", "cell", "arm", "block", "", "what was said", "when", ""),
+        ("trial", "cell", "arm", "block", "", "remark", "when", ""),
         tuple(rows),
         "Nothing.",
     )

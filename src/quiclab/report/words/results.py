@@ -55,9 +55,9 @@ _DIFFERENCE = (
     "where the test that decides does not find it."
 )
 _BESIDE = (
-    "Beside it Mann–Whitney (null hypothesis: both arms have one distribution) and Welch (one mean) take the trials "
-    "for independent, ignore the blocks, are not corrected and decide nothing. Failed trials rank worst and leave "
-    "Welch blank."
+    "Mann–Whitney (null hypothesis: both arms have the same distribution) and Welch (the same mean) are shown for "
+    "comparison: they treat the trials as independent, ignore the blocks, are not corrected and decide nothing. Failed "
+    "trials rank worst and leave Welch blank."
 )
 
 
@@ -76,6 +76,6 @@ def _sequential(analysis: StudyAnalysis) -> str:
     return (
         "Median within pairs: of the differences in per cent of the baseline's value in the pair. Decided at "
         f"{analysis.alpha:g} by {analysis.decided_by}: the null hypothesis is that this median is zero. Interval and p "
-        "are its own, and hold however often one looked. Controls (A/A) have a fixed number of pairs, the shift of "
-        "Hodges and Lehmann, and the exact signed-rank test."
+        "are its own, and hold however often the study was looked at. Controls (A/A) have a fixed number of pairs, the "
+        "shift of Hodges and Lehmann, and the exact signed-rank test."
     )

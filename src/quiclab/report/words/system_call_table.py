@@ -26,7 +26,7 @@ def system_call_table(counts: dict[str, dict[str, Any]]) -> TextTable:
         + (f": {where}." if where else "."),
         ("arm", "program", "calls", "per MB of body", "most frequent"),
         tuple(rows),
-        "They were to be counted, and were not yet: run the study again.",
+        "They were to be counted, but have not been yet: run the study again.",
     )
 
 

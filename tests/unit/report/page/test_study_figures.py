@@ -60,7 +60,7 @@ def test_trials_that_do_not_tell_their_first_loss_are_counted(tmp_path: Path) ->
     told = pl.col("name").is_in(["retransmitted_bytes", "first_retransmission_offset_bytes"])
     metrics.filter(~(told & pl.col("trial_id").is_in(h3))).write_parquet(directory / "metrics.parquet")
     (part,) = sections(directory)["first_loss"].parts
-    assert part.rest == "Not told by 4 trials of h3."
+    assert part.rest == "Unknown for 4 trials of h3."
 
 
 def test_many_panels_are_cut_and_the_rest_is_said(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:

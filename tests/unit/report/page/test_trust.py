@@ -84,7 +84,7 @@ def test_what_every_trial_proved_is_told_once(written: Path) -> None:
 
 def test_decode_statistics_are_summed_over_trials(written: Path) -> None:
     """17 main and 36 A/A trials with three lines each."""
-    assert tables(written)["What the decoders met"].rows == (
+    assert tables(written)["What the decoders reported"].rows == (
         ("notice", "raw/client-qlog/*.sqlog", "unknown_event", "159", "53", "A newer dialect: nothing is lost."),
     )
 
@@ -112,4 +112,4 @@ def test_an_unknown_severity_is_shown_last(tmp_path: Path) -> None:
     write_study(tmp_path, SHAPE)
     row = {"source": ["x"], "name": ["y"], "severity": ["odd"], "count": [1], "advice": ["z"]}
     pl.DataFrame(row).write_parquet(tmp_path / "tables" / "decode_stats" / "extra.parquet")
-    assert tables(tmp_path)["What the decoders met"].rows[-1][0] == "odd"
+    assert tables(tmp_path)["What the decoders reported"].rows[-1][0] == "odd"

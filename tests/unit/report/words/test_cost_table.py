@@ -76,7 +76,7 @@ def test_a_few_ticks_divide_nothing(tmp_path: Path) -> None:
 def test_without_any_cost_the_table_is_empty(tmp_path: Path) -> None:
     """Trials of an older version did not look."""
     found = table(changed(tmp_path, lambda document: document["host"].pop("cost")))
-    assert (found.rows, found.empty) == ((), "No trial tells what its programs cost.")
+    assert (found.rows, found.empty) == ((), "No trial recorded what its programs cost.")
 
 
 def test_the_data_have_a_row_per_trial_and_program(tmp_path: Path) -> None:

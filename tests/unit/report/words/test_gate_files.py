@@ -84,7 +84,7 @@ def test_an_arm_that_should_not_have_moved_is_a_warning(tmp_path: Path) -> None:
     both = result(tmp_path, clean, replace(clean, seed=2, factors={"h2": 1.1, "h3": 1.1}), changed)
     text = " ".join(rendered(both, 100))
     assert "h2 ran the same programs in both studies, and differs in 3 of 3 cells" in text
-    assert "Something else than the build changed" in text
+    assert "Something other than the build changed" in text
 
 
 def test_junit_counts_and_reasons(slower: Result) -> None:

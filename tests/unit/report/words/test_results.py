@@ -29,7 +29,7 @@ def test_the_method_names_every_null_hypothesis(tmp_path: Path) -> None:
     folder = write_study(tmp_path)
     fixed = results_table(analyse_study(folder)).note
     assert "symmetric about zero" in fixed
-    assert "both arms have one distribution" in fixed
+    assert "both arms have the same distribution" in fixed
     rule = {"version": 1, "effect_pct": 5, "at_most": 60, "blocks": {}, "looks": [{}]}
     (folder / "sequential.json").write_text(json.dumps(rule))
     sequential = results_table(analyse_study(folder))

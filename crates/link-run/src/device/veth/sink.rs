@@ -25,7 +25,7 @@ pub struct VethSink {
 }
 
 impl VethSink {
-    /// On a device of this thread's namespace.
+    /// Opens a socket that writes to a device of this thread's namespace.
     ///
     /// # Errors
     /// If there is no such device.

@@ -23,7 +23,7 @@ const MIDDLE: u32 = 17 * 1024 - BEFORE_FRAME;
 pub struct Rings([Ring; 3]);
 
 impl Rings {
-    /// On a device of this thread's namespace.
+    /// Opens the rings on a device of this thread's namespace.
     ///
     /// # Errors
     /// If there is no such device, or no memory.

@@ -49,7 +49,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection of which nothing has been seen; `scheme` is `http` or `https`.
+    /// A connection before anything of it has been seen; `scheme` is `http` or `https`.
     #[must_use]
     pub fn new(connection: String, vantage: Option<End>, scheme: &'static str) -> Self {
         Self {

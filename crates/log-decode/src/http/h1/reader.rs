@@ -19,9 +19,9 @@ pub(super) enum Framing {
 pub(super) enum Event<'a> {
     /// A header with its empty line. The reader waits for [`Reader::body`].
     Head { first_ns: i64, head: &'a [u8] },
-    /// So many bytes of a body.
+    /// A part of a body, with this many bytes.
     Body(u64),
-    /// So many bytes of trailers.
+    /// A part of the trailers, with this many bytes.
     Trailers(u64),
     /// The message is whole.
     End,

@@ -59,7 +59,7 @@ fn requests_become_rows() {
     assert_eq!(finished.stats.iter().count(), 0);
 }
 
-/// The same bytes give the same rows, in whatever portions they arrive.
+/// Rows do not depend on the portions in which the bytes arrive.
 #[test]
 fn portions_do_not_matter() {
     let whole = everything(&decode(&PIPELINED));

@@ -59,7 +59,7 @@ impl Stream {
         self.sides.down.has_ended() && (self.is_pushed || self.sides.up.has_ended())
     }
 
-    /// `END_STREAM`.
+    /// Record an `END_STREAM`.
     pub(super) fn end(&mut self, direction: Direction, time_ns: i64) {
         self.sides.of_mut(direction).end.get_or_insert("fin");
         self.exchange.end(direction, time_ns);

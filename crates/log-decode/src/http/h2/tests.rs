@@ -168,7 +168,7 @@ fn a_request_becomes_a_row() {
     assert_eq!(finished.stats.iter().count(), 0);
 }
 
-/// The same bytes give the same rows, in whatever portions they arrive.
+/// Rows do not depend on the portions in which the bytes arrive.
 #[test]
 fn portions_do_not_matter() {
     let whole = everything(&decode(End::Server, &exchange()));
@@ -249,7 +249,7 @@ fn windows_block_and_unblock() {
     );
 }
 
-/// At the receiver's end nothing says when the sender learnt of more room, and the tables say so.
+/// Nothing says at the receiver's end when the sender learnt of more room, and the tables say so.
 #[test]
 fn who_was_blocked_shows_only_at_the_sender() {
     let finished = decode(End::Client, &[(Down, 1, frame(0, 0, 1, &vec![0; 70_000]))]);
@@ -304,7 +304,7 @@ fn pushes_have_a_request() {
     );
 }
 
-/// After a gap nothing is read one way; the other goes on.
+/// Nothing more is read one way after a gap; the other way goes on.
 #[test]
 fn a_gap_ends_one_direction() {
     let finished = finish(|tables| {

@@ -41,7 +41,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection of which nothing has been seen.
+    /// A connection before anything of it has been seen.
     #[must_use]
     pub fn new(connection: String, vantage: Option<End>) -> Self {
         Self {

@@ -35,7 +35,7 @@ pub(super) enum Event<'a> {
     Opening(u64, Option<u64>),
     /// A frame begins.
     Start,
-    /// So many bytes of a DATA frame's payload.
+    /// A part of a DATA frame's payload, with this many bytes.
     Data(usize),
     /// Bytes of a stream that has no frames.
     Raw(&'a [u8]),
@@ -75,7 +75,7 @@ impl Start {
 
 #[derive(Debug)]
 enum State {
-    /// Before the type of a unidirectional stream.
+    /// The type of a unidirectional stream comes next.
     Opening(Start),
     Header(Start),
     Payload {
@@ -89,7 +89,7 @@ enum State {
 
 /// RFC 9114 section 6.2: what follows is frames.
 pub(super) const CONTROL: u64 = 0x0;
-/// After it stands the push's id, then frames.
+/// RFC 9114 section 6.2: the push's id follows, then frames.
 pub(super) const PUSH: u64 = 0x1;
 
 /// Where one direction of a stream stands.

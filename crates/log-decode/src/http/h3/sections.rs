@@ -14,11 +14,11 @@ const MAX_WAITING_BYTES: usize = 4 << 20;
 /// What became of a section.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Outcome {
-    /// Its fields are in [`Sections::fields`].
+    /// The section's fields are in [`Sections::fields`].
     Decoded,
-    /// It refers to what has not been inserted yet.
+    /// The section refers to what has not been inserted yet.
     Waits(Option<Prefix>),
-    /// It cannot be decoded, now or later.
+    /// The section cannot be decoded, now or later.
     Failed,
 }
 

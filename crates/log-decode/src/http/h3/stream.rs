@@ -17,9 +17,9 @@ pub(super) enum Kind {
     Push(u64),
     QpackEncoder,
     QpackDecoder,
-    /// Its type is reserved or not known.
+    /// A stream whose type is reserved or not known.
     Other,
-    /// Its type has not been read.
+    /// A stream whose type has not been read.
     Unopened,
 }
 

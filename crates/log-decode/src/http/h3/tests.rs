@@ -179,7 +179,7 @@ fn a_request_becomes_a_row() {
     assert_eq!(finished.stats.iter().count(), 0);
 }
 
-/// The same bytes give the same rows, in whatever portions they arrive.
+/// Rows do not depend on the portions in which the bytes arrive.
 #[test]
 fn portions_do_not_matter() {
     let whole = everything(&decode(End::Server, &exchange()));
@@ -288,7 +288,7 @@ fn headers_wait_for_inserts() {
     assert_eq!(lines(&finished, "http_requests", &columns), ["200|9|4|4"]);
 }
 
-/// Without the SETTINGS that bound the table, the encoder's own capacity is taken at the end.
+/// The encoder's own capacity is taken at the end where the SETTINGS that bound the table are missing.
 #[test]
 fn missing_settings_are_assumed() {
     let finished = decode(

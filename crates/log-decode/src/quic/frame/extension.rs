@@ -42,7 +42,7 @@ pub(super) fn next<'a>(kind: u64, reader: &mut Reader<'a>) -> Result<Frame<'a>, 
     frame.ok_or(Stop::Malformed)
 }
 
-/// So many integers, the first of which is the frame's value.
+/// Read a frame that is this many integers; the first one is its value.
 fn plain<'a>(
     reader: &mut Reader<'a>,
     name: &'static str,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which keys open what.
+//! Keys, and the packets that they open.
 
 use super::*;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which end of a connection is the client: segments wait until one of them tells.
+//! Choice of the end that is the client: segments wait until one of them tells.
 
 use super::Flow;
 use crate::tables::Tables;
