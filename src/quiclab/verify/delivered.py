@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from quiclab.metrics.moved import cut_by_the_clock
 from quiclab.verify.proof import UNPROVEN
 
 HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
@@ -82,12 +83,6 @@ def unproven(document: Mapping[str, Any]) -> str | None:
     if proof["transport"] == "quic" and offered != UNPROVEN and offered and all(each == "h3" for each in offered):
         return None
     return f"nothing shows the HTTP version: {closed}, and the client left no account of its own"
-
-
-def cut_by_the_clock(document: Mapping[str, Any]) -> bool:
-    """Whether the transfer ended with its competition's time, wherever it stood."""
-    competition = document.get("competition") or {}
-    return competition.get("lasts_ns") is not None and document.get("client_exit_code") is None
 
 
 @dataclass(frozen=True)

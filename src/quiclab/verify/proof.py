@@ -164,7 +164,15 @@ def _because(transport: str, probe: dict[str, Any] | None) -> dict[str, str]:
 
 def _on_the_wire(wire: Wire | None, document: dict[str, Any]) -> dict[str, Any]:
     if wire is None:
-        facts = ("ecn", "ecn_client", "ecn_server", "client_sockets", "client_addresses", "alt_svc_use")
+        facts = (
+            "ecn",
+            "ecn_client",
+            "ecn_server",
+            "client_sockets",
+            "client_addresses",
+            "payload_bytes",
+            "alt_svc_use",
+        )
         return dict.fromkeys(facts, UNPROVEN)
     return {
         "ecn": {
@@ -175,6 +183,7 @@ def _on_the_wire(wire: Wire | None, document: dict[str, Any]) -> dict[str, Any]:
         "ecn_server": wire.ecn_seen("server"),
         "client_sockets": [socket.name for socket in wire.sockets],
         "client_addresses": wire.payload_by_address(),
+        "payload_bytes": wire.payload_by_protocol(),
         "alt_svc_use": _alt_svc_use(wire),
     }
 

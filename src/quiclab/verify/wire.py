@@ -58,6 +58,16 @@ class Wire:
                 sums[sender] += count
         return found
 
+    def payload_by_protocol(self) -> dict[str, dict[Sender, int]]:
+        """Payload bytes of each sender, over TCP and over UDP."""
+        return {
+            protocol: {
+                "client": self.payload_bytes(protocol, "client"),
+                "server": self.payload_bytes(protocol, "server"),
+            }
+            for protocol in ("tcp", "udp")
+        }
+
     def payload_bytes(self, protocol: str, sender: Sender) -> int:
         """Carried by all packets of one sender over TCP or UDP."""
         return sum(socket.payload_bytes[sender] for socket in self.sockets if socket.protocol == protocol)
