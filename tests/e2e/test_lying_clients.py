@@ -83,6 +83,26 @@ def test_a_body_that_came_over_the_other_transport_was_not_moved(tmp_path: Path,
         assert int(carried) > 200_000, (name, reason)
 
 
+def test_a_response_to_something_else_gives_no_times(tmp_path: Path) -> None:
+    """The connection with the object is closed: over TCP its times are the account's, over QUIC nothing tells them."""
+    arms = {protocol: _arm(protocol, "connection-claims") for protocol in ("h2", "h3")}
+    found = run_arms(tmp_path, arms, size=_SIZE)
+    assert _verdicts(found) == dict.fromkeys(arms, ("verified", ""))
+    done = quiclab("report", tmp_path / "study")
+    assert done.returncode == 0, done.stdout + done.stderr
+    metrics = pl.read_parquet(tmp_path / "study" / "metrics.parquet")
+    told = {
+        protocol: dict(
+            metrics.filter(pl.col("trial_id") == found[protocol]["trial_id"]).select("name", "value").iter_rows()
+        )
+        for protocol in arms
+    }
+    assert told["h3"]["ttlb_ms"] is None
+    least_ms = 200_000 * 8 / 50_000  # The path has 50 Mbit/s.
+    assert told["h2"]["ttlb_ms"] >= told["h2"]["ttfb_ms"] > least_ms, "its account has one instant for both"
+    assert told["h2"]["goodput_bit_per_s"] < 50_000_000
+
+
 def test_a_client_that_says_nothing_can_be_compared(tmp_path: Path) -> None:
     """Its times are those of the packets; beside a client that tells of itself both have every number they need."""
     arms = {f"{protocol}-own": _arm(protocol, "honest") for protocol in ("h2", "h3")}

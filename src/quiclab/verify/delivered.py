@@ -11,13 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from quiclab.metrics.asked_for import ASK_NOTHING, is_named_by
 from quiclab.metrics.moved import cut_by_the_clock
 from quiclab.verify.proof import UNPROVEN
 
 HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 _PARTIAL = 206
-_ASK_NOTHING = ("HEAD", "OPTIONS", "CONNECT")
-"""Methods whose answer is not the object."""
 _PLAIN = (None, "identity")
 """Content codings that leave a body as it is."""
 
@@ -40,7 +39,7 @@ def shown_by_packets(document: Mapping[str, Any]) -> Shown:
     if proof["http_responses"] == UNPROVEN:
         return Shown()
     wanted = HTTP_VERSIONS[document["protocol"]]
-    found = [response for response in proof["http_responses"] if response["method"] not in _ASK_NOTHING]
+    found = [response for response in proof["http_responses"] if response["method"] not in ASK_NOTHING]
     if "page" in expected or "video" in expected:
         return _of_documents(found, expected, wanted)
     several = len(expected.get("objects", ())) > 1
@@ -99,7 +98,7 @@ class _Object:
 
     def among(self, found: Iterable[Response], *, alone: bool) -> list[Response]:
         """Those that are of this object. The URL of a request in 0-RTT packets that stayed closed is not known."""
-        return [each for each in found if (alone if each["url"] is None else self._is_named_by(each["url"]))]
+        return [each for each in found if (alone if each["url"] is None else is_named_by(each["url"], self.name))]
 
     def downloaded(self, found: Sequence[Response]) -> Shown:
         """Whether the client got every byte."""
@@ -152,10 +151,6 @@ class _Object:
 
     def _good(self, found: Sequence[Response]) -> list[Response]:
         return [each for each in found if each["http_version"] == self.wanted and _succeeded(each)]
-
-    def _is_named_by(self, url: str) -> bool:
-        path = url.partition("://")[2].partition("/")[2]
-        return path == self.name.lstrip("/") or path.partition("?")[0].rpartition("/")[2] == self.name
 
     def _is_covered(self, found: Iterable[Response]) -> bool:
         """Whether these responses have every byte between them, and none has more."""
