@@ -83,6 +83,17 @@ def test_a_body_that_came_over_the_other_transport_was_not_moved(tmp_path: Path,
         assert int(carried) > 200_000, (name, reason)
 
 
+@pytest.mark.parametrize("protocol", ["h2", "h3"])
+def test_an_object_in_parts_on_several_connections_is_another_transfer(tmp_path: Path, protocol: str) -> None:
+    """With keys each part is seen; without any, no connection carried enough bytes."""
+    arms = {"keys": _arm(protocol, "ranges"), "none": _arm(protocol, "ranges-claims", keys=False)}
+    found = _verdicts(run_arms(tmp_path, arms, size=_SIZE))
+    assert found["keys"] == ("failed", "object was asked for whole, but came in 8 parts, as the packets show")
+    status, reason = found["none"]
+    assert status == "failed"
+    assert reason.startswith("asked for 200000 bytes on one connection, but none carried more than "), reason
+
+
 def test_a_response_to_something_else_gives_no_times(tmp_path: Path) -> None:
     """The connection with the object is closed: over TCP its times are the account's, over QUIC nothing tells them."""
     arms = {protocol: _arm(protocol, "connection-claims") for protocol in ("h2", "h3")}

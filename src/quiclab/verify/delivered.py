@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What packets show of the objects that a trial was to move: status, bytes and HTTP version, whatever its client says.
 
-A download is whole where its successful responses, by their ranges, have every byte of the object between them; an
-upload where a request that carried all of its bytes was answered with success.
+A download is whole where a successful response has every byte of the object, or after a change of address several
+have them between them by their ranges; an upload where a request that carried all of its bytes was answered with
+success.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def shown_by_packets(document: Mapping[str, Any]) -> Shown:
     whole = "http_responses" not in proof["unproven_because"] and not (
         several and any(each["url"] is None for each in found)
     )
-    objects = [_Object(each["name"], each["body_bytes"], wanted, whole) for each in expected.get("objects", [expected])]
+    listed, in_parts = expected.get("objects", [expected]), may_begin_again(document)
+    objects = [_Object(each["name"], each["body_bytes"], wanted, whole, in_parts) for each in listed]
     proven = True
     for each in objects:
         # What the path of a foreign server's URL becomes in a request is its client's affair.
@@ -84,6 +86,11 @@ def unproven(document: Mapping[str, Any]) -> str | None:
     return f"nothing shows the HTTP version: {closed}, and the client left no account of its own"
 
 
+def may_begin_again(document: Mapping[str, Any]) -> bool:
+    """Whether the client's address was to change: only then may it go on with a transfer on another connection."""
+    return bool(document.get("address_change") or (document.get("asked") or {}).get("on_address_change"))
+
+
 @dataclass(frozen=True)
 class _Object:
     """One object that was to be moved; its methods take the responses to requests for it."""
@@ -95,6 +102,8 @@ class _Object:
     """The version of HTTP."""
     whole: bool
     """Whether the packets show all that there was: then what is not there was not."""
+    in_parts: bool
+    """Whether several responses may have its bytes between them."""
 
     def among(self, found: Iterable[Response], *, alone: bool) -> list[Response]:
         """Those that are of this object. The URL of a request in 0-RTT packets that stayed closed is not known."""
@@ -103,8 +112,11 @@ class _Object:
     def downloaded(self, found: Sequence[Response]) -> Shown:
         """Whether the client got every byte."""
         good = self._good(found)
-        if any(self._is_covered([each]) for each in good) or self._is_covered(good):
+        if any(self._is_covered([each]) for each in good):
             return Shown(proven=True)
+        if self._is_covered(good):
+            parts = f"{self.name} was asked for whole, but came in {len(good)} parts, as the packets show"
+            return Shown(proven=True) if self.in_parts else Shown(parts)
         if any(each["content_encoding"] not in _PLAIN for each in good):
             return Shown()  # of an encoded body only the client knows the length
         if not good:

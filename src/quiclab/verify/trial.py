@@ -21,7 +21,7 @@ from quiclab.verify.address_change import change_problem, changed_in_vain
 from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, shortfall
 from quiclab.verify.bodies import body_problem
-from quiclab.verify.carried import carried_problem
+from quiclab.verify.carried import carried_problem, split_problem
 from quiclab.verify.competition import broken_wire, competition_problem
 from quiclab.verify.delivered import HTTP_VERSIONS, shown_by_packets, unproven
 from quiclab.verify.ends import ends_problem
@@ -59,7 +59,7 @@ def problem_of(document: dict[str, Any]) -> str | None:
 def _contradiction(document: dict[str, Any]) -> str | None:
     """What the packets show that should not be, whatever the client says of itself."""
     account: str | None = document["proof"].get("account_contradicted")
-    return shown_by_packets(document).problem or carried_problem(document) or account
+    return shown_by_packets(document).problem or carried_problem(document) or split_problem(document) or account
 
 
 def _verdict(document: dict[str, Any]) -> Verdict:

@@ -68,6 +68,19 @@ class Wire:
             for protocol in ("tcp", "udp")
         }
 
+    def most_by_socket(self) -> dict[str, dict[Sender, int]]:
+        """Payload bytes of each sender on the client socket that has most of them, over TCP and over UDP."""
+        senders: tuple[Sender, ...] = ("client", "server")
+        return {
+            protocol: {
+                sender: max(
+                    (each.payload_bytes[sender] for each in self.sockets if each.protocol == protocol), default=0
+                )
+                for sender in senders
+            }
+            for protocol in ("tcp", "udp")
+        }
+
     def payload_bytes(self, protocol: str, sender: Sender) -> int:
         """Carried by all packets of one sender over TCP or UDP."""
         return sum(socket.payload_bytes[sender] for socket in self.sockets if socket.protocol == protocol)

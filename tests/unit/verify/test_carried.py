@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from unit.verify.recordings import judged, proof_of, trial
 
-from quiclab.verify.carried import carried_problem
+from quiclab.verify.carried import carried_problem, split_problem
 from quiclab.verify.proof import UNPROVEN
 
 BYTES = {"tcp": {"client": 900, "server": 5000}, "udp": {"client": 700, "server": 90_000}}
@@ -66,3 +66,41 @@ def test_payload_of_a_recording(name: str, own: str, other: str, tmp_path: Path)
     (folder / "raw" / "keys.log").unlink()
     (folder / "trial.json").write_text(json.dumps(document))
     assert "10000 bytes over" in judged(folder).reason
+
+
+SPLIT: dict[str, Any] = {
+    "payload_bytes": BYTES,
+    "payload_bytes_of_one_socket": {"tcp": {"client": 500, "server": 3000}, "udp": {"client": 700, "server": 45_000}},
+    "connections": UNPROVEN,
+}
+
+
+def test_a_body_that_no_connection_carried_is_told_without_keys() -> None:
+    """TCP carried all of 5000 bytes, each socket of the client a part."""
+    document = _document(expected=OBJECT | {"body_bytes": 5000}, proof=SPLIT)
+    assert carried_problem(document) is None
+    told = "asked for 5000 bytes on one connection, but none carried more than 3000 to the client"
+    assert split_problem(document) == told
+    assert split_problem(document | {"proof": SPLIT | {"connections": 2}}) == told
+    upload = document | {"expected": OBJECT | {"body_bytes": 600, "direction": "upload"}}
+    assert (
+        split_problem(upload) == "asked for 600 bytes on one connection, but none carried more than 500 from the client"
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"expected": OBJECT | {"body_bytes": 3000}},
+        {"proof": SPLIT | {"connections": 1}},
+        {"proof": SPLIT | {"payload_bytes_of_one_socket": UNPROVEN}},
+        {"asked": {"migration": "rebinding"}},
+        {"address_change": {"new_address": "10.77.0.3"}},
+        {"content": "text"},
+    ],
+    ids=["one had all", "opened: one connection", "no capture", "migration", "change of address", "text"],
+)
+def test_several_sockets_that_are_held_against_nobody(changes: dict[str, Any]) -> None:
+    """They are paths of one connection, or were asked for, or one of them suffices."""
+    document = _document(expected=OBJECT | {"body_bytes": 5000}, proof=SPLIT)
+    assert split_problem(document | changes) is None
