@@ -62,12 +62,56 @@ def test_an_account_is_held_against_what_is_seen_without_keys(tmp_path: Path, pr
     found = _verdicts(run_arms(tmp_path, arms, size=_SIZE))
     assert {status for status, _ in found.values()} == {"failed"}
     reasons = {how: reason for how, (_, reason) in found.items()}
-    assert reasons["range-claims"].startswith("the client says that it got 200000 bytes, but only ")
+    own = {"h2": "TCP", "h3": "QUIC"}[protocol]
+    assert reasons["range-claims"].startswith(f"asked for 200000 bytes over {own}, but it carried only ")
     offered = "asked for h2, but the client's ClientHello offers http/1.1 alone"
     assert reasons["http1-claims"] == (offered if protocol == "h2" else _OTHER_VERSION["h3"])
     for how in ("honest-early", "early"):
         assert reasons[how].startswith("the client says that it had all bytes "), reasons[how]
     assert reasons["late"].startswith("the client's account begins "), reasons["late"]
+
+
+@pytest.mark.parametrize("protocol", ["h2", "h3"])
+def test_a_body_that_came_over_the_other_transport_was_not_moved(tmp_path: Path, protocol: str) -> None:
+    """With keys for a small object over the right one, and without any; payload is counted, whoever tells what."""
+    arms = {"keys": _arm(protocol, "transport-claims"), "none": _arm(protocol, "transport-claims", keys=False)}
+    own, other = ("TCP", "QUIC") if protocol == "h2" else ("QUIC", "TCP")
+    for name, (status, reason) in _verdicts(run_arms(tmp_path, arms, size=_SIZE)).items():
+        assert status == "failed", name
+        told, _, carried = reason.partition(f" bytes to the client, and {other} carried ")
+        assert told.startswith(f"asked for 200000 bytes over {own}, but it carried only "), (name, reason)
+        assert int(carried) > 200_000, (name, reason)
+
+
+@pytest.mark.parametrize("protocol", ["h2", "h3"])
+def test_an_object_in_parts_on_several_connections_is_another_transfer(tmp_path: Path, protocol: str) -> None:
+    """With keys each part is seen; without any, no connection carried enough bytes."""
+    arms = {"keys": _arm(protocol, "ranges"), "none": _arm(protocol, "ranges-claims", keys=False)}
+    found = _verdicts(run_arms(tmp_path, arms, size=_SIZE))
+    assert found["keys"] == ("failed", "object was asked for whole, but came in 8 parts, as the packets show")
+    status, reason = found["none"]
+    assert status == "failed"
+    assert reason.startswith("asked for 200000 bytes on one connection, but none carried more than "), reason
+
+
+def test_a_response_to_something_else_gives_no_times(tmp_path: Path) -> None:
+    """The connection with the object is closed: over TCP its times are the account's, over QUIC nothing tells them."""
+    arms = {protocol: _arm(protocol, "connection-claims") for protocol in ("h2", "h3")}
+    found = run_arms(tmp_path, arms, size=_SIZE)
+    assert _verdicts(found) == dict.fromkeys(arms, ("verified", ""))
+    done = quiclab("report", tmp_path / "study")
+    assert done.returncode == 0, done.stdout + done.stderr
+    metrics = pl.read_parquet(tmp_path / "study" / "metrics.parquet")
+    told = {
+        protocol: dict(
+            metrics.filter(pl.col("trial_id") == found[protocol]["trial_id"]).select("name", "value").iter_rows()
+        )
+        for protocol in arms
+    }
+    assert told["h3"]["ttlb_ms"] is None
+    least_ms = 200_000 * 8 / 50_000  # The path has 50 Mbit/s.
+    assert told["h2"]["ttlb_ms"] >= told["h2"]["ttfb_ms"] > least_ms, "its account has one instant for both"
+    assert told["h2"]["goodput_bit_per_s"] < 50_000_000
 
 
 def test_a_client_that_says_nothing_can_be_compared(tmp_path: Path) -> None:
@@ -92,7 +136,8 @@ def test_what_neither_packets_nor_an_account_show_is_unproven(tmp_path: Path, pr
     found = _verdicts(run_arms(tmp_path, {lie: _arm(protocol, lie, keys=False) for lie in lies}, size=_SIZE))
     assert {lie: status for lie, (status, _) in found.items()} == {
         "honest": "unproven",
-        "404": "unproven",
+        "404": "failed",
         "honest-claims": "verified",
     }
+    assert found["404"][1].startswith("asked for 200000 bytes over "), "payload is counted without keys"
     assert found["honest"][1].startswith("nothing shows what the client got: the client left no TLS keys")

@@ -8,8 +8,9 @@ import polars as pl
 from quiclab.metrics import quic, tcp
 from quiclab.metrics._api import Metric, Noted
 from quiclab.metrics.connection_times import closed_ns
-from quiclab.metrics.evidence import CAPTURES, Evidence, Unknown
-from quiclab.metrics.responses import BY_ACCOUNT, shown
+from quiclab.metrics.evidence import CAPTURES, End, Evidence, Unknown
+from quiclab.metrics.moved import moved_bytes
+from quiclab.metrics.responses import BY_ACCOUNT, shown, those_asked_for
 
 _FIN = 1
 """The bit of TCP's flags (RFC 9293 section 3.1)."""
@@ -59,17 +60,39 @@ def _told_first_ns(evidence: Evidence) -> int:
 
 
 def ttlb_ms(evidence: Evidence) -> float | Noted:
-    """Arrival of the packet that completes the (last) response."""
+    """Arrival of the packet that completes the (last) response. Raises Unknown if the bodies had not passed by then."""
+    last_ns, note = _last_ns(evidence)
+    _check_passed(evidence, "client", last_ns)
+    last_ms = evidence.since_zero_ms(last_ns)
+    return Noted(last_ms, note) if note else last_ms
+
+
+def _last_ns(evidence: Evidence) -> tuple[int, str]:
+    """With a note where the packets alone do not tell it."""
     if evidence.quic:
         arrivals = quic.arrivals(evidence)
-        return evidence.since_zero_ms(max(_arrival(arrivals, packet) for packet in quic.completing_packets(evidence)))
+        return max(_arrival(arrivals, packet) for packet in quic.completing_packets(evidence)), ""
     try:
-        return evidence.since_zero_ms(int(shown(evidence)["last_byte_ns"].max()))  # type: ignore[arg-type]
+        return int(shown(evidence)["last_byte_ns"].max()), ""  # type: ignore[arg-type]
     except Unknown:
         if not evidence.has_account:
             raise
-    last_ns = _last_in_order(evidence, max(evidence.client_instant("last_byte_ns")))
-    return Noted(evidence.since_zero_ms(last_ns), BY_ACCOUNT)
+    return _last_in_order(evidence, max(evidence.client_instant("last_byte_ns"))), BY_ACCOUNT
+
+
+def _check_passed(evidence: Evidence, end: End, by_ns: int) -> None:
+    """Raise Unknown where fewer bytes than the bodies have had passed one end: the instant is of something else."""
+    size_bytes = moved_bytes(evidence.trial)
+    if size_bytes is None:
+        return
+    packets = evidence.packets(end, evidence.way).filter(pl.col("time_ns") <= by_ns)
+    passed = int(packets["payload_bytes"].sum())
+    if passed < size_bytes:
+        at_ms = evidence.since_zero_ms(by_ns)
+        raise Unknown(
+            f"what was asked for had not ended at {at_ms:.1f} ms, which the {end}'s end tells: only {passed} of "
+            f"{size_bytes} bytes were there"
+        )
 
 
 def ttlb_client_ms(evidence: Evidence) -> float:
@@ -110,7 +133,9 @@ def upload_ms(evidence: Evidence) -> float:
     """Arrival at the server's end of the last byte of the (last) body, with all before it."""
     if not evidence.upload:
         raise Unknown("the trial uploads nothing")
-    return evidence.since_zero_ms(max(_received_ns(evidence)))
+    last_ns = max(_received_ns(evidence))
+    _check_passed(evidence, "server", last_ns)
+    return evidence.since_zero_ms(last_ns)
 
 
 def _received_ns(evidence: Evidence) -> list[int]:
@@ -119,7 +144,7 @@ def _received_ns(evidence: Evidence) -> list[int]:
     seen = evidence.table("http_requests").filter(
         pl.col("source").is_in(captures["source"].to_list()), pl.col("method") == "PUT"
     )
-    ends = seen["send_end_ns"].drop_nulls().to_list()
+    ends = those_asked_for(evidence, seen)["send_end_ns"].drop_nulls().to_list()
     objects = len(evidence.trial["expected"].get("objects") or [None])
     if len(ends) < objects:
         raise Unknown(f"the server's decrypted capture shows the end of {len(ends)} of {objects} uploads")
@@ -207,7 +232,7 @@ TIMES = (
         "client's account, which the note says: the last segment that moved on the in-order sequence number before the "
         "client program had its last byte and before its FIN. Of an upload it is the server's answer to the last body. "
         "A client that tells nothing of itself needs a capture that can be decrypted. How the sources differ: "
-        "[two sources](../explanation/two-sources.md).",
+        "[two sources](../explanation/two-sources.md). No value if fewer bytes than all bodies have had come by then.",
         ttlb_ms,
         heading="last byte",
     ),

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from quiclab.metrics.moved import protocol_of
 from quiclab.verify.responses import CAPTURE
 
 _ALPN = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
@@ -34,11 +35,18 @@ def account_contradiction(
         return f"asked for {wanted}, but the client's ClientHello offers {' and '.join(offered)} alone"
     if document["expected"].get("direction") != "download" or document.get("content") != "random":
         return None  # what was uploaded the server has; of what can be compressed fewer bytes may come
-    packets = tables["ip_packets"].filter(pl.col("source") == CAPTURE).sort("time_ns")
+    packets = _of_arm(tables["ip_packets"].filter(pl.col("source") == CAPTURE).sort("time_ns"), document)
     requests = (document["client"] or {}).get("requests") or []
     kept = document.get("client_body")
     got = sum(each["body_bytes"] for each in requests) or (kept["body_bytes"] if kept else 0)
     return _too_few(packets, got) or (_too_soon(packets, requests, got) if requests else None)
+
+
+def _of_arm(packets: pl.DataFrame, document: Mapping[str, Any]) -> pl.DataFrame:
+    """Packets to and from the server over the arm's own transport: nothing else can have brought the body."""
+    port = document["server_port"]
+    of_server = (pl.col("src_port") == port) | (pl.col("dst_port") == port)
+    return packets.filter(pl.col("protocol") == protocol_of(document), of_server)
 
 
 def _too_few(packets: pl.DataFrame, got: int) -> str | None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What packets show of the objects that a trial was to move: status, bytes and HTTP version, whatever its client says.
 
-A download is whole where its successful responses, by their ranges, have every byte of the object between them; an
-upload where a request that carried all of its bytes was answered with success.
+A download is whole where a successful response has every byte of the object, or after a change of address several
+have them between them by their ranges; an upload where a request that carried all of its bytes was answered with
+success.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from quiclab.metrics.asked_for import ASK_NOTHING, is_named_by
+from quiclab.metrics.moved import cut_by_the_clock
 from quiclab.verify.proof import UNPROVEN
 
 HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 _PARTIAL = 206
-_ASK_NOTHING = ("HEAD", "OPTIONS", "CONNECT")
-"""Methods whose answer is not the object."""
 _PLAIN = (None, "identity")
 """Content codings that leave a body as it is."""
 
@@ -39,7 +40,7 @@ def shown_by_packets(document: Mapping[str, Any]) -> Shown:
     if proof["http_responses"] == UNPROVEN:
         return Shown()
     wanted = HTTP_VERSIONS[document["protocol"]]
-    found = [response for response in proof["http_responses"] if response["method"] not in _ASK_NOTHING]
+    found = [response for response in proof["http_responses"] if response["method"] not in ASK_NOTHING]
     if "page" in expected or "video" in expected:
         return _of_documents(found, expected, wanted)
     several = len(expected.get("objects", ())) > 1
@@ -47,7 +48,8 @@ def shown_by_packets(document: Mapping[str, Any]) -> Shown:
     whole = "http_responses" not in proof["unproven_because"] and not (
         several and any(each["url"] is None for each in found)
     )
-    objects = [_Object(each["name"], each["body_bytes"], wanted, whole) for each in expected.get("objects", [expected])]
+    listed, in_parts = expected.get("objects", [expected]), may_begin_again(document)
+    objects = [_Object(each["name"], each["body_bytes"], wanted, whole, in_parts) for each in listed]
     proven = True
     for each in objects:
         # What the path of a foreign server's URL becomes in a request is its client's affair.
@@ -84,10 +86,9 @@ def unproven(document: Mapping[str, Any]) -> str | None:
     return f"nothing shows the HTTP version: {closed}, and the client left no account of its own"
 
 
-def cut_by_the_clock(document: Mapping[str, Any]) -> bool:
-    """Whether the transfer ended with its competition's time, wherever it stood."""
-    competition = document.get("competition") or {}
-    return competition.get("lasts_ns") is not None and document.get("client_exit_code") is None
+def may_begin_again(document: Mapping[str, Any]) -> bool:
+    """Whether the client's address was to change: only then may it go on with a transfer on another connection."""
+    return bool(document.get("address_change") or (document.get("asked") or {}).get("on_address_change"))
 
 
 @dataclass(frozen=True)
@@ -101,16 +102,21 @@ class _Object:
     """The version of HTTP."""
     whole: bool
     """Whether the packets show all that there was: then what is not there was not."""
+    in_parts: bool
+    """Whether several responses may have its bytes between them."""
 
     def among(self, found: Iterable[Response], *, alone: bool) -> list[Response]:
         """Return the responses for this object. A request in 0-RTT packets that stayed closed has no known URL."""
-        return [each for each in found if (alone if each["url"] is None else self._is_named_by(each["url"]))]
+        return [each for each in found if (alone if each["url"] is None else is_named_by(each["url"], self.name))]
 
     def downloaded(self, found: Sequence[Response]) -> Shown:
         """Whether the client got every byte."""
         good = self._good(found)
-        if any(self._is_covered([each]) for each in good) or self._is_covered(good):
+        if any(self._is_covered([each]) for each in good):
             return Shown(proven=True)
+        if self._is_covered(good):
+            parts = f"{self.name} was asked for whole, but came in {len(good)} parts, as the packets show"
+            return Shown(proven=True) if self.in_parts else Shown(parts)
         if any(each["content_encoding"] not in _PLAIN for each in good):
             return Shown()  # of an encoded body only the client knows the length
         if not good:
@@ -157,10 +163,6 @@ class _Object:
 
     def _good(self, found: Sequence[Response]) -> list[Response]:
         return [each for each in found if each["http_version"] == self.wanted and _succeeded(each)]
-
-    def _is_named_by(self, url: str) -> bool:
-        path = url.partition("://")[2].partition("/")[2]
-        return path == self.name.lstrip("/") or path.partition("?")[0].rpartition("/")[2] == self.name
 
     def _is_covered(self, found: Iterable[Response]) -> bool:
         """Whether these responses have every byte between them, and none has more."""

@@ -165,7 +165,7 @@ def _because(transport: str, probe: dict[str, Any] | None) -> dict[str, str]:
 def _on_the_wire(wire: Wire | None, document: dict[str, Any]) -> dict[str, Any]:
     if wire is None:
         facts = ("ecn", "ecn_client", "ecn_server", "client_sockets", "client_addresses", "alt_svc_use")
-        return dict.fromkeys(facts, UNPROVEN)
+        return dict.fromkeys((*facts, "payload_bytes", "payload_bytes_of_one_socket"), UNPROVEN)
     return {
         "ecn": {
             side: {**wire.ecn_shares(sender), "seen": seen, "marked_by_link": _marked(document, side)}
@@ -175,6 +175,8 @@ def _on_the_wire(wire: Wire | None, document: dict[str, Any]) -> dict[str, Any]:
         "ecn_server": wire.ecn_seen("server"),
         "client_sockets": [socket.name for socket in wire.sockets],
         "client_addresses": wire.payload_by_address(),
+        "payload_bytes": wire.payload_by_protocol(),
+        "payload_bytes_of_one_socket": wire.most_by_socket(),
         "alt_svc_use": _alt_svc_use(wire),
     }
 

@@ -21,6 +21,7 @@ from quiclab.verify.address_change import change_problem, changed_in_vain
 from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, shortfall
 from quiclab.verify.bodies import body_problem
+from quiclab.verify.carried import carried_problem, split_problem
 from quiclab.verify.competition import broken_wire, competition_problem
 from quiclab.verify.delivered import HTTP_VERSIONS, shown_by_packets, unproven
 from quiclab.verify.ends import ends_problem
@@ -57,8 +58,8 @@ def problem_of(document: dict[str, Any]) -> str | None:
 
 def _contradiction(document: dict[str, Any]) -> str | None:
     """Return what the packets show against the trial, whatever the client reports."""
-    problem: str | None = shown_by_packets(document).problem or document["proof"].get("account_contradicted")
-    return problem
+    account: str | None = document["proof"].get("account_contradicted")
+    return shown_by_packets(document).problem or carried_problem(document) or split_problem(document) or account
 
 
 def _verdict(document: dict[str, Any]) -> Verdict:

@@ -58,6 +58,29 @@ class Wire:
                 sums[sender] += count
         return found
 
+    def payload_by_protocol(self) -> dict[str, dict[Sender, int]]:
+        """Payload bytes of each sender, over TCP and over UDP."""
+        return {
+            protocol: {
+                "client": self.payload_bytes(protocol, "client"),
+                "server": self.payload_bytes(protocol, "server"),
+            }
+            for protocol in ("tcp", "udp")
+        }
+
+    def most_by_socket(self) -> dict[str, dict[Sender, int]]:
+        """Payload bytes of each sender on the client socket that has most of them, over TCP and over UDP."""
+        senders: tuple[Sender, ...] = ("client", "server")
+        return {
+            protocol: {
+                sender: max(
+                    (each.payload_bytes[sender] for each in self.sockets if each.protocol == protocol), default=0
+                )
+                for sender in senders
+            }
+            for protocol in ("tcp", "udp")
+        }
+
     def payload_bytes(self, protocol: str, sender: Sender) -> int:
         """Payload bytes of all packets of one sender over TCP or UDP."""
         return sum(socket.payload_bytes[sender] for socket in self.sockets if socket.protocol == protocol)

@@ -74,6 +74,46 @@ def test_what_the_capture_does_not_show_whole_the_account_tells(lacking: tuple[A
     assert goodput_bit_per_s(evidence) == Noted(pytest.approx(3200 / 1.096), BY_ACCOUNT)
 
 
+OBJECT = {"name": "object", "body_bytes": 400, "sha256": "abc", "direction": "download"}
+OTHER = RESPONSE | {"url": "https://server.test/warm-up", "last_byte_ns": scenes.ns(1061)}
+
+
+@pytest.mark.parametrize("beside", [OTHER, OTHER | {"url": "https://server.test/object", "method": "HEAD"}])
+def test_a_response_to_something_else_times_nothing(beside: dict[str, Any], tmp_path: Path) -> None:
+    """The connection with what was asked for stayed closed: the account tells, with its note."""
+    scene = scenes.tcp_scene()
+    scene.extra |= {"expected": OBJECT, "content": "random"}
+    scene.request["last_byte_ns"] = scenes.ns(1096.5)
+    evidence = decrypted(tmp_path, scene, beside)
+    assert ttlb_ms(evidence) == Noted(pytest.approx(1096), BY_ACCOUNT)
+    assert ttfb_ms(evidence) == Noted(pytest.approx(1061), BY_ACCOUNT)
+    (tmp_path / "both").mkdir()
+    both = decrypted(tmp_path / "both", scene, beside, RESPONSE | {"url": "https://server.test/object?again"})
+    assert (ttfb_ms(both), ttlb_ms(both)) == (pytest.approx(1058), pytest.approx(1084))
+
+
+@pytest.mark.parametrize("by_account", [True, False])
+def test_no_time_is_shorter_than_the_bytes_took(by_account: bool, tmp_path: Path) -> None:
+    """At 1062 ms the handshake's 100 bytes had come and 200 more, whatever the source of that instant."""
+    scene = scenes.tcp_scene()
+    scene.extra |= {"expected": OBJECT, "content": "random"}
+    scene.request["last_byte_ns"] = scenes.ns(1062)
+    shown = () if by_account else (RESPONSE | {"last_byte_ns": scenes.ns(1062)},)
+    evidence = decrypted(tmp_path, scene, *shown)
+    for metric in (ttlb_ms, goodput_bit_per_s):
+        with pytest.raises(Unknown, match=r"had not ended at 1062\.0 ms.*only 300 of 400 bytes were there"):
+            metric(evidence)
+
+
+def test_a_log_of_a_response_that_cannot_have_come_gives_no_time(tmp_path: Path) -> None:
+    """A client's qlog is a claim, too: its streams end at 68 ms, when far less than the body had come."""
+    scene = scenes.quic_scene()
+    scene.extra |= {"expected": OBJECT | {"body_bytes": 5000}, "content": "random"}
+    row = scene.metrics(tmp_path)["ttlb_ms"]
+    assert row.value is None
+    assert "had not ended at 68.0 ms" in row.note
+
+
 def test_one_of_several_responses_is_not_enough(tmp_path: Path) -> None:
     """The client told of two requests, and its capture shows one."""
     scene = scenes.tcp_scene()

@@ -48,18 +48,36 @@ def _part(start: int, end: int) -> dict[str, Any]:
     [
         [{}],
         [{"status": 404, "body_bytes": 9}, {}],
-        [{"body_bytes": 400, "ended": False}, _part(400, 1000)],
-        [_part(500, 1000), _part(0, 500)],
         [{"body_bytes": 400, "ended": False}, {}],
         [{"url": None, "method": None}],
         [{"http_version": "HTTP/1.1"}, {}],
     ],
-    ids=["one", "after a refusal", "resumed", "in two parts", "begun anew", "0-RTT that stayed closed", "two versions"],
+    ids=["one", "after a refusal", "begun anew", "0-RTT that stayed closed", "two versions"],
 )
 def test_every_byte_was_there(found: list[dict[str, Any]]) -> None:
     """In one response or in several between them, whatever else there was."""
     assert shown_by_packets(_document(*found)) == Shown(proven=True)
     assert unproven(_document(*found)) is None
+
+
+@pytest.mark.parametrize(
+    "found",
+    [[{"body_bytes": 400, "ended": False}, _part(400, 1000)], [_part(500, 1000), _part(0, 500)]],
+    ids=["resumed", "in two parts"],
+)
+@pytest.mark.parametrize("closed", [False, True])
+def test_parts_are_for_a_change_of_address_alone(found: list[dict[str, Any]], closed: bool) -> None:
+    """Else a client that asks for parts on several connections would be held against one that has a single one."""
+    problem = "object was asked for whole, but came in 2 parts, as the packets show"
+    assert shown_by_packets(_document(*found, closed=closed)).problem == problem
+    for moved in ({"address_change": {"new_address": "10.77.0.3"}}, {"asked": {"on_address_change": "resume"}}):
+        assert shown_by_packets(_document(*found, closed=closed, **moved)) == Shown(proven=True)
+    objects = {
+        "direction": "download",
+        "objects": [{"name": "object", "body_bytes": 1000}, {"name": "o~2", "body_bytes": 1}],
+    }
+    told = shown_by_packets(_document(*found, closed=closed, expected=objects)).problem
+    assert told == f"the object object: {problem}"
 
 
 @pytest.mark.parametrize(

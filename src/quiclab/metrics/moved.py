@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many bytes the transport of the measured arm must have carried, whatever anybody says of the trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def moved_bytes(trial: Mapping[str, Any]) -> int | None:
+    """Bytes of all bodies, which random content cannot be compressed below; None where a part may be lacking.
+
+    Other hosts may serve a part of a page or a video over another transport; the length of a probe's body is unknown,
+    and the clock of a competition ends a body anywhere.
+    """
+    expected = trial.get("expected") or {}
+    if trial.get("content") != "random" or "page" in expected or "video" in expected or cut_by_the_clock(trial):
+        return None
+    sizes = [each["body_bytes"] for each in expected.get("objects", [expected])]
+    return None if None in sizes else sum(sizes)
+
+
+def protocol_of(trial: Mapping[str, Any]) -> str:
+    """Transport below the arm's version of HTTP, as `ip_packets.protocol` names it."""
+    return "udp" if trial["protocol"] == "h3" else "tcp"
+
+
+def cut_by_the_clock(trial: Mapping[str, Any]) -> bool:
+    """Whether the transfer ended with its competition's time, wherever it stood."""
+    competition = trial.get("competition") or {}
+    return competition.get("lasts_ns") is not None and trial.get("client_exit_code") is None

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the arm's own transport carried what the trial moved: payload is counted, for which no key is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from quiclab.metrics.moved import moved_bytes, protocol_of
+from quiclab.verify.delivered import may_begin_again
+from quiclab.verify.proof import UNPROVEN
+
+_NAMES = {"tcp": "TCP", "udp": "QUIC"}
+
+
+def carried_problem(document: Mapping[str, Any]) -> str | None:
+    """Where the arm's transport carried fewer bytes than the body has: how many each transport carried."""
+    carried, size_bytes = document["proof"]["payload_bytes"], moved_bytes(document)
+    if carried == UNPROVEN or size_bytes is None:
+        return None
+    sender, way = _sender(document)
+    own = protocol_of(document)
+    other = "tcp" if own == "udp" else "udp"
+    if carried[own][sender] >= size_bytes:
+        return None
+    return (
+        f"asked for {size_bytes} bytes over {_NAMES[own]}, but it carried only {carried[own][sender]} bytes {way} the "
+        f"client, and {_NAMES[other]} carried {carried[other][sender]}"
+    )
+
+
+def split_problem(document: Mapping[str, Any]) -> str | None:
+    """Where no socket of the client carried as many bytes as the bodies have: they came over several connections.
+
+    A connection that migrates has a socket for each of its paths; where packets show one connection, it was one.
+    """
+    proof, size_bytes = document["proof"], moved_bytes(document)
+    most = proof["payload_bytes_of_one_socket"]
+    if most == UNPROVEN or size_bytes is None or proof["connections"] == 1:
+        return None
+    if may_begin_again(document) or (document.get("asked") or {}).get("migration"):
+        return None
+    sender, way = _sender(document)
+    largest = most[protocol_of(document)][sender]
+    if largest >= size_bytes:
+        return None
+    return f"asked for {size_bytes} bytes on one connection, but none carried more than {largest} {way} the client"
+
+
+def _sender(document: Mapping[str, Any]) -> tuple[str, str]:
+    """The end that sends the bodies, and a word for their way with `the client` behind it."""
+    return ("client", "from") if document["expected"].get("direction") == "upload" else ("server", "to")
