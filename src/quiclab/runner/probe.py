@@ -29,6 +29,7 @@ from quiclab.runner.running_trial import Record, RunningTrial
 from quiclab.runner.topology import Topology
 from quiclab.spec.model import Study
 from quiclab.spec.target import Target
+from quiclab.store.own_files import OwnFolder, write_anew
 from quiclab.store.secrets import keep_safe
 from quiclab.testbed import clock
 from quiclab.testbed.confinement import confine, mount_work_dir
@@ -86,7 +87,8 @@ def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
     folder = laboratory.trial_dir(row.trial_id)
     collect()
     raw, home = folder / "raw", folder / "home"
-    for each in (raw, home, raw / "client-qlog"):
+    logs = OwnFolder(raw)
+    for each in (home, raw / "client-qlog"):
         each.mkdir()
     started = clock.read()
     record = Record()
@@ -97,14 +99,20 @@ def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
             summary = _carry_out(probe, trial, min(left, probe.most_bytes or left))
     except VoidError as error:
         record.void = error.message
+    except (HostError, OSError):
+        record.failure = logs.spoiled()
+        if record.failure is None:
+            raise
     finally:
         kill_everything_else()
+    record.failure = logs.replaced() or record.failure
     keep_safe(folder)
+    logs.restore()
     shutil.rmtree(home, ignore_errors=True)
     document = trial_document(laboratory, row, attempt, (started, clock.read()), _facts(record, target))
     account = read_json(raw / "client.json")
     document |= {"link": summary, "client": account, "client_body": None}
-    (folder / "trial.json").write_text(json.dumps(document, indent=1))
+    write_anew(folder / "trial.json", json.dumps(document, indent=1))
     requests = (account or {}).get("requests", [])
     probe.allowance.settle(target.authority, sizes, sum(each["body_bytes"] for each in requests))
     return folder

@@ -65,6 +65,8 @@ def _verdict(document: dict[str, Any]) -> Verdict:
     if (spoiled := document.get("void")) is not None:
         return Verdict("void", spoiled)
     link = document["link"]
+    if not link and document["failure"] is not None:  # a program has spoiled what the link writes
+        return Verdict("failed", document["failure"])
     if not link:
         return Verdict("void", "the link left no account of itself")
     if not link["sound"]:
