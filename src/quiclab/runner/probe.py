@@ -19,6 +19,7 @@ from quiclab import __version__
 from quiclab.endpoints import Available, Command, Context, Foreign, find
 from quiclab.errors import HostError, TrialError, VoidError
 from quiclab.plan.rows import PlanRow
+from quiclab.runner.account import text_problem
 from quiclab.runner.allowance import Allowance
 from quiclab.runner.confined import confined_run, reached_by
 from quiclab.runner.document import read_json, trial_document
@@ -100,17 +101,19 @@ def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
     except VoidError as error:
         record.void = error.message
     except (HostError, OSError):
-        record.failure = logs.spoiled()
-        if record.failure is None:
+        record.logs_spoiled = logs.spoiled()
+        if record.logs_spoiled is None:
             raise
     finally:
         kill_everything_else()
-    record.failure = logs.replaced() or record.failure
+    record.logs_spoiled = record.logs_spoiled or logs.replaced()
     keep_safe(folder)
     logs.restore()
     shutil.rmtree(home, ignore_errors=True)
-    document = trial_document(laboratory, row, attempt, (started, clock.read()), _facts(record, target))
     account = read_json(raw / "client.json")
+    if (problem := text_problem(account)) is not None:
+        record.failure, account = record.failure or problem, None
+    document = trial_document(laboratory, row, attempt, (started, clock.read()), _facts(record, target))
     document |= {"link": summary, "client": account, "client_body": None}
     write_anew(folder / "trial.json", json.dumps(document, indent=1))
     requests = (account or {}).get("requests", [])
@@ -123,6 +126,7 @@ def _facts(record: Record, target: Target) -> dict[str, Any]:
     return {
         "failure": record.failure,
         "void": record.void,
+        "logs_spoiled": record.logs_spoiled,
         "client_exit_code": record.client_exit_code,
         "host": record.host,
         "time_ns": record.phases,

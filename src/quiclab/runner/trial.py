@@ -17,7 +17,7 @@ from typing import Any
 
 from quiclab.errors import HostError, TrialError, VoidError
 from quiclab.plan.rows import PlanRow
-from quiclab.runner.account import account_problem
+from quiclab.runner.account import account_problem, text_problem
 from quiclab.runner.commands import received_folder
 from quiclab.runner.competition import Contest
 from quiclab.runner.document import kept_body, read_json, received_bodies, trial_document
@@ -59,12 +59,12 @@ def run_trial(
     except VoidError as error:
         record.void = error.message
     except (HostError, OSError):
-        record.failure = logs.spoiled()
-        if record.failure is None:
+        record.logs_spoiled = logs.spoiled()
+        if record.logs_spoiled is None:
             raise
     finally:
         kill_everything_else()
-    record.failure = logs.replaced() or record.failure
+    record.logs_spoiled = record.logs_spoiled or logs.replaced()
     keep_safe(folder)
     logs.restore()
     body, received = kept_body(home / "body"), received_bodies(received_folder(raw))
@@ -72,7 +72,10 @@ def run_trial(
     record.phase("teardown")
     over = clock.read()
     account, own = read_json(raw / "client.json"), bool(trial.arm.client.argv)
-    if own and (problem := account_problem(account, started.monotonic_ns, over.monotonic_ns)) is not None:
+    problem = text_problem(account)
+    if own and problem is None:
+        problem = account_problem(account, started.monotonic_ns, over.monotonic_ns)
+    if problem is not None:
         record.failure, account = record.failure or problem, None
     document = trial_document(laboratory, row, attempt, (started, over), _facts(record))
     document |= {"link": summary, "client": account, "own_client": own, "client_body": body, **record.competition}
@@ -88,6 +91,7 @@ def _facts(record: Record) -> dict[str, Any]:
     return {
         "failure": record.failure,
         "void": record.void,
+        "logs_spoiled": record.logs_spoiled,
         "client_exit_code": record.client_exit_code,
         "client_reports": record.client_reports,
         "address_change": record.address_change,

@@ -18,9 +18,9 @@ from quiclab.visible import visible
 
 _SHOWN = 10
 _MOST_BYTES = 1 << 30
-"""Of a file that is read at once: what is larger no program of ours has written."""
+"""Largest file that is read at once: what is larger no program of ours has written."""
 _MOST_HASHED_BYTES = 1 << 34
-"""Of a file that is kept in memory: what is larger is a hole."""
+"""Largest file that is hashed: logs and bodies are kept in memory, and what is larger is a hole."""
 _ALONE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
