@@ -23,6 +23,14 @@ def visible(text: str) -> str:
     return text.translate(_SHOWN)
 
 
+def plain(text: str, longest: int) -> str:
+    """Return text that a file and a table can keep: without lone surrogates, which have no UTF-8, and with its middle
+    left out where it is longer than `longest` characters."""
+    kept = text.encode(errors="backslashreplace").decode()
+    half = longest // 2
+    return kept if len(kept) <= longest else f"{kept[:half]} … {kept[-half:]}"
+
+
 class _Visible:
     """A terminal that is written to by `print`."""
 

@@ -99,6 +99,21 @@ def test_client_fails(tmp_path: Path) -> None:
     assert "[/no] [b]route" in reason, "a program's words are no markup"
 
 
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        ("rm client.out; mkfifo client.out; exit 3", "exit code 3"),
+        ("mkfifo x; mv x client.json; mkfifo link.json; mkdir ../trial.json; exit 4", "exit code 4"),
+        ("cd ..; mv raw other; ln -s home raw; exit 5", "replaced the folder of its logs (raw/)"),
+        ("cd ..; mv raw other; exit 0", "replaced the folder of its logs (raw/)"),
+    ],
+)
+def test_client_that_replaces_what_the_laboratory_reads_and_writes(tmp_path: Path, harm: str, told: str) -> None:
+    """Nothing waits for the other end of a FIFO, nothing is written elsewhere, and the study goes on."""
+    reason = _h2_reason(tmp_path, client=_own(["sh", "-c", f"cd ${{0%/*}}; {harm}", "{output}"]))
+    assert told in reason
+
+
 def test_server_that_speaks_only_http11(tmp_path: Path) -> None:
     """A trial that fell back is a failure with that reason, not a slow success."""
     script = tmp_path / "server.py"

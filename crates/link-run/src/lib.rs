@@ -14,6 +14,7 @@ pub mod histogram;
 pub mod lane;
 pub mod link;
 pub mod log;
+pub mod own_file;
 pub mod packet;
 pub mod pool;
 pub mod segment;

@@ -90,12 +90,6 @@ pub fn run(file: &Path) -> Result<(), Error> {
     });
     let summary = summary::of(&config, &start, outcomes.collect(), writing);
     let summary = event("summary", &facts, summary);
-    if let Some(path) = &config.log.summary {
-        std::fs::write(path, format!("{summary}\n")).map_err(Error::system(
-            format!("cannot write {}", path.display()),
-            "choose a directory with free space",
-        ))?;
-    }
     tell(&summary);
     Ok(())
 }

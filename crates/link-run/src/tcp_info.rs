@@ -3,6 +3,7 @@
 //! described in `docs/reference/tcp-info-log.md`.
 
 use crate::clock::{monotonic_ns, process_cpu_ns, realtime_minus_monotonic_ns};
+use crate::own_file;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -106,7 +107,7 @@ impl Sampler {
                 io::Error::other(format!("inet_diag: {error} (as root: modprobe tcp_diag)"))
             })?;
         }
-        let file = File::create(&settings.output)
+        let file = own_file::create(&settings.output)
             .map_err(|error| io::Error::other(format!("{}: {error}", settings.output.display())))?;
         let file = BufWriter::with_capacity(BUFFER_BYTES, file);
         let summary = Summary {

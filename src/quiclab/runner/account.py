@@ -3,10 +3,27 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 _NUMBERS = ("body_bytes", "start_ns", "last_byte_ns")
 _INSTANTS = ("start_ns", "first_byte_ns", "last_byte_ns", "close_ns")
+_MOST = 2**63
+"""Least number that no table holds."""
+_STATUSES = range(100, 1000)
+_LONGEST_TEXT = 1 << 16
+
+
+def text_problem(account: Any) -> str | None:
+    """Why an account of any client cannot be kept: text in it that is none (a lone surrogate of UTF-16 has no UTF-8),
+    or members inside members without end. None for one that can."""
+    try:
+        json.dumps(account, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return _told("it holds text that is not Unicode (a lone surrogate)")
+    except RecursionError:
+        return _told("its members are too deep inside each other")
+    return None
 
 
 def account_problem(account: Any, since_ns: int, until_ns: int) -> str | None:
@@ -29,9 +46,17 @@ def _request_problem(request: dict[str, Any], since_ns: int, until_ns: int) -> s
     for name, kinds in (("url", str), ("http_version", str), ("sha256", str), ("status", int | None)):
         if name not in request or not isinstance(request[name], kinds) or isinstance(request[name], bool):
             return f"`{name}` is missing or of another kind"
+        if isinstance(request[name], str) and len(request[name]) > _LONGEST_TEXT:
+            return f"`{name}` is longer than {_LONGEST_TEXT} characters"
+    if request["status"] is not None and request["status"] not in _STATUSES:
+        return "`status` is no status of HTTP"
+    if not isinstance(request.get("error", ""), str):
+        return "`error` is no text"
     for name in _NUMBERS:
         if type(request.get(name)) is not int or request[name] < 0:
             return f"`{name}` is no whole number"
+    if request["body_bytes"] >= _MOST:
+        return "`body_bytes` is 2^63 or more"
     if not all(_in_time(request.get(name), since_ns, until_ns) for name in _INSTANTS):
         return "an instant is none of the trial's (CLOCK_MONOTONIC, in nanoseconds)"
     told = [request[name] for name in _INSTANTS if request.get(name) is not None]

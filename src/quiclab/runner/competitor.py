@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -85,9 +85,10 @@ class Competitor:
             file = self.raw / name
             if file.exists():
                 file.rename(file.with_stem(f"{file.stem}-{number}"))
-        account: Mapping[str, Any] = read_json(self.raw / f"client-{number}.json") or {}
-        page = account.get("page") or {}
-        self.loads.append({"went_ns": page.get("went_ns"), "whole_ns": _last_byte_ns(account)})
+        account = read_json(self.raw / f"client-{number}.json")
+        page = account.get("page") if isinstance(account, dict) else None
+        went_ns = page.get("went_ns") if isinstance(page, dict) else None
+        self.loads.append({"went_ns": went_ns, "whole_ns": _last_byte_ns(account)})
 
 
 def ends_of(pair: Pair, port: int, ip_version: int) -> dict[str, Any]:
@@ -110,6 +111,8 @@ def told_end_ns(raw: Path) -> int | None:
     return _last_byte_ns(account) if isinstance(account, dict) and "page" in account else None
 
 
-def _last_byte_ns(account: Mapping[str, Any]) -> int | None:
-    instants = [request.get("last_byte_ns") for request in account.get("requests") or ()]
-    return max((instant for instant in instants if instant is not None), default=None)
+def _last_byte_ns(account: Any) -> int | None:
+    """The last byte of all requests of an account, which may be anything."""
+    requests = account.get("requests") if isinstance(account, dict) else None
+    instants = [each.get("last_byte_ns") for each in requests or () if isinstance(each, dict)]
+    return max((instant for instant in instants if type(instant) is int), default=None)

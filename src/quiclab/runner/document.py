@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -16,6 +15,7 @@ from quiclab.runner.places import CLIENT, address_of, front_place, links_documen
 from quiclab.spec import model
 from quiclab.spec.address_change import MIGRATIONS
 from quiclab.spec.video import QUALITIES
+from quiclab.store.own_files import content_of, is_own_file, own_files, read_own
 from quiclab.testbed.clock import Instant
 
 
@@ -125,26 +125,21 @@ def _asked(arm: model.Arm, workload: model.Workload) -> dict[str, Any]:
 
 def kept_body(file: Path) -> dict[str, Any] | None:
     """What a program of the user's own kept of the response; it writes no account of its own."""
-    if not file.is_file():
+    if not is_own_file(file, file.parent):
         return None
-    return _content(file)
+    return content_of(file)
 
 
 def received_bodies(folder: Path) -> dict[str, dict[str, Any]] | None:
     """What the server kept of an upload, by name; None where there is none."""
     if not folder.is_dir():
         return None
-    return {file.name: _content(file) for file in sorted(folder.iterdir()) if not file.name.startswith(".")}
-
-
-def _content(file: Path) -> dict[str, Any]:
-    content = file.read_bytes()
-    return {"body_bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    return {file.name: content_of(file) for file in own_files(folder, folder) if not file.name.startswith(".")}
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file; None where there is none, or it is cut off or not JSON."""
+    """Read a JSON file; None where there is none, or it is cut off, not JSON, or something else, such as a FIFO."""
     try:
-        return json.loads(path.read_text())
+        return json.loads(read_own(path))
     except (OSError, ValueError, RecursionError):
         return None

@@ -19,6 +19,7 @@ from quiclab import __version__
 from quiclab.endpoints import Available, Command, Context, Foreign, find
 from quiclab.errors import HostError, TrialError, VoidError
 from quiclab.plan.rows import PlanRow
+from quiclab.runner.account import text_problem
 from quiclab.runner.allowance import Allowance
 from quiclab.runner.confined import confined_run, reached_by
 from quiclab.runner.document import read_json, trial_document
@@ -29,6 +30,7 @@ from quiclab.runner.running_trial import Record, RunningTrial
 from quiclab.runner.topology import Topology
 from quiclab.spec.model import Study
 from quiclab.spec.target import Target
+from quiclab.store.own_files import OwnFolder, write_anew
 from quiclab.store.secrets import keep_safe
 from quiclab.testbed import clock
 from quiclab.testbed.confinement import confine, mount_work_dir
@@ -86,7 +88,8 @@ def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
     folder = laboratory.trial_dir(row.trial_id)
     collect()
     raw, home = folder / "raw", folder / "home"
-    for each in (raw, home, raw / "client-qlog"):
+    logs = OwnFolder(raw)
+    for each in (home, raw / "client-qlog"):
         each.mkdir()
     started = clock.read()
     record = Record()
@@ -97,14 +100,22 @@ def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
             summary = _carry_out(probe, trial, min(left, probe.most_bytes or left))
     except VoidError as error:
         record.void = error.message
+    except (HostError, OSError):
+        record.logs_spoiled = logs.spoiled()
+        if record.logs_spoiled is None:
+            raise
     finally:
         kill_everything_else()
+    record.logs_spoiled = record.logs_spoiled or logs.replaced()
     keep_safe(folder)
+    logs.restore()
     shutil.rmtree(home, ignore_errors=True)
-    document = trial_document(laboratory, row, attempt, (started, clock.read()), _facts(record, target))
     account = read_json(raw / "client.json")
+    if (problem := text_problem(account)) is not None:
+        record.failure, account = record.failure or problem, None
+    document = trial_document(laboratory, row, attempt, (started, clock.read()), _facts(record, target))
     document |= {"link": summary, "client": account, "client_body": None}
-    (folder / "trial.json").write_text(json.dumps(document, indent=1))
+    write_anew(folder / "trial.json", json.dumps(document, indent=1))
     requests = (account or {}).get("requests", [])
     probe.allowance.settle(target.authority, sizes, sum(each["body_bytes"] for each in requests))
     return folder
@@ -115,6 +126,7 @@ def _facts(record: Record, target: Target) -> dict[str, Any]:
     return {
         "failure": record.failure,
         "void": record.void,
+        "logs_spoiled": record.logs_spoiled,
         "client_exit_code": record.client_exit_code,
         "host": record.host,
         "time_ns": record.phases,

@@ -27,6 +27,8 @@ class Record:
     failure: str | None = None
     void: str | None = None
     """What spoiled the trial that was no endpoint's doing."""
+    logs_spoiled: str | None = None
+    """What a program of the trial did to the folder of its logs, so that these tell nothing."""
     client_exit_code: int | None = None
     address_change: dict[str, Any] | None = None
     competition: dict[str, Any] = field(default_factory=dict)

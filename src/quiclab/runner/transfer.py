@@ -24,6 +24,7 @@ from quiclab.runner.running_trial import RunningTrial
 from quiclab.runner.tcp_control import watch_congestion_control
 from quiclab.runner.topology import Topology
 from quiclab.runner.waiting import ended, visit
+from quiclab.store.own_files import own_files
 from quiclab.testbed.link import Link
 from quiclab.testbed.process import Process
 
@@ -106,7 +107,7 @@ class Transfer:
             first_visit = self._programs.start("first-visit")
             visit(first_visit, self._patience_s, "the first visit, which fetches the ticket, failed")
         for folder in ("server-qlog", "proxy-qlog"):
-            for old in (trial.raw / folder).iterdir():
+            for old in own_files(trial.raw / folder, trial.raw):
                 old.unlink()  # it has the connections so far
         self._contest.prepare(self._patience_s)
         trial.record.phase("warm_up")

@@ -15,9 +15,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import TrialError, VoidError
+from quiclab.errors import HostError, TrialError, VoidError
 from quiclab.plan.rows import PlanRow
-from quiclab.runner.account import account_problem
+from quiclab.runner.account import account_problem, text_problem
 from quiclab.runner.commands import received_folder
 from quiclab.runner.competition import Contest
 from quiclab.runner.document import kept_body, read_json, received_bodies, trial_document
@@ -29,6 +29,7 @@ from quiclab.runner.programs import Programs, commands_with_files
 from quiclab.runner.running_trial import Record, RunningTrial
 from quiclab.runner.topology import Topology
 from quiclab.runner.transfer import Transfer
+from quiclab.store.own_files import OwnFolder, write_anew
 from quiclab.store.secrets import keep_safe
 from quiclab.testbed import clock
 from quiclab.testbed.process import collect, kill_everything_else
@@ -46,8 +47,8 @@ def run_trial(
     folder = laboratory.trial_dir(row.trial_id)
     collect()
     raw, home = folder / "raw", folder / "home"
-    raw.mkdir()
     home.mkdir()
+    logs = OwnFolder(raw)
     started = clock.read()
     record = Record(onlooker)
     summary: dict[str, Any] = {}
@@ -57,22 +58,31 @@ def run_trial(
             summary = _carry_out(trial)
     except VoidError as error:
         record.void = error.message
+    except (HostError, OSError):
+        record.logs_spoiled = logs.spoiled()
+        if record.logs_spoiled is None:
+            raise
     finally:
         kill_everything_else()
+    record.logs_spoiled = record.logs_spoiled or logs.replaced()
     keep_safe(folder)
+    logs.restore()
     body, received = kept_body(home / "body"), received_bodies(received_folder(raw))
     shutil.rmtree(home, ignore_errors=True)  # what programs left beside their logs
     record.phase("teardown")
     over = clock.read()
     account, own = read_json(raw / "client.json"), bool(trial.arm.client.argv)
-    if own and (problem := account_problem(account, started.monotonic_ns, over.monotonic_ns)) is not None:
+    problem = text_problem(account)
+    if own and problem is None:
+        problem = account_problem(account, started.monotonic_ns, over.monotonic_ns)
+    if problem is not None:
         record.failure, account = record.failure or problem, None
     document = trial_document(laboratory, row, attempt, (started, over), _facts(record))
     document |= {"link": summary, "client": account, "own_client": own, "client_body": body, **record.competition}
     document["content"] = trial.workload.content
     if received is not None:
         document["received"] = received
-    (folder / "trial.json").write_text(json.dumps(document, indent=1))
+    write_anew(folder / "trial.json", json.dumps(document, indent=1))
     return folder
 
 
@@ -81,6 +91,7 @@ def _facts(record: Record) -> dict[str, Any]:
     return {
         "failure": record.failure,
         "void": record.void,
+        "logs_spoiled": record.logs_spoiled,
         "client_exit_code": record.client_exit_code,
         "client_reports": record.client_reports,
         "address_change": record.address_change,
@@ -108,8 +119,8 @@ def _carry_out(trial: RunningTrial) -> dict[str, Any]:
     contest = resources.enter_context(Contest(laboratory, row, trial.raw, topology))
     programs = Programs(trial, commands, namespaces, observation)
     steps = Transfer(trial, topology, programs, contest, observation)
-    steps.start_early()
     try:
+        steps.start_early()
         steps.serve()
         steps.warm_up()
         steps.transfer()

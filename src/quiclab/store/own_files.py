@@ -1,21 +1,130 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that are a study's own. A study may come from a stranger: no symbolic link in it is followed, for reading or
-for writing."""
+"""Files that are a study's own. A study may come from a stranger, and a program under test may put anything where its
+logs belong: no symbolic link is followed, for reading or for writing, and no FIFO is waited for."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
+import stat
 from collections.abc import Iterator
+from io import BufferedReader, BufferedWriter
 from pathlib import Path
+from typing import Any
 
 from quiclab.errors import DecodeError
+from quiclab.visible import visible
 
 _SHOWN = 10
+_MOST_BYTES = 1 << 30
+"""Largest file that is read at once: what is larger no program of ours has written."""
+_MOST_HASHED_BYTES = 1 << 34
+"""Largest file that is hashed: logs and bodies are kept in memory, and what is larger is a hole."""
+_ALONE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def is_own_file(file: Path, root: Path) -> bool:
     """Whether `file` is a regular file below `root`, with no symbolic link between."""
     return _is_below(file, root) and file.is_file()
+
+
+def open_own(file: Path) -> BufferedReader:
+    """Open a regular file to read it. Raises OSError for anything else, without waiting."""
+    return os.fdopen(_regular(file, os.O_RDONLY), "rb")
+
+
+def append_to_own(file: Path) -> BufferedWriter:
+    """Open a regular file to write at its end; it is made where it is not there. Raises OSError for anything else,
+    without waiting."""
+    return os.fdopen(_regular(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")
+
+
+def read_own(file: Path, *, last_bytes: int | None = None) -> bytes:
+    """Read a regular file, or only its end. Raises OSError for anything else and for one that is too large."""
+    with open_own(file) as opened:
+        size = os.fstat(opened.fileno()).st_size
+        if last_bytes is not None:
+            opened.seek(max(0, size - last_bytes))
+        elif size > _MOST_BYTES:
+            raise OSError(f"{file} has {size} bytes, more than are read at once")
+        return opened.read(_MOST_BYTES)
+
+
+def content_of(file: Path) -> dict[str, Any]:
+    """Length and SHA-256 of a regular file, as trial.json has them; without a hash where it is too large to have been
+    transferred. Raises OSError for anything else."""
+    with open_own(file) as opened:
+        size = os.fstat(opened.fileno()).st_size
+        whole = size <= _MOST_HASHED_BYTES
+        return {"body_bytes": size, "sha256": hashlib.file_digest(opened, "sha256").hexdigest() if whole else ""}
+
+
+def write_anew(file: Path, text: str) -> None:
+    """Write a file where a program under test may write too: whatever stands there is removed before."""
+    if file.is_dir() and not file.is_symlink():
+        shutil.rmtree(file)
+    file.unlink(missing_ok=True)
+    with file.open("x", encoding="utf-8") as opened:
+        opened.write(text)
+
+
+def strange_file(folder: Path) -> str | None:
+    """The first thing below `folder` that is neither a folder nor a regular file, by its path from there; None where
+    all are."""
+    for above, folders, files in os.walk(folder):
+        for name in sorted((*folders, *files)):
+            path = Path(above, name)
+            mode = path.lstat().st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                return str(path.relative_to(folder))
+    return None
+
+
+class OwnFolder:
+    """A new folder in which programs under test write, and which they may replace."""
+
+    def __init__(self, path: Path) -> None:
+        path.mkdir()
+        self._path = path
+        self._made = self._seen()
+
+    def replaced(self) -> str | None:
+        """Say so where the folder is no longer there, or another one is; None where it is."""
+        if self._seen() == self._made:
+            return None
+        return f"a program of the trial replaced the folder of its logs ({self._path.name}/)"
+
+    def spoiled(self) -> str | None:
+        """Describe what a program put in the place of the folder or of a file in it, so that it cannot be written; None
+        where all is in order."""
+        strange = strange_file(self._path)
+        told = strange and f"a program of the trial made {visible(strange)} in {self._path.name}/, which is no file"
+        return self.replaced() or told
+
+    def restore(self) -> None:
+        """Make it again, empty, where it was replaced."""
+        if self._seen() == self._made:
+            return
+        if self._path.is_dir() and not self._path.is_symlink():
+            shutil.rmtree(self._path)
+        self._path.unlink(missing_ok=True)
+        self._path.mkdir()
+
+    def _seen(self) -> tuple[int, int] | None:
+        try:
+            found = self._path.lstat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+
+def _regular(file: Path, flags: int) -> int:
+    fd = os.open(file, flags | _ALONE, 0o644)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(f"{file} is no regular file")
+    return fd
 
 
 def own_files(folder: Path, root: Path) -> list[Path]:

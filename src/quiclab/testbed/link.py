@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from quiclab.errors import HostError, VoidError
+from quiclab.store.own_files import write_anew
 from quiclab.testbed.link_ends import PREFIXES, SIDES, Ends, Place, Span
 from quiclab.testbed.link_files import SECOND_NETWORK_FILES, link_files
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
@@ -137,7 +138,6 @@ class Link:
             "backend": settings.backend,
             "log": {
                 **first["log"],
-                "summary": self._file("link.json"),
                 "snaplen_bytes": settings.snaplen_bytes,
                 "buffer_bytes": 256 << 20,
             },
@@ -147,7 +147,7 @@ class Link:
         }
         text = json.dumps(config, indent=1)
         if settings.work_dir is not None:
-            (settings.work_dir / "link-config.json").write_text(text)
+            write_anew(settings.work_dir / "link-config.json", text)
         config_fd = os.memfd_create("link-config")
         try:
             os.write(config_fd, text.encode())
@@ -257,7 +257,7 @@ class Link:
             process.stdin.close()
             self.summary = self._message("summary") | {"awake_processors": self._awake}
             if (file := self._file("link.json")) is not None:
-                Path(file).write_text(f"{json.dumps(self.summary)}\n")
+                write_anew(Path(file), f"{json.dumps(self.summary)}\n")
         return self.summary
 
     def __exit__(

@@ -12,11 +12,13 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from io import BufferedWriter
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from quiclab.errors import TrialError
+from quiclab.store.own_files import append_to_own, read_own
 from quiclab.testbed._socket_owners import holds, strangers
 from quiclab.testbed.confinement import ORDINARY_ID, Confinement
 from quiclab.testbed.listening import Kind, ListeningPorts
@@ -26,6 +28,7 @@ from quiclab.testbed.run_delay import run_delays
 from quiclab.visible import visible
 
 _LONGEST_WORDS = 500
+_LAST_BYTES = 1 << 16
 _FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT}
 """Signals that programs do not send themselves. Crashes have others: SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE. The
 kernel's out-of-memory killer sends SIGKILL."""
@@ -69,7 +72,7 @@ class Process:
     def __enter__(self) -> Self:
         stdin = subprocess.PIPE if self._waits_for_go else (subprocess.DEVNULL if self._output else None)
         with contextlib.ExitStack() as stack:
-            sink = stack.enter_context(self._output.open("ab")) if self._output else None
+            sink = stack.enter_context(self._opened(self._output)) if self._output else None
             if sink is not None and self._confinement is not None:
                 self._confinement.give(sink.fileno())  # else it could not open /dev/stdout
             self._process = subprocess.Popen(
@@ -83,6 +86,13 @@ class Process:
                 start_new_session=self._output is not None,
             )
         return self
+
+    def _opened(self, output: Path) -> BufferedWriter:
+        """The file that takes what the program prints, which another program under test may have replaced."""
+        try:
+            return append_to_own(output)
+        except OSError as error:
+            raise TrialError(f"{self.name} cannot print into {output.name}: {error.strerror or error}") from None
 
     def _entry(self) -> tuple[str, ...]:
         """Programs that take the process into its namespaces, and then become the program itself."""
@@ -167,9 +177,13 @@ class Process:
 
     def last_words(self, lines: int = 3) -> str:
         """The end of what the program printed, for error messages."""
-        if self._output is None or not self._output.exists():
+        if self._output is None:
             return ""
-        text = self._output.read_text(errors="replace").strip().splitlines()
+        try:
+            printed = read_own(self._output, last_bytes=_LAST_BYTES)
+        except OSError:
+            return ""
+        text = printed.decode(errors="replace").strip().splitlines()
         words = visible(" | ".join(line.strip() for line in text[-lines:]))
         return words if len(words) <= _LONGEST_WORDS else f"… {words[-_LONGEST_WORDS:]}"
 

@@ -10,6 +10,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from quiclab.store.own_files import read_own
+
 _ROW = re.compile(r"^\s*(\d+)\s+(\d+)?\s*([a-z_]\w*)\s*$", re.MULTILINE)
 
 
@@ -46,7 +48,7 @@ def syscall_counts(output: Path) -> dict[str, int]:
     """Number of calls of each system call, including failed ones; empty if the program was killed before strace summed
     up."""
     try:
-        text = output.read_text()
+        text = read_own(output).decode(errors="replace")
     except OSError:
         return {}
     return {name: int(calls) for calls, _, name in _ROW.findall(text) if name != "total"}

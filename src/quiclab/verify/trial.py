@@ -27,6 +27,9 @@ from quiclab.verify.delivered import HTTP_VERSIONS, shown_by_packets, unproven
 from quiclab.verify.ends import ends_problem
 from quiclab.verify.origin_leg import control_problem, relay_problem
 from quiclab.verify.proof import UNPROVEN, prove
+from quiclab.visible import plain
+
+_LONGEST_REASON = 2000
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ def judge(folder: Path, tables: Mapping[str, pl.DataFrame]) -> Verdict:
     document: dict[str, Any] = json.loads((folder / "trial.json").read_text())
     spoiled = document.get("void") is not None  # logs that were cut off prove nothing
     document["proof"] = {} if spoiled else prove(folder, document, tables)
-    verdict = _verdict(document)
+    told = _verdict(document)
+    verdict = Verdict(told.status, plain(told.reason, _LONGEST_REASON))  # which may quote a program
     document["status"], document["reason"] = verdict.status, verdict.reason
     document["artefacts"] = register(folder)
     write_atomically(folder / "trial.json", json.dumps(document, indent=1))
@@ -65,6 +69,8 @@ def _contradiction(document: dict[str, Any]) -> str | None:
 def _verdict(document: dict[str, Any]) -> Verdict:
     if (spoiled := document.get("void")) is not None:
         return Verdict("void", spoiled)
+    if (harm := document.get("logs_spoiled")) is not None:
+        return Verdict("failed", harm)
     link = document["link"]
     if not link:
         return Verdict("void", "the link left no account of itself")

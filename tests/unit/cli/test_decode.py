@@ -128,6 +128,20 @@ def test_what_is_packed_otherwise_is_told(
     assert "unread_compression" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("rest", [b"junk", b"\0" * 9 + b"x", b"\x1f\x8b\x09" + b"x" * 30])
+def test_what_follows_a_whole_gzip_member_is_not_lost_silently(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rest: bytes
+) -> None:
+    """The first member was decoded; that more was there is told."""
+    packed, out = tmp_path / "server.pcap.gz", tmp_path / "tables"
+    packed.write_bytes(gzip.compress(writers.pcap([writers.udp("up", 30)])) + rest)
+    assert main(["decode", str(packed), "-o", str(out)]) == ExitCode.OK
+    stats = pl.read_parquet(out / "decode_stats.parquet").filter(severity="data_loss")
+    assert stats["name"].to_list() == ["corrupt_compression"]
+    assert pl.read_parquet(out / "ip_packets.parquet").height == 1
+    assert "corrupt_compression" in capsys.readouterr().out
+
+
 def test_a_named_file_that_is_no_log_is_told(
     logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import pytest
 
-from quiclab.runner.account import account_problem
+from quiclab.runner.account import account_problem, text_problem
 
 GOOD = {
     "url": "https://server.test/object",
@@ -39,6 +40,11 @@ def test_what_can_be_used(request_: dict[str, Any]) -> None:
         ({name: GOOD[name] for name in GOOD if name != "status"}, "`status` is missing"),
         (GOOD | {"status": True}, "`status` is missing or of another kind"),
         (GOOD | {"sha256": None}, "`sha256` is missing or of another kind"),
+        (GOOD | {"status": 10**300}, "`status` is no status of HTTP"),
+        (GOOD | {"status": -200}, "`status` is no status of HTTP"),
+        (GOOD | {"body_bytes": 10**400}, "`body_bytes` is 2^63 or more"),
+        (GOOD | {"error": {"x": 1}}, "`error` is no text"),
+        (GOOD | {"url": "x" * 100_000}, "`url` is longer than 65536 characters"),
         (GOOD | {"last_byte_ns": "soon"}, "`last_byte_ns` is no whole number"),
         (GOOD | {"body_bytes": -5}, "`body_bytes` is no whole number"),
         (GOOD | {"last_byte_ns": 10**30}, "an instant is none of the trial's"),
@@ -51,12 +57,28 @@ def test_a_request_that_cannot_be(request_: dict[str, Any], told: str) -> None:
     problem = _problem(request_)
     assert problem is not None
     assert f"request 1: {told}" in problem
+    assert len(problem) < 200
 
 
 @pytest.mark.parametrize("account", [[1], "x", {}, {"requests": None}, {"requests": ["x"]}])
 def test_no_object_with_requests(account: Any) -> None:
     """Another shape altogether."""
     assert "no object with a list of requests" in str(account_problem(account, 10, 30))
+
+
+@pytest.mark.parametrize(
+    ("account", "told"),
+    [
+        ({"requests": [GOOD | {"url": "x\ud800"}]}, "a lone surrogate"),
+        ({"requests": [GOOD | {"error": "\udcff"}]}, "a lone surrogate"),
+        ({"\ud800": 1}, "a lone surrogate"),
+        (reduce(lambda inner, _: [inner], range(100_000), []), "too deep"),
+    ],
+)
+def test_an_account_that_cannot_be_kept(account: Any, told: str) -> None:
+    """Whichever client wrote it."""
+    assert told in str(text_problem(account))
+    assert text_problem({"requests": [GOOD]}) is text_problem(None) is None
 
 
 @pytest.mark.parametrize("members", [{"close_ns": "late"}, {"close_ns": 31}, {"versions": []}])

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +19,16 @@ from quiclab.errors import DecodeError, ExitCode
 from quiclab.plan.make import make_plan
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
-from quiclab.store.own_files import is_own_file, own_files, refuse_links
+from quiclab.store.own_files import (
+    OwnFolder,
+    append_to_own,
+    content_of,
+    is_own_file,
+    own_files,
+    read_own,
+    refuse_links,
+    write_anew,
+)
 
 
 @pytest.fixture
@@ -79,6 +91,57 @@ def test_own_files(tmp_path: Path) -> None:
     assert is_own_file(tmp_path / "own" / "file", tmp_path)
     assert not is_own_file(tmp_path / "own" / "link", tmp_path)
     assert not is_own_file(tmp_path / "linked" / "file", tmp_path)
+
+
+def _fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _link(path: Path) -> None:
+    path.with_name("outside").write_text("whole")
+    path.symlink_to("outside")
+
+
+@pytest.mark.parametrize("put", [_fifo, _link, Path.mkdir])
+def test_nothing_but_a_regular_file_is_read_or_written(tmp_path: Path, put: Callable[[Path], None]) -> None:
+    """And nothing is waited for: a program under test may have put it there."""
+    file = tmp_path / "file"
+    put(file)
+    for use in (read_own, append_to_own, content_of):
+        with pytest.raises(OSError, match="file"):
+            use(file)
+    write_anew(file, "ours")
+    assert read_own(file) == b"ours"
+    assert file.is_file()
+    assert not file.is_symlink()
+    assert put is not _link or (tmp_path / "outside").read_text() == "whole"
+
+
+def test_files_that_are_holes(tmp_path: Path) -> None:
+    """A size costs a program nothing; reading it would cost all memory."""
+    file = tmp_path / "file"
+    file.write_bytes(b"x" * 100 + b"end")
+    assert read_own(file, last_bytes=3) == b"end"
+    assert content_of(file) == {"body_bytes": 103, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    os.truncate(file, 1 << 40)
+    assert content_of(file) == {"body_bytes": 1 << 40, "sha256": ""}
+    with pytest.raises(OSError, match="more than are read at once"):
+        read_own(file)
+
+
+def test_a_folder_that_was_replaced(tmp_path: Path) -> None:
+    """It is said, and the folder is made again; a strange file in it is named."""
+    logs = OwnFolder(tmp_path / "raw")
+    assert logs.replaced() is logs.spoiled() is None
+    (tmp_path / "raw" / "link.json").symlink_to("/")
+    assert logs.replaced() is None
+    assert "made link.json in raw/" in str(logs.spoiled())
+    (tmp_path / "raw").rename(tmp_path / "other")
+    (tmp_path / "raw").symlink_to("other")
+    assert "replaced the folder of its logs (raw/)" in str(logs.replaced())
+    logs.restore()
+    assert list((tmp_path / "raw").iterdir()) == []
+    assert not (tmp_path / "raw").is_symlink()
 
 
 @pytest.mark.parametrize(("trial", "attempt"), [("../../x", 1), ("", 1), ("00/..", 1), ("00", "1/../../x")])

@@ -45,9 +45,23 @@ def _judge(folder: Path, change: dict[str, Any]) -> tuple[str, str]:
     return verdict.status, verdict.reason
 
 
+def test_a_program_that_spoils_the_logs_has_failed(tmp_path: Path) -> None:
+    """Although the link could leave no account of itself."""
+    spoiled = {"link": {}, "logs_spoiled": "a program replaced raw/", "failure": "exit code 1"}
+    assert _judge(tmp_path, spoiled) == ("failed", "a program replaced raw/")
+
+
 def test_a_good_trial_counts(tmp_path: Path) -> None:
     """Everything as asked."""
     assert _judge(tmp_path, {}) == ("verified", "")
+
+
+def test_a_reason_can_be_kept_whatever_a_program_said(tmp_path: Path) -> None:
+    """Text that has no UTF-8 would end the run when the ledger keeps it."""
+    assert _judge(tmp_path, {"failure": "said \ud800"}) == ("failed", "said \\ud800")
+    _, reason = _judge(tmp_path, {"failure": "x" * 1_000_000 + " the end"})
+    assert len(reason) < 2100
+    assert reason.endswith("x the end")
 
 
 @pytest.mark.parametrize(

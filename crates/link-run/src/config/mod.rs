@@ -103,8 +103,6 @@ pub struct Log {
     pub capture_server: Option<PathBuf>,
     /// Bytes of each packet that the captures keep; `None`: all.
     pub snaplen_bytes: Option<usize>,
-    /// A copy of the summary line.
-    pub summary: Option<PathBuf>,
     /// Most memory between the forwarder and the disk.
     pub buffer_bytes: usize,
 }
@@ -116,7 +114,6 @@ impl Default for Log {
             capture_client: None,
             capture_server: None,
             snaplen_bytes: None,
-            summary: None,
             buffer_bytes: 256 << 20,
         }
     }

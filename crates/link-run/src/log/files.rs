@@ -10,6 +10,7 @@ use super::writer::{Output, Outputs};
 use super::{pcapng, record, Counts, Logs};
 use crate::config;
 use crate::error::Error;
+use crate::own_file;
 
 const DISK_HINT: &str = "choose a directory that exists, is writable and has free space";
 
@@ -164,7 +165,7 @@ impl Files {
 }
 
 fn create(path: &Path) -> Result<File, Error> {
-    File::create(path).map_err(Error::system(
+    own_file::create(path).map_err(Error::system(
         format!("cannot create {}", path.display()),
         DISK_HINT,
     ))

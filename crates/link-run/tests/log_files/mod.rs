@@ -25,7 +25,6 @@ impl Scratch {
             capture_client: Some(self.0.join("client.pcapng")),
             capture_server: None,
             snaplen_bytes: None,
-            summary: None,
             buffer_bytes,
         }
     }

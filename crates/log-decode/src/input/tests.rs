@@ -81,6 +81,39 @@ fn a_damaged_file_ends_at_the_damage() {
 }
 
 #[test]
+fn what_follows_a_member_is_another_or_padding_or_damage() {
+    let whole = text(100_000);
+    let (first, second) = whole.split_at(50_000);
+    let (begin, end) = (gzip(first), gzip(second));
+    let with = |rest: &[u8]| unpacked(&[&begin, rest].concat());
+    assert_eq!(with(&[0; 100_000]), (first.to_vec(), vec![]));
+    let mut padded = vec![0; 100_000];
+    padded.push(1);
+    let mut no_magic = end.clone();
+    no_magic[0] = 0;
+    let mut half_magic = end.clone();
+    half_magic[1] = 0;
+    let mut no_method = end.clone();
+    no_method[2] = 9;
+    for rest in [&b"junk"[..], &padded, &no_magic, &half_magic, &no_method] {
+        let told = vec!["corrupt_compression".to_owned()];
+        assert_eq!(with(rest), (first.to_vec(), told));
+    }
+    for length in [1, 5, 12] {
+        let told = vec!["truncated_compression".to_owned()];
+        let (out, trouble) = with(&end[..length]);
+        assert!(out.starts_with(first), "{length}");
+        assert_eq!(trouble, told, "{length}");
+    }
+    let mut damaged = end;
+    let middle = damaged.len() / 2;
+    damaged[middle..middle + 64].fill(0xff);
+    let (out, trouble) = with(&damaged);
+    assert!(out.starts_with(first));
+    assert_eq!(trouble, ["corrupt_compression"]);
+}
+
+#[test]
 fn a_bomb_is_stopped_and_said() {
     let packed = gzip(&vec![0; 70 << 20]);
     let (out, trouble) = unpacked(&packed);

@@ -120,15 +120,33 @@ impl<R: BufRead> Unpacking<R> {
                 if read > 0 {
                     return Ok(read);
                 }
-                // A member has ended: what follows is another, or padding that gzip too leaves alone.
+                // A member has ended: what follows is another, or padding with zeros, as gzip has it.
                 let Some(mut rest) = slot.take().map(GzDecoder::into_inner) else {
                     return Ok(0);
                 };
-                let another = rest.fill_buf()?.first() == Some(&GZIP_MAGIC[0]);
-                *slot = another.then(|| GzDecoder::new(rest));
+                if rest.fill_buf()?.first() == Some(&GZIP_MAGIC[0]) {
+                    *slot = Some(GzDecoder::new(rest));
+                } else if !only_zeros(&mut rest)? {
+                    return Err(ErrorKind::InvalidData.into());
+                }
             },
             Decoder::Zstd(frames) => frames.read(buffer),
         }
+    }
+}
+
+/// Whether nothing but zeros is left.
+fn only_zeros(rest: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let left = rest.fill_buf()?;
+        if left.iter().any(|byte| *byte != 0) {
+            return Ok(false);
+        }
+        let length = left.len();
+        if length == 0 {
+            return Ok(true);
+        }
+        rest.consume(length);
     }
 }
 
