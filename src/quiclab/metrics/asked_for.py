@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which responses answer what a trial asked for: a client may ask for other things beside it."""
+"""Responses that answer what a trial asked for: a client may ask for other things beside it."""
 
 from __future__ import annotations
 
