@@ -68,7 +68,7 @@ def ttlb_ms(evidence: Evidence) -> float | Noted:
 
 
 def _last_ns(evidence: Evidence) -> tuple[int, str]:
-    """Time to the last byte, with a note where the packets alone do not tell it."""
+    """Return the instant of the last byte, with a note where the packets alone do not tell it."""
     if evidence.quic:
         arrivals = quic.arrivals(evidence)
         return max(_arrival(arrivals, packet) for packet in quic.completing_packets(evidence)), ""
