@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Query the tables of a study with DuckDB's SQL. Every table of docs/reference/tables.md is a view; tables of logs have
-the column trial_id in front, by which they join `trials` and `metrics`. A query reads the study's tables and nothing else,
-and writes no file: --format csv and json print what other programs read.
+the column trial_id in front, by which they join `trials` and `metrics`. A query reads the study's tables and nothing
+else, and writes no file: --format csv and json print what other programs read.
 """
 
 _EPILOG = """\

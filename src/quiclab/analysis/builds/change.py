@@ -45,7 +45,7 @@ class Change:
 
     @property
     def shift_pct(self) -> float | None:
-        """Return the shift in per cent of OLD's median; None where that is zero, unknown or made infinite by failures."""
+        """Return the shift in per cent of OLD's median; None where that is zero, unknown or infinite (failures)."""
         factor = self._to_pct
         return None if factor is None or self.shift is None else self.shift * factor
 
