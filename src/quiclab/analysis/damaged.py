@@ -40,7 +40,7 @@ def damage_table(study: Study) -> TextTable:
     columns = ("trial_id", "cell_id", "arm", "block", "reason")
     return TextTable(
         "Damaged trials",
-        "Verified when they were run; since then files of theirs were lost or changed. They have no result, their "
+        "Verified when they were run; since then some of their files were lost or changed. They have no result, their "
         "block has no pair, and they are not run again: what can be drawn anew by removing a file is no result.",
         ("trial", "cell", "arm", "block", "what is wrong"),
         tuple(tuple(map(str, row)) for row in damaged_trials(study).select(columns).rows()),

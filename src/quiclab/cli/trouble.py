@@ -55,7 +55,7 @@ def code_of(work: Callable[[], int], interrupted: str = "interrupted") -> int:
         return ExitCode.HOST
     except Exception:
         traceback.print_exc()
-        print("quiclab: this is a mistake of quiclab: please report it with the lines above", file=sys.stderr)
+        print("quiclab: this is a bug in quiclab: please report it with the lines above", file=sys.stderr)
         return ExitCode.CRASH
 
 

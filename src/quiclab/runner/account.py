@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user's own client writes of itself, which may be anything."""
+"""Check of the account that a user's own client writes, which may be anything."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def text_problem(account: Any) -> str | None:
 
 
 def account_problem(account: Any, since_ns: int, until_ns: int) -> str | None:
-    """Why an account (docs/how-to/own-programs.md) cannot be used: a member that is missing or of another kind, or an
-    instant outside the trial, which lasted from `since_ns` to `until_ns`. None for one that can, and for none."""
+    """Say why an account (docs/how-to/own-programs.md) cannot be used: a member is missing or of the wrong type, or an
+    instant lies outside the trial, which lasted from `since_ns` to `until_ns`. None if it can be, or there is none."""
     if account is None:
         return None
     requests = account.get("requests") if isinstance(account, dict) else None
     if not isinstance(requests, list) or not all(isinstance(each, dict) for each in requests):
-        return _told("it is no object with a list of requests")
+        return _told("it is not an object with a list of requests")
     if not isinstance(account.get("versions", {}), dict) or not _in_time(account.get("close_ns"), since_ns, until_ns):
-        return _told("its `versions` is no object, or its `close_ns` no instant of the trial")
+        return _told("its `versions` is not an object, or its `close_ns` not an instant of the trial")
     for number, request in enumerate(requests, 1):
         if (problem := _request_problem(request, since_ns, until_ns)) is not None:
             return _told(f"request {number}: {problem}")
@@ -45,7 +45,7 @@ def account_problem(account: Any, since_ns: int, until_ns: int) -> str | None:
 def _request_problem(request: dict[str, Any], since_ns: int, until_ns: int) -> str | None:
     for name, kinds in (("url", str), ("http_version", str), ("sha256", str), ("status", int | None)):
         if name not in request or not isinstance(request[name], kinds) or isinstance(request[name], bool):
-            return f"`{name}` is missing or of another kind"
+            return f"`{name}` is missing or of the wrong type"
         if isinstance(request[name], str) and len(request[name]) > _LONGEST_TEXT:
             return f"`{name}` is longer than {_LONGEST_TEXT} characters"
     if request["status"] is not None and request["status"] not in _STATUSES:
@@ -54,13 +54,13 @@ def _request_problem(request: dict[str, Any], since_ns: int, until_ns: int) -> s
         return "`error` is no text"
     for name in _NUMBERS:
         if type(request.get(name)) is not int or request[name] < 0:
-            return f"`{name}` is no whole number"
+            return f"`{name}` is not a whole number of 0 or more"
     if request["body_bytes"] >= _MOST:
         return "`body_bytes` is 2^63 or more"
     if not all(_in_time(request.get(name), since_ns, until_ns) for name in _INSTANTS):
-        return "an instant is none of the trial's (CLOCK_MONOTONIC, in nanoseconds)"
+        return "an instant lies outside the trial (CLOCK_MONOTONIC, in nanoseconds)"
     told = [request[name] for name in _INSTANTS if request.get(name) is not None]
-    return None if told == sorted(told) else "its instants are not in their order"
+    return None if told == sorted(told) else "its instants are not in order"
 
 
 def _in_time(instant: Any, since_ns: int, until_ns: int) -> bool:

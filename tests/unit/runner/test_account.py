@@ -38,18 +38,18 @@ def test_what_can_be_used(request_: dict[str, Any]) -> None:
     ("request_", "told"),
     [
         ({name: GOOD[name] for name in GOOD if name != "status"}, "`status` is missing"),
-        (GOOD | {"status": True}, "`status` is missing or of another kind"),
-        (GOOD | {"sha256": None}, "`sha256` is missing or of another kind"),
+        (GOOD | {"status": True}, "`status` is missing or of the wrong type"),
+        (GOOD | {"sha256": None}, "`sha256` is missing or of the wrong type"),
         (GOOD | {"status": 10**300}, "`status` is no status of HTTP"),
         (GOOD | {"status": -200}, "`status` is no status of HTTP"),
         (GOOD | {"body_bytes": 10**400}, "`body_bytes` is 2^63 or more"),
         (GOOD | {"error": {"x": 1}}, "`error` is no text"),
         (GOOD | {"url": "x" * 100_000}, "`url` is longer than 65536 characters"),
-        (GOOD | {"last_byte_ns": "soon"}, "`last_byte_ns` is no whole number"),
-        (GOOD | {"body_bytes": -5}, "`body_bytes` is no whole number"),
-        (GOOD | {"last_byte_ns": 10**30}, "an instant is none of the trial's"),
-        (GOOD | {"start_ns": 9}, "an instant is none of the trial's"),
-        (GOOD | {"first_byte_ns": 25}, "its instants are not in their order"),
+        (GOOD | {"last_byte_ns": "soon"}, "`last_byte_ns` is not a whole number of 0 or more"),
+        (GOOD | {"body_bytes": -5}, "`body_bytes` is not a whole number of 0 or more"),
+        (GOOD | {"last_byte_ns": 10**30}, "an instant lies outside the trial"),
+        (GOOD | {"start_ns": 9}, "an instant lies outside the trial"),
+        (GOOD | {"first_byte_ns": 25}, "its instants are not in order"),
     ],
 )
 def test_a_request_that_cannot_be(request_: dict[str, Any], told: str) -> None:
@@ -63,7 +63,7 @@ def test_a_request_that_cannot_be(request_: dict[str, Any], told: str) -> None:
 @pytest.mark.parametrize("account", [[1], "x", {}, {"requests": None}, {"requests": ["x"]}])
 def test_no_object_with_requests(account: Any) -> None:
     """Another shape altogether."""
-    assert "no object with a list of requests" in str(account_problem(account, 10, 30))
+    assert "not an object with a list of requests" in str(account_problem(account, 10, 30))
 
 
 @pytest.mark.parametrize(
