@@ -26,7 +26,7 @@ pub struct Police {
     pub protocol: Protocol,
     /// How fast the bucket fills.
     pub rate: BitRate,
-    /// What it holds.
+    /// Bytes that the bucket holds.
     pub burst: Bytes,
     /// The instant at which policing begins.
     pub from: Nanos,

@@ -39,7 +39,7 @@ pub struct Sending {
     clock: Clock,
     /// The instant at which the last bit leaves.
     pub departure: Nanos,
-    /// How long it takes.
+    /// How long the packet takes to be sent.
     pub service: Nanos,
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::device::socket;
 
-/// What ends a run.
+/// Signals that end a run.
 #[derive(Debug)]
 pub struct Control {
     signals: OwnedFd,

@@ -19,7 +19,7 @@ pub struct Segments<'a> {
 /// The headers that all packets of a super-packet begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
-    /// The last of them.
+    /// The last header.
     pub transport: Transport,
     /// Length of all headers.
     pub length: usize,

@@ -26,7 +26,7 @@ pub struct Config {
     pub seed: String,
     /// Name of the link; enters the keys of all random streams.
     pub link: String,
-    /// How packets are had.
+    /// How packets are read and written.
     pub backend: Backend,
     /// The two ends.
     pub ends: Ends,
@@ -51,7 +51,7 @@ pub struct Config {
     pub more_links: Vec<Link>,
 }
 
-/// How packets are had.
+/// How packets are read and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Backend {

@@ -50,7 +50,7 @@ pub struct Frame<'a> {
     pub header: [u8; vnet::LENGTH],
     /// Bytes of the frame.
     pub bytes: &'a [u8],
-    /// Whether these are all.
+    /// Whether the ring holds the whole frame.
     pub whole: bool,
     /// The instant at which the kernel had it: `CLOCK_REALTIME`.
     pub stamp_ns: u64,

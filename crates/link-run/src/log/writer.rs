@@ -113,7 +113,7 @@ impl Capture {
 pub struct Output {
     /// The file.
     pub file: File,
-    /// What it begins with.
+    /// Bytes that the file begins with.
     pub header: Vec<u8>,
     /// The numbers of the streams.
     pub streams: Vec<StreamNumber>,
