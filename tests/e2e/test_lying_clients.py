@@ -72,6 +72,19 @@ def test_an_account_is_held_against_what_is_seen_without_keys(tmp_path: Path, pr
 
 
 @pytest.mark.parametrize("protocol", ["h2", "h3"])
+def test_an_account_is_held_against_opened_packets(tmp_path: Path, protocol: str) -> None:
+    """A URL that was never asked for; a first byte before any response."""
+    found = _verdicts(
+        run_arms(tmp_path, {how: _arm(protocol, f"honest-{how}") for how in ("url", "first")}, size=_SIZE)
+    )
+    assert found["url"] == ("failed", "the client's account is of https://elsewhere.test/other, and not of object")
+    status, reason = found["first"]
+    assert status == "failed"
+    assert reason.startswith("the client says that it had a first byte "), reason
+    assert reason.endswith(" ms before the head of a response had come"), reason
+
+
+@pytest.mark.parametrize("protocol", ["h2", "h3"])
 def test_a_body_that_came_over_the_other_transport_was_not_moved(tmp_path: Path, protocol: str) -> None:
     """With keys for a small object over the right one, and without any; payload is counted, whoever tells what."""
     arms = {"keys": _arm(protocol, "transport-claims"), "none": _arm(protocol, "transport-claims", keys=False)}

@@ -56,7 +56,11 @@ def _contradiction(
         "expected": {"name": "object", "body_bytes": 3000, "sha256": "abc", "direction": "download"},
         "client": {"requests": [REQUEST | (request or {})]},
     }
-    tables = {"ip_packets": pl.DataFrame(rows, schema=TABLES["ip_packets"].schema())}
+    heads = [{"source": CAPTURE, "headers_ns": 50 * MS}] if proof.get("http_responses") else []
+    tables = {
+        "ip_packets": pl.DataFrame(rows, schema=TABLES["ip_packets"].schema()),
+        "http_requests": pl.DataFrame(heads, schema=TABLES["http_requests"].schema()),
+    }
     return account_contradiction(document, PROOF | proof, tables)
 
 
@@ -73,3 +77,35 @@ def test_only_bytes_of_the_arms_transport_from_the_servers_port_count(protocol: 
     soon = [(30, "down", protocol, port, 5000), *PACKETS]
     told = _contradiction({"first_byte_ns": 42 * MS, "last_byte_ns": 50 * MS}, packets=soon)
     assert told == "the client says that it had all bytes 29.0 ms before so many had come"
+
+
+OPENED: dict[str, Any] = {"http_responses": [{"url": URL}], "unproven_because": {}}
+NOT_SEEN = "no request for {} of the client's account is among its packets"
+
+
+@pytest.mark.parametrize(
+    ("url", "proof", "told"),
+    [
+        (URL, OPENED, None),
+        ("https://SERVER.test:443/object", OPENED, None),
+        (URL, {"http_responses": [{"url": None}], "unproven_because": {}}, None),
+        ("https://elsewhere.test/object", {}, None),
+        ("https://elsewhere.test/object", OPENED, NOT_SEEN.format("https://elsewhere.test/object")),
+        (URL + "?2", OPENED, NOT_SEEN.format(URL + "?2")),
+        ("https://server.test/x", {}, "the client's account is of https://server.test/x, and not of object"),
+        ("https://server.test/\ud800", {}, "the client's account is of https://server.test/\\ud800, and not of object"),
+    ],
+)
+def test_an_account_is_of_what_was_asked_for(url: str, proof: dict[str, Any], told: str | None) -> None:
+    """By its path without keys, by the whole URL with them; what stayed closed in 0-RTT packets may be any."""
+    assert _contradiction({"url": url}, **proof) == told
+
+
+def test_no_byte_is_there_before_http() -> None:
+    """With keys the head of the response came at 50 ms, without any the first payload of the server at 40 ms."""
+    early = "the client says that it had a first byte {} ms before {} had come"
+    assert _contradiction({"first_byte_ns": 41 * MS}) is None
+    assert _contradiction({"first_byte_ns": 38 * MS}) == early.format("2.0", "any payload")
+    assert _contradiction({"first_byte_ns": 41 * MS}, **OPENED) == early.format("9.0", "the head of a response")
+    assert _contradiction({"first_byte_ns": 50 * MS}, **OPENED) is None
+    assert _contradiction({"first_byte_ns": None}, **OPENED) is None
