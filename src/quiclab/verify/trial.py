@@ -28,7 +28,6 @@ from quiclab.verify.origin_leg import control_problem, relay_problem
 from quiclab.verify.proof import UNPROVEN, prove
 from quiclab.visible import plain
 
-
 _LONGEST_REASON = 2000
 
 
