@@ -3,8 +3,8 @@
 
 A study may come from a stranger or from a damaged disk. What is read of it is held against its form once, so that
 everything behind can rely on it. A form is a type, or several; a list with the form of each element; a mapping with the
-forms of its members; or one of the classes here. A member may be null or missing, but `name+` must be there, and `name!`
-must be there and not be null. Members that a form does not name may be anything.
+forms of its members; or one of the classes here. A member may be null or missing, but `name+` must be there, and
+`name!` must be there and not be null. Members that a form does not name may be anything.
 """
 
 from __future__ import annotations
