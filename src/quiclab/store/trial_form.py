@@ -7,7 +7,11 @@ from quiclab.store.forms import Each, NotEmpty, Number, OrText
 
 _TEXTS_OF_ROW = ("trial_id", "block_id", "kind", "cell_id", "workload", "path", "arm", "arm_name", "baseline_arm")
 _EXPECTED = {
-    "direction": str, "name": str, "body_bytes": int, "sha256": str, "concurrency": int,
+    "direction": str,
+    "name": str,
+    "body_bytes": int,
+    "sha256": str,
+    "concurrency": int,
     "objects": [{"name!": str, "body_bytes": int, "sha256": str}],
     "page": {"document": str, "main_image": str, "resources!": NotEmpty({"url!": str, "bytes": int})},
     "video": {
@@ -18,7 +22,12 @@ _EXPECTED = {
     },
 }
 _REQUEST = {
-    "url": str, "http_version": str, "status": int, "body_bytes": int, "sha256": str, "error": str,
+    "url": str,
+    "http_version": str,
+    "status": int,
+    "body_bytes": int,
+    "sha256": str,
+    "error": str,
     **dict.fromkeys(("start_ns", "first_byte_ns", "last_byte_ns", "close_ns", "requests_held_back"), int),
     "address_change": dict.fromkeys(("last_byte_before_ns", "first_byte_after_ns", "body_bytes_again"), int),
 }
@@ -31,11 +40,19 @@ _SIDE = {
 _LINK = {"sound": bool, "unsound_reasons": [str], "up": _SIDE, "down": _SIDE, "lateness": Each(Number)}
 _HOST = {"cost": Each({"transfer": Each(Number), "life": Each(Number)}), "counters": Each(Each(Number))}
 _COMPETITION = {
-    "began_ns!": int, "ended_ns!": int, "lasts_ns": int, "lost_in_hubs": int,
+    "began_ns!": int,
+    "ended_ns!": int,
+    "lasts_ns": int,
+    "lost_in_hubs": int,
     "flows!": NotEmpty(
         {
-            "label!": str, "protocol!": str, "server_address!": str, "server_port!": int,
-            "arm+": str, "background+": str, "started_ns+": int,
+            "label!": str,
+            "protocol!": str,
+            "server_address!": str,
+            "server_port!": int,
+            "arm+": str,
+            "background+": str,
+            "started_ns+": int,
         }
     ),
 }
