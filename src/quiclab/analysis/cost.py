@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.analysis.study import Study, read_json
+from quiclab.analysis.study import Study, read_record
 from quiclab.metrics.cost import tells_switches
 
 _LEAST_DIVISIBLE_NS = 50_000_000
@@ -29,8 +29,8 @@ def cost_data(study: Study) -> pl.DataFrame:
 def _rows(study: Study) -> Iterator[dict[str, Any]]:
     verified = study.trials.filter((pl.col("status") == "verified") & (pl.col("kind") == "main"))
     for trial in verified.sort("cell_id", "arm", "block").select("cell_id", "arm", "block", "trial_id").to_dicts():
-        record = read_json(study.directory / "trials" / trial["trial_id"] / "trial.json", [])
-        for role, cost in (record.get("host", {}).get("cost") or {}).items():
+        record = read_record(study.directory / "trials" / trial["trial_id"])
+        for role, cost in ((record.get("host") or {}).get("cost") or {}).items():
             untold = {} if tells_switches(record, role) else {"context_switches": None}
             yield {**trial, "role": role, **_numbers(cost), **untold}
 

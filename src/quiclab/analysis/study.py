@@ -12,7 +12,9 @@ from typing import Any
 import polars as pl
 
 from quiclab.errors import DecodeError
+from quiclab.store.forms import misfit
 from quiclab.store.layout import check_name
+from quiclab.store.trial_form import TRIAL
 
 TRIALS = {
     "trial_id": pl.String,
@@ -136,6 +138,12 @@ def read_json(path: Path, missing: list[str]) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         missing.append(f"{_place(path)} cannot be read ({error}).")
     return {}
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """The trial.json of an attempt's folder; an empty object where there is none or it is not of its form."""
+    record = read_json(folder / "trial.json", [])
+    return {} if misfit(record, TRIAL) else record
 
 
 def _place(path: Path) -> str:

@@ -12,7 +12,7 @@ import polars as pl
 
 from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.rows import distributions
-from quiclab.analysis.study import Study, read_json, read_study
+from quiclab.analysis.study import Study, read_record, read_study
 from quiclab.errors import SpecError
 from quiclab.figures._chosen import Chosen, choose
 from quiclab.opened import OpenedStudy
@@ -61,7 +61,7 @@ class Asked:
 
     def proof(self, trial_id: str) -> Mapping[str, Any]:
         """Return what a trial proved to have run; nothing where its trial.json does not tell."""
-        proof = read_json(self.study.directory / "trials" / trial_id / "trial.json", []).get("proof")
+        proof = read_record(self.study.directory / "trials" / trial_id).get("proof")
         return proof if isinstance(proof, dict) else {}
 
     def chosen(self) -> Chosen:

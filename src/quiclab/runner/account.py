@@ -6,6 +6,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from quiclab.store.forms import misfit
+from quiclab.store.trial_form import CLIENT
+
 _NUMBERS = ("body_bytes", "start_ns", "last_byte_ns")
 _INSTANTS = ("start_ns", "first_byte_ns", "last_byte_ns", "close_ns")
 _MOST = 2**63
@@ -39,7 +42,8 @@ def account_problem(account: Any, since_ns: int, until_ns: int) -> str | None:
     for number, request in enumerate(requests, 1):
         if (problem := _request_problem(request, since_ns, until_ns)) is not None:
             return _told(f"request {number}: {problem}")
-    return None
+    wrong = misfit(account, CLIENT)
+    return wrong and _told(wrong)
 
 
 def _request_problem(request: dict[str, Any], since_ns: int, until_ns: int) -> str | None:

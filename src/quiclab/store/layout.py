@@ -27,7 +27,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from quiclab.errors import BusyError, DecodeError, HostError, SpecError
+from quiclab.store.forms import misfit
 from quiclab.store.own_files import refuse_links
+from quiclab.store.trial_form import TRIAL
 
 Status = Literal["verified", "failed", "unproven", "void"]
 """Status of an attempt in the ledger. A verified one whose files are no longer whole is reported as `DAMAGED`."""
@@ -38,12 +40,6 @@ DAMAGED = "damaged"
 BLOCK_VOID = "another trial of its block was void"
 """Reason of a void trial that was not at fault itself: it is not counted against its arm."""
 
-_KINDS: dict[str, type] = {
-    **dict.fromkeys(("row", "clock", "expected", "asked", "host", "time_ns", "link", "client", "proof"), dict),
-    **dict.fromkeys(("second_link", "proxy", "address_change", "tcp_congestion_controls_asked"), dict),
-    "links": list,
-}
-"""Types of what trial.json holds under these names, where it holds anything."""
 _SUFFIXES = (".parquet", ".har")
 """Endings of the files that are made of a trial, one folder each below tables/."""
 
@@ -311,9 +307,8 @@ def damage(folder: Path) -> str | None:
 
 def _lacks(folder: Path, document: dict[str, Any]) -> str | None:
     """The part of `damage` that its trial.json tells."""
-    for key, kind in _KINDS.items():
-        if not isinstance(document.get(key), kind | None):
-            return f"in its trial.json {key} is no {'list' if kind is list else 'object'}"
+    if (wrong := misfit(document, TRIAL)) is not None:
+        return f"in its trial.json {wrong}"
     for item in document["artefacts"]:
         file = folder / item["path"]
         if not file.is_file():

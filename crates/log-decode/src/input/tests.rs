@@ -86,7 +86,7 @@ fn what_follows_a_member_is_another_or_padding_or_damage() {
     let (first, second) = whole.split_at(50_000);
     let (begin, end) = (gzip(first), gzip(second));
     let with = |rest: &[u8]| unpacked(&[&begin, rest].concat());
-    assert_eq!(with(&[0; 100_000]), (first.to_vec(), vec![]));
+    assert_eq!(with(&vec![0; 100_000]), (first.to_vec(), vec![]));
     let mut padded = vec![0; 100_000];
     padded.push(1);
     let mut no_magic = end.clone();

@@ -17,7 +17,7 @@ from quiclab.analysis.flags import drift_table, outlier_table
 from quiclab.analysis.metric_values import by_path_and_arm, middle, worst
 from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.refusals import refusal_table
-from quiclab.analysis.study import DECODE_STATS, Study, read_json, read_table
+from quiclab.analysis.study import DECODE_STATS, Study, read_json, read_record, read_table
 from quiclab.figures.path import Path, path_rows
 from quiclab.report.words.address_changes import address_change_tables
 from quiclab.store.layout import DAMAGED
@@ -153,7 +153,7 @@ def _proofs(study: Study) -> TextTable:
     by_arm: dict[str, dict[str, list[str]]] = {}
     verified = study.trials.filter((pl.col("status") == "verified") & (pl.col("kind") == "main"))
     for arm, trial_id in verified.select("arm", "trial_id").rows():
-        record = read_json(study.directory / "trials" / trial_id / "trial.json", [])
+        record = read_record(study.directory / "trials" / trial_id)
         for key, value in _flat(record.get("proof")):
             by_arm.setdefault(arm, {}).setdefault(key, []).append(value)
     keys = dict.fromkeys(key for facts in by_arm.values() for key in facts)

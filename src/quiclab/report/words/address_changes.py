@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from quiclab import wording
-from quiclab.analysis.study import Study, read_json
+from quiclab.analysis.study import Study, read_record
 from quiclab.text_table import TextTable
 
 
@@ -24,7 +24,7 @@ def address_change_tables(study: Study) -> list[TextTable]:
         "arm", "workload", "trial_id", "attempt", "status"
     ).iter_rows():
         folder = f"trials/{trial_id}" if status == "verified" else f"failed/{trial_id}-attempt{attempt}"
-        record = read_json(study.directory / folder / "trial.json", [])
+        record = read_record(study.directory / folder)
         if record.get("address_change"):
             counts.setdefault((str(arm), str(workload)), Counter())[_outcome(record, str(status))] += 1
     gaps = study.metrics.filter(pl.col("name") == "address_change_gap_ms").select("trial_id", "value")
@@ -51,4 +51,4 @@ def _outcome(record: Mapping[str, Any], status: str) -> str:
         return status
     if (record.get("asked") or {}).get("migration") is None:
         return "reconnected"
-    return "migrated" if record["proof"]["migrated"] is True else "unproven"
+    return "migrated" if (record.get("proof") or {}).get("migrated") is True else "unproven"
