@@ -8,9 +8,11 @@ import fcntl
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 
 from quiclab.endpoints._stacks import PROJECT, Launch, launch
 from quiclab.errors import BusyError, HostError, SpecError
@@ -47,11 +49,30 @@ def install(stacks: Path, wanted: Sequence[str], say: Callable[[str], None]) -> 
     with _held(stacks):
         say(f"into {stacks}")
         installer = _Installer(stacks, say)
-        for item in ITEMS:
-            if not wanted or item.names & set(wanted):
-                good &= installer.install(item, by_name=bool(wanted))
-                installer.link_programs()
+        items = [item for item in ITEMS if not wanted or item.names & set(wanted)]
+        with _in_background() as pool:
+            # Compilers need processors, downloads do not.
+            compiled = [
+                pool.submit(installer.install, item, by_name=bool(wanted)) for item in items if isinstance(item, Build)
+            ]
+            for item in items:
+                if not isinstance(item, Build):
+                    good &= installer.install(item, by_name=bool(wanted))
+                    installer.link_programs()
+            outcomes = [each.result() for each in compiled]
+            good &= all(outcomes)
     return good
+
+
+@contextmanager
+def _in_background() -> Iterator[ThreadPoolExecutor]:
+    """Yield a pool of two threads, enough for compilers that run in several processes each. Trouble in the block, such
+    as Ctrl-C, cancels what has not begun."""
+    pool = ThreadPoolExecutor(2)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def uninstall(stacks: Path, say: Callable[[str], None]) -> None:
@@ -71,6 +92,8 @@ def uninstall(stacks: Path, say: Callable[[str], None]) -> None:
 class _Installer:
     stacks: Path
     say: Callable[[str], None]
+    apt_in_use: Lock = field(default_factory=Lock)
+    """Held while apt's folder is worked in."""
 
     def install(self, item: Item, *, by_name: bool) -> bool:
         """Install one item; return whether all is well. Trouble with one item does not keep the others from being
@@ -111,7 +134,8 @@ class _Installer:
 
     def _provide(self, item: Item) -> None:
         if isinstance(item, Tree):
-            self._unpack(item)
+            with self.apt_in_use:
+                self._unpack(item)
         elif isinstance(item, Build):
             self._compile(item)
         elif isinstance(item, Script):
@@ -176,7 +200,8 @@ class _Installer:
         """Folder of unpacked tools; None if the machine's own have to do, because it is not a Debian."""
         if build.tools is None or not (build.tools.suites or own_sources()):
             return None
-        return self._unpack(build.tools)
+        with self.apt_in_use:
+            return self._unpack(build.tools)
 
     def _launch(self, item: Item, binary: Binary) -> Launch:
         folder = {Tree: self.stacks / item.name, Build: self.stacks, Wheels: Path(sys.prefix)}[type(item)]
