@@ -35,18 +35,20 @@ Entry = Mapping[str, Any]
 
 def least_time_ms(workload: Entry, path: Entry, arm: Entry) -> float | None:
     """Return the time before which no transfer of this workload can end; None unless it is of plain objects of known
-    size."""
+    size, over links that are known."""
     size, count = _number(workload.get("size_bytes")), int(workload.get("count") or 1)
     sizes = workload.get("sizes") or workload.get("sizes_bytes")
     if workload.get("kind") != "object" or workload.get("competition") or (size is None and not sizes):
         return None
-    sizes = [float(each) for each in sizes] if sizes else [size or 0.0] * count
+    count, total = (len(sizes), float(sum(sizes))) if sizes else (count, (size or 0.0) * count)
     links = [path, *(path.get("more_links") or [])]
+    if not all(link.get(side) for link in links for side in ("up", "down")):
+        return None
     round_trip = sum(_delay_ms(link[side]) for link in links for side in ("up", "down"))
     side = "up" if workload.get("direction") == "upload" else "down"
-    serving = max((_serialisation_ms(sum(sizes), path, link[side], arm) for link in links), default=0.0)
-    at_once = int(workload.get("concurrency") or len(sizes))
-    rounds = math.ceil(len(sizes) / at_once)
+    serving = max((_serialisation_ms(total, path, link[side], arm) for link in links), default=0.0)
+    at_once = int(workload.get("concurrency") or count)
+    rounds = math.ceil(count / at_once)
     setup = _setup_round_trips(arm) * sum(
         _delay_ms(link[side]) for link in links[: _links_to_front(arm, links)] for side in ("up", "down")
     )
@@ -147,7 +149,10 @@ def _serialisation_ms(size: float, path: Entry, direction: Entry, arm: Entry) ->
         headers += _QUIC_BYTES
     else:
         headers += _TCP_BYTES + (_TIMESTAMPS_BYTES if (arm.get("tcp") or {}).get("timestamps") else 0)
-    packets = math.ceil(size / (float(path.get("mtu") or 1500) - headers))
+    payload = int(path.get("mtu") or 1500) - headers
+    if payload <= 0:
+        return 0.0
+    packets = math.ceil(size / payload)
     framing = _number(direction.get("overhead_bytes")) or 0.0
     return (size + packets * (headers + framing)) * 8 / max(numbers) * 1000
 

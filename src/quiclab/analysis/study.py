@@ -14,6 +14,7 @@ import polars as pl
 from quiclab.errors import DecodeError
 from quiclab.store.forms import misfit
 from quiclab.store.layout import check_name
+from quiclab.store.resolved_form import check_resolved
 from quiclab.store.trial_form import TRIAL
 
 TRIALS = {
@@ -78,13 +79,9 @@ class Study:
         return {item["name"]: str(item.get("title") or item["name"]) + _condition(item) for item in self.items(axis)}
 
     def items(self, axis: str) -> list[dict[str, Any]]:
-        """The spec's entries of 'paths', 'workloads' or 'arms' that have a name, without those that only compete;
-        empty where the spec is missing."""
-        found = self.resolved.get(axis)
-        named = (
-            [item for item in found if isinstance(item, dict) and item.get("name")] if isinstance(found, list) else []
-        )
-        return [item for item in named if not item.get("only_for")]
+        """The spec's entries of 'paths', 'workloads' or 'arms', without those that only compete; empty where the spec
+        is missing."""
+        return [item for item in self.resolved.get(axis) or () if not item.get("only_for")]
 
 
 def _condition(item: Mapping[str, Any]) -> str:
@@ -94,14 +91,16 @@ def _condition(item: Mapping[str, Any]) -> str:
 
 
 def read_study(directory: Path) -> Study:
-    """Read what a study directory holds. Raises DecodeError only if it is no directory at all."""
+    """Read what a study directory holds. Raises DecodeError if it is no directory, or its resolved spec is not one."""
     check_name(directory)
     if not directory.is_dir():
         raise DecodeError(f"{directory} is not a study directory", "Give the directory that `quiclab run` wrote.")
     missing: list[str] = []
+    resolved = read_json(directory / "resolved.json", missing)
+    check_resolved(resolved, directory / "resolved.json")
     return Study(
         directory,
-        read_json(directory / "resolved.json", missing),
+        resolved,
         read_table(directory / "tables" / "trials.parquet", TRIALS, missing),
         read_table(directory / "metrics.parquet", METRICS, missing),
         tuple(missing),

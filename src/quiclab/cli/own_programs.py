@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 
 from quiclab.endpoints import look_for
 from quiclab.errors import HostError
@@ -29,8 +30,24 @@ def own_programs(study: Study) -> str | None:
 
 
 def missing_programs(study: Study) -> tuple[str, ...]:
-    """Return what the arms ask for and is not here. Programs below a `prefix` are asked for their version in a sandbox,
-    without a network and, where root runs it, as an unprivileged user."""
+    """Return what the arms ask for and is not here."""
+    return (*_absent_commands(study), *_absent_programs(study))
+
+
+def _absent_commands(study: Study) -> tuple[str, ...]:
+    """Return commands of the spec's own that cannot be started; one whose path has placeholders is not looked for."""
+    return tuple(
+        f"arm {arm.name!r}: the {role}'s {program.argv[0]} is not there or may not be executed; mend the first word of "
+        "its argv"
+        for arm in study.arms
+        for role, program, _ in arm.programs()
+        if program.argv and "{" not in program.argv[0] and shutil.which(program.argv[0]) is None
+    )
+
+
+def _absent_programs(study: Study) -> tuple[str, ...]:
+    """Return programs that quiclab knows and that are not here. Those below a `prefix` are asked for their version in
+    a sandbox, without a network and, where root runs it, as an unprivileged user."""
     if not any(program.prefix for arm in study.arms for _, program, _ in arm.programs()):
         return look_for(study.arms, bounded_run).missing
     from quiclab.runner.confined import confined_run, reached_by

@@ -9,6 +9,8 @@ from collections.abc import Collection
 
 from quiclab.errors import SpecError
 from quiclab.metrics._registry import METRICS, declared
+from quiclab.metrics.page import PAGE
+from quiclab.metrics.video import VIDEO
 
 _UNITS = ("ms", "us", "s", "bytes", "bit_per_s", "pct")
 
@@ -19,6 +21,12 @@ def comparable_metric(name: str) -> str:
     if metric is not None and not metric.comparable:
         raise SpecError(f"{name} only describes: neither side of it is the better", "name one that has a better side")
     return find_metric(name, {each.name for each in METRICS if each.comparable}, "there is no metric")
+
+
+def kind_of(name: str) -> str | None:
+    """Return the kind of workload without which there is no such metric; None where objects have it, too."""
+    kinds = {"page": PAGE, "video": VIDEO}
+    return next((kind for kind, of in kinds.items() if any(each.name == name for each in of)), None)
 
 
 def find_metric(name: str, known: Collection[str], absent: str) -> str:

@@ -90,14 +90,32 @@ def load_toml(path: pathlib.Path) -> Source:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
         raise SpecError(f"{path} is not TOML.", hint, (f"line {line}: this is not UTF-8 text",)) from error
     except RecursionError as error:
-        raise SpecError(f"{path} is not a spec: its arrays or tables are nested too deeply.") from error
+        deep = "Take levels out of its arrays and tables: no key of a spec needs more than a few."
+        raise SpecError(f"{path} is not a spec: its arrays or tables are nested too deeply.", deep) from error
     except tomllib.TOMLDecodeError as error:
         place = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(error))
         line = int(place[1]) if place and place[1] else text.count("\n") + 1
         what = str(error)[: place.start()] if place else str(error)
         column = f", column {place[2]}" if place and place[2] else ""
         raise SpecError(f"{path} is not TOML.", hint, (f"line {line}{column}: {what}",)) from error
+    except ValueError as error:  # Python reads no number with more digits than sys.get_int_max_str_digits()
+        problem = f"line {_line_of_long_number(text)}: this number has too many digits"
+        raise SpecError(
+            f"{path} cannot be read.", "No number of a spec has more than 20 digits.", (problem,)
+        ) from error
     return Source(document, line_index(text), path.parent)
+
+
+def _line_of_long_number(text: str) -> int:
+    """The line of the number that is too long to read; digits in a text or a comment are none."""
+    for digits in re.finditer(r"[0-9_]{1000,}", text):
+        try:
+            tomllib.loads(text[: digits.end()])
+        except tomllib.TOMLDecodeError:
+            continue
+        except ValueError:
+            return text.count("\n", 0, digits.start()) + 1
+    return 1
 
 
 def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:

@@ -148,6 +148,8 @@ class Ledger:
 @contextmanager
 def open_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
     """Open or make the ledger. Raises DecodeError if the file is not a ledger, HostError if the disk refuses."""
+    if study_dir.ledger.exists() and not study_dir.ledger.is_file():
+        raise DecodeError(f"{study_dir.ledger} is no file, but a folder, a FIFO or a device", _ADOPTED_AGAIN)
     try:
         connection = sqlite3.connect(study_dir.ledger, timeout=5)
     except sqlite3.OperationalError as error:

@@ -34,15 +34,22 @@ def load_study(spec: Path) -> Study:
         return study
     try:
         # Metrics load polars, whose threads must not be in a process that enters the sandbox.
-        return dataclasses.replace(study, metric=in_fresh_process(_comparable, study.metric))
+        metric, kind = in_fresh_process(_comparable, study.metric)
+        if kind is not None and all(workload.kind != kind for workload in study.measured_workloads):
+            raise SpecError(
+                f"{metric} is of a {kind}, and no workload is one", f'name another, or write kind = "{kind}"'
+            )
+        return dataclasses.replace(study, metric=metric)
     except SpecError as error:
         raise SpecError(f"{spec}, study.metric: {error}", error.hint) from error
 
 
-def _comparable(name: str) -> str:
-    from quiclab.metrics.names import comparable_metric
+def _comparable(name: str) -> tuple[str, str | None]:
+    """Return the metric that `name` means, and the one kind of workload that has it; None where any may."""
+    from quiclab.metrics.names import comparable_metric, kind_of
 
-    return comparable_metric(name)
+    metric = comparable_metric(name)
+    return metric, kind_of(metric)
 
 
 def describe_arms(study: Study) -> ArmsSummary:

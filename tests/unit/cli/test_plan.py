@@ -209,3 +209,12 @@ def test_a_study_may_be_about_any_metric_with_a_better_side(tmp_path: pathlib.Pa
     """Without its unit too."""
     spec = written(tmp_path, changed(("blocks = 4\n", 'blocks = 4\nmetric = "tls_handshake"\n')))
     assert plan.load_study(spec).metric == "tls_handshake_ms"
+
+
+def test_a_command_that_is_not_there_is_told(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
+    """Before anything runs; one that is there is not."""
+    absent = SMALL.replace('server = "caddy"', 'server = {argv = ["/no/such/prog", "{port}"]}', 1)
+    text = " ".join(run(capsys, written(tmp_path, absent)).split())
+    assert "the server's /no/such/prog is not there or may not be executed" in text
+    present = absent.replace("/no/such/prog", sys.executable)
+    assert "is not there or may" not in " ".join(run(capsys, written(tmp_path, present)).split())

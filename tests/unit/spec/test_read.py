@@ -240,8 +240,24 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: pathlib.Path, name: str) -
 
 def test_nesting_without_end_is_refused(tmp_path: pathlib.Path) -> None:
     """No traceback for a hostile file."""
-    with pytest.raises(SpecError, match="nested too deeply"):
+    with pytest.raises(SpecError, match="nested too deeply") as raised:
         read_study(written(tmp_path, "a = " + "[" * 100_000))
+    assert "Take levels out" in raised.value.hint
+
+
+def test_a_number_of_too_many_digits_is_told_with_its_line(tmp_path: pathlib.Path) -> None:
+    """Python refuses to read it; as many digits in a comment or a text are none."""
+    digits = "1" + "0" * 5000
+    text = f'# {digits}\n[study]\nname = "{digits}"\nseed = {digits}\n'
+    with pytest.raises(SpecError, match="cannot be read") as raised:
+        read_study(written(tmp_path, text))
+    assert raised.value.problems == ("line 4: this number has too many digits",)
+
+
+def test_a_long_number_in_hexadecimal_is_told_too(tmp_path: pathlib.Path) -> None:
+    """Python reads it, but cannot write it in decimal."""
+    with pytest.raises(SpecError):
+        read_study(written(tmp_path, "[study]\nname = 'x'\nseed = 0x1" + "0" * 5000))
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -148,6 +150,16 @@ def test_killed_in_the_middle_of_voiding(study: StudyDir) -> None:
     with open_ledger(study) as ledger:
         ledger.adopt()
         assert [found.status for found in ledger.attempts()["t"]] == ["void"]
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_a_ledger_that_is_no_file(study: StudyDir, make: Callable[[Path], None]) -> None:
+    """The hint says to take it away, not to look after the disk."""
+    study.ledger.unlink(missing_ok=True)
+    make(study.ledger)
+    with pytest.raises(DecodeError, match="is no file") as raised, open_ledger(study):
+        pass
+    assert "move it away" in raised.value.hint
 
 
 def test_a_file_that_is_no_database(study: StudyDir) -> None:

@@ -34,6 +34,14 @@ def test_a_metric_is_looked_up_away_from_this_process(tmp_path: Path) -> None:
     assert run.stdout == "ttfb_ms 1 False\n"
 
 
+@pytest.mark.parametrize(("metric", "kind"), [("plt_ms", "page"), ("startup", "video")])
+def test_a_metric_that_no_workload_has_is_an_error(tmp_path: Path, metric: str, kind: str) -> None:
+    """Objects have no load event, and nobody watches them."""
+    spec = written(tmp_path, SMALL.replace("[study]\n", f'[study]\nmetric = "{metric}"\n', 1))
+    with pytest.raises(SpecError, match=f"is of a {kind}, and no workload is one"):
+        load_study(spec)
+
+
 def test_a_study_that_is_held_has_its_spec(tmp_path: Path) -> None:
     """Nobody else works in it meanwhile, and what a killed run was bringing in is gone."""
     spec, study_dir = written(tmp_path, SMALL), StudyDir(tmp_path / "study")

@@ -79,6 +79,13 @@ impl<'a> Driver<'a> {
                 "UDP datagrams whose length contradicts that of their IP packet, which receivers drop: only ip_packets has them",
             );
         }
+        if headers.bad_tcp_offset {
+            self.tables.count(
+                "bad_tcp_offset",
+                Severity::DataLoss,
+                "TCP segments whose header says that it is shorter than 20 bytes, which receivers drop: only ip_packets has them",
+            );
+        }
         let direction = direction(self.end, frame.flags);
         self.row(frame, &headers, direction);
         if self.came_damaged(frame, packet, direction) {

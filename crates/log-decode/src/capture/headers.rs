@@ -32,6 +32,8 @@ pub(super) struct Headers<'a> {
     pub fragment: bool,
     /// The length that UDP's header says cannot be.
     pub bad_udp_length: bool,
+    /// TCP's header says that it is shorter than a header is.
+    pub bad_tcp_offset: bool,
 }
 
 #[derive(Debug)]
@@ -178,6 +180,10 @@ impl<'a> Headers<'a> {
         self.ports = Some((be16(header, 0)?, be16(header, 2)?));
         let offset_and_flags = be16(header, 12)?;
         let header_bytes = usize::from(offset_and_flags >> 12) * 4;
+        self.bad_tcp_offset = header_bytes < 20;
+        if self.bad_tcp_offset {
+            return None;
+        }
         let flags = offset_and_flags & 0x1ff;
         self.payload_bytes = transport
             .length

@@ -109,16 +109,15 @@ impl Interface {
         u64::try_from(self.numerator / self.denominator).map_or(u64::MAX, |ns| ns.max(1))
     }
 
-    pub(super) fn time_ns(&self, ticks: u64) -> i64 {
+    /// `None` if 64 bits cannot hold it.
+    pub(super) fn time_ns(&self, ticks: u64) -> Option<i64> {
         let ns = u128::from(ticks) * self.numerator;
         let ns = match self.denominator {
             1 => ns,
             denominator => ns / denominator,
         };
-        let ns = i128::try_from(ns)
-            .unwrap_or(i128::MAX)
-            .saturating_add(self.offset_ns);
-        i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })
+        let ns = i128::try_from(ns).ok()?.checked_add(self.offset_ns)?;
+        i64::try_from(ns).ok()
     }
 
     /// The packet log's index, which the link writes into the low half of `epb_packetid`.

@@ -136,6 +136,14 @@ impl Reader<'_, '_> {
             return Some(());
         }
         let ticks = u64::from(body.u32(4)?) << 32 | u64::from(body.u32(8)?);
+        let Some(time_ns) = interface.time_ns(ticks) else {
+            self.driver.tables.count(
+                "malformed_time",
+                Severity::DataLoss,
+                "packets whose time 64 bits of nanoseconds cannot hold: they are not read",
+            );
+            return Some(());
+        };
         let captured = usize::try_from(body.u32(12)?).ok()?;
         let original = body.u32(16)?;
         let bytes = body.bytes(20, captured)?;
@@ -159,7 +167,7 @@ impl Reader<'_, '_> {
         self.driver.frame(
             interface.link,
             &Frame {
-                time_ns: interface.time_ns(ticks),
+                time_ns,
                 bytes,
                 original,
                 flags,

@@ -192,19 +192,19 @@ fn with_options(options: &[Vec<u8>]) -> Interface {
 fn times_follow_resolution_and_offset() {
     assert_eq!(
         with_options(&[]).time_ns(1_700_000_000_000_001),
-        1_700_000_000_000_001_000
+        Some(1_700_000_000_000_001_000)
     );
-    assert_eq!(with_options(&[option(9, &[9])]).time_ns(7), 7);
-    assert_eq!(with_options(&[option(9, &[12])]).time_ns(7_999), 7);
+    assert_eq!(with_options(&[option(9, &[9])]).time_ns(7), Some(7));
+    assert_eq!(with_options(&[option(9, &[12])]).time_ns(7_999), Some(7));
     assert_eq!(
         with_options(&[option(9, &[0x8a])]).time_ns(1536),
-        1_500_000_000
+        Some(1_500_000_000)
     );
-    assert_eq!(with_options(&[option(9, &[0])]).time_ns(u64::MAX), i64::MAX);
+    assert_eq!(with_options(&[option(9, &[0])]).time_ns(u64::MAX), None);
     let seconds = option(14, &(-2i64).to_le_bytes());
     assert_eq!(
         with_options(&[option(9, &[9]), seconds]).time_ns(5),
-        -1_999_999_995
+        Some(-1_999_999_995)
     );
 }
 
@@ -213,7 +213,10 @@ fn times_follow_resolution_and_offset() {
 fn the_clock_of_the_link_is_told_by_either_name() {
     for name in ["realtime_minus_monotonic_ns", "clock_offset_ns"] {
         let clock = option(1, format!("quiclab {name}=1000").as_bytes());
-        assert_eq!(with_options(&[option(9, &[9]), clock]).time_ns(5), -995);
+        assert_eq!(
+            with_options(&[option(9, &[9]), clock]).time_ns(5),
+            Some(-995)
+        );
     }
 }
 

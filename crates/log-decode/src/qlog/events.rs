@@ -71,6 +71,13 @@ impl<'t> Decoder<'t> {
     /// What follows belongs to the trace of `header`; `seen` is the connection id that its first events name.
     pub(super) fn start_trace(&mut self, header: &TraceHeader, seen: Option<String>) {
         self.end_trace();
+        if self.file.is_of_unknown_version() {
+            self.tables.count(
+                "unknown_qlog_version",
+                Severity::Notice,
+                "a version of qlog that is not known: events are read as those of the known drafts",
+            );
+        }
         let writer = Writer::of(&self.file, header);
         let point = &header.vantage_point;
         let kind = point.kind.as_deref();

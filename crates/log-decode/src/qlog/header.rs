@@ -28,6 +28,12 @@ impl FileHeader {
         self.qlog_version.is_some() || self.file_schema.is_some()
     }
 
+    /// Whether its version is none of the drafts': those are `draft-…` and `0.…`.
+    pub(super) fn is_of_unknown_version(&self) -> bool {
+        let version = self.qlog_version.as_deref();
+        version.is_some_and(|version| !version.starts_with("draft-") && !version.starts_with("0."))
+    }
+
     /// The version of what is inside: that of the events' schema since there are several.
     pub(super) fn version(&self, trace: &TraceHeader) -> String {
         let schema = trace.event_schemas.first().and_then(Value::as_str);

@@ -37,6 +37,22 @@ fn a_packet_becomes_its_rows() {
     assert_eq!(qlog.stats.get("no_epoch"), 1);
 }
 
+/// A log of a later version may still have events that are known: they are read, and that is told.
+#[test]
+fn a_version_that_is_not_known_is_told() {
+    for (version, told) in [
+        (r#""9.9""#, 1),
+        ("5", 1),
+        (r#""0.4""#, 0),
+        (r#""draft-02""#, 0),
+    ] {
+        let header = HEADER.replace(r#""0.3""#, version);
+        let qlog = decode_bytes(&sequence(&[&header, SENT])).unwrap();
+        assert_eq!(rows(&qlog), [1, 2, 2]);
+        assert_eq!(qlog.stats.get("unknown_qlog_version"), told, "{version}");
+    }
+}
+
 #[test]
 fn the_last_record_may_be_cut_anywhere() {
     let whole = sequence(&[HEADER, SENT, SENT]);

@@ -29,7 +29,7 @@ def _moved(directory: Path) -> None:
         name = f"failed/{row['trial_id']}-attempt{row['attempt']}" if failed else f"trials/{row['trial_id']}"
         file = directory / name / "trial.json"
         record = json.loads(file.read_text()) if file.is_file() else {}
-        record["address_change"] = {"changed_ns": 5}
+        record["address_change"] = {"changed_ns": 5, "reached_ns": None}
         record["asked"] = {"migration": "active" if row["arm"] == "h3" else None}
         record["proof"] = {"migrated": "unproven" if row["arm"] == "h3" and unproven and not failed else True}
         unproven = unproven and (row["arm"] != "h3" or failed)

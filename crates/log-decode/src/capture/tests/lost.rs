@@ -72,6 +72,52 @@ fn udp_says_itself_how_long_it_is() {
     assert_eq!(headers.payload_bytes, Some(0x1_1178 - 16));
 }
 
+/// A data offset below 5 (RFC 9293 section 3.1) leaves no place for the header itself.
+#[test]
+fn a_tcp_header_too_short_to_be_one_has_no_payload() {
+    for (offset, rows, lost) in [(0, 0, 1), (4, 0, 1), (5, 1, 0)] {
+        let mut ip = vec![0x45, 0, 0, 43, 0, 0, 0, 0, 64, 6, 0, 0];
+        ip.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+        ip.extend([
+            0,
+            80,
+            1,
+            187,
+            0,
+            0,
+            0,
+            1,
+            0,
+            0,
+            0,
+            1,
+            offset << 4,
+            0x10,
+            1,
+            0,
+        ]);
+        ip.extend([0, 0, 0, 0, 7, 7, 7]);
+        let headers = Headers::parse(&ip, 43);
+        assert_eq!(headers.payload_bytes.is_some(), rows == 1, "{offset}");
+        let capture = framed(101, &ip);
+        assert_eq!(capture.rows("ip_packets"), 1);
+        assert_eq!(capture.stats.get("bad_tcp_offset"), lost, "{offset}");
+    }
+}
+
+/// A time that no column can hold is not made up.
+#[test]
+fn a_packet_whose_time_is_beyond_64_bits_is_not_read() {
+    let file = [section(), interface(101, 0), packet(0, 7, &udp4(), &[])];
+    let mut bytes = file.concat();
+    let ticks = bytes.len() - packet(0, 7, &udp4(), &[]).len() + 12;
+    assert_eq!(decoded(&bytes, None).unwrap().rows("ip_packets"), 1);
+    bytes[ticks..ticks + 4].fill(0xff);
+    let capture = decoded(&bytes, None).unwrap();
+    assert_eq!(capture.rows("ip_packets"), 0);
+    assert_eq!(findings(&capture), ["data_loss malformed_time 1"]);
+}
+
 /// An option longer than its block hides what stands behind it: no time is made up.
 #[test]
 fn an_interface_whose_options_break_off_has_no_times() {

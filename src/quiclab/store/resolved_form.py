@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The form of resolved.json: what everything relies on that reads it. `quiclab.spec.resolved` writes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from quiclab.errors import DecodeError
+from quiclab.store.forms import Each, Number, misfit
+
+_JITTER = {"distribution": str, "scale_ns": Number}
+_LOSS = {"model": str, "probability_pct": Number}
+_CHANGE = {"rate_bit_per_s": Number, "delay_ns": Number, "jitter": _JITTER, "loss": _LOSS}
+_DIRECTION = {**_CHANGE, "rate": dict, "overhead_bytes": int, "trace": str, "schedule": [_CHANGE]}
+_LINK = {"up": _DIRECTION, "down": _DIRECTION}
+_PROGRAM = {"name": str, "argv": [str], "prefix": str, "knobs": {"session": str, "tls_version": str}}
+RESOLVED = {
+    **dict.fromkeys(("name", "question", "baseline", "metric"), str),
+    **dict.fromkeys(("seed", "blocks"), Number),
+    "alpha": Number,
+    "count_system_calls": bool,
+    "only_blocks": [str],
+    "workloads": [
+        {
+            "name!": str,
+            **dict.fromkeys(("kind", "direction", "only_for"), str),
+            **dict.fromkeys(("size_bytes", "count", "concurrency"), int),
+            "sizes": [int],
+            "sizes_bytes": [int],
+            "video": dict,
+            "address_change": dict,
+            "competition": {"duration_ns": int},
+        }
+    ],
+    "paths": [
+        {
+            **_LINK,
+            "name!": str,
+            **dict.fromkeys(("title", "link_name"), str),
+            **dict.fromkeys(("mtu", "ip_version"), int),
+            "more_links": [{**_LINK, "name": str}],
+        }
+    ],
+    "arms": [
+        {
+            "name!": str,
+            **dict.fromkeys(("protocol", "proxy_at", "only_for"), str),
+            **dict.fromkeys(("client", "server", "proxy"), _PROGRAM),
+            "tcp": {"timestamps": bool, "congestion_control": str},
+        }
+    ],
+    "arms_summary": {"text": str, "differences": [str]},
+    "probe": {"targets": [{"name": str, "url": str}], "left_out": Each([str])},
+}
+
+
+def check_resolved(resolved: dict[str, Any], file: Path) -> None:
+    """Raise DecodeError, naming the first member that is not as `RESOLVED` has it."""
+    if found := misfit(resolved, RESOLVED):
+        raise DecodeError(
+            f"{file} is not a resolved spec: {found}",
+            "put it back from a copy of the study; without it the report names cells by the trials alone",
+        )
