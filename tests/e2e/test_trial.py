@@ -66,7 +66,7 @@ def test_a_trial_is_told_and_kept(tmp_path: Path) -> None:
     """Every step in its order, the verdict, and a folder that is a study of one trial."""
     done = quiclab("trial", write_spec(tmp_path), "--arm", "h3", "--out", tmp_path / "one")
     assert done.returncode == 0, done.stdout + done.stderr
-    steps = ["the namespaces are there", "the server (caddy) is started", "listens", "go:", "the transfer is over"]
+    steps = ["the namespaces are there", "the server (caddy) is started", "is listening", "go:", "the transfer is over"]
     places = [done.stdout.index(step) for step in [*steps, "verdict: verified", f"logs: {tmp_path}/one/trials/"]]
     assert places == sorted(places)
     (trial,) = trials(tmp_path / "one")
