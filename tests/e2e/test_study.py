@@ -63,6 +63,26 @@ def test_the_link_kept_its_books(study: Path) -> None:
             assert books["packets_in"] + books["duplicated"] == given
 
 
+def test_every_nanosecond_has_its_part(study: Path) -> None:
+    """The stretches of each trial's account follow each other and add up to its time to the last byte."""
+    metrics = polars.read_parquet(study / "metrics.parquet").filter(polars.col("name") == "ttlb_ms")
+    times = dict(metrics.select("trial_id", "value").iter_rows())
+    accounts = list((study / "tables" / "account").glob("*.parquet"))
+    assert {file.stem for file in accounts} == set(times)
+    for file in accounts:
+        stretches = polars.read_parquet(file)
+        assert stretches["until_ns"][:-1].to_list() == stretches["from_ns"][1:].to_list()
+        assert (stretches["until_ns"] >= stretches["from_ns"]).all()
+        total_ms = (stretches["until_ns"][-1] - stretches["from_ns"][0]) / 1e6
+        assert total_ms == pytest.approx(times[file.stem], abs=1e-6)
+        served = stretches.filter(part="busy")
+        # 100 KB at 20 Mbit/s; headers, and what is lost behind the bottleneck, make it more.
+        assert (served["until_ns"] - served["from_ns"]).sum() > 100_000 * 8 / 20e6 * 1e9
+    told = quiclab("explain", study)
+    assert told.returncode == 0, told.stderr
+    assert "bottleneck busy" in told.stdout
+
+
 @pytest.mark.alone
 def test_metrics_are_there_and_plausible(study: Path) -> None:
     """Time to last byte is never below what the rate allows, and the path was as asked."""

@@ -38,6 +38,7 @@ def parser() -> argparse.ArgumentParser:
         decode,
         doctor,
         execute,
+        explain,
         export,
         figure,
         paths,
@@ -59,7 +60,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"quiclab {__version__}")
     verbs = top.add_subparsers(metavar="VERB", required=True)
     for verb in (
-        *(plan, run, report, compare, figure, sql, decode, export, trial, bundle, remark),
+        *(plan, run, report, explain, compare, figure, sql, decode, export, trial, bundle, remark),
         *(execute, paths, probe, doctor, conformance, clean),
     ):
         verb.add_parser(verbs)

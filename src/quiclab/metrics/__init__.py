@@ -25,6 +25,7 @@ __all__ = [
     "Metric",
     "MetricRow",
     "Noted",
+    "Unknown",
     "compute_trial",
     "declared",
     "evidence_of",

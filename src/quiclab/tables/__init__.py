@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from quiclab.tables._api import CAPTURED, LEFT, MADE_LATER, NEVER, Column, Table
 from quiclab.tables._common import CONNECTION
+from quiclab.tables.account import ACCOUNT
 from quiclab.tables.competition import FLOW_THROUGHPUT, FLOWS
 from quiclab.tables.derived import (
     ABSENT,
@@ -73,6 +74,7 @@ TABLES: dict[str, Table] = {
         FLOW_THROUGHPUT,
         FLOWS,
         OBJECT_RUNS,
+        ACCOUNT,
     )
 }
 """All tables of a trial, by name."""
