@@ -33,7 +33,7 @@ def _payload_sizes(folder: Path, trial: dict[str, Any], sender: str) -> list[int
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("server", ["caddy", "nginx", "quic-go"])
+@pytest.mark.parametrize("server", ["caddy", *by_night("nginx", "quic-go")])
 def test_tcp_is_paced_whatever_the_server(tmp_path: Path, server: str) -> None:
     """The first window leaves at once, or over many looks at the connection: it is the same size."""
     need(("server", server))
