@@ -29,6 +29,7 @@ from quiclab.units import ByteCount
 
 BACKENDS: tuple[Backend, ...] = ("tun", "veth")
 _UDP_SEGMENT = 103
+_SO_MEMINFO, _MEMINFO_DROPS = 55, 8
 _TCP_INFO_TOTAL_RETRANS = 100
 """Offset of tcpi_total_retrans in struct tcp_info."""
 
@@ -165,7 +166,10 @@ def received(namespace: NetworkNamespace) -> dict[str, int]:
 
 
 def udp_flood(ends: Ends, bit_per_s: int, seconds: float, size: int = 1400) -> dict[str, int]:
-    """Datagrams at a steady rate in bursts of 20 segments (UDP_SEGMENT) from client to server."""
+    """Datagrams at a steady rate in bursts of 20 segments (UDP_SEGMENT) from client to server.
+
+    `arrived` counts what reached the receiver's socket: `received`, which it read, and what a busy machine let it miss.
+    """
     address = (SERVER_ADDRESSES[4], 5002)
     receiver = ends.server.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
     receiver.bind(address)
@@ -195,6 +199,12 @@ def udp_flood(ends: Ends, bit_per_s: int, seconds: float, size: int = 1400) -> d
         sender.sendto(b"".join((sent + i).to_bytes(8) + bytes(size - 8) for i in range(burst)), address)
         sent += burst
     thread.join()
+    arrived = len(received) + unread(receiver)
     sender.close()
     receiver.close()
-    return {"sent": sent, "received": len(received), "distinct": len(set(received))}
+    return {"sent": sent, "arrived": arrived, "received": len(received), "distinct": len(set(received))}
+
+
+def unread(receiver: socket.socket) -> int:
+    """Datagrams that found the socket full (SO_MEMINFO: SK_MEMINFO_DROPS)."""
+    return int(struct.unpack("9I", receiver.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, 36))[_MEMINFO_DROPS])

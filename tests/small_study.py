@@ -83,7 +83,7 @@ def main_only(spec: Path) -> Path:
 
 
 def quiclab(
-    *arguments: str | Path, timeout: float = 120, before: Sequence[str] = ()
+    *arguments: str | Path, timeout: float = 300, before: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
     """Run `quiclab` to its end."""
     environment = os.environ | {"COLUMNS": "100"}

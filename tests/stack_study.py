@@ -56,6 +56,12 @@ def need(*programs: tuple[Role, str]) -> None:
             pytest.skip(f"{role} {name}: {found.reason}; {found.install}")
 
 
+def are_installed(client: str, server: str) -> bool:
+    """Whether a pair can run."""
+    programs = (find("client", client), find("server", server))
+    return all(isinstance(program.probe(bounded_run), Available) for program in programs)
+
+
 def spec_text(
     arms: Mapping[str, str], size: str | None, path: str = "", delay: str = "10 ms", workload: str = ""
 ) -> str:

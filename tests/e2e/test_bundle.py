@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars
 import pytest
+from by_night import by_night
 from small_study import quiclab, trials, write_spec
 
 import quiclab as package
@@ -111,7 +112,7 @@ def test_it_opens_and_replays_elsewhere(study: Path, tmp_path: Path) -> None:
     assert new == old
 
 
-@pytest.mark.parametrize("block", ["object/plain:9", "nothing", "object/plane:0"])
+@pytest.mark.parametrize("block", ["object/plain:9", *by_night("nothing", "object/plane:0")])
 def test_a_block_that_is_not_there(block: str, study: Path, tmp_path: Path) -> None:
     """One sentence that names the cells."""
     done = quiclab("bundle", study, block, "--out", tmp_path / "x.tar.gz")

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from small_study import quiclab, trials
+from small_study import main_only, quiclab, trials
 
 from quiclab.runner.films import find_ffmpeg
 
@@ -91,7 +91,7 @@ def test_pages_videos_and_downloads_share_a_link(tmp_path: Path) -> None:
     page that competes is loaded by a browser of its own; what only competes is in no cell."""
     spec = tmp_path / "mix.toml"
     spec.write_text(_SPEC)
-    done = quiclab("run", spec, "--out", tmp_path / "study", timeout=400)
+    done = quiclab("run", main_only(spec), "--out", tmp_path / "study", timeout=400)
     assert done.returncode == 0, done.stdout + done.stderr
     found = [trial for trial in trials(tmp_path / "study") if trial["status"] == "verified"]
     assert {(trial["row"]["workload"], trial["row"]["arm_name"]) for trial in found} == {

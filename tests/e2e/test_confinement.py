@@ -30,7 +30,6 @@ ln -s {open}/victim {qlog_dir}/../client.out
 ln -s /etc/passwd {qlog_dir}/passwd
 echo written >{qlog_dir}/log
 echo done
-exec sleep 100
 """
 
 
@@ -44,7 +43,7 @@ def _try(folder: Path, before: list[str]) -> tuple[str, Path]:
             os.chown(path, PLAIN_ID, PLAIN_ID)
     script = _TRIES.replace("{open}", str(folder))
     server = f'{{ argv = ["/bin/sh", "-c", """{script}"""], ready = "tcp" }}'
-    spec = main_only(write_spec(folder, server=server, ready_limit="2 s"))
+    spec = main_only(write_spec(folder, server=server))
     done = quiclab("run", spec, "--out", folder / "study", before=before)
     failed = [trial for trial in trials(folder / "study") if trial["protocol"] == "h2"]
     assert {trial["status"] for trial in failed} == {"failed"}, done.stdout + done.stderr
@@ -107,11 +106,9 @@ def test_the_laboratory_follows_no_link_of_its_making() -> None:
     """A program that puts a link where the laboratory is about to write spoils its own trial, and no file elsewhere."""
     with open_folder() as folder:
         (folder / "victim").write_text("whole")
-        script = f"ln -s {folder}/victim {{qlog_dir}}/../link.json; exec sleep 100"
+        script = f"ln -s {folder}/victim {{qlog_dir}}/../link.json"
         server = f'{{ argv = ["/bin/sh", "-c", "{script}"], ready = "tcp" }}'
-        done = quiclab(
-            "run", main_only(write_spec(folder, server=server, ready_limit="1 s")), "--out", folder / "study"
-        )
+        done = quiclab("run", main_only(write_spec(folder, server=server)), "--out", folder / "study")
         assert done.returncode == 1
         assert "Traceback" not in done.stdout + done.stderr
         assert {trial["protocol"]: trial["status"] for trial in trials(folder / "study")}["h2"] == "failed"

@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from by_night import by_night
 from live_link import in_sandbox
 from small_study import QUICLAB, quiclab, start_quiclab
 
@@ -81,8 +82,9 @@ def _summary(folder: Path) -> dict[str, Any]:
     return told
 
 
-@pytest.mark.parametrize("host", ["server", "server6"])
-@pytest.mark.parametrize("backend", ["tun", "veth"])
+@pytest.mark.parametrize(
+    ("backend", "host"), [("tun", "server"), ("veth", "server6"), *by_night(("tun", "server6"), ("veth", "server"))]
+)
 def test_the_delay_is_there(echo: str, backend: str, host: str) -> None:
     """No round trip is shorter than two delays, over IPv4 and IPv6, whichever way packets are carried."""
     if backend == "tun" and (problem := in_sandbox(tun_problem)) is not None:
@@ -104,7 +106,7 @@ def test_the_log_counts_what_was_lost(echo: str, tmp_path: Path) -> None:
     assert books["up"]["packets_in"] == told["sent"]
 
 
-@pytest.mark.parametrize("host", ["server", "server6"])
+@pytest.mark.parametrize("host", ["server6", *by_night("server")])
 def test_what_a_full_socket_threw_away_is_told(host: str) -> None:
     """The link delivered all, the program at the server's end read nothing: neither is kept from the user."""
     family = "AF_INET" if host == "server" else "AF_INET6"
@@ -145,7 +147,7 @@ def test_a_short_stop_of_the_link_is_told_among_many_packets(tmp_path: Path) -> 
         f"    if number == 100: pathlib.Path({str(begun)!r}).touch()\n"
     )
     running = start_quiclab("exec", "--delay", "20ms", "--log", log, "--", sys.executable, "-c", sends)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not begun.exists():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -241,7 +243,7 @@ def _commands(mark: str) -> list[str]:
 
 
 def _wait_for(count: int, mark: str) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while len(_commands(mark)) != count:
         assert time.monotonic() < deadline, _commands(mark)
         time.sleep(0.02)
@@ -263,7 +265,7 @@ def test_killed_anywhere_nothing_is_left(victim: str, echo: str) -> None:
     for _ in range(2):
         family.append(int(Path(f"/proc/{family[-1]}/task/{family[-1]}/children").read_text().split()[0]))
     os.kill(family[["caller", "keeper", "first"].index(victim)], signal.SIGKILL)
-    process.communicate(timeout=10)
+    process.communicate(timeout=60)
     _wait_for(0, mark)
 
 
@@ -272,7 +274,7 @@ def test_sigterm_ends_everything(echo: str) -> None:
     mark = f"86400.{os.getpid()}9"
     process = _start_two_ends(echo, mark)
     process.terminate()
-    process.communicate(timeout=10)
+    process.communicate(timeout=60)
     assert process.returncode == 130
     _wait_for(0, mark)
 
@@ -290,7 +292,7 @@ def test_ctrl_c_is_the_clients_affair(echo: str, tmp_path: Path) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     os.killpg(process.pid, signal.SIGINT)
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=60)
     assert process.returncode == 8, output
     assert output.startswith("still there\n")
 
@@ -315,7 +317,7 @@ def test_an_interactive_shell() -> None:
     def expect(text: str, poke: bytes = b"") -> None:
         """Read until `text` was seen; `poke` is typed again and again meanwhile."""
         nonlocal seen
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         os.set_blocking(terminal, False)
         while text not in seen:
             assert time.monotonic() < deadline, f"no {text!r} in {seen!r}"
@@ -353,20 +355,22 @@ def test_an_interactive_shell() -> None:
         (["--", "no-such-command"], 127, "there is no command no-such-command"),
         (["--", "/etc/passwd"], 126, "/etc/passwd is not an executable file"),
         (["--server", "exit 3", "--", "true"], 3, "the server ended at start with exit code 3"),
-        (["--server", "no-such-server", "--", "true"], 3, "the server ended at start with exit code 127"),
         (["--tcp", "fastest", "--", "true"], 3, "--tcp fastest: this kernel offers"),
         (["--log", "/etc/passwd", "--", "true"], 3, "cannot write /etc/passwd"),
         ([], 2, "COMMAND: there is none"),
-        (["--"], 2, "COMMAND: there is none"),
-        (["--client", "true", "--", "true"], 2, "give one of them"),
-        (["--internet", "--server", "x", "--", "true"], 2, "--internet: "),
-        (["--backend", "netem", "--", "true"], 2, "invalid choice: 'netem'"),
-        (["--lag", "50ms", "--", "true"], 2, "unrecognized arguments: --lag"),
+        *by_night(
+            (["--server", "no-such-server", "--", "true"], 3, "the server ended at start with exit code 127"),
+            (["--"], 2, "COMMAND: there is none"),
+            (["--client", "true", "--", "true"], 2, "give one of them"),
+            (["--internet", "--server", "x", "--", "true"], 2, "--internet: "),
+            (["--backend", "netem", "--", "true"], 2, "invalid choice: 'netem'"),
+            (["--lag", "50ms", "--", "true"], 2, "unrecognized arguments: --lag"),
+        ),
     ],
 )
 def test_bad_input(options: list[str], code: int, words: str) -> None:
     """A sentence that says what is wrong, and the documented exit code."""
-    done = quiclab("exec", *options, timeout=30)
+    done = quiclab("exec", *options)
     assert words in done.stderr
     assert "Traceback" not in done.stderr
     assert done.returncode == code

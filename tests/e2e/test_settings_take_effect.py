@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 import pytest
+from by_night import by_night
 from small_study import quiclab
 from stack_study import need, run_arms, spec_text
 
 from quiclab.decoders import Context
 from quiclab.decoders.pcapng import Pcapng
 from quiclab.decoders.tcp_info import read_tcp_info_log
-from quiclab.endpoints import find
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
@@ -33,7 +33,7 @@ def _payload_sizes(folder: Path, trial: dict[str, Any], sender: str) -> list[int
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("server", ["caddy", "nginx", "quic-go"])
+@pytest.mark.parametrize("server", ["caddy", *by_night("nginx", "quic-go")])
 def test_tcp_is_paced_whatever_the_server(tmp_path: Path, server: str) -> None:
     """The first window leaves at once, or over many looks at the connection: it is the same size."""
     need(("server", server))
@@ -90,14 +90,17 @@ def test_a_client_holds_its_acknowledgements_back(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["quinn", "quic-go", "ngtcp2"])
-def test_packets_grow_unless_they_may_not(tmp_path: Path, name: str) -> None:
+def test_packets_grow_unless_they_may_not(tmp_path: Path) -> None:
     """By the largest UDP payload of a server that looks for the path's MTU, and of one that does not."""
-    need(("server", name))
-    arm = f'protocol = "h3"\nclient = "curl-cffi"\nserver = {{name = "{name}"'
-    found = run_arms(tmp_path, {"grows": arm + "}", "stays": arm + ", path_mtu_discovery = false}"}, size="1 MB")
+    servers = ("quinn", "quic-go", "ngtcp2")
+    need(*(("server", server) for server in servers))
+    arm = 'protocol = "h3"\nclient = "curl-cffi"\nserver = {{name = "{}"{}}}'
+    arms = {f"{server}-grows": arm.format(server, "") for server in servers}
+    arms |= {f"{server}-stays": arm.format(server, ", path_mtu_discovery = false") for server in servers}
+    found = run_arms(tmp_path, arms, size="1 MB")
     largest = {arm: max(_payload_sizes(tmp_path, trial, "server")) for arm, trial in found.items()}
-    assert largest["stays"] <= 1280 < largest["grows"]
+    for server in servers:
+        assert largest[f"{server}-stays"] <= 1280 < largest[f"{server}-grows"], server
 
 
 def test_quinn_marks_its_packets_unless_told_not_to(tmp_path: Path) -> None:
@@ -138,10 +141,9 @@ def test_aioquic_sends_packets_of_the_size_and_waits_for_the_rtt_that_it_is_give
     ("proxy", "origin"),
     [
         ("nginx", "h1"),
-        pytest.param("haproxy", "h1", marks=pytest.mark.matrix),
         ("haproxy", "h2"),
         ("envoy", "h1"),
-        pytest.param("envoy", "h2", marks=pytest.mark.matrix),
+        *by_night(("haproxy", "h1"), ("envoy", "h2")),
     ],
 )
 def test_the_origins_connection_is_there_or_not(tmp_path: Path, proxy: str, origin: str) -> None:
@@ -187,12 +189,11 @@ def test_an_implicit_acknowledgement_spoils_the_round_trip_of_the_faulty_server(
     [
         ("curl", ("server", "caddy")),
         ("curl-cffi", ("server", "nginx")),
-        ("curl", ("proxy", "nginx")),
         ("curl-cffi", ("proxy", "haproxy")),
-        pytest.param("curl-cffi", ("server", "caddy"), marks=pytest.mark.matrix),
-        pytest.param("curl", ("server", "nginx"), marks=pytest.mark.matrix),
-        pytest.param("curl-cffi", ("proxy", "nginx"), marks=pytest.mark.matrix),
-        pytest.param("curl", ("proxy", "haproxy"), marks=pytest.mark.matrix),
+        *by_night(
+            *(("curl-cffi", ("server", "caddy")), ("curl", ("server", "nginx")), ("curl", ("proxy", "nginx"))),
+            *(("curl-cffi", ("proxy", "nginx")), ("curl", ("proxy", "haproxy"))),
+        ),
     ],
 )
 def test_compressed_text_takes_fewer_bytes_on_the_wire(tmp_path: Path, client: str, front: tuple[Any, str]) -> None:
@@ -216,18 +217,16 @@ def test_compressed_text_takes_fewer_bytes_on_the_wire(tmp_path: Path, client: s
     assert min(sent["text", "plain"], sent["random", "plain"], sent["random", "gzip"]) > 100_000
 
 
-@pytest.mark.parametrize("server", ["caddy", "nginx", "quic-go", "quiche", "quinn", "aioquic"])
-def test_an_object_is_of_the_type_that_the_spec_gives_it(tmp_path: Path, server: str) -> None:
-    """As the client was told; a proxy passes it on."""
-    need(("server", server), ("client", "curl"), ("proxy", "envoy"))
-    arms = {"h3": f'protocol = "h3"\nclient = "curl"\nserver = "{server}"'}
-    if "h1" in find("server", server).protocols:
-        arms["behind"] = arms["h3"] + '\nproxy = "envoy"'
-    else:
-        arms["again"] = arms["h3"]
+def test_an_object_is_of_the_type_that_the_spec_gives_it(tmp_path: Path) -> None:
+    """As the client was told, by every server; a proxy passes it on."""
+    servers = ("caddy", "nginx", "quic-go", "quiche", "quinn", "aioquic")
+    need(("client", "curl"), ("proxy", "envoy"), *(("server", server) for server in servers))
+    arms = {server: f'protocol = "h3"\nclient = "curl"\nserver = "{server}"' for server in servers}
+    arms["behind"] = arms["nginx"] + '\nproxy = "envoy"'
     found = run_arms(tmp_path, arms, size="1 KB", workload='content_type = "image/svg+xml"')
-    assert {trial["status"] for trial in found.values()} == {"verified"}
-    assert {trial["client"]["requests"][0]["content_type"] for trial in found.values()} == {"image/svg+xml"}
+    assert {name: trial["status"] for name, trial in found.items()} == dict.fromkeys(arms, "verified")
+    types = {name: trial["client"]["requests"][0]["content_type"] for name, trial in found.items()}
+    assert types == dict.fromkeys(arms, "image/svg+xml")
 
 
 def test_what_a_peer_does_not_know_is_refused(tmp_path: Path) -> None:

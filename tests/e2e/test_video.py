@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from small_study import quiclab, trials
+from small_study import main_only, quiclab, trials
 from stack_study import need
 
 from quiclab.endpoints._stacks import stacks_folder
@@ -80,10 +80,11 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if find_ffmpeg() is None or not (stacks_folder() / "players" / DASH_JS).is_file():
         pytest.skip("there is no ffmpeg, or no dash.js: make stacks")
     folder = tmp_path_factory.mktemp("video")
-    (folder / "spec.toml").write_text(_SPEC)
+    spec = folder / "spec.toml"
+    spec.write_text(_SPEC)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
-        done = quiclab("run", folder / "spec.toml", "--out", folder / "study", timeout=400)
+        done = quiclab("run", main_only(spec), "--out", folder / "study", timeout=400)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     return folder / "study"
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from by_night import by_night
 from live_link import in_sandbox
 from live_programs import PATIENCE_S, PORT, SIZE, on_loopback
 from small_study import main_only, quiclab, trials, write_spec
@@ -193,7 +194,7 @@ def test_nobody_listens(tmp_path: Path, browser: Endpoint) -> None:
     assert "CONNECTION_REFUSED" in request["told"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGKILL, *by_night(signal.SIGTERM)])
 def test_no_process_outlives_the_program(tmp_path: Path, browser: Endpoint, number: signal.Signals) -> None:
     """Whether it is asked to end or killed, the browser and its helpers go with it."""
 

@@ -12,12 +12,10 @@ from typing import Any
 import polars as pl
 import pytest
 from http_by_tshark import Frame, Frames, http2_frames, http3_frames
-from stack_study import need, run_arms
+from stack_study import are_installed, need, run_arms
 
 from quiclab.decoders import Context, End, decoder_of
-from quiclab.endpoints import Available, find
-from quiclab.spec.model import Protocol, Role
-from quiclab.testbed.host import bounded_run
+from quiclab.spec.model import Protocol
 
 pytestmark = [pytest.mark.netns, pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")]
 
@@ -53,14 +51,6 @@ def _arm(protocol: Protocol, client: str, server: str) -> str:
     return f"{protocol}-{client}-{server}"
 
 
-def _is_installed(client: str, server: str) -> bool:
-    return all(isinstance(find(*program).probe(bounded_run), Available) for program in _programs(client, server))
-
-
-def _programs(client: str, server: str) -> tuple[tuple[Role, str], ...]:
-    return (("client", client), ("server", server))
-
-
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """One trial of each pair."""
@@ -68,7 +58,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     arms = {
         _arm(protocol, client, server): f'protocol = "{protocol}"\nclient = "{client}"\nserver = "{server}"'
         for protocol, client, server in PAIRS
-        if _is_installed(client, server)
+        if are_installed(client, server)
     }
     return Study(folder, run_arms(folder, arms, "300 KB"))
 
@@ -76,7 +66,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 @pytest.mark.parametrize(("protocol", "client", "server"), PAIRS)
 def test_frames_are_those_of_tshark(study: Study, protocol: Protocol, client: str, server: str) -> None:
     """Same connections and streams, and in each the same frames: types, lengths, ends, values and header fields."""
-    need(*_programs(client, server))
+    need(("client", client), ("server", server))
     trial = study.trials[_arm(protocol, client, server)]
     assert trial["status"] == "verified", trial["reason"]
     (raw,) = (study.folder / "study").glob(f"trials/{trial['trial_id']}*/raw")

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 from quic_by_tshark import by_tables, by_tshark, disagreements
-from stack_study import need, run_arms
+from stack_study import are_installed, need, run_arms
 
 from quiclab.decoders import Context, End, decoder_of
 
@@ -26,7 +26,6 @@ PAIRS = (
     ("curl", "nginx"),
     ("curl-cffi", "caddy"),
     ("chromium", "caddy"),
-    pytest.param("firefox", "nginx", marks=pytest.mark.matrix),
 )
 LOSSY = 'loss = "1 %"\n'
 
@@ -42,14 +41,42 @@ def capture_of(raw: Path, end: End) -> dict[str, pl.DataFrame]:
     return file.tables
 
 
+def _arm(client: str, server: str) -> str:
+    return f'protocol = "h3"\nclient = "{client}"\nserver = "{server}"'
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, dict[str, Any]]]:
+    """One trial of each pair that is installed, with the folder that they are in."""
+    folder = tmp_path_factory.mktemp("tshark-quic")
+    arms = {f"{client}-{server}": _arm(client, server) for client, server in PAIRS if are_installed(client, server)}
+    return folder, run_arms(folder, arms, "300 KB", path=LOSSY)
+
+
+def _raw(folder: Path, trial: dict[str, Any]) -> Path:
+    assert trial["status"] == "verified", trial["reason"]
+    return folder / "study" / "trials" / str(trial["trial_id"]) / "raw"
+
+
 @pytest.mark.parametrize(("client", "server"), PAIRS)
-def test_packets_are_those_of_tshark_and_of_the_logs(client: str, server: str, tmp_path: Path) -> None:
+def test_packets_are_those_of_tshark_and_of_the_logs(
+    study: tuple[Path, dict[str, dict[str, Any]]], client: str, server: str
+) -> None:
     """Same packets and frames as tshark's; and the qlogs, where there are any, tell of no packet that we lack."""
     need(("client", client), ("server", server))
-    arm = f'protocol = "h3"\nclient = "{client}"\nserver = "{server}"'
-    trial = run_arms(tmp_path, {"arm": arm, "again": arm}, "300 KB", path=LOSSY)["arm"]
-    assert trial["status"] == "verified", trial
-    raw = next((tmp_path / "study").glob(f"trials/{trial['trial_id']}*/raw"))
+    folder, found = study
+    _compare(_raw(folder, found[f"{client}-{server}"]))
+
+
+@pytest.mark.matrix
+def test_packets_of_firefox(tmp_path: Path) -> None:
+    """It is slow to start, and is tested over a loopback with every push."""
+    need(("client", "firefox"), ("server", "nginx"))
+    arm = _arm("firefox", "nginx")
+    _compare(_raw(tmp_path, run_arms(tmp_path, {"arm": arm, "again": arm}, "300 KB", path=LOSSY)["arm"]))
+
+
+def _compare(raw: Path) -> None:
     for end in ENDS:
         tables = capture_of(raw, end)
         ours = by_tables(tables)

@@ -12,11 +12,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from by_night import by_night
 
 from quiclab.decoders import Context, End
 from quiclab.decoders.pcapng import Pcapng
 
 CAPTURES = sorted((Path(__file__).parents[1] / "decoders/tls").glob("*.xz"))
+BY_NIGHT = [path for path in CAPTURES if path.name.startswith(("curl-nginx-client", "nghttp-envoy-server"))]
+"""Of the same programs or another program's of the same kind, without what only one of the others shows."""
 SERVER_PORT = "443"
 HTTP2_FRAMES = (
     "data",
@@ -51,7 +54,10 @@ class Capture:
             yield "up" if port == SERVER_PORT else "down", [value.split(",") if value else [] for value in values]
 
 
-@pytest.fixture(params=CAPTURES, ids=lambda path: path.name.removesuffix(".pcapng.xz"))
+@pytest.fixture(
+    params=[*(path for path in CAPTURES if path not in BY_NIGHT), *by_night(*BY_NIGHT)],
+    ids=lambda path: path.name.removesuffix(".pcapng.xz"),
+)
 def capture(request: pytest.FixtureRequest, tmp_path: Path) -> Capture:
     """One capture, decoded with nothing but the keys that it holds."""
     end: End = "client" if "-client" in request.param.name else "server"

@@ -21,7 +21,7 @@ from quiclab.testbed.link import Backend, End, Link, LinkSettings
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.units import Bitrate, ByteCount, Duration
 
-pytestmark = [pytest.mark.netns, pytest.mark.alone]
+pytestmark = pytest.mark.netns
 BACKENDS: tuple[Backend, ...] = ("tun", "veth")
 ENDS: tuple[End, ...] = ("client", "server")
 PORT = 5001

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from by_night import by_night
 from live_link import BACKENDS, bulk_tcp, in_sandbox, open_link, received, udp_flood, with_backend
 
 from quiclab.spec.model import Bernoulli, Direction, Jitter, Queue, Reorder
@@ -39,13 +40,14 @@ def _check_books(summary: dict[str, Any]) -> None:
     assert summary["log"]["complete"]
 
 
-def test_without_impairment_tcp_retransmits_nothing(backend: Backend, tmp_path: Path) -> None:
-    """10 s of TCP at full speed: no drop outside the model, no record lost, every packet delivered, and none so far out
+@pytest.mark.parametrize("seconds", [3, *by_night(10)])
+def test_without_impairment_tcp_retransmits_nothing(backend: Backend, tmp_path: Path, seconds: int) -> None:
+    """TCP at full speed: no drop outside the model, no record lost, every packet delivered, and none so far out
     of its order that TCP takes it for lost."""
 
     def work() -> dict[str, Any]:
         with open_link(Direction(), tmp_path, backend) as ends:
-            flow = bulk_tcp(ends, 10)
+            flow = bulk_tcp(ends, seconds)
             return {"flow": flow, "summary": ends.link.stop()}
 
     outcome = in_sandbox(work)
@@ -54,7 +56,7 @@ def test_without_impairment_tcp_retransmits_nothing(backend: Backend, tmp_path: 
     up = outcome["summary"]["up"]
     assert up["delivered"] == up["packets_in"]
     assert outcome["flow"]["retransmits"] == 0
-    assert outcome["flow"]["bytes"] > 100_000_000
+    assert outcome["flow"]["bytes"] > 10_000_000 * seconds
 
 
 def test_a_link_that_may_not_run_for_a_moment_loses_nothing(backend: Backend, tmp_path: Path) -> None:
@@ -92,13 +94,14 @@ def test_without_impairment_udp_at_1_gbit_loses_nothing(backend: Backend, tmp_pa
     assert up["packets_in"] == outcome["flow"]["sent"] == up["delivered"]
 
 
-def test_the_rate_over_10_s(backend: Backend, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seconds", [3, *by_night(10)])
+def test_the_rate_over_seconds(backend: Backend, tmp_path: Path, seconds: int) -> None:
     """A saturated link passes what was asked to within 0.1 %, and each packet takes its own time of service."""
 
     def work() -> dict[str, Any]:
         direction = Direction(rate=Bitrate(50_000_000), delay=Duration(5_000_000), queue=Queue(packets=500))
         with open_link(direction, tmp_path, backend) as ends:
-            bulk_tcp(ends, 10)
+            bulk_tcp(ends, seconds)
             return ends.link.stop()
 
     _check_books(in_sandbox(work))
@@ -118,7 +121,7 @@ def test_the_rate_over_10_s(backend: Backend, tmp_path: Path) -> None:
     assert packets["service_ns"].to_list() == [size * 8 * 20 for size in packets["size_bytes"]]
     # While packets wait, the instants at which they leave are exactly one time of service apart.
     busy = packets.with_columns(gap=pl.col("due_ns").diff()).filter(pl.col("queue_bytes") > 1500)
-    assert busy.height > 10_000
+    assert busy.height > 1000 * seconds
     rate = busy["size_bytes"].sum() * 8e9 / busy["gap"].sum()
     assert abs(rate / 50e6 - 1) < 0.001
 

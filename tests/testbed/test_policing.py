@@ -16,7 +16,7 @@ from quiclab.testbed.backend import tun_problem
 from quiclab.testbed.link import Backend
 from quiclab.units import Bitrate, ByteCount, Duration
 
-pytestmark = [pytest.mark.netns, pytest.mark.alone]
+pytestmark = pytest.mark.netns
 _HEADER, _RECORD, _REASON = 64, 48, 42
 POLICED, BLOCKED = 7, 8
 
@@ -54,7 +54,7 @@ def _reasons(folder: Path) -> Counter[int]:
 def test_blocked_udp_never_arrives(backend: Backend, tmp_path: Path) -> None:
     """Not one datagram, while TCP passes; each drop has its reason in the log."""
     outcome = _udp_then_tcp(tmp_path, backend, Direction(block=Block("udp")))
-    assert outcome["udp"]["received"] == 0
+    assert outcome["udp"]["arrived"] == 0
     assert outcome["up"]["dropped"] == {"blocked": outcome["udp"]["sent"]}
     assert _reasons(tmp_path)[BLOCKED] == outcome["udp"]["sent"]
 
@@ -64,8 +64,8 @@ def test_a_block_may_come_later(backend: Backend, tmp_path: Path) -> None:
     block = Block("udp", Duration(500_000_000))
     outcome = _udp_then_tcp(tmp_path, backend, Direction(block=block))
     blocked = outcome["up"]["dropped"]["blocked"]
-    assert outcome["udp"]["received"] == outcome["udp"]["sent"] - blocked
-    assert outcome["udp"]["received"] > 0
+    assert outcome["udp"]["arrived"] == outcome["udp"]["sent"] - blocked
+    assert outcome["udp"]["arrived"] > 0
 
 
 def test_policed_udp_passes_at_its_rate(backend: Backend, tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_policed_udp_passes_at_its_rate(backend: Backend, tmp_path: Path) -> Non
     dropped = outcome["up"]["dropped"]
     assert set(dropped) == {"policed"}
     assert _reasons(tmp_path)[POLICED] == dropped["policed"]
-    received = outcome["udp"]["received"]
+    received = outcome["udp"]["arrived"]
     assert received == outcome["udp"]["sent"] - dropped["policed"]
     # 1428 bytes each; what was sent took 1 s, and a machine that sends late lets the bucket fill for longer.
     assert received >= 100_000 // 1428

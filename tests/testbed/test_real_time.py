@@ -21,7 +21,7 @@ from quiclab.units import Bitrate
 _SCHED_DEADLINE = 6
 REQUEST = "/dev/cpu_dma_latency"
 
-pytestmark = [pytest.mark.netns, pytest.mark.alone]
+pytestmark = pytest.mark.netns
 
 
 def _may_grant() -> bool:
