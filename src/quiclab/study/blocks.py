@@ -95,5 +95,5 @@ def run_blocks(blocks: Sequence[Block], limit: int, rounds_later: int = ROUNDS_L
 
 
 def _void_after(blocks: Sequence[tuple[Block, int | None]]) -> list[tuple[Block, int]]:
-    """Those that stayed void, each with its number of attempts."""
+    """The blocks that stayed void, each with its number of attempts."""
     return [(block, attempts) for block, attempts in blocks if attempts is not None]
