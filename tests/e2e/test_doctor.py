@@ -24,6 +24,9 @@ def test_as_json() -> None:
     for finding in report["machine"]:
         assert finding["state"] in ("ok", "limited", "missing")
         assert bool(finding["remedy"]) == (finding["state"] != "ok")
+    (time,) = (finding["numbers"] for finding in report["machine"] if finding["name"] == "keeps time")
+    assert time["packets"] == 2000
+    assert 0 <= time["p50_ns"] <= time["p99_ns"] <= time["max_ns"]
 
 
 def test_as_a_table() -> None:
@@ -31,6 +34,9 @@ def test_as_a_table() -> None:
     done = quiclab("doctor")
     assert "namespaces" in done.stdout
     assert "caddy" in done.stdout
+    assert "quinn-time-threshold " in done.stdout
+    assert "-faulty-" not in done.stdout
+    assert "single verbs" in done.stdout
 
 
 def test_where_user_namespaces_are_forbidden() -> None:

@@ -126,7 +126,28 @@ struct OutsideDrops {
 
 fn lateness_fault(lateness: &Histogram, link: &Link) -> Option<String> {
     let (p99_ns, bound_ns) = (lateness.quantile(990), lateness_bound_ns(link));
-    (p99_ns > bound_ns).then(|| format!("late: p99 {} us > {} us", p99_ns / 1000, bound_ns / 1000))
+    (p99_ns > bound_ns).then(|| {
+        format!(
+            "1 % of its packets left at least {} late (bound {}): this machine is too busy",
+            in_words(p99_ns),
+            in_words(bound_ns)
+        )
+    })
+}
+
+/// A short time for people, to a hundredth of its unit.
+fn in_words(ns: u64) -> String {
+    let (unit_ns, unit) = if ns < 1_000_000 {
+        (1_000, "us")
+    } else {
+        (1_000_000, "ms")
+    };
+    let hundredths = ns * 100 / unit_ns;
+    let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+    format!(
+        "{} {unit}",
+        text.trim_end_matches('0').trim_end_matches('.')
+    )
 }
 
 /// The larger of a fixed bound and a share of the smaller one-way delay.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`quiclab doctor`: what this machine can do, as one table, with the one line that adds what is missing."""
+"""`quiclab doctor`: what this machine can do and whether it keeps time, with the line that adds what is missing."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ import argparse
 import json
 import os
 import signal
+import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from quiclab.errors import ExitCode, HostError
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from quiclab.testbed.host import Finding
 
 
@@ -21,8 +25,9 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser = verbs.add_parser(
         "doctor",
         help="what this machine can do, and what is missing",
-        description="One table: namespaces, link, congestion controls, programs with versions and abilities, and the "
-        "one line that adds what is missing. Exit code 0 when the demo can run here, 3 when it cannot.",
+        description="This machine: namespaces, congestion controls, and whether it keeps time, for which a link is "
+        "tried for 2 s. The programs: with versions, and the one line that adds what is missing. Exit code 0 when the "
+        "demo can run here, 3 when it cannot.",
     )
     parser.add_argument("--json", action="store_true", help="the same as JSON (machine, endpoints)")
     change = parser.add_mutually_exclusive_group()
@@ -116,38 +121,56 @@ def _endpoints() -> list[dict[str, Any]]:
 
 
 def _print(machine: list[Finding], endpoints: list[dict[str, Any]]) -> None:
+    from rich.text import Text
+
+    colours = {"ok": "green", "limited": "yellow", "missing": "red", "available": "green", "unsupported": "red"}
+
+    def row(name: str, state: str, detail: str, remedy: str, *more: str) -> tuple[str | Text, ...]:
+        return (name, *more, Text(state, colours[state]), Text(f"{detail}\n→ {remedy}" if remedy else detail))
+
+    for title, optional in (("this machine", False), ("this machine: for single verbs only, or not needed", True)):
+        found = [each for each in machine if each.optional == optional]
+        rows = [row(each.name, each.state, each.detail, each.remedy) for each in found]
+        _print_table(title, ("what", "state", "detail and remedy"), rows)
+    real = [each for each in endpoints if not _is_faulty(each)]
+    rows = [
+        row(each["name"], each["status"], each["version"] or each["reason"], each["install"], each["role"], speaks)
+        for each in sorted(real, key=lambda each: str(each["status"]))
+        for speaks in [" ".join(each["protocols"])]
+    ]
+    _print_table("endpoints", ("name", "role", "speaks", "state", "version or reason"), rows)
+    if faulty := len(endpoints) - len(real):
+        print(
+            f"  Not listed: {faulty} servers that are wrong on purpose, for tests of quiclab itself (--json has them)."
+        )
+
+
+def _is_faulty(endpoint: dict[str, Any]) -> bool:
+    """Whether a program is wrong on purpose, which its name says."""
+    return "-faulty-" in endpoint["name"]
+
+
+def _print_table(title: str, headings: Sequence[str], rows: Sequence[tuple[str | Text, ...]]) -> None:
+    """Print a table, whose last column alone may be broken into lines: at the terminal's width, and not at all where
+    the reader is a file or another program."""
     from rich import box
     from rich.table import Table
-    from rich.text import Text
 
     from quiclab.cli.console import VisibleConsole
 
-    console = VisibleConsole()
-    colours = {"ok": "green", "limited": "yellow", "missing": "red", "available": "green", "unsupported": "red"}
-    table = Table(box=box.SIMPLE_HEAD, title="this machine", title_justify="left")
-    for title in ("what", "state", "detail and remedy"):
-        table.add_column(title, overflow="fold")
-    for finding in machine:
-        remedy = f"\n→ {finding.remedy}" if finding.remedy else ""
-        table.add_row(finding.name, Text(finding.state, colours[finding.state]), Text(finding.detail + remedy))
-    console.print(table)
-    table = Table(box=box.SIMPLE_HEAD, title="endpoints", title_justify="left")
-    for title in ("name", "role", "speaks", "state", "version or reason"):
-        table.add_column(title, overflow="fold")
-    for row in endpoints:
-        detail = row["version"] or f"{row['reason']}\n→ {row['install']}"
-        state = Text(row["status"], colours[row["status"]])
-        table.add_row(row["name"], row["role"], " ".join(row["protocols"]), state, Text(detail))
-    console.print(table)
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left")
+    for heading in headings[:-1]:
+        table.add_column(heading, no_wrap=True)
+    table.add_column(headings[-1], overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    as_wide_as_it_is = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 1000
+    VisibleConsole(width=as_wide_as_it_is).print(table)
 
 
 def _print_conformance() -> None:
     """Print which programs worked together when everything was last tried."""
-    from rich import box
-    from rich.table import Table
-
     from quiclab.cli.conformance import LAST_RESULT
-    from quiclab.cli.console import VisibleConsole
     from quiclab.endpoints import stacks_folder
 
     try:
@@ -156,13 +179,11 @@ def _print_conformance() -> None:
         print("which programs work together: not tried here yet; run quiclab conformance")
         return
     title = f"clients that each program works with (tried {document['ended_utc']}; quiclab conformance)"
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left")
-    for column in ("name", "role", "h2", "h3"):
-        table.add_column(column, overflow="fold")
+    rows: list[tuple[str | Text, ...]] = []
     for front in document["fronts"]:
         own = [r for r in document["results"] if (r["role"], r["front"]) == (front["role"], front["name"])]
-        table.add_row(front["name"], front["role"], *(_tally(own, protocol) for protocol in ("h2", "h3")))
-    VisibleConsole().print(table)
+        rows.append((front["name"], front["role"], *(_tally(own, protocol) for protocol in ("h2", "h3"))))
+    _print_table(title, ("name", "role", "h2", "h3"), rows)
 
 
 def _tally(results: list[dict[str, Any]], protocol: str) -> str:

@@ -58,7 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
     study_dir = StudyDir(
         (arguments.out or (arguments.spec if arguments.spec.is_dir() else Path("studies", study.name))).resolve()
     )
-    with held(study_dir, spec_file, study):
+    with held(study_dir, spec_file, study) as changes:
+        for change in changes:
+            print(change)
         keep_claims(study_dir, spec_file, claims)
 
         def trials() -> int:

@@ -23,13 +23,26 @@ from quiclab.study.trials import Outcome
 def tell(outcome: Outcome) -> int:
     """Say what did not go well; exit code 0, or 1 when trials failed or are damaged, or blocks stayed void."""
     console = VisibleConsole()
+    if outcome.again:
+        mended = outcome.again - outcome.void
+        console.print(
+            f"{outcome.again} trials of void blocks were run again later: {mended} of them are not void any more"
+        )
     if outcome.failed or outcome.unproven or outcome.void:
         nobody_knows = f", {outcome.unproven} are unproven" if outcome.unproven else ""
         told = f"{outcome.failed} trials failed{nobody_knows} and {outcome.void} stayed void"
         console.print(f"[yellow]{told}: the reasons are in the report[/yellow]")
+    if outcome.void:
+        console.print(VOID_REMEDY, style="yellow", highlight=False)
     for trial_id, lacks in outcome.damaged.items():
         console.print(f"trial {trial_id} is damaged: {lacks}. It has no result and is not run again", style="yellow")
     return ExitCode.OK if outcome.all_count else ExitCode.TRIALS_FAILED
+
+
+VOID_REMEDY = (
+    "A void trial counts for no arm: the laboratory was at fault, mostly because the machine was busy. The same "
+    "command tries them again; `quiclab doctor` tests whether this machine keeps time, and says what helps."
+)
 
 
 class Bar(Observer):
@@ -47,7 +60,8 @@ class Bar(Observer):
         )
         self._expected: dict[str, float] = {}
         self._task = TaskID(0)
-        self._done = 0
+        self._done: set[str] = set()
+        self._void: set[str] = set()
         self._skipped = 0.0
         self._started = time.monotonic()
         self._ran = False
@@ -75,20 +89,29 @@ class Bar(Observer):
     def set_aside(self, trial_id: str, folder: Path) -> None:
         self._note(f"[yellow]what stood in the place of trial {trial_id} was never whole: it is in {folder}[/yellow]")
 
-    def block_over(self, block: Sequence[PlanRow]) -> None:
+    def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:
         expected = sum(self._expected[row.trial_id] for row in block)
         if not self._ran:
             self._skipped += expected  # done by an earlier run
         self._ran = False
-        self._done += len(block)
-        total = len(self._expected)
-        self._progress.update(self._task, advance=expected, trials=f"{self._done}/{total} trials")
-        if self._done < total:
-            self._progress.update(self._task, left=self._left())
-        else:
-            self._progress.update(self._task, now="all trials".ljust(32), left="done")
+        ids = {row.trial_id for row in block}
+        self._void = self._void | ids if void else self._void - ids
+        self._done = self._done - ids if void else self._done | ids
+        trials = f"{len(self._done)}/{len(self._expected)} trials"
+        if self._void:
+            trials += f", {len(self._void)} void"
+        self._progress.update(self._task, advance=expected, trials=trials, left=self._left())
+
+    def again(self, blocks: Sequence[Sequence[PlanRow]]) -> None:
+        trials = [row for block in blocks for row in block]
+        self._note(f"{len(trials)} trials are void so far: their blocks are run again now")
+        more = sum(self._expected[row.trial_id] for row in trials)
+        self._progress.update(self._task, total=(self._progress.tasks[self._task].total or 0) + more)
 
     def over(self) -> None:
+        whole = len(self._done) + len(self._void) == len(self._expected)
+        if self._task in self._progress.task_ids and whole:
+            self._progress.update(self._task, now="all trials".ljust(32), left="done")
         self._progress.stop()
 
     def counting(self, arm: str) -> None:

@@ -32,6 +32,8 @@ from quiclab.spec.model import (
 )
 from quiclab.units import Bitrate, ByteCount, Duration, Share
 
+ONE_WAY_DELAY_SHARE = 0.02
+"""Share of the smaller one-way delay below which lateness voids nothing, whatever the bound in time."""
 LEAST_BDP_PACKETS = 32
 """Smallest queue in full packets where it is given in multiples of the BDP: the burst of an initial window must fit."""
 
@@ -84,15 +86,15 @@ def _all_links(path: Path, later: Path | None) -> list[tuple[Path, Link]]:
 
 
 def _lateness_bound(link: Link, mtu: int, least: Duration) -> Duration:
-    """`least`, or the grain of the link where that is coarser.
+    """`least`, or the grain of the link or a share of its delay, where that is coarser.
 
     The grain is a full packet's time of service; where a direction has no rate, the packets of a super-packet are all
-    due at once and are written one after another, which takes up to a millisecond. (The link itself adds 2 % of the
-    one-way delay.)
+    due at once and are written one after another, which takes up to a millisecond.
     """
     rates = [reference_rate(direction) for direction in (link.up, link.down)]
     grains = [Duration(1_000_000) if rate is None else rate.time_for(ByteCount(mtu)) for rate in rates]
-    return max([least, *grains])
+    delay = min(link.up.delay, link.down.delay)
+    return max([least, Duration(int(ONE_WAY_DELAY_SHARE * delay.ns)), *grains])
 
 
 def reference_rate(direction: Direction) -> Bitrate | None:

@@ -206,7 +206,8 @@ class Limits:
     no order. It is also void if an end waited for a processor for longer than the greatest of this bound, 5 ms and a
     fifth of the transfer's time."""
     attempts: int = 4
-    """How often a void block is tried in all."""
+    """How often a void block is tried in a row. One that stayed void is tried twice more when all others are over, and
+    twice more whenever the study is run again."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ _CHANGE = {"rate_bit_per_s": Number, "delay_ns": Number, "jitter": _JITTER, "los
 _DIRECTION = {**_CHANGE, "rate": dict, "overhead_bytes": int, "trace": str, "schedule": [_CHANGE]}
 _LINK = {"up": _DIRECTION, "down": _DIRECTION}
 _PROGRAM = {"name": str, "argv": [str], "prefix": str, "knobs": {"session": str, "tls_version": str}}
+_LIMITS = dict.fromkeys(("trial_ns", "ready_ns", "lateness_p99_ns", "attempts"), int)
 RESOLVED = {
     **dict.fromkeys(("name", "question", "baseline", "metric"), str),
     **dict.fromkeys(("seed", "blocks"), Number),
@@ -51,6 +52,8 @@ RESOLVED = {
         }
     ],
     "arms_summary": {"text": str, "differences": [str]},
+    "limits": _LIMITS,
+    "earlier_limits": [_LIMITS],
     "probe": {"targets": [{"name": str, "url": str}], "left_out": Each([str])},
 }
 

@@ -42,8 +42,12 @@ class Observer:
     def set_aside(self, trial_id: str, folder: Path) -> None:
         """What stood in the place of a trial was never whole; it is in `folder` now."""
 
-    def block_over(self, block: Sequence[PlanRow]) -> None:
-        """Nothing of a block is left to run, now or since an earlier run."""
+    def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:
+        """Nothing of a block is left to run, now or since an earlier run; or it stayed `void`, in all attempts of this
+        round."""
+
+    def again(self, blocks: Sequence[Sequence[PlanRow]]) -> None:
+        """All others are over: another round begins, in which these blocks, which stayed void, are tried once each."""
 
     def over(self) -> None:
         """All trials are run, or running them was given up."""

@@ -59,6 +59,7 @@ def looks_and_trials(
         study,
         study_dir,
         wanted,
+        rounds_later=0,  # servers of others get no more requests than was announced
         prepare=lambda *_: (ready.laboratory, lambda row, attempt: run_probe_trial(ready, row, attempt)),
         observer=observer,
     )

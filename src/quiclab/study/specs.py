@@ -19,6 +19,7 @@ from quiclab.spec.read import read_study
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import StudyDir, read_object, write_atomically
+from quiclab.study.limits import EARLIER, earlier_limits, told_changes
 from quiclab.testbed.cpu_limit import remove_leftover_cgroups
 
 
@@ -77,29 +78,33 @@ def _facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
 
 
 @contextmanager
-def held(study_dir: StudyDir, spec_file: Path, study: Study) -> Iterator[None]:
+def held(study_dir: StudyDir, spec_file: Path, study: Study) -> Iterator[tuple[str, ...]]:
     """Make the directory and hold it, with the spec in it and without what a killed run left.
 
-    Raises SpecError where what has run would change, BusyError where another run holds it.
+    Yields what changed limits do to the trials that are there, a sentence each. Raises SpecError where what has run
+    would change, BusyError where another run holds it.
     """
     study_dir.create()
     with study_dir.locked():
         remove_leftover_cgroups()
         study_dir.remove_unfinished()
-        keep_spec(study_dir, spec_file, study)
-        yield
+        yield keep_spec(study_dir, spec_file, study)
 
 
-def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> None:
-    """Keep the spec and traces beside it with the study. Raises SpecError where what has run would change."""
+def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> tuple[str, ...]:
+    """Keep the spec and traces beside it with the study. Returns what changed limits do to the trials that are there, a
+    sentence each; raises SpecError where what has run would change."""
     if any(each in str(study_dir.root) for each in "{}"):
         hint = "choose another directory with --out"
         raise SpecError(f"{study_dir.root}: servers take {{ and }} in file names for placeholders", hint)
     resolved: dict[str, Any] = resolved_json(study) | {"arms_summary": describe_arms(study)}
+    changes: tuple[str, ...] = ()
     if study_dir.resolved.exists() or study_dir.ledger.exists():
         before = read_object(study_dir.resolved)
         try:
             found = conflicts(before, resolved)
+            changes = told_changes(before["limits"], study) if before.get("limits") else ()
+            resolved[EARLIER] = earlier_limits(before, resolved["limits"])
         except (KeyError, TypeError, AttributeError) as error:
             told = f"{study_dir.resolved} is not a resolved spec: {error!r} is not as it should be"
             raise DecodeError(told, "put it back from a copy of the study") from error
@@ -113,6 +118,7 @@ def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> None:
                 write_atomically(study_dir.root / trace.relative_to(folder), trace.read_bytes())
         write_atomically(study_dir.spec, spec_file.read_bytes())
     write_atomically(study_dir.resolved, json.dumps(resolved, indent=1))
+    return changes
 
 
 def traces_of(study: Study) -> set[Path]:

@@ -16,22 +16,21 @@ from typing import Any
 
 from quiclab import __version__
 from quiclab.errors import SpecError
-from quiclab.plan.make import grow_plan, order_block
+from quiclab.plan.make import grow_plan
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.laboratory import Laboratory, open_laboratory
 from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Study
-from quiclab.store.layout import Attempt, StudyDir, read_object, write_atomically
-from quiclab.store.ledger import Ledger, open_ledger
+from quiclab.store.layout import StudyDir, read_object, write_atomically
+from quiclab.store.ledger import open_ledger
+from quiclab.study.blocks import ROUNDS_LATER, Block, RunOne, run_blocks
+from quiclab.study.limits import void_what_is_too_late
 from quiclab.study.observer import NOBODY, Beginning, Observer
 from quiclab.study.system_calls import count_system_calls
-from quiclab.study.trial import judge_attempt, keep_attempt
 from quiclab.testbed.backend import choose_backend
 from quiclab.testbed.host import facts
 from quiclab.testbed.link import Backend
 
-RunOne = Callable[[PlanRow, int], Path]
-"""Runs an attempt at a trial, and says in which folder it is."""
 Prepare = Callable[[Study, Path, Backend], tuple[Laboratory, RunOne]]
 
 
@@ -42,8 +41,11 @@ class Outcome:
     failed: int
     unproven: int
     void: int
+    """Trials of blocks that stayed void, those included that were not run again because another one was void."""
     damaged: Mapping[str, str]
     """Verified trial → what its files lack by now."""
+    again: int = 0
+    """Trials of void blocks that were run again when all others were over; all but `void` are not void any more."""
 
     @property
     def all_count(self) -> bool:
@@ -64,9 +66,11 @@ def run_trials(
     *,
     prepare: Prepare = with_own_servers,
     blocks: Mapping[str, int] = MappingProxyType({}),
+    rounds_later: int = ROUNDS_LATER,
     observer: Observer = NOBODY,
 ) -> Outcome:
-    """Run everything that is not done yet, of some cells (`blocks`) more than the spec plans.
+    """Run everything that is not done yet, of some cells (`blocks`) more than the spec plans; blocks that stayed void,
+    now or in an earlier run, are tried again when all others are over.
 
     Raises SpecError where the study was begun over another backend, HostError where this machine cannot run it.
     """
@@ -80,15 +84,18 @@ def run_trials(
         with open_ledger(study_dir) as ledger:
             ledger.adopt()
             ledger.plan(rows)
-            for block in _blocks(rows):
-                _Block(run_one, study.limits.attempts, study_dir, ledger, observer, block).run()
+            void_what_is_too_late(study, study_dir, ledger, rows)
+            whole = [Block(run_one, study_dir, ledger, observer, block) for block in _blocks(rows)]
+            later = run_blocks(whole, study.limits.attempts, rounds_later)
             attempts, damaged = ledger.attempts(), ledger.damaged()
     finally:
         observer.over()
     if study.count_system_calls:
         count_system_calls(laboratory, study_dir, observer)
     final = [tries[-1].status for tries in attempts.values()]
-    return Outcome(final.count("failed"), final.count("unproven"), final.count("void"), damaged)
+    return Outcome(
+        final.count("failed"), final.count("unproven"), later.void, damaged, later.trials if rounds_later else 0
+    )
 
 
 def keep_host(study_dir: StudyDir, laboratory: Laboratory, backend: Backend) -> None:
@@ -112,52 +119,3 @@ def _blocks(rows: Sequence[PlanRow]) -> Iterator[list[PlanRow]]:
     for row in rows:
         blocks.setdefault(row.block_id, []).append(row)
     yield from blocks.values()
-
-
-@dataclass(frozen=True)
-class _Block:
-    """Trials that are compared with one another, and count together or not at all."""
-
-    run_one: RunOne
-    limit: int
-    """Attempts at most."""
-    study_dir: StudyDir
-    ledger: Ledger
-    observer: Observer
-    rows: Sequence[PlanRow]
-
-    def run(self) -> None:
-        """Run what it still lacks; a void trial voids the block, which is run again in a newly drawn order."""
-        while (missing := self._missing()) is not None:
-            number, rows = missing
-            for row in order_block(self.rows, number):
-                if row in rows and self._attempt(row, number) == "void":
-                    break
-        self.observer.block_over(self.rows)
-
-    def _missing(self) -> tuple[int, list[PlanRow]] | None:
-        """The number of the attempt and the trials to run; None where nothing is left, or no attempt."""
-        attempts = self.ledger.attempts()
-        last = {row.trial_id: attempts[row.trial_id][-1] for row in self.rows if row.trial_id in attempts}
-        number = max((attempt.attempt for attempt in last.values()), default=1)
-        if any(attempt.status == "void" and attempt.attempt == number for attempt in last.values()):
-            self._void_rest(last, number)
-            if number >= self.limit:
-                return None
-            number += 1
-        missing = [row for row in self.rows if row.trial_id not in last or last[row.trial_id].attempt < number]
-        return (number, missing) if missing else None
-
-    def _void_rest(self, last: Mapping[str, Attempt], number: int) -> None:
-        for attempt in last.values():
-            if attempt.attempt == number and attempt.status != "void":
-                self.ledger.void(attempt.trial_id)
-
-    def _attempt(self, row: PlanRow, number: int) -> str:
-        self.observer.running(row)
-        judged = judge_attempt(self.run_one(row, number), row.trial_id, number)
-        aside = keep_attempt(self.study_dir, self.ledger, judged)
-        if aside is not None:
-            self.observer.set_aside(row.trial_id, aside)
-        self.observer.ended(row, judged.attempt)
-        return judged.attempt.status

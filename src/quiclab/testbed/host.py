@@ -6,16 +6,17 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from quiclab.errors import HostError
+from quiclab.errors import HostError, VoidError
 from quiclab.testbed import nf_tables as nft
 from quiclab.testbed.backend import tun_problem
 from quiclab.testbed.link import link_binary
 from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.testbed.timekeeping import keep_time
 from quiclab.testbed.way_out import find_stack
 
 State = Literal["ok", "limited", "missing"]
@@ -29,7 +30,11 @@ class Finding:
     state: State
     detail: str
     remedy: str = ""
-    """Command line that adds what is missing; empty if nothing is."""
+    """Command line that adds what is missing, or what else would help; empty if nothing is missing."""
+    numbers: Mapping[str, int | float | str] = field(default_factory=dict)
+    """What was measured, with the unit in the name; empty where nothing was."""
+    optional: bool = False
+    """Whether no study needs it."""
 
 
 def facts() -> dict[str, str | int]:
@@ -59,9 +64,11 @@ def inside_findings() -> list[Finding]:
         found.append(Finding("link on TUN", "limited", f"/dev/net/tun: {problem}; veth is used instead", remedy))
     found.append(_receive_buffer())
     found += [_congestion_control(name) for name in ("reno", "cubic", "bbr")]
-    found.append(_netem())
-    found.append(_forwarding())
-    found.append(_link_binary())
+    link = _link_binary()
+    found.append(link)
+    if link.state == "ok":
+        found.append(_keeps_time())
+    found += [_netem(), _forwarding()]
     return found
 
 
@@ -93,9 +100,10 @@ def _processors() -> Finding:
 
 def _way_out() -> Finding:
     try:
-        return Finding("way out", "ok", f"{find_stack()}, for quiclab exec --internet")
+        return Finding("way out", "ok", f"{find_stack()}, for quiclab exec --internet", optional=True)
     except HostError as error:
-        return Finding("way out", "limited", f"quiclab exec --internet: {error.message}", f"as root: {error.hint}")
+        told = f"needed by quiclab exec --internet alone: {error.message}"
+        return Finding("way out", "limited", told, f"as root: {error.hint}", optional=True)
 
 
 def _congestion_control(name: str) -> Finding:
@@ -124,6 +132,15 @@ def _congestion_control(name: str) -> Finding:
     return Finding(f"TCP {name}", "missing", f"unsupported: {problem or 'not loaded in this kernel'}", remedy)
 
 
+def _keeps_time() -> Finding:
+    try:
+        measured = keep_time()
+    except (HostError, VoidError) as error:
+        return Finding("keeps time", "limited", f"the link could not be tried: {error.message}", error.hint or "again")
+    state: State = "ok" if measured.for_every_path else "limited"
+    return Finding("keeps time", state, measured.told, measured.remedy, asdict(measured))
+
+
 def _netem() -> Finding:
     def attempt() -> str | None:
         from pyroute2 import IPRoute
@@ -139,8 +156,8 @@ def _netem() -> Finding:
     with NetworkNamespace() as namespace:
         problem = namespace.run(attempt)
     if problem is None:
-        return Finding("netem", "ok", "present (not used: quiclab has a link of its own)")
-    return Finding("netem", "ok", "not in this kernel (not needed: quiclab has a link of its own)")
+        return Finding("netem", "ok", "present (not used: quiclab has a link of its own)", optional=True)
+    return Finding("netem", "ok", "not in this kernel (not needed: quiclab has a link of its own)", optional=True)
 
 
 def _forwarding() -> Finding:
@@ -159,8 +176,8 @@ def _forwarding() -> Finding:
         problem = namespace.run(attempt)
     if problem is not None:
         remedy = "as root: modprobe -a nf_tables nft_masq nft_chain_nat"
-        return Finding("forwarding (probe)", "limited", f"quiclab probe: {problem}", remedy)
-    return Finding("forwarding (probe)", "ok", "nftables; quiclab probe needs root and --allow-host-nat")
+        return Finding("forwarding", "limited", f"needed by quiclab probe alone: {problem}", remedy, optional=True)
+    return Finding("forwarding", "ok", "nftables; quiclab probe also needs root and --allow-host-nat", optional=True)
 
 
 def _receive_buffer() -> Finding:

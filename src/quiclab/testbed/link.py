@@ -20,14 +20,13 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from quiclab.errors import HostError, VoidError
+from quiclab.spec.link import ONE_WAY_DELAY_SHARE
 from quiclab.store.own_files import write_anew
 from quiclab.testbed.link_ends import PREFIXES, SIDES, Ends, Place, Span
 from quiclab.testbed.link_files import SECOND_NETWORK_FILES, link_files
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
 from quiclab.testbed.real_time import ask_for_awake_processors, ask_for_real_time
 
-ONE_WAY_DELAY_SHARE = 0.02
-"""Share of the smaller one-way delay below which lateness voids nothing, whatever the bound in time."""
 Backend = Literal["tun", "veth"]
 End = Literal["client", "server"]
 

@@ -1,83 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loop over a block's trials, with recordings in the place of the laboratory."""
+"""What is told of a study whose trials were run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-
-from unit.study.rows import OTHER, ROW, attempt_at
-
-from quiclab.plan.rows import PlanRow
-from quiclab.store.layout import Attempt, StudyDir
-from quiclab.store.ledger import open_ledger
-from quiclab.study.observer import Observer
-from quiclab.study.trials import Outcome, _Block
-
-
-class _Heard(Observer):
-    """What an observer is told, as words."""
-
-    def __init__(self) -> None:
-        self.words: list[str] = []
-
-    def running(self, row: PlanRow) -> None:
-        self.words.append(f"run {row.arm}")
-
-    def ended(self, row: PlanRow, attempt: Attempt) -> None:
-        self.words.append(f"{row.arm} {attempt.attempt} {attempt.status}")
-
-    def block_over(self, block: Sequence[PlanRow]) -> None:
-        self.words.append(f"{len(block)} over")
-
-
-def _run(study: StudyDir, memory: Path, limit: int, spoiled: set[tuple[str, int]]) -> list[str]:
-    """Run a block of two trials, of whose attempts (arm, number) some are void."""
-
-    def run_one(row: PlanRow, number: int) -> Path:
-        void = "the clock was set" if (row.arm, number) in spoiled else None
-        return attempt_at(row, number, memory / f"{row.arm}-{number}", void=void)
-
-    study.create()
-    heard = _Heard()
-    with open_ledger(study) as ledger:
-        ledger.plan([ROW, OTHER])
-        _Block(run_one, limit, study, ledger, heard, [ROW, OTHER]).run()
-    return heard.words
-
-
-def _tables(study: StudyDir) -> set[str]:
-    return {path.stem for path in (study.tables / "metrics").glob("*.parquet")}
-
-
-def test_a_block_is_run_and_told(tmp_path: Path) -> None:
-    """Each trial once, in an order of its own; a second run has nothing to do."""
-    study = StudyDir(tmp_path / "study")
-    heard = _run(study, tmp_path, 3, set())
-    assert sorted(heard[:-1]) == ["h2 1 verified", "h3 1 verified", "run h2", "run h3"]
-    assert heard[-1] == "2 over"
-    assert _tables(study) == {ROW.trial_id, OTHER.trial_id}
-    assert _run(study, tmp_path, 3, set()) == ["2 over"]
-
-
-def test_a_void_trial_voids_its_block(tmp_path: Path) -> None:
-    """It is run again as a whole, and the tables are those of the attempts that count."""
-    study = StudyDir(tmp_path / "study")
-    heard = _run(study, tmp_path, 3, {("h2", 1), ("h3", 1)})
-    assert sorted(words for words in heard if words.endswith("2 verified")) == ["h2 2 verified", "h3 2 verified"]
-    with open_ledger(study) as ledger:
-        last = {trial_id: tries[-1] for trial_id, tries in ledger.attempts().items()}
-    assert {(each.attempt, each.status) for each in last.values()} == {(2, "verified")}
-    assert _tables(study) == {ROW.trial_id, OTHER.trial_id}
-
-
-def test_a_block_that_stays_void_leaves_no_tables(tmp_path: Path) -> None:
-    """Whichever trial came first and was verified before."""
-    study = StudyDir(tmp_path / "study")
-    _run(study, tmp_path, 2, {("h2", 1), ("h2", 2)})
-    with open_ledger(study) as ledger:
-        assert {tries[-1].status for tries in ledger.attempts().values()} == {"void"}
-    assert _tables(study) == set()
+from quiclab.study.trials import Outcome
 
 
 def test_an_outcome_counts_only_where_all_do() -> None:

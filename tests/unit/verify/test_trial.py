@@ -97,8 +97,8 @@ def test_a_failure_says_what_the_path_dropped_of_a_whole_transport(tmp_path: Pat
 @pytest.mark.parametrize("failure", [None, "the client ended with exit code 7"])
 def test_an_unsound_link_voids_whatever_else_happened(tmp_path: Path, failure: str | None) -> None:
     """The laboratory's fault is no verdict on an endpoint."""
-    change = {"failure": failure, "link.sound": False, "link.unsound_reasons": ["late: p99 300 us > 200 us"]}
-    assert _judge(tmp_path, change) == ("void", "the link: late: p99 300 us > 200 us")
+    change = {"failure": failure, "link.sound": False, "link.unsound_reasons": ["REASON"]}
+    assert _judge(tmp_path, change) == ("void", "the link: REASON")
     assert _judge(tmp_path, {"failure": failure, "link": {}})[0] == "void"
 
 

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether this machine keeps time: a real link for a moment, and which paths could bear its lateness.
+
+Decision 4 (docs/decisions/0004-how-late-is-too-late.md) says what a path bears. Must run inside the sandbox, as the
+user whose studies it is about: root's link may have real-time priority.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from dataclasses import dataclass
+
+from quiclab.spec.link import ONE_WAY_DELAY_SHARE, link_config
+from quiclab.spec.model import Direction, Limits, Path
+from quiclab.testbed.backend import choose_backend
+from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Link, LinkSettings
+from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.units import Bitrate, Duration
+
+_PACKETS = 1000
+_GAP_S = 0.002
+_PORT = 5003
+_FULL_PACKET_BITS = 1500 * 8
+_SIDE = Direction(rate=Bitrate(10_000_000), delay=Duration(10_000_000))
+"""A usual path: 10 Mbit/s, and an RTT of 20 ms."""
+SLOWEST_PROMISED = Bitrate(1_000_000)
+"""Rate below which it is no use to name the paths that would still bear the lateness."""
+
+
+@dataclass(frozen=True)
+class Timekeeping:
+    """How late the link's packets left during the test."""
+
+    packets: int
+    p50_ns: int
+    p99_ns: int
+    max_ns: int
+    real_time: str
+    """Scheduling of the link's process: `deadline`, `fifo`, or `none`."""
+    load: float
+    """Programs that wanted a processor, on average of the last minute."""
+    processors: int
+
+    @property
+    def for_every_path(self) -> bool:
+        """Whether even the fastest and shortest path bears it."""
+        return self.p99_ns <= Limits().lateness_p99.ns
+
+    @property
+    def most_bit_per_s(self) -> int:
+        """Rate up to which a path bears it, as a packet of 1500 bytes takes that long there."""
+        return _FULL_PACKET_BITS * 1_000_000_000 // max(1, self.p99_ns)
+
+    @property
+    def least_rtt_ns(self) -> int:
+        """RTT from which on a path bears it, whatever its rate."""
+        return round(2 * self.p99_ns / ONE_WAY_DELAY_SHARE)
+
+    @property
+    def told(self) -> str:
+        """The numbers and the verdict, in words."""
+        p50, p99, most = (_short(ns) for ns in (self.p50_ns, self.p99_ns, self.max_ns))
+        numbers = f"packets left the link late by {p50} (p50), {p99} (p99), {most} (max)"
+        if self.for_every_path:
+            return f"{numbers}: punctual enough for every path"
+        if self.most_bit_per_s < SLOWEST_PROMISED.bit_per_s:
+            return f"{numbers}: too late for nearly every path; most trials would be void"
+        return (
+            f"{numbers}: enough for paths of at most {_rate(self.most_bit_per_s)}, or with an RTT of at least "
+            f"{_short(self.least_rtt_ns)}; many trials over faster and shorter ones would be void"
+        )
+
+    @property
+    def remedy(self) -> str:
+        """What would help; empty where nothing needs to."""
+        if self.for_every_path:
+            return ""
+        helps = []
+        if self.load > 0.5 * self.processors:
+            helps.append(f"end other programs (load {self.load:.1f} on {self.processors} processors)")
+        else:
+            helps.append("leave a processor idle: use a machine with more, or one that is less shared")
+        if self.real_time == "none":
+            helps.append("run as root (sudo), which gives the link real-time priority")
+        return "; ".join([*helps, "choose slower or longer paths; void blocks are tried again by `quiclab run`"])
+
+
+def keep_time() -> Timekeeping:
+    """Send packets over a link for 2 s. Raises HostError where the link cannot run."""
+    path = Path("self-test", up=_SIDE, down=_SIDE)
+    settings = LinkSettings(
+        backend=choose_backend()[0], mtu=path.mtu, model=link_config(path, 1), route=None, work_dir=None,
+        packet_log=False, captures=False,
+    )  # fmt: skip
+    with NetworkNamespace() as client, NetworkNamespace() as server, Link(settings, client, server) as link:
+        ends = [each.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for each in (client, server)]
+        for end, addresses in zip(ends, (CLIENT_ADDRESSES, SERVER_ADDRESSES), strict=True):
+            end.bind((addresses[4], _PORT))  # what arrives is left in the sockets
+        for number in range(_PACKETS):
+            for end, other in zip(ends, (SERVER_ADDRESSES, CLIENT_ADDRESSES), strict=True):
+                end.sendto(bytes(1000), (other[4], _PORT))
+            time.sleep(_GAP_S * (number < _PACKETS - 1))
+        time.sleep(2 * _SIDE.delay.s)
+        summary = link.stop()
+        for end in ends:
+            end.close()
+    late = summary["lateness"]
+    return Timekeeping(
+        late["count"], late["p50_ns"], late["p99_ns"], late["max_ns"], str(summary.get("real_time", "none")),
+        os.getloadavg()[0], len(os.sched_getaffinity(0)),
+    )  # fmt: skip
+
+
+def _short(ns: int) -> str:
+    """A time for people."""
+    for unit, size in (("s", 1_000_000_000), ("ms", 1_000_000)):
+        if ns >= size:
+            return f"{ns / size:.3g} {unit}"
+    return f"{ns / 1000:.0f} us"
+
+
+def _rate(bit_per_s: int) -> str:
+    return f"{bit_per_s / 1e6:.2g} Mbit/s"
