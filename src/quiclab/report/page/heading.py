@@ -77,7 +77,7 @@ def heading(study: Study, analysis: StudyAnalysis) -> Heading:
 
 
 def path_numbers(path: Mapping[str, Any]) -> str:
-    """Return a resolved path in numbers: `10 Mbit/s, 20 ms round trip, 1 % loss`; up and down apart where they differ."""
+    """Return a resolved path in numbers: `10 Mbit/s, 20 ms round trip, 1 % loss each way`."""
     if not {"up", "down"} <= set(path):
         return ""
     asked = {name: _plain(text) for name, text in path_asked.asked(path).items()}
