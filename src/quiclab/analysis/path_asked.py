@@ -40,6 +40,14 @@ def rate_bit_per_s(path: Mapping[str, Any], side: str) -> float | None:
     return min((float(each["rate_bit_per_s"]) for each in here if each.get("rate_bit_per_s") is not None), default=None)
 
 
+def rate_text(path: Mapping[str, Any], side: str) -> str:
+    """The rate in one direction: `10 Mbit/s`, `unlimited`, `2 to 8 Mbit/s` of one that is drawn, or that it changes."""
+    here = directions(path, side)
+    if any(each.get("trace") is not None or _changes(each, "rate_bit_per_s") for each in here):
+        return "changing rate"
+    return _rate_of(here)
+
+
 def loss_pct(path: Mapping[str, Any], side: str) -> float | None:
     """Losses of the links in one direction combined; None where one has no single probability, or changes."""
     here = directions(path, side)

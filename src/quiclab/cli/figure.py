@@ -64,7 +64,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for what the study lacks, DecodeError for a folder that is none, HostError for pictures."""
-    from quiclab.figures import FIGURES, Asked, Window
+    from quiclab.figures import FIGURES, Asked, Window, gathered
 
     if arguments.list:
         width = max(len(figure.name) for figure in FIGURES)
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.factor, tuple(more), window, arguments.shape,
     )  # fmt: skip
     try:
-        data = figure.gather(asked)
+        data = gathered(figure, asked)
     except pl.exceptions.PolarsError as error:
         told = f"a table is of another version, or damaged: {str(error).splitlines()[0]}"
         raise DecodeError(told, f"`quiclab report {arguments.study}` makes the tables anew") from error

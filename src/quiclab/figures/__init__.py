@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures people explore: each a module with its question, the data that answer it, and their drawing."""
 
+import polars as pl
+
 from quiclab.figures._api import Figure, Where
 from quiclab.figures._asked import Asked, Window
 from quiclab.figures._canvas import spec
 from quiclab.figures._chosen import Chosen
 from quiclab.figures._registry import FIGURES
-from quiclab.figures._style import THEMES, css_variables
+from quiclab.figures._style import THEMES, css_variables, in_order
 from quiclab.figures.bytes_acknowledged import BytesAcknowledged
 from quiclab.figures.cumulative import Cumulative
 from quiclab.figures.difference_map import DifferenceMap
@@ -26,5 +28,16 @@ __all__ = [
     "Where",
     "Window",
     "css_variables",
+    "gathered",
+    "in_order",
     "spec",
 ]
+
+
+def gathered(figure: Figure, asked: Asked) -> pl.DataFrame:
+    """Return what a figure gathers, with its arms in the order of the study: each has one colour in all figures.
+
+    Raises as the figure does: SpecError for what the study lacks.
+    """
+    compared = (arm.arm for c in asked.analysis.comparisons for arm in (c.baseline, c.other))
+    return in_order(figure.gather(asked), list(dict.fromkeys(compared)))

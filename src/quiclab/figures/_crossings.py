@@ -22,7 +22,9 @@ SCHEMA = {
 }
 _SPACES = {"initial": "Initial", "handshake": "Handshake", "0RTT": "0-RTT", "1RTT": "1-RTT", "retry": "Retry"}
 _SYN, _FIN, _RST = 0b10, 0b1, 0b100
-_FLAGS = ((_SYN, "SYN"), (_FIN, "FIN"), (_RST, "RST"))
+_ACK = 0b10000
+_FLAGS = ((_SYN | _ACK, _SYN | _ACK, "SYN-ACK"), (_SYN | _ACK, _SYN, "SYN"), (_FIN, _FIN, "FIN"), (_RST, _RST, "RST"))
+"""Bits of a TCP header (RFC 9293 section 3.1) that are looked at, what they are then, and the word for it."""
 
 
 def crossings(study: OpenedStudy, trials: Mapping[str, str], window: Window) -> pl.DataFrame:
@@ -115,7 +117,8 @@ def _segments(study: OpenedStudy, trial_id: str) -> pl.DataFrame:
     schema = {"source": pl.String, "ip_packet": pl.UInt64, "flags": pl.String}
     if captured is None:
         return pl.DataFrame(schema=schema)
-    words = [pl.when((pl.col("tcp_flags").fill_null(0) & bit) > 0).then(pl.lit(word)) for bit, word in _FLAGS]
+    flags = pl.col("tcp_flags").fill_null(0)
+    words = [pl.when((flags & mask) == bits).then(pl.lit(word)) for mask, bits, word in _FLAGS]
     return captured.select(
         "source",
         pl.col("number").alias("ip_packet"),

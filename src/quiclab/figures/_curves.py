@@ -27,10 +27,13 @@ def draw(data: pl.DataFrame, y_title: str, unit: str, *, step: bool = False) -> 
     """One row of `data` per point. With `step` a value holds until the next one."""
     figure = go.Figure()
     series = data["series"].unique(maintain_order=True).to_list()
-    for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
-        style = _style.arm_style(place)
+    for arm, style in _style.arms(data):
         for number, name in enumerate(series):
             drawn = data.filter((pl.col("arm") == arm) & (pl.col("series") == name))
+            if drawn.height and drawn["x_ms"].null_count() == drawn.height:  # says why there is nothing
+                figure.add_scatter(x=[None], y=[None], mode="lines", name=f"{_style.text(arm)}: {_style.text(name)}",
+                                   line={"color": style.colour, "dash": style.dash})  # fmt: skip
+                continue
             label = _style.text(arm) if len(series) == 1 else f"{_style.text(arm)}: {_style.text(name)}"
             dash = style.dash if len(series) == 1 else _DASHES[number % len(_DASHES)]
             for curve, look, told in of_trials(drawn, label):

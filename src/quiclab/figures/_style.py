@@ -10,8 +10,12 @@ again, with other markers, dashes and patterns, so that nothing is told by colou
 from __future__ import annotations
 
 import html
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import polars as pl
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,29 @@ THEMES: dict[str, dict[str, str]] = {
 """Names of page colours, as CSS variables and for the figures' fonts and grids."""
 
 
+def in_order(data: pl.DataFrame, arms: Sequence[str]) -> pl.DataFrame:
+    """Return the data of a figure with its arms as an enumeration of all `arms` of the study, the baseline first: so
+    that an arm has its colour also where another one has nothing to show."""
+    if "arm" not in data.columns:
+        return data
+    known = dict.fromkeys([*arms, *data["arm"].drop_nulls().unique(maintain_order=True).cast(pl.String).to_list()])
+    return data.with_columns(pl.col("arm").cast(pl.String).cast(pl.Enum(list(known))))
+
+
+def arms(data: pl.DataFrame, first: int = 0) -> list[tuple[str, ArmStyle]]:
+    """Return the arms of a figure as they occur, each in its colours: by the place in the study that `in_order` gave
+    it, else by its place in the figure, whose first arm is the study's `first` one."""
+    names: list[str] = data["arm"].unique(maintain_order=True).cast(pl.String).to_list()
+    kind = data.schema["arm"]
+    places = list(kind.categories) if isinstance(kind, pl.Enum) else [""] * first + names
+    return [(name, arm_style(places.index(name))) for name in names]
+
+
+def arm_name(name: str, style: ArmStyle) -> str:
+    """An arm's name in its colour, where no line or bar of that colour says whose row or panel it is."""
+    return f"<b><span style='color:{style.colour}'>{text(name)}</span></b>"
+
+
 def arm_style(index: int) -> ArmStyle:
     """Style of the arm at this place, the baseline at 0. Colours come again with other dashes, markers and patterns."""
     place, turn = index % len(_COLOURS), index // len(_COLOURS)
@@ -107,8 +134,11 @@ def pale(colour: str) -> str:
 STREAM_COLOURS = 2 * len(_COLOURS)
 
 
-def stream_colour(place: int) -> str:
-    """Return the colour of a stream by its place among its arm's streams: neighbours differ, and colours come again."""
+def stream_colour(place: int, arm: ArmStyle, *, alone: bool = False) -> str:
+    """Return the colour of a stream by its place among its arm's streams: neighbours differ, and colours come again.
+    Where each arm has a single stream, that is `alone` and has its arm's colour."""
+    if alone:
+        return arm.colour
     colour = _COLOURS[place % len(_COLOURS)]
     return pale(colour) if place // len(_COLOURS) % 2 else colour
 
@@ -126,6 +156,31 @@ def css_variables(theme: str) -> str:
 def text(value: object) -> str:
     """Escape a name for plotly, which reads a subset of HTML in every label."""
     return html.escape(str(value), quote=False)
+
+
+_MOST_TICKS = 7
+
+
+def log_axis(low: float, high: float) -> dict[str, Any]:
+    """A logarithmic axis from `low` to `high` with marks at 1, 2, 5, 10 …, or at powers of ten where those are many,
+    and each written out: plotly writes the 2 of 2000 as a small 2."""
+    room = 0.05 * max(0.2, math.log10(high / low))
+    start, end = math.log10(low) - room, math.log10(high) + room
+    ticks: list[float] = []
+    for steps in (range(1, 10), (1, 2, 5), (1,)):
+        ticks = [step * 10.0**power for power in range(math.floor(start), math.ceil(end)) for step in steps]
+        ticks = [tick for tick in ticks if start <= math.log10(tick) <= end]
+        if len(ticks) <= _MOST_TICKS:
+            break
+    return {"type": "log", "tickvals": ticks, "ticktext": list(map(short, ticks)), "range": [start, end]}
+
+
+def short(value: float) -> str:
+    """A number on an axis: `0.5`, `2000`, `100 k`, `5 M`."""
+    for factor, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if abs(value) >= max(factor, 1e4):
+            return f"{value / factor:g}{letter}"
+    return f"{value:g}"
 
 
 def base_layout(height_px: int) -> dict[str, Any]:

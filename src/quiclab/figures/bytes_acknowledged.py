@@ -38,8 +38,7 @@ class BytesAcknowledged(Figure):
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per ACK, one trial per arm."""
         figure = go.Figure()
-        for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
-            style = _style.arm_style(place)
+        for arm, style in _style.arms(data):
             for curve, look, told in _curves.of_trials(data.filter(pl.col("arm") == arm), _style.text(arm)):
                 figure.add_scatter(
                     x=curve["x_ms"].to_list(),
@@ -57,7 +56,7 @@ class BytesAcknowledged(Figure):
         figure.update_xaxes(
             title={"text": "time since the client's first packet, ms"}, automargin=True, rangemode="tozero"
         )
-        figure.update_yaxes(title={"text": "bytes acknowledged"}, automargin=True, rangemode="tozero")
+        figure.update_yaxes(title={"text": "acknowledged, bytes"}, automargin=True, rangemode="tozero")
         return figure
 
 

@@ -32,12 +32,12 @@ class Cumulative(Figure):
         """One row of `data` per trial of one cell."""
         figure = go.Figure()
         unit = _style.text(data["unit"][0])
-        for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
+        for arm, style in _style.arms(data):
             trials = data.filter(pl.col("arm") == arm)
             counted = trials.filter(pl.col("value").is_not_null() | (pl.col("status") == "failed")).height
             done = trials.filter(pl.col("value").is_not_null()).sort("value")
             values = done["value"].to_numpy()
-            style, label = _style.arm_style(place), _style.text(arm)
+            label = _style.text(arm)
             figure.add_scatter(
                 x=values.tolist(),
                 y=(100 * np.arange(1, values.size + 1) / max(counted, 1)).tolist(),

@@ -43,8 +43,8 @@ class Distribution(Figure):
         figure: Any = go.Figure()
         arms = data["arm"].unique(maintain_order=True).to_list()
         highest = data["value"].max()
-        for place, arm in enumerate(arms):
-            style, label = _style.arm_style(place), _style.text(arm)
+        for arm, style in _style.arms(data):
+            label = _style.text(arm)
             trials = data.filter((pl.col("arm") == arm) & pl.col("value").is_not_null())
             shape = SHAPES[data["shape"][0] if "shape" in data.columns else "box"]
             figure.add_trace(

@@ -49,6 +49,7 @@ class Factor(Figure):
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per panel, arm and value of the factor."""
+        data, alone = _without_single_points(data)
         panels = data["panel"].unique(maintain_order=True).to_list()
         across = min(2, len(panels))
         down = -(-len(panels) // across)
@@ -61,12 +62,12 @@ class Factor(Figure):
         for text in figure.layout.annotations:
             text.merge({"font": {"size": 11.5}})
         figure.update_layout(legend={"y": 1 + 44 / height})
-        for number, arm in enumerate(arms):
+        for arm, style in _style.arms(data):
             lines = data.filter(pl.col("arm") == arm).group_by("panel", maintain_order=True)
             for nth, ((panel,), points) in enumerate(lines):
-                self._line(figure, panels.index(panel), number, points.sort("x"), legend=nth == 0)
+                self._line(figure, panels.index(panel), style, points.sort("x"), legend=nth == 0)
         self._axes(figure, data, across, len(panels))
-        notes = textwrap.wrap(". ".join(filter(None, (data["left_out"][0], _gaps(data)))), _NOTE)
+        notes = textwrap.wrap(". ".join(filter(None, (data["left_out"][0], _gaps(data), alone))), _NOTE)
         if notes:
             figure.add_annotation(
                 text="<br>".join(map(_style.text, notes)), x=0, y=0, xref="paper", yref="paper", xanchor="left",
@@ -77,8 +78,8 @@ class Factor(Figure):
         return figure
 
     @staticmethod
-    def _line(figure: go.Figure, place: int, number: int, points: pl.DataFrame, *, legend: bool) -> None:
-        style, label = _style.arm_style(number), _style.text(points["arm"][0])
+    def _line(figure: go.Figure, place: int, style: _style.ArmStyle, points: pl.DataFrame, *, legend: bool) -> None:
+        label = _style.text(points["arm"][0])
         spread = [(row["high"], row["low"], row["median"]) for row in points.iter_rows(named=True)]
         figure.add_scatter(
             x=points["x"].to_list(),
@@ -104,8 +105,8 @@ class Factor(Figure):
     @staticmethod
     def _axes(figure: go.Figure, data: pl.DataFrame, across: int, panels: int) -> None:
         shared = {"automargin": True, "zeroline": False}
-        figure.update_xaxes(**_scale(data["x"], 2), **shared)
-        figure.update_yaxes(**_scale(data["median"], 3), **shared)
+        figure.update_xaxes(**_scale(data["x"]), **shared)
+        figure.update_yaxes(**_scale(data["median"], data["low"], data["high"]), **shared)
         metric = f"{_style.text(data['metric_title'][0])}, {_style.text(data['unit'][0])}".removesuffix(", ")
         for place in range(panels):
             number = go.axis_number(place)
@@ -130,9 +131,21 @@ def _gaps(data: pl.DataFrame) -> str:
     return f"no mark where half of the trials failed, or none was measured: {gaps} of {data.height}" if gaps else ""
 
 
-def _scale(values: pl.Series, decades: int) -> dict[str, Any]:
-    """Return the scale of an axis; a logarithmic one has three marks in each of fewer than `decades`, else one."""
+def _without_single_points(data: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """Return the panels in which something can be followed, and a sentence on those that are left out; all panels
+    where each has a single value of the factor."""
+    values = data.group_by("panel", maintain_order=True).agg(pl.col("x").n_unique())
+    alone = values.filter(pl.col("x") < 2)["panel"].to_list()
+    if not alone or len(alone) == values.height:
+        return data, ""
+    return data.filter(~pl.col("panel").is_in(alone)), f"not drawn, as they have a single value: {'; '.join(alone)}"
+
+
+def _scale(values: pl.Series, *ends: pl.Series) -> dict[str, Any]:
+    """Return the scale of an axis: logarithmic where its values span a decade; `ends` are those of their intervals."""
     low, high = values.min(), values.max()
     if isinstance(low, float) and isinstance(high, float) and low > 0 and high / low >= _DECADE:
-        return {"type": "log", "dtick": "D2" if high / low < _DECADE**decades else 1}
+        reach = pl.concat([values, *ends]).drop_nulls()
+        reach = reach.filter(reach.is_finite() & (reach > 0))
+        return _style.log_axis(float(reach.min() or low), float(reach.max() or high))  # type: ignore[arg-type]
     return {"type": "linear", "nticks": 6}

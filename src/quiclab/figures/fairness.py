@@ -83,9 +83,9 @@ class Fairness(Figure):
                 "title": {"text": "index" if last else "Mbit/s"},
                 **({"range": [0, 1.05]} if last else {"rangemode": "tozero"}),
             }  # fmt: skip
-        for panel, arm in enumerate(arms):
+        for panel, (arm, own) in enumerate(_style.arms(data)):
             of_arm = data.filter(pl.col("arm") == arm)
-            own, label = _style.arm_style(panel), _style.text(arm)
+            label = _style.text(arm)
             for flow in flows:  # the measured one last: above the others
                 steps = of_arm.filter(pl.col("flow") == flow)
                 if not steps.height:

@@ -63,8 +63,8 @@ class Filmstrip(Figure):
         images: list[dict[str, Any]] = []
         names: list[dict[str, Any]] = []
         bands: list[dict[str, Any]] = []
-        for place, arm in enumerate(arms):
-            style, label = _style.arm_style(place), _style.text(arm)
+        for place, (arm, style) in enumerate(_style.arms(data)):
+            label = _style.text(arm)
             of_arm = data.filter(pl.col("arm") == arm)
             top = 1 - (place * (_STRIP_PX + _GAP_PX) + _GAP_PX) / height
             names.append(

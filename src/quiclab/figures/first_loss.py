@@ -54,8 +54,8 @@ class FirstLoss(Figure):
         """One row of `data` per trial of one cell."""
         figure = go.Figure()
         reach = float(data["offset_bytes"].max() or 1.0)  # type: ignore[arg-type]
-        for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
-            style, label = _style.arm_style(place), _style.text(arm)
+        for arm, style in _style.arms(data):
+            label = _style.text(arm)
             for lost in (True, False):
                 known = pl.col("offset_bytes").is_not_null() if lost else pl.col("offset_bytes").is_null()
                 trials = data.filter((pl.col("arm") == arm) & known)
@@ -74,8 +74,8 @@ class FirstLoss(Figure):
                     + label
                     + "</extra>",
                 )
-        figure.update_layout(_style.with_legend(320))
-        title = "first byte sent again (open marks: none)"
+        figure.update_layout(_style.with_legend(334))
+        title = "place of the first data sent again, bytes<br>(open marks: nothing was)"
         small = {"font": {"size": 11}, "standoff": 8}
         figure.update_xaxes(title={"text": title} | small, automargin=True, rangemode="tozero", nticks=6)
         figure.update_yaxes(

@@ -14,15 +14,15 @@ from quiclab.figures._asked import Asked
 from quiclab.figures._series import of_the_transfer, start_ns
 
 _STEPS = {
-    "TCP": 0,
-    "TLS": 1,
-    "QUIC and TLS": 2,
-    "HelloRetryRequest": 4,
-    "Retry": 3,
+    "TCP": 2,
+    "TLS": 4,
+    "QUIC and TLS": 3,
+    "HelloRetryRequest": 5,
+    "Retry": 5,
     "QUIC, 0-RTT": 5,
     "Version Negotiation": 5,
 }
-"""What a round trip is for → place of its colour."""
+"""What a round trip is for → place of its colour, none of which the first two arms have."""
 _REST = "request and response"
 _ROOM = 0.0105
 """Share of the whole width that a letter takes."""
@@ -67,14 +67,14 @@ class Handshake(Figure):
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per round trip."""
         figure = go.Figure()
-        arms = data["arm"].unique(maintain_order=True).to_list()
+        names = {arm: _style.arm_name(arm, style) for arm, style in _style.arms(data)}
         reach = float(data["end_ms"].max() or 1.0)  # type: ignore[arg-type]
         for step in (*_STEPS, _REST):
             rounds = data.filter(pl.col("step") == step)
             if not rounds.height:
                 continue
             figure.add_bar(
-                y=[_style.text(arm) for arm in rounds["arm"]],
+                y=[names[arm] for arm in rounds["arm"]],
                 base=rounds["begin_ms"].to_list(),
                 x=(rounds["end_ms"] - rounds["begin_ms"]).to_list(),
                 orientation="h",
@@ -95,13 +95,11 @@ class Handshake(Figure):
                 customdata=[_style.text(messages).replace("\n", "<br>") for messages in rounds["messages"]],
                 hovertemplate="%{base:.5g} ms, for %{x:.5g} ms<br>%{customdata}<extra>%{y}, " + step + "</extra>",
             )
-        figure.update_layout(_style.with_legend(110 + 58 * len(arms)), barmode="overlay", bargap=0.3)
+        figure.update_layout(_style.with_legend(110 + 58 * len(names)), barmode="overlay", bargap=0.3)
         figure.update_xaxes(
             title={"text": "time since the client's first packet, ms"}, automargin=True, rangemode="tozero"
         )
-        figure.update_yaxes(
-            automargin=True, type="category", categoryarray=[_style.text(arm) for arm in arms], autorange="reversed"
-        )
+        figure.update_yaxes(automargin=True, type="category", categoryarray=list(names.values()), autorange="reversed")
         return figure
 
 

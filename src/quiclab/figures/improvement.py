@@ -89,8 +89,8 @@ class Improvement(Figure):
                     }
                 }
             )
-            for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list(), 1):
-                style, label = _style.arm_style(place), _style.text(arm)
+            for arm, style in _style.arms(data, 1):
+                label = _style.text(arm)
                 marks = data.filter((pl.col("arm") == arm) & (pl.col("path_title") == path))
                 figure.add_scatter(
                     x=[_style.text(site) for site in marks["workload_title"]],

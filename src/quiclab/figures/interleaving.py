@@ -14,8 +14,8 @@ from quiclab.figures._asked import Asked
 from quiclab.figures._chunks import chunks
 
 _LINE_PX = 36
-_NAMED_FROM = 0.05
-"""Share of all bytes from which a run has room for its stream's number."""
+_NUMBERED_FROM, _NAMED_FROM = 0.05, 0.2
+"""Share of all bytes from which a run has room for its stream's number, and for the word before it."""
 
 
 class Interleaving(Figure):
@@ -64,32 +64,40 @@ class Interleaving(Figure):
         arms = data["arm"].unique(maintain_order=True).to_list()
         several = int(data["connection"].max() or 0) > 1  # type: ignore[arg-type]
         coloured = data.with_columns(colour=pl.col("place") % _style.STREAM_COLOURS)
+        styles = dict(_style.arms(data))
+        one = data["place"].max() == 0
         for (arm, connection, colour), runs in coloured.group_by("arm", "connection", "colour", maintain_order=True):
             label = _style.text(arm) + (f", connection {connection}" if several else "")
             ends = pl.concat_list(pl.col("from_bytes"), *[pl.col("from_bytes") + pl.col("length_bytes")] * 2)
+            shade = _style.stream_colour(int(str(colour)), styles[str(arm)], alone=one)
             figure.add_scatter(
                 x=runs.select(ends).to_series().explode().to_list(),
                 y=[arms.index(arm), arms.index(arm), None] * runs.height,
                 mode="lines",
-                line={"color": _style.stream_colour(int(str(colour))), "width": _LINE_PX, "simplify": False},
+                line={"color": shade, "width": _LINE_PX, "simplify": False},
                 customdata=runs.select(pl.concat_list(*[pl.col("stream_id")] * 3)).to_series().explode().to_list(),
                 hovertemplate=f"{label}, stream %{{customdata}}: %{{x:,}} bytes had come<extra></extra>",
             )
-        wide = data.filter(pl.col("length_bytes") > _NAMED_FROM * _end(data))
+        wide = data.filter(pl.col("length_bytes") > _NUMBERED_FROM * _end(data))
+        named = wide["length_bytes"] > _NAMED_FROM * _end(data)
         figure.add_scatter(
             x=(wide["from_bytes"] + wide["length_bytes"] / 2).to_list(),
             y=[arms.index(arm) for arm in wide["arm"]],
-            text=[str(stream) for stream in wide["stream_id"]],
+            text=[
+                f"stream {stream}" if room else str(stream)
+                for stream, room in zip(wide["stream_id"], named, strict=True)
+            ],
             mode="text",
+            textfont={"color": "white"},
             hoverinfo="skip",
         )
         figure.update_layout(_style.base_layout(80 + (_LINE_PX + 22) * len(arms)))
         figure.update_xaxes(
-            title={"text": "bytes received by the client"}, automargin=True, range=[0, 1.01 * _end(data)]
+            title={"text": "received by the client, bytes"}, automargin=True, range=[0, 1.01 * _end(data)]
         )
         figure.update_yaxes(
-            tickvals=list(range(len(arms))), ticktext=[_style.text(arm) for arm in arms], automargin=True,
-            range=[len(arms) - 0.4, -0.6], showgrid=False, zeroline=False,
+            tickvals=list(range(len(arms))), ticktext=[_style.arm_name(arm, styles[arm]) for arm in arms],
+            automargin=True, range=[len(arms) - 0.4, -0.6], showgrid=False, zeroline=False,
         )  # fmt: skip
         return figure
 

@@ -60,13 +60,13 @@ class Losses(Figure):
         """One row of `data` per event."""
         figure = go.Figure()
         order: list[str] = []
-        for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
-            style, own = _style.arm_style(place), data.filter(pl.col("arm") == arm)
+        for place, (arm, style) in enumerate(_style.arms(data)):
+            own = data.filter(pl.col("arm") == arm)
             lanes = [lane for lane in _LANES if lane in set(own["lane"])]
             names = {}
             for number, lane in enumerate(lanes):
                 count = own.filter(pl.col("lane") == lane)["x_ms"].drop_nulls().len()
-                head = f"<b>{_style.text(arm)}</b>, " if number == 0 else "\u200b" * (place + 1)
+                head = f"{_style.arm_name(arm, style)}, " if number == 0 else "\u200b" * (place + 1)
                 names[lane] = f"{head}{_style.text(lane)} ({count})"
             order += names.values()
             figure.add_scatter(

@@ -57,8 +57,8 @@ class MainImage(Figure):
         blocks = data["block"].unique().sort().to_list()
         row = len(arms) + 1
         """Lines of a block, and the space after it."""
-        for place, arm in enumerate(arms):
-            style, label = _style.arm_style(place), _style.text(arm)
+        for place, (arm, style) in enumerate(_style.arms(data)):
+            label = _style.text(arm)
             of_arm = data.filter(pl.col("arm") == arm).sort("block")
             middle = of_arm.select(pl.col("start_ms", "end_ms").median()).row(0)
             lines = [(place, *middle, "median")]

@@ -38,9 +38,9 @@ class Multiplexing(Figure):
         figure = go.Figure()
         several = int(data["connection"].max() or 0) > 1  # type: ignore[arg-type]
         bands = data.select("arm", "connection", "stream_id").unique(maintain_order=True).rows()
-        for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
+        for arm, style in _style.arms(data):
             chunks = data.filter(pl.col("arm") == arm)
-            style, label = _style.arm_style(place), _style.text(arm)
+            label = _style.text(arm)
             figure.add_scatter(
                 x=chunks["x_ms"].to_list(),
                 y=[

@@ -8,10 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.figures import _curves
+from quiclab.figures import _curves, _style
 from quiclab.figures._api import Figure, Where
 from quiclab.figures._asked import Asked
 from quiclab.figures._series import of_sender
+
+_UNTOLD = "neither its log nor the kernel tells a rate"
+"""Stands in the legend for an arm that may pace all the same."""
 
 
 class Pacing(Figure):
@@ -25,13 +28,19 @@ class Pacing(Figure):
     columns = _curves.COLUMNS
 
     def gather(self, asked: Asked) -> pl.DataFrame:
-        """Return the sender's pacing rate and its estimate of bandwidth, in Mbit/s."""
+        """Return the sender's pacing rate and its estimate of bandwidth, in Mbit/s; an arm that tells neither has a row
+        that says so."""
         names = {"pacing_rate_bit_per_s": "pacing", "bandwidth_bit_per_s": "estimated bandwidth"}
-        return asked.over_blocks(partial(of_sender, names=names)).with_columns(pl.col("y") / 1e6)
+        told = asked.over_blocks(partial(of_sender, names=names)).with_columns(pl.col("y") / 1e6)
+        silent = [arm for arm in asked.chosen().trials if arm not in set(told["arm"])] if told.height else []
+        nothing = {"series": _UNTOLD, "x_ms": None, "y": None, "trial": None}
+        return pl.concat([told, pl.DataFrame([{"arm": arm, **nothing} for arm in silent], schema=told.schema)])
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per point of a curve."""
         figure = _curves.draw(data, "rate, Mbit/s", "Mbit/s", step=True)
         # From an initial window within a millisecond to a lossy path: such rates differ by decades.
-        figure.update_yaxes(type="log", rangemode="normal", dtick=1)
+        known = data.filter(pl.col("y") > 0)["y"]
+        if known.len():
+            figure.update_yaxes(rangemode="normal", **_style.log_axis(known.min(), known.max()))  # type: ignore[arg-type]
         return figure

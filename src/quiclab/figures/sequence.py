@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import polars as pl
@@ -14,14 +15,17 @@ from quiclab.figures._api import Figure, Where
 from quiclab.figures._asked import Asked
 from quiclab.figures._crossings import crossings
 
-_SPACES = {"Initial": 0, "Handshake": 1, "0-RTT": 3, "1-RTT": 2, "Retry": 4, "TCP": 0, "TCP data": 2}
-"""Packet number space → place of its colour, dash and marker."""
+_SPACES = {"Initial": 2, "Handshake": 4, "0-RTT": 3, "Retry": 5, "TCP": 2}
+"""Packet number space → place of its colour, dash and marker; those that carry the responses have their arm's."""
+_DATA = ("1-RTT", "TCP data")
 _OTHER = 5
 _SHORT = {"Initial": "Init", "Handshake": "HS"}
 _HEIGHT_PX, _LINE_PX = 560, 16
-_MOST_LINES, _LINE_CHARACTERS = 3, {1: 46, 2: 21}
-_ROOM = {1: 0.7, 2: 1.05}
+_MOST_LINES, _LINE_CHARACTERS = 3, {1: 40, 2: 20}
+_ROOM = {1: 0.9, 2: 1.3}
 """Width left for words beside the two ends, which are 1 apart, by the number of panels in a row."""
+_LEAST_PX = 720
+"""Width that the words need; a narrower screen scrolls."""
 _ENDS = {"client": 0.0, "server": 1.0}
 
 
@@ -59,81 +63,111 @@ class Sequence(Figure):
         arms = data["arm"].unique(maintain_order=True).to_list()
         across = min(2, len(arms))
         down = -(-len(arms) // across)
-        titles = [f"<b>{_style.text(arm)}</b>" for arm in arms]
+        styles = dict(_style.arms(data))
+        titles = [_style.arm_name(arm, styles[arm]) for arm in arms]
         figure = go.panels(titles, across=across, gap_across=0.1, gap_down=0.1 / down)
+        instants = pl.concat([data["sent_ms"], data["arrived_ms"]]).drop_nulls()
+        time = float(instants.min() or 0.0), float(instants.max() or 1.0)  # type: ignore[arg-type]
         named: set[str] = set()
         for place, arm in enumerate(arms):
-            _panel(figure, go.in_panel(place), data.filter(pl.col("arm") == arm), named, _LINE_CHARACTERS[across])
+            panel = _Panel(figure, go.in_panel(place), styles[arm], arm, named, time, _LINE_CHARACTERS[across])
+            panel.add(data.filter(pl.col("arm") == arm))
         figure.update_layout(_style.with_legend(90 + _HEIGHT_PX * down), hovermode="closest")
-        figure.update_layout(legend={"y": 1 + 30 / (_HEIGHT_PX * down)}, margin={"b": 30})
+        figure.update_layout(legend={"y": 1 + 30 / (_HEIGHT_PX * down)}, margin={"b": 30}, meta={"least_px": _LEAST_PX})
         room = _ROOM[across]
         figure.update_xaxes(
             range=[-room, 1 + room], tickvals=[0, 1], ticktext=["client", "server"], side="bottom",
             showgrid=False, zeroline=False, fixedrange=True,
         )  # fmt: skip
-        figure.update_yaxes(autorange="reversed", automargin=True, zeroline=False)
+        # One scale for all panels: what takes longer is longer.
+        room = 0.02 * (time[1] - time[0] or 1.0)
+        figure.update_yaxes(range=[time[1] + room, time[0] - room], automargin=True, zeroline=False)
+        for place in range(1, len(arms)):
+            figure.update_layout({f"yaxis{go.axis_number(place)}": {"matches": "y"}})
         for place in range(0, len(arms), across):
             axis = f"yaxis{go.axis_number(place)}"
             figure.update_layout({axis: {"title": {"text": "time since the client's first packet, ms"}}})
         return figure
 
 
-def _panel(figure: go.Figure, where: dict[str, str], packets: pl.DataFrame, named: set[str], wide: int) -> None:
-    instants = pl.concat([packets["sent_ms"], packets["arrived_ms"]]).drop_nulls()
-    low, high = float(instants.min() or 0.0), float(instants.max() or 1.0)  # type: ignore[arg-type]
-    for x in _ENDS.values():
-        figure.add_scatter(
-            x=[x, x], y=[low, high], mode="lines", line={"color": _style.BLANK_TEXT, "width": 1},
-            hoverinfo="skip", showlegend=False, **where,
+@dataclass(frozen=True)
+class _Panel:
+    """The drawing of one arm."""
+
+    figure: go.Figure
+    where: dict[str, str]
+    style: _style.ArmStyle
+    arm: str
+    named: set[str]
+    """What the legend has already."""
+    time: tuple[float, float]
+    """First and last instant of all panels, ms."""
+    wide: int
+    """Characters of a line of words."""
+
+    def add(self, packets: pl.DataFrame) -> None:
+        """Draw packets, what acknowledges them, and the words beside both ends."""
+        low, high = self.time
+        for x in _ENDS.values():
+            self.figure.add_scatter(
+                x=[x, x], y=[low, high], mode="lines", line={"color": _style.BLANK_TEXT, "width": 1},
+                hoverinfo="skip", showlegend=False, **self.where,
+            )  # fmt: skip
+        for (space,), own in packets.group_by("space", maintain_order=True):
+            self._arrows(str(space), own)
+        for implicit, label in ((False, "acknowledged by an ACK"), (True, "implicitly acknowledged")):
+            own = packets.filter((pl.col("acknowledged_ms") <= high) & (pl.col("implicit") == implicit))
+            if own.height:
+                self._acknowledged(own, label)
+        for sender, x in _ENDS.items():
+            own = packets.filter(pl.col("sender") == sender)
+            heaps = _heaps(_events(own, high), _LINE_PX * (high - low) / _HEIGHT_PX, self.wide)
+            _labels(self.figure, self.where, heaps, x)
+
+    def _look(self, space: str) -> _style.ArmStyle:
+        return self.style if space in _DATA else _style.arm_style(_SPACES.get(space, _OTHER))
+
+    def _first(self, label: str) -> bool:
+        """Whether the legend has this for the first time."""
+        first = label not in self.named
+        self.named.add(label)
+        return first
+
+    def _arrows(self, space: str, packets: pl.DataFrame) -> None:
+        style = self._look(space)
+        name = f"{space} ({self.arm})" if space in _DATA else space
+        x: list[float | None] = []
+        y: list[float | None] = []
+        symbols, sizes, hovers = [], [], []
+        for packet in packets.iter_rows(named=True):
+            begin = _ENDS[packet["sender"]]
+            lost = packet["arrived_ms"] is None
+            end = 1 - begin if not lost else begin + (0.5 - begin) * 0.7
+            hover = _style.text(_told(packet))
+            x += [begin, end, None]
+            y += [packet["sent_ms"], packet["sent_ms"] if lost else packet["arrived_ms"], None]
+            symbols += ["circle", "x-thin-open" if lost else "arrow", "circle"]
+            sizes += [0, 9, 0]
+            hovers += [hover, hover, ""]
+        self.figure.add_scatter(
+            x=x, y=y, mode="lines+markers", name=_style.text(name), legendgroup=name, showlegend=self._first(name),
+            line={"color": style.colour, "dash": "solid" if space in _DATA else style.dash, "width": 1.4},
+            marker={"symbol": symbols, "size": sizes, "color": style.colour, "angleref": "previous",
+                    "line": {"width": 1.5, "color": style.colour}},
+            text=hovers, hovertemplate="%{text}<extra></extra>", **self.where,
         )  # fmt: skip
-    for (space,), own in packets.group_by("space", maintain_order=True):
-        _arrows(figure, where, str(space), own, first=f"arrow {space}" not in named)
-        named.add(f"arrow {space}")
-    for implicit, label in ((False, "acknowledged by an ACK"), (True, "implicitly acknowledged")):
-        own = packets.filter((pl.col("acknowledged_ms") <= high) & (pl.col("implicit") == implicit))
-        if own.height:
-            _acknowledged(figure, where, own, label, first=label not in named)
-            named.add(label)
-    for sender, x in _ENDS.items():
-        own = packets.filter(pl.col("sender") == sender)
-        _labels(figure, where, _heaps(_events(own, high), _LINE_PX * (high - low) / _HEIGHT_PX, wide), x)
 
-
-def _arrows(figure: go.Figure, where: dict[str, str], space: str, packets: pl.DataFrame, *, first: bool) -> None:
-    style = _style.arm_style(_SPACES.get(space, _OTHER))
-    x: list[float | None] = []
-    y: list[float | None] = []
-    symbols, sizes, hovers = [], [], []
-    for packet in packets.iter_rows(named=True):
-        begin = _ENDS[packet["sender"]]
-        lost = packet["arrived_ms"] is None
-        end = 1 - begin if not lost else begin + (0.5 - begin) * 0.7
-        hover = _style.text(_told(packet))
-        x += [begin, end, None]
-        y += [packet["sent_ms"], packet["sent_ms"] if lost else packet["arrived_ms"], None]
-        symbols += ["circle", "x-thin-open" if lost else "arrow", "circle"]
-        sizes += [0, 9, 0]
-        hovers += [hover, hover, ""]
-    figure.add_scatter(
-        x=x, y=y, mode="lines+markers", name=_style.text(space), legendgroup=space, showlegend=first,
-        line={"color": style.colour, "dash": style.dash, "width": 1.4},
-        marker={"symbol": symbols, "size": sizes, "color": style.colour, "angleref": "previous",
-                "line": {"width": 1.5, "color": style.colour}},
-        text=hovers, hovertemplate="%{text}<extra></extra>", **where,
-    )  # fmt: skip
-
-
-def _acknowledged(figure: go.Figure, where: dict[str, str], packets: pl.DataFrame, label: str, *, first: bool) -> None:
-    colours = [_style.arm_style(_SPACES.get(space, _OTHER)).colour for space in packets["space"]]
-    implicit = bool(packets["implicit"][0])
-    figure.add_scatter(
-        x=[_ENDS[sender] for sender in packets["sender"]], y=packets["acknowledged_ms"].to_list(), mode="markers",
-        name=label, legendgroup=label, showlegend=first,
-        marker={"symbol": "circle-open" if implicit else "circle", "size": 9, "color": colours,
-                "line": {"width": 2, "color": colours}},
-        text=[_style.text(f"{label}: {_told(packet)}") for packet in packets.iter_rows(named=True)],
-        hovertemplate="%{text}<extra></extra>", **where,
-    )  # fmt: skip
+    def _acknowledged(self, packets: pl.DataFrame, label: str) -> None:
+        colours = [self._look(space).colour for space in packets["space"]]
+        implicit = bool(packets["implicit"][0])
+        self.figure.add_scatter(
+            x=[_ENDS[sender] for sender in packets["sender"]], y=packets["acknowledged_ms"].to_list(),
+            mode="markers", name=label, legendgroup=label, showlegend=self._first(label),
+            marker={"symbol": "circle-open" if implicit else "circle", "size": 9, "color": colours,
+                    "line": {"width": 2, "color": colours}},
+            text=[_style.text(f"{label}: {_told(packet)}") for packet in packets.iter_rows(named=True)],
+            hovertemplate="%{text}<extra></extra>", **self.where,
+        )  # fmt: skip
 
 
 def _told(packet: dict[str, Any]) -> str:
@@ -189,7 +223,7 @@ def _summary(heap: list[Event]) -> str:
         parts.setdefault((kind, space, probe), []).append(number)
     texts = []
     for (kind, space, probe), numbers in parts.items():
-        if space not in _SPACES:
+        if space not in _SPACES and space not in _DATA:
             what = space if len(numbers) == 1 else f"{len(numbers)} × {space}"
         else:
             span = f"{numbers[0]}" if len(numbers) == 1 else f"{min(numbers)}–{max(numbers)}"
@@ -202,5 +236,5 @@ def _labels(figure: go.Figure, where: dict[str, str], heaps: list[tuple[float, s
     figure.add_scatter(
         x=[x + (0.07 if x else -0.07)] * len(heaps), y=[instant for instant, _ in heaps], mode="text",
         text=[words for _, words in heaps], textposition="middle right" if x else "middle left",
-        textfont={"size": 10}, hoverinfo="skip", showlegend=False, **where,
+        textfont={"size": 10}, hoverinfo="skip", showlegend=False, cliponaxis=False, **where,
     )  # fmt: skip

@@ -75,8 +75,8 @@ class StallReduction(Figure):
         """One row of `data` per video, network and arm."""
         figure = go.Figure()
         arms = data["arm"].unique(maintain_order=True).to_list()
-        for place, arm in enumerate(arms):
-            style, label = _style.arm_style(place), _style.text(arm)
+        for arm, style in _style.arms(data):
+            label = _style.text(arm)
             bars = data.filter(pl.col("arm") == arm)
             figure.add_bar(
                 y=[f"{_style.text(video)},<br>{_style.text(path)}" for video, path in _places(bars)],

@@ -66,10 +66,12 @@ class StateMachine(Figure):
         arms = data["arm"].unique(maintain_order=True).to_list()
         across = min(2, len(arms))
         down = -(-len(arms) // across)
-        titles = [_title(arm, data.filter(pl.col("arm") == arm)) for arm in arms]
+        titles = [
+            _title(_style.arm_name(arm, style), data.filter(pl.col("arm") == arm)) for arm, style in _style.arms(data)
+        ]
         figure = go.panels(titles, across=across, gap_across=0.02, gap_down=0.16 / down)
-        for place, arm in enumerate(arms):
-            _panel(figure, place, data.filter(pl.col("arm") == arm), _style.arm_style(place).colour)
+        for place, (arm, style) in enumerate(_style.arms(data)):
+            _panel(figure, place, data.filter(pl.col("arm") == arm), style.colour)
         figure.update_layout(_style.base_layout(40 + _HEIGHT_PX * down))
         figure.update_layout(margin={"t": 44})
         hidden = {"visible": False, "fixedrange": True}
@@ -78,12 +80,12 @@ class StateMachine(Figure):
         return figure
 
 
-def _title(arm: str, rows: pl.DataFrame) -> str:
+def _title(name: str, rows: pl.DataFrame) -> str:
     trials, missed = rows.row(0, named=True)["trials"], rows["missed_ms"][0]
     notes = [f"{trials} trials"] if trials > 1 else []
     notes += [] if missed is None else [f"sampled: states under {missed:.3g} ms are missed"]
     note = f"<br><span style='font-size:11px'>{'; '.join(notes)}</span>" if notes else ""
-    return f"<b>{_style.text(arm)}</b>{note}"
+    return name + note
 
 
 def _panel(figure: go.Figure, place: int, rows: pl.DataFrame, colour: str) -> None:

@@ -53,9 +53,8 @@ class States(Figure):
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per arm and state."""
         figure = go.Figure()
-        for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
+        for arm, style in _style.arms(data):
             states = data.filter(pl.col("arm") == arm)
-            style = _style.arm_style(place)
             trials = states["trials"][0]
             of = f", {trials} trials" if trials > 1 else ""
             label = _style.text(arm) + of + _missed(states["missed_ms"].max())

@@ -74,8 +74,8 @@ class Waterfall(Figure):
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per request."""
         figure = go.Figure()
-        for place, arm in enumerate(data["arm"].unique(maintain_order=True).to_list()):
-            style, label = _style.arm_style(place), _style.text(arm)
+        for arm, style in _style.arms(data):
+            label = _style.text(arm)
             requests = data.filter(pl.col("arm") == arm).sort("first_byte_ms", nulls_last=True)
             names = [f"{label} {number}: {_short(url)}" for number, url in enumerate(requests["url"], 1)]
             for part, start, end, colour in (

@@ -30,7 +30,7 @@ def test_each_run_is_a_line_from_its_first_to_its_last_byte() -> None:
     assert other["y"] == [1, 1, None]
     assert {trace["line"]["simplify"] for trace in (first, second, other)} == {False}
     assert first["line"]["color"] == other["line"]["color"] != second["line"]["color"]
-    assert names["text"] == ["1", "3", "0"]
+    assert names["text"] == ["stream 1", "stream 3", "stream 0"]
     assert names["x"] == [250.0, 700.0, 450.0]
 
 

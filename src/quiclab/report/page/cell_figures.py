@@ -28,6 +28,7 @@ def cell_figures(analysis: StudyAnalysis, trials: pl.DataFrame, selectable: Sequ
     for cell_id in dict.fromkeys(comparison.cell_id for comparison in analysis.comparisons):
         cell = trials.filter((pl.col("cell_id") == cell_id) & (pl.col("kind") == "main"))
         if cell.height:
+            cell = figures.in_order(cell, [arm.arm for c in analysis.comparisons for arm in (c.baseline, c.other)])
             place = selectable.index(cell_id) if cell_id in selectable else -1
             box, share = (_spec(each, cell, place) for each in (figures.Distribution(), figures.Cumulative()))
             found.append(CellFigures(box, share))

@@ -77,7 +77,7 @@ def figures_of(study: OpenedStudy, analysis: StudyAnalysis, pair: Pair) -> tuple
         if figure.where is not Where.PAIR:
             continue
         try:
-            data = figure.gather(asked)
+            data = figures.gathered(figure, asked)
             if data.height:
                 drawn.append(Drawn(figure.name, figure.question, packed(figures.spec(figure.draw(data)))))
                 continue

@@ -78,7 +78,7 @@ Placed = tuple[pl.DataFrame, list[Part]]
 
 
 def _whole(figure: Figure, asked: Asked) -> Placed:
-    data = figure.gather(asked)
+    data = figures.gathered(figure, asked)
     return data, [Part(figure.name, "", "", _spec(figure, data))] if figure.shown(asked, data) else []
 
 
@@ -86,7 +86,7 @@ def _by_factor(figure: Figure, asked: Asked) -> Placed:
     """Return a drawing for each factor that something can be followed along."""
     parts, tables = [], []
     for name in leading(factors_of(asked.files, asked.analysis)):
-        data = figure.gather(replace(asked, factor=name))
+        data = figures.gathered(figure, replace(asked, factor=name))
         tables.append(data.select(pl.lit(name).alias("factor"), pl.all()))
         shown, rest = _fewer(name, data)
         parts.append(Part(f"{figure.name}-{name}", factor_title(name), rest, _spec(figure, shown)))
@@ -118,7 +118,7 @@ class _AskedOfEveryCell(Asked):
 def _by_cell(figure: Figure, asked: Asked) -> Placed:
     """Return a drawing for each cell that the figure has something to show about."""
     every = _AskedOfEveryCell(asked.study, asked.analysis)
-    data = figure.gather(every)
+    data = figures.gathered(figure, every)
     return data, list(_each_cell(figure, every, data))
 
 
@@ -126,7 +126,8 @@ def _each_cell(figure: Figure, asked: Asked, data: pl.DataFrame) -> Iterator[Par
     trials = asked.trials_of_cell().filter(pl.col("value").is_not_null())
     for number, ((_, title), rows) in enumerate(data.group_by("cell_id", "cell_title", maintain_order=True), 1):
         if figure.shown(asked, rows):
-            untold = trials.filter(cell_title=title).join(rows, ["arm", "block"], "anti", maintain_order="left")
+            drawn = rows.select(pl.col("arm").cast(pl.String), "block")
+            untold = trials.filter(cell_title=title).join(drawn, ["arm", "block"], "anti", maintain_order="left")
             counts = untold.group_by("arm", maintain_order=True).len().rows()
             rest = wording.listed([f"{wording.counted(count, 'trial')} of {arm}" for arm, count in counts])
             rest = f"Unknown for {rest}." if rest else ""

@@ -23,6 +23,7 @@ from quiclab.analysis.system_calls import read_counts, system_call_data
 from quiclab.report.page import curves
 from quiclab.report.page.cell_figures import cell_figures
 from quiclab.report.page.findings import findings
+from quiclab.report.page.heading import heading
 from quiclab.report.page.maps import maps
 from quiclab.report.page.metric_pages import metrics_of_pages
 from quiclab.report.page.packing import packed
@@ -117,13 +118,16 @@ def _page(parts: _Parts) -> str:
     study, analysis = parts.study, parts.analysis
     selector = curves.selector(analysis, parts.acknowledged)
     _lead_to_pairs(selector, parts.cells)
+    beside_answer = findings(study, analysis)
     return render(
         "report.html.j2",
         analysis=analysis,
         others=parts.others,
         answers=answers(analysis),
         noise_floor=wording.percent(analysis.noise_floor_pct, signed=False),
-        pairs=_pairs(analysis),
+        level=wording.level(1 - analysis.alpha),
+        heading=heading(study, analysis),
+        contents=_contents(parts, beside_answer),
         question=study.resolved.get("question"),
         figures={figure.name: figure for figure in figures.FIGURES},
         maps=maps(parts.differences, parts.cells),
@@ -138,7 +142,7 @@ def _page(parts: _Parts) -> str:
         other_metrics=other_metrics(parts.medians),
         paper=parts.paper,
         cost=parts.cost,
-        findings=findings(study, analysis),
+        findings=beside_answer,
         study_figures=study_figures(study, analysis),
         trust=trust_tables(study, analysis),
         spec_text=_read(study.directory / "spec.toml"),
@@ -176,11 +180,23 @@ def _curve_styles(selector: dict[str, Any]) -> dict[str, Any]:
     return packed(figures.spec(figures.BytesAcknowledged().draw(empty)))
 
 
-def _pairs(analysis: StudyAnalysis) -> str:
-    """`9 pairs`, or `7 to 9 pairs` where cells differ."""
-    pairs = [comparison.pairs for comparison in analysis.comparisons] or [0]
-    least, most = min(pairs), max(pairs)
-    return wording.counted(most, "pair") if least == most else f"{least} to {most} pairs"
+def _contents(parts: _Parts, beside_answer: list[TextTable]) -> list[tuple[str, str]]:
+    """The page's sections in their order: (anchor, words of the link)."""
+    sections = [
+        ("answer", "Answer", True),
+        ("map", "Map", True),
+        ("numbers", "Numbers", bool(parts.analysis.comparisons)),
+        ("arms", "Arms", True),
+        ("paper", "Paper", parts.paper is not None),
+        ("distributions", "Distributions", True),
+        ("pairs", "Why?", True),
+        ("bytes", "Bytes", True),
+        ("findings", "How far it carries", bool(beside_answer)),
+        ("cost", "Cost", True),
+        ("trust", "Trust", True),
+        ("again", "Run it again", True),
+    ]
+    return [(anchor, words) for anchor, words, there in sections if there]
 
 
 def _read(path: Path) -> str:

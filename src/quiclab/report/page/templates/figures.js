@@ -6,7 +6,9 @@ const Figures = (() => {
   const read = (id) => JSON.parse(document.getElementById(id).textContent);
   const themes = read("themes");
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const config = { displaylogo: false, responsive: true, displayModeBar: "hover",
+  // The buttons come with a mouse, which can be elsewhere again: under a finger they would stay and hide the figure.
+  const mouse = matchMedia("(hover: hover)").matches;
+  const config = { displaylogo: false, responsive: true, displayModeBar: mouse ? "hover" : false,
     modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
   // The buttons of a small figure would lie over its title.
   const small = { ...config, modeBarButtons: [["toImage", "resetScale2d"]] };
@@ -134,7 +136,7 @@ const Figures = (() => {
   }
 
   function tell(element, { shown, of }) {
-    const note = element.parentNode.querySelector(`[data-note="${element.dataset.figure}"]`);
+    const note = document.querySelector(`[data-note="${element.dataset.figure}"]`);
     if (note) note.textContent = shown >= of ? "" : `${shown.toLocaleString("en")} of ${of.toLocaleString("en")} ` +
       "points are drawn: the first, the last, the least and the greatest of each pixel. Zoom in for all of them.";
   }
@@ -163,6 +165,7 @@ const Figures = (() => {
       }
     });
     element.style.height = `${figure.layout.height}px`;
+    if (element.dataset.least) element.style.minWidth = `${element.dataset.least}px`;
     delete figure.layout.height;
     Object.entries(themed(figure.layout)).forEach(([key, value]) => put(figure.layout, key, value));
     await Plotly.newPlot(element, figure.data, figure.layout, name.startsWith("cell-") ? small : config);
