@@ -6,28 +6,37 @@ from __future__ import annotations
 import argparse
 import difflib
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quiclab.cli.interleave import add_options, refuse_without, run_interleaved
 from quiclab.errors import DecodeError, ExitCode, SpecError
+from quiclab.processes import in_fresh_process
 
 if TYPE_CHECKING:
     from quiclab.analysis.builds.setting import Difference
     from quiclab.analysis.study import Study
 
 _DESCRIPTION = """\
-Compare two studies of one spec that were run with two builds: every arm in every cell, NEW against OLD. Blocks pair up
-where the studies have the same seed. Studies that were not run alike are refused, and every difference is named; only
-the build of one program is meant to change.
+Compare two builds of a program: every arm in every cell, NEW against OLD.
+
+With --interleave, OLD and NEW are two specs that differ in a program's build (prefix, argv, env). Both builds run as
+arms of one study, in the same blocks, in random order, and are compared: the same command goes on with a run that was
+interrupted. This is the gate to use where both builds can run today.
+
+Without it, OLD and NEW are two finished studies of one spec. Blocks pair up where they have the same seed. Studies that
+were not run alike are refused, and every difference is named; only the build of one program is meant to change.
 """
 
 _EPILOG = """\
 a bound: METRIC > +NUMBER or METRIC < -NUMBER, in % of OLD's median or with a unit (ms, us, s, B, KB, MB, bit/s, kbit/s,
-Mbit/s; none for a count). A cell fails where its change is significant after correction over all that is compared, and
-the end of its interval that is nearer to no change lies beyond the bound. Then the exit code is 6, and 1
-where no cell could be judged.
+Mbit/s; none for a count). A cell fails where its whole interval lies beyond the bound, at a level that holds for all
+cells together. Then the exit code is 6; it is 8 where none fails, but not every cell could be judged, and 0 only where
+every cell was judged and passed.
 
 examples:
+  quiclab compare --interleave old.toml new.toml --arm h3 --blocks 20 --fail-if 'ttlb > +3%'
   quiclab compare studies/old studies/new
   quiclab compare OLD NEW --arm h3 --fail-if 'ttlb > +3%' --fail-if 'setup > +5ms'
   quiclab compare OLD NEW --fail-if 'goodput < -2%' --junit gate.xml --markdown gate.md
@@ -39,13 +48,13 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     """Teach the command line this verb."""
     parser = verbs.add_parser(
         "compare",
-        help="compare two studies run with two builds, as a gate for a change",
+        help="compare two builds of a program, as a gate for a change",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("old", type=Path, metavar="OLD", help="study directory of the build before the change")
-    parser.add_argument("new", type=Path, metavar="NEW", help="study directory of the build after it")
+    parser.add_argument("old", type=Path, metavar="OLD", help="study of the build before the change, or its spec")
+    parser.add_argument("new", type=Path, metavar="NEW", help="study of the build after it, or its spec")
     parser.add_argument(
         "--metric", action="append", default=[], metavar="NAME", help="what is compared (default: as the report does)"
     )
@@ -58,6 +67,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="differences that you accept, as the refusal names them",
     )
     parser.add_argument("--fail-if", action="append", default=[], metavar="BOUND", help="fail beyond it: see below")
+    add_options(parser)
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write the gate's answer as JUnit XML")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a summary in Markdown")
     parser.set_defaults(run=run)
@@ -65,6 +75,40 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for a wrong bound, metric or arm and for studies not run alike, DecodeError for no study."""
+    # Only light imports before the sandbox of --interleave: it must be entered before the process has threads.
+    refuse_without(arguments)
+    if arguments.junit and not arguments.fail_if:
+        raise SpecError("--junit says what passed and what failed, and nothing can fail", "add --fail-if 'ttlb > +3%'")
+    if not arguments.interleave:
+        return _compare(arguments, *_studies(arguments.old, arguments.new))
+    in_fresh_process(_check, (arguments.fail_if, arguments.metric))
+    study_dir, code = run_interleaved(arguments)
+    if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED):
+        return code
+    from quiclab.analysis.builds.interleaved import two_builds
+    from quiclab.analysis.study import read_study
+
+    return _compare(arguments, *two_builds(read_study(study_dir.root)))
+
+
+def _check(asked: tuple[Sequence[str], Sequence[str]]) -> None:
+    """Raises SpecError for a bound or a metric that no study could have, before one runs for hours."""
+    from quiclab.analysis.builds.gate import limit_of, parse_bound
+    from quiclab.analysis.model import Metric
+    from quiclab.metrics import declared
+    from quiclab.metrics.names import comparable_metric
+
+    for name in asked[1]:
+        comparable_metric(name)
+    for text in asked[0]:
+        bound = parse_bound(text)
+        known = declared(comparable_metric(bound.metric))
+        if known is not None:
+            limit_of(bound, Metric(known.name, known.title, known.unit, known.better != "higher"))
+
+
+def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
+    """Compare and judge two studies, or the two builds of one; return the gate's exit code."""
     from quiclab.analysis.analyse import usual_metric
     from quiclab.analysis.builds.gate import Verdict, exit_verdict, judge, limit_of, parse_bound
     from quiclab.analysis.builds.setting import differences, groups
@@ -76,21 +120,21 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.store.layout import write_atomically
 
     bounds = [parse_bound(text) for text in arguments.fail_if]
-    if arguments.junit and not bounds:
-        raise SpecError("--junit says what passed and what failed, and nothing can fail", "add --fail-if 'ttlb > +3%'")
-    old, new = _studies(arguments.old, arguments.new)
     known = set(old.metrics["name"]) | set(new.metrics["name"])
-    absent = "neither study measured a metric"
+    absent = "no study measured a metric"
     asked = [(bound, find_metric(bound.metric, known, absent)) for bound in bounds]
     named = [*(find_metric(name, known, absent) for name in arguments.metric), *(name for _, name in asked)]
     arms = _arms(old, new, arguments.arm)
-    allowed = [key.strip() for keys in arguments.allow for key in keys.split(",") if key.strip()]
-    found = differences(old, new, arms, allowed)
-    _refuse(found, groups(old, new), allowed)
-    result = compare_studies(old, new, list(dict.fromkeys(named)) or [usual_metric(old)], sorted(arms), found)
+    found = differences(old, new, arms, keys := _allowed(arguments))
+    if arguments.interleave:
+        found = tuple(replace(each, expected=True) for each in found)
+    else:
+        _refuse(found, groups(old, new), keys)
+    metrics = list(dict.fromkeys(named)) or [usual_metric(old)]
+    result = compare_studies(old, new, metrics, sorted(arms), found, interleaved=arguments.interleave)
     for bound, name in asked:
         limit_of(bound, next(metric for metric in result.metrics if metric.name == name))
-    judgements = judge(asked, result.changes)
+    judgements = judge(asked, result.changes, result.alpha)
     render_change(result, judgements, VisibleConsole())
     if arguments.junit:
         write_atomically(arguments.junit, junit_xml(result, judgements))
@@ -98,12 +142,18 @@ def run(arguments: argparse.Namespace) -> int:
         write_atomically(arguments.markdown, markdown(result, judgements))
     if not bounds:
         return ExitCode.OK
-    codes = {Verdict.PASSED: ExitCode.OK, Verdict.FAILED: ExitCode.GATE, Verdict.NOT_JUDGED: ExitCode.TRIALS_FAILED}
+    codes = {Verdict.PASSED: ExitCode.OK, Verdict.FAILED: ExitCode.GATE, Verdict.NOT_JUDGED: ExitCode.NOT_JUDGED}
     return codes[exit_verdict(judgements)]
 
 
+def _allowed(arguments: argparse.Namespace) -> list[str]:
+    return [key.strip() for keys in arguments.allow for key in keys.split(",") if key.strip()]
+
+
 def _studies(old: Path, new: Path) -> tuple[Study, Study]:
+    from quiclab.analysis.builds.copies import shared_trials
     from quiclab.analysis.study import read_study
+    from quiclab.wording import counted
 
     if old.resolve() == new.resolve():
         raise SpecError(f"{old} and {new} are the same study", "give the study of the build before and the one after")
@@ -113,6 +163,11 @@ def _studies(old: Path, new: Path) -> tuple[Study, Study]:
             raise DecodeError(
                 f"{study.directory} has no table of trials", "`quiclab report STUDY` makes the tables of a study"
             )
+    if shared := shared_trials(*studies):
+        raise SpecError(
+            f"{old} and {new} share {counted(shared, 'trial')}: one is a copy of the other, or was continued from one",
+            "run NEW into a folder of its own: quiclab run SPEC --out NEW",
+        )
     return studies
 
 

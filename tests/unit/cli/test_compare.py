@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
@@ -52,7 +54,7 @@ def test_a_slower_build_fails_the_gate(
     assert run(studies, "OLD", "SLOWER", "--fail-if", "ttlb > +3%", *files) == 6
     assert "Meant to change: programs.ngtcp2: 1.0 in OLD, 1.1 in NEW (of h3)." in capsys.readouterr().out
     assert Xml.parse(junit).getroot().get("failures") == "2"
-    assert "FAILED (2 passed, 2 failed)" in summary.read_text(encoding="utf-8")
+    assert "FAILED 2 of 4 cells (2 passed)" in summary.read_text(encoding="utf-8")
     assert run(studies, "OLD", "SLOWER") == 0
 
 
@@ -70,7 +72,7 @@ def test_the_same_build_passes(studies: dict[str, str], capsys: pytest.CaptureFi
     """Exit code 0, and a word that no record says what changed."""
     assert run(studies, "OLD", "AGAIN", "--fail-if", "ttlb > +3%") == 0
     out = capsys.readouterr().out
-    assert "Gate ttlb > +3%: PASSED (4 passed)." in out
+    assert "Gate ttlb > +3%: PASSED 4 of 4 cells." in out
     assert "No record says what changed" in out
 
 
@@ -81,7 +83,7 @@ def test_the_arm_and_the_metric_choose_what_is_judged(
     assert run(studies, "OLD", "AGAIN", "--arm", "h2", "--metric", "setup_ms", "--fail-if", "goodput < -1%") == 0
     out = capsys.readouterr().out
     assert "set-up time" in out
-    assert "Gate goodput < -1%: PASSED (2 passed)." in out
+    assert "Gate goodput < -1%: PASSED 2 of 2 cells." in out
     assert run(studies, "OLD", "SLOWER", "--arm", "h3", "--fail-if", "setup > +1%", "--fail-if", "ttlb > +10ms") == 6
 
 
@@ -101,11 +103,27 @@ def test_another_machine_is_refused_with_every_difference(
     assert "Differs too, as allowed: kernel: 6.1.0 in OLD, 6.2 in NEW." in capsys.readouterr().out
 
 
-def test_a_gate_that_judged_nothing_has_not_passed(tmp_path: Path) -> None:
-    """Exit code 1 where every cell has too few pairs."""
+def test_a_gate_that_could_not_judge_every_cell_has_not_passed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 8 where one of two cells has too many voids, or all have too few pairs; the files are not green."""
     few = Shape(blocks=3, aa_blocks=0, workloads=("100 KB",), paths=("clean",))
-    folders = [str(write_study(tmp_path / name, few)) for name in ("a", "b")]
-    assert main(["compare", *folders, "--fail-if", "ttlb > +3%"]) == 1
+    voids = replace(few, blocks=9, paths=("clean", "far"), voids=frozenset(("far/100 KB", "h3", n) for n in range(4)))
+    for name, made, told in (("few", few, "NOT JUDGED 2 of 2 cells"), ("voids", voids, "NOT JUDGED 1 of 4 cells")):
+        folders = [str(write_study(tmp_path / f"{name}{seed}", replace(made, seed=seed))) for seed in (1, 2)]
+        junit = tmp_path / f"{name}.xml"
+        assert main(["compare", *folders, "--fail-if", "ttlb > +9%", "--junit", str(junit)]) == 8
+        assert f"Gate ttlb > +9%: {told}" in capsys.readouterr().out
+        assert Xml.parse(junit).getroot().get("errors") == told.split()[2]
+
+
+def test_a_copy_is_no_second_measurement(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Refused with the number of trials, also where the copy went on to more blocks; without a bound, too."""
+    shape = Shape(workloads=("100 KB",), paths=("clean",), aa_blocks=0)
+    old = write_study(tmp_path / "old", shape)
+    copy = shutil.copytree(old, tmp_path / "copy")
+    assert main(["compare", str(old), str(copy)]) == 2
+    assert f"{old} and {copy} share 18 trials: one is a copy of the other" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -114,7 +132,7 @@ def test_a_gate_that_judged_nothing_has_not_passed(tmp_path: Path) -> None:
         (["OLD", "SLOWER", "--fail-if", "ttlb > 3%"], 2, "'ttlb > 3%' is not a bound"),
         (["OLD", "SLOWER", "--fail-if", "tlb > +3%"], 2, "did you mean ttlb?"),
         (["OLD", "SLOWER", "--fail-if", "ttlb > +3MB"], 2, "does not suit ttlb_ms"),
-        (["OLD", "SLOWER", "--metric", "tlbt"], 2, "neither study measured a metric 'tlbt'"),
+        (["OLD", "SLOWER", "--metric", "tlbt"], 2, "no study measured a metric 'tlbt'"),
         (["OLD", "SLOWER", "--arm", "h33"], 2, "OLD has no trial of an arm 'h33'"),
         (["OLD", "SLOWER", "--allow", "kernl"], 2, "did you mean kernel?"),
         (["OLD", "SLOWER", "--junit", "x.xml"], 2, "--fail-if"),

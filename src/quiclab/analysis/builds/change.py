@@ -12,7 +12,7 @@ import numpy.typing as npt
 from quiclab import statistics, wording
 from quiclab.analysis.compare import too_slow, values_of
 from quiclab.analysis.model import ArmResult, Metric, Outcome
-from quiclab.statistics import Interval
+from quiclab.statistics import Interval, Shift
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -29,70 +29,92 @@ class Change:
     new: ArmResult
     pairs: int | None
     """Blocks that both have; None where trials do not pair up."""
-    shift: float | None
-    """Hodges–Lehmann, in the metric's unit; infinite where failures own it."""
-    interval: Interval | None
-    """Interval of the shift, in the metric's unit; None where so few trials allow none."""
+    ratio: Shift
+    """Change in per cent: the Hodges–Lehmann estimate of the logarithm of NEW / OLD, and its interval, both turned back
+    into per cent. NaN without an interval where a value has no logarithm (a count of zero)."""
+    shift: Shift
+    """Change in the metric's unit: Hodges–Lehmann, infinite where failures own it."""
+    confidence: float
+    """Level that was asked for of the intervals."""
     p: float | None
+    """Two-sided p of the logarithms of the ratio, or of the differences where a value has no logarithm."""
     adjusted_p: float | None = None
-    """The p-value after Benjamini–Hochberg over everything that was asked for."""
+    """The p-value after Benjamini–Hochberg over everything that was asked for and could be tested."""
     outcome: Outcome = Outcome.NOT_MEASURED
     """BASELINE_BETTER: it was better in OLD. OTHER_BETTER: it is better in NEW."""
     why: str = ""
     """A sentence where the outcome is undecided or not measured."""
-    corrected_out: bool = False
-    """Undecided for that alone: so few trials could have shown a difference, but not after the correction."""
+    refused: bool = False
+    """Whether it cannot be tested at all, whatever its values: nothing measured, too few trials, too many voids."""
 
     @property
-    def shift_pct(self) -> float | None:
-        """Return the shift in per cent of OLD's median; None where that is zero, unknown or infinite by failures."""
-        factor = self._to_pct
-        return None if factor is None or self.shift is None else self.shift * factor
+    def change_pct(self) -> float | None:
+        """Change in per cent, infinite where failures own it; None where there is no ratio."""
+        return None if math.isnan(self.ratio.estimate) else self.ratio.estimate
 
     @property
     def interval_pct(self) -> Interval | None:
-        """Return the interval of the change in per cent."""
-        factor = self._to_pct
-        return None if factor is None or self.interval is None else self.interval.scaled(factor)
-
-    @property
-    def _to_pct(self) -> float | None:
-        median = self.old.median
-        return 100 / abs(median) if median and math.isfinite(median) else None
+        """Interval of the change in per cent; None where so few trials allow none, or there is no ratio."""
+        return self.ratio.interval
 
 
 def change(
-    cell: tuple[str, str, str], old: ArmResult, new: ArmResult, metric: Metric, alpha: float, *, paired: bool
+    cell: tuple[str, str, str], old: ArmResult, new: ArmResult, metric: Metric, confidence: float, *, paired: bool
 ) -> Change:
-    """Return the change of one cell (workload, path, arm); its outcome is left for `decided`."""
-    before, after = values_of(old.trials, metric), values_of(new.trials, metric)
+    """Return the change of one cell (workload, path, arm), with intervals that hold at least at `confidence`; its
+    outcome is left for `decided`."""
     if paired:
         blocks = sorted({trial.block for trial in old.trials} & {trial.block for trial in new.trials})
-        first, second = (_by_block(arm, blocks, metric) for arm in (old, new))
-        differences = statistics.paired_differences(second, first)
-        shift = statistics.hodges_lehmann(differences, 1 - alpha)
-        p = statistics.signed_rank(differences).p if differences.size else None
-        pairs = int(differences.size)
-    else:
-        shift = statistics.shift_of_two(before, after, 1 - alpha)
-        known = not (np.isnan(before).all() or np.isnan(after).all())
-        p = statistics.mann_whitney_p(before, after)
-        p = 1.0 if p is None and known else p  # every value is the same
-        pairs = None
-    estimate = None if math.isnan(shift.estimate) else shift.estimate
-    return Change(metric, *cell, old, new, pairs, estimate, shift.interval, p)
+        before, after = (_by_block(arm, blocks, metric) for arm in (old, new))
+        differences = statistics.paired_differences(after, before)
+        ratios = statistics.paired_differences(_logarithms(after), _logarithms(before))
+        shift, ratio = (statistics.hodges_lehmann(each, confidence) for each in (differences, ratios))
+        tested = ratios if ratios.size else differences
+        p = statistics.signed_rank(tested).p if tested.size else None
+        return Change(metric, *cell, old, new, int(differences.size), _in_per_cent(ratio), shift, confidence, p)
+    before, after = values_of(old.trials, metric), values_of(new.trials, metric)
+    known = not (np.isnan(before).all() or np.isnan(after).all())
+    p = statistics.mann_whitney_p(before, after)
+    return Change(
+        metric,
+        *cell,
+        old,
+        new,
+        None,
+        _in_per_cent(statistics.shift_of_two(_logarithms(before), _logarithms(after), confidence)),
+        statistics.shift_of_two(before, after, confidence),
+        confidence,
+        1.0 if p is None and known else p,  # every value is the same
+    )
 
 
-def decided(found: Change, adjusted_p: float | None, alpha: float, least_p: float) -> Change:
+def at_level(found: Change, confidence: float) -> Change:
+    """Return the change with its intervals at another level."""
+    cell = found.workload, found.path, found.arm
+    again = change(cell, found.old, found.new, found.metric, confidence, paired=found.pairs is not None)
+    return replace(found, ratio=again.ratio, shift=again.shift, confidence=confidence)
+
+
+def refused(found: Change, alpha: float) -> Change:
+    """Return the change with the reason why it cannot be tested at all; as it is where it can."""
+    refusal = _refusal(found, alpha)
+    return found if refusal is None else replace(found, outcome=refusal[0], why=refusal[1], refused=True)
+
+
+def decided(found: Change, adjusted_p: float, alpha: float, least_p: float) -> Change:
     """Return the change with its adjusted p and its outcome; `least_p` is the smallest that the p could have been."""
-    outcome, why = _outcome(found, adjusted_p, alpha)
-    corrected_out = outcome is Outcome.NOT_SIGNIFICANT and least_p > alpha
-    if corrected_out:
-        outcome = Outcome.UNDECIDED
-        why = (
-            f"Too few: {_trials(found)} cannot show a difference at {alpha:g} after the correction, were it here alone."
-        )
-    return replace(found, adjusted_p=adjusted_p, outcome=outcome, why=why, corrected_out=corrected_out)
+    if adjusted_p > alpha:
+        outcome = Outcome.UNDECIDED if least_p > alpha else Outcome.NOT_SIGNIFICANT
+        few = trials_of(found)
+        told = f"Too few: {few} cannot show a difference at {alpha:g} after the correction, were it here alone."
+        return replace(found, adjusted_p=adjusted_p, outcome=outcome, why=told if least_p > alpha else "")
+    direction = _direction(found)
+    if direction == 0:
+        told = "The typical pair did not change, although the others lean to one side."
+        return replace(found, adjusted_p=adjusted_p, outcome=Outcome.UNDECIDED, why=told)
+    worse = (direction > 0) == found.metric.lower_is_better
+    outcome = Outcome.BASELINE_BETTER if worse else Outcome.OTHER_BETTER
+    return replace(found, adjusted_p=adjusted_p, outcome=outcome, why="")
 
 
 def _by_block(arm: ArmResult, blocks: list[int], metric: Metric) -> FloatArray:
@@ -100,35 +122,47 @@ def _by_block(arm: ArmResult, blocks: list[int], metric: Metric) -> FloatArray:
     return values_of([found[block] for block in blocks], metric)
 
 
-def _outcome(found: Change, p: float | None, alpha: float) -> tuple[Outcome, str]:
+def _logarithms(values: FloatArray) -> FloatArray:
+    """Natural logarithms; nothing where a value has none. Of a rate that failed, the worst there is, it is −inf."""
+    if (np.isfinite(values) & (values <= 0)).any():
+        return np.full_like(values, np.nan)
+    with np.errstate(divide="ignore"):
+        return np.log(np.where(values == -np.inf, 0.0, values))
+
+
+def _in_per_cent(logarithm: Shift) -> Shift:
+    """A shift of logarithms as a change in per cent."""
+    with np.errstate(over="ignore"):
+        estimate, interval = 100 * float(np.expm1(logarithm.estimate)), logarithm.interval
+        if interval is None:
+            return Shift(estimate, None)
+        low, high = (100 * float(np.expm1(end)) for end in (interval.low, interval.high))
+    return Shift(estimate, Interval(low, high, interval.confidence))
+
+
+def _refusal(found: Change, alpha: float) -> tuple[Outcome, str] | None:
     old, new = found.old, found.new
-    if p is None:
+    if found.p is None:
         lacking = [label for label, arm in (("OLD", old), ("NEW", new)) if not _known(arm)]
         told = f"{' and '.join(lacking)} measured nothing" if lacking else "No block is in both studies"
         return Outcome.NOT_MEASURED, f"{told}."
     if all(trial.status == "failed" for arm in (old, new) for trial in arm.trials):
-        return Outcome.NOT_MEASURED, "Every trial failed in both studies."
+        return Outcome.NOT_MEASURED, "Every trial failed with both builds."
     if smallest_p(found) > alpha:
-        return Outcome.UNDECIDED, f"Too few: {_trials(found)} cannot show any difference at {alpha:g}."
+        return Outcome.UNDECIDED, f"Too few: {trials_of(found)} cannot show any difference at {alpha:g}."
     voids = too_slow(replace(old, arm="OLD"), replace(new, arm="NEW"))
-    if voids:
-        return Outcome.UNDECIDED, voids
-    if p > alpha:
-        return Outcome.NOT_SIGNIFICANT, ""
-    sign = _direction(found)
-    if sign == 0 or sign * _of_medians(found) < 0:
-        return Outcome.UNDECIDED, "The medians and the shift point in opposite directions."
-    return (Outcome.BASELINE_BETTER if (sign > 0) == found.metric.lower_is_better else Outcome.OTHER_BETTER), ""
+    return (Outcome.UNDECIDED, voids) if voids else None
 
 
-def _trials(found: Change) -> str:
+def trials_of(found: Change) -> str:
+    """Its trials, counted: `9 pairs`, or `9 and 8 trials`."""
     if found.pairs is not None:
         return wording.counted(found.pairs, "pair")
     return f"{len(found.old.trials)} and {len(found.new.trials)} trials"
 
 
 def smallest_p(found: Change) -> float:
-    """The least that its test can give with so many trials, before any correction."""
+    """Return the least p that its test can give with so many trials, before any correction."""
     if found.pairs is not None:
         return statistics.smallest_p(found.pairs)
     return statistics.smallest_p_of_two(_known(found.old), _known(found.new))
@@ -140,14 +174,9 @@ def _known(arm: ArmResult) -> int:
 
 
 def _direction(found: Change) -> float:
-    """Sign of the shift; where failures leave none, the study with more of them is the worse."""
-    if found.shift:
-        return math.copysign(1, found.shift)
+    """Sign of the change; where failures leave none, the build with more of them is the worse."""
+    for shift in (found.ratio, found.shift):
+        if shift.estimate and not math.isnan(shift.estimate):
+            return shift.estimate
     more = float(found.new.failures - found.old.failures)
     return more if found.metric.lower_is_better else -more
-
-
-def _of_medians(found: Change) -> float:
-    """Sign of the difference of the medians; 0 where one is unknown or both are owned by failures."""
-    old, new = found.old.median, found.new.median
-    return 0.0 if old is None or new is None or old == new else math.copysign(1, new - old)

@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """A gate for a change: the bound that a metric may not go beyond, and what the trials say about it.
 
-The rule. A cell fails where (1) its change is significant after correction over everything that was asked for, and
-(2) the end of its Hodges–Lehmann interval that is nearer to no change lies beyond the bound. The estimate alone never
-fails a cell: with `> +3%`, an estimate of +5 % whose interval runs from +1 % to +9 % passes.
+The rule. Of m cells and bounds that can be tested, R fail, where R is the largest number such that R intervals at
+1 − R × alpha / m lie beyond their bounds, wholly. That is Benjamini–Hochberg's procedure (1995) with the exact tests
+against the bounds, and these intervals are Benjamini and Yekutieli's (2005) for the R cells that it selects. So a build
+that stays within all bounds fails, in whichever cell, with a chance of at most alpha / 2 (the end that counts is one of
+two). The estimate alone never fails a cell: with `> +3%`, an estimate of +5 % whose interval runs from +1 % to +9 %
+passes.
 """
 
 from __future__ import annotations
 
 import enum
+import itertools
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from quiclab import wording
-from quiclab.analysis.builds.change import Change
-from quiclab.analysis.model import Metric, Outcome
+from quiclab import statistics, wording
+from quiclab.analysis.builds.change import Change, at_level, smallest_p, trials_of
+from quiclab.analysis.model import Metric
 from quiclab.errors import SpecError
 from quiclab.statistics import Interval
 from quiclab.units import Bitrate, ByteCount, Duration
@@ -95,40 +99,95 @@ def limit_of(bound: Bound, metric: Metric) -> float:
     return float(bound.amount)
 
 
-def judge(bounds: Iterable[tuple[Bound, str]], changes: Iterable[Change]) -> tuple[Judgement, ...]:
-    """Every change of a bound's metric against it; each bound with the name of its metric."""
+def judge(bounds: Iterable[tuple[Bound, str]], changes: Iterable[Change], alpha: float) -> tuple[Judgement, ...]:
+    """Every change of a bound's metric against it; each bound with the name of its metric. Raises SpecError for a bound
+    that does not suit its metric."""
     listed = tuple(changes)
-    return tuple(_judge(bound, each) for bound, metric in bounds for each in listed if each.metric.name == metric)
+    cells = [
+        _Cell(bound, each, limit_of(bound, each.metric))
+        for bound, metric in bounds
+        for each in listed
+        if each.metric.name == metric
+    ]
+    tested = [cell for cell in cells if not cell.change.refused]
+    failed, level = _failing(tested, alpha)
+    rejected = frozenset(map(id, failed))
+    # What one more cell, if it differed as clearly as its trials allow, would have been held against.
+    reach = alpha * min(len(failed) + 1, len(tested)) / max(1, len(tested))
+    return tuple(_fails(each, level) if id(each) in rejected else _does_not_fail(each, reach) for each in cells)
 
 
-def _judge(bound: Bound, found: Change) -> Judgement:
-    limit = limit_of(bound, found.metric)
-    interval = found.interval_pct if bound.unit == "%" else found.interval
-    if found.outcome in (Outcome.UNDECIDED, Outcome.NOT_MEASURED) and not found.corrected_out:
-        return Judgement(bound, found, Verdict.NOT_JUDGED, found.why)
-    if interval is None:
-        return Judgement(bound, found, Verdict.NOT_JUDGED, _no_interval(found))
-    near, far = (interval.low, interval.high) if bound.above else (interval.high, interval.low)
-    told = _text(interval, bound, found.metric)
-    if found.outcome.significant and _beyond(near, limit, bound):
-        return Judgement(
-            bound, found, Verdict.FAILED, f"Changed by {told}: all of it is beyond {bound.amount}{bound.unit}."
+@dataclass(frozen=True)
+class _Cell:
+    """A change, and what it is held against."""
+
+    bound: Bound
+    change: Change
+    limit: float
+
+    def interval(self, confidence: float | None = None) -> Interval | None:
+        """Interval of the change in the bound's unit, at the change's own level or at another."""
+        change = self.change if confidence is None else at_level(self.change, confidence)
+        return change.interval_pct if self.bound.unit == "%" else change.shift.interval
+
+    def fails(self, confidence: float) -> bool:
+        """Whether the whole interval at this level is beyond the bound."""
+        interval = self.interval(confidence)
+        return interval is not None and _beyond(
+            interval.low if self.bound.above else interval.high, self.limit, self.bound
         )
-    if _beyond(far, limit, bound) and found.corrected_out:
+
+
+def _failing(tested: Sequence[_Cell], alpha: float) -> tuple[list[_Cell], float]:
+    """Return the cells that fail, and the level of their intervals: the step-up procedure, from all cells downwards."""
+    left = list(tested)
+    for number in range(len(tested), 0, -1):
+        level = 1 - alpha * number / len(tested)
+        left = [each for each in left if each.fails(level)]  # the intervals only grow
+        if len(left) >= number:
+            return left, level
+    return [], 1 - alpha
+
+
+def _fails(cell: _Cell, level: float) -> Judgement:
+    interval = cell.interval(level)
+    assert interval is not None, "it lies beyond the bound"
+    bound = cell.bound
+    told = f"{_text(interval, bound, cell.change.metric)} (at {wording.level(level)})"
+    reason = f"Changed by {told}: all of it is beyond {bound.amount}{bound.unit}."
+    return Judgement(bound, cell.change, Verdict.FAILED, reason)
+
+
+def _does_not_fail(cell: _Cell, reach: float) -> Judgement:
+    bound, found = cell.bound, cell.change
+    interval = cell.interval()
+    if found.refused:
         return Judgement(bound, found, Verdict.NOT_JUDGED, found.why)
-    if _beyond(far, limit, bound):
-        return Judgement(bound, found, Verdict.PASSED, f"Changed by {told}: more than the bound is not excluded.", True)
-    return Judgement(bound, found, Verdict.PASSED, f"Changed by {told}: within the bound.")
+    if bound.unit == "%" and found.change_pct is None:
+        return Judgement(
+            bound, found, Verdict.NOT_JUDGED, "A value of zero has no percentage: use a bound with a unit."
+        )
+    if interval is None:
+        return Judgement(bound, found, Verdict.NOT_JUDGED, _too_few(found, 1 - found.confidence))
+    told = _text(interval, bound, found.metric)
+    if not _beyond(interval.high if bound.above else interval.low, cell.limit, bound):
+        return Judgement(bound, found, Verdict.PASSED, f"Changed by {told}: within the bound.")
+    if smallest_p(found) > reach:
+        return Judgement(bound, found, Verdict.NOT_JUDGED, _too_few(found, reach))
+    return Judgement(bound, found, Verdict.PASSED, f"Changed by {told}: more than the bound is not excluded.", True)
 
 
 def _beyond(value: float, limit: float, bound: Bound) -> bool:
     return value > limit if bound.above else value < limit
 
 
-def _no_interval(found: Change) -> str:
-    if found.interval is None:
-        return "There are too few trials for an interval."
-    return "OLD's median is zero, or infinite because of failures, so it has no percentage: use a bound with a unit."
+def _too_few(found: Change, error: float) -> str:
+    """Why no outcome could have failed the cell, and how many trials are enough."""
+    told = f"Too few: {trials_of(found)} cannot fail this gate, were it the only cell that is slower"
+    if found.pairs is not None:
+        return f"{told}; {statistics.pairs_needed(error, 1)} pairs can."
+    each = next(n for n in itertools.count(2) if statistics.smallest_p_of_two(n, n) <= error)
+    return f"{told}; {each} and {each} trials can."
 
 
 def _text(interval: Interval, bound: Bound, metric: Metric) -> str:
@@ -138,8 +197,8 @@ def _text(interval: Interval, bound: Bound, metric: Metric) -> str:
 
 
 def exit_verdict(judgements: Collection[Judgement]) -> Verdict:
-    """Return the verdict of the whole gate: failed by any cell, and not judged where no cell could be."""
+    """Return the verdict of the whole gate: failed by any cell, and passed only if every cell was judged."""
     verdicts = {each.verdict for each in judgements}
     if Verdict.FAILED in verdicts:
         return Verdict.FAILED
-    return Verdict.PASSED if Verdict.PASSED in verdicts else Verdict.NOT_JUDGED
+    return Verdict.PASSED if verdicts == {Verdict.PASSED} else Verdict.NOT_JUDGED

@@ -11,12 +11,13 @@ import numpy as np
 
 from quiclab import statistics, wording
 from quiclab.analysis.analyse import alpha_of, measured_cells, metric_of
-from quiclab.analysis.builds.change import Change, change, decided, smallest_p
+from quiclab.analysis.builds.change import Change, at_level, change, decided, refused, smallest_p
 from quiclab.analysis.builds.setting import Difference
 from quiclab.analysis.compare import arm_result, compare
 from quiclab.analysis.model import ArmResult, Metric
 from quiclab.analysis.study import Study
 
+_INTERLEAVED = "Interleaved: each block ran both builds back to back, in random order (exact signed-rank test)."
 Place = tuple[str, str, str]
 """Workload, path, arm."""
 
@@ -40,6 +41,8 @@ class StudiesCompared:
     new: str
     """Names of the two directories."""
     paired: bool
+    interleaved: bool
+    """Whether both builds ran in the same blocks of one study."""
     pairing: str
     """Whether trials pair up, and why: the first line of every result."""
     alpha: float
@@ -63,9 +66,16 @@ class StudiesCompared:
 
 
 def compare_studies(
-    old: Study, new: Study, metrics: Sequence[str], arms: Sequence[str], differences: Sequence[Difference]
+    old: Study,
+    new: Study,
+    metrics: Sequence[str],
+    arms: Sequence[str],
+    differences: Sequence[Difference],
+    *,
+    interleaved: bool = False,
 ) -> StudiesCompared:
-    """Compare these arms by these metrics; `differences` are those that were accepted before."""
+    """Compare these arms by these metrics; `differences` are those that were accepted before; `interleaved` says that
+    OLD and NEW are the two builds of one study."""
     alpha, paired = alpha_of(old), _seed(old) is not None and _seed(old) == _seed(new)
     asked: list[Change] = []
     others: list[Change] = []
@@ -79,7 +89,7 @@ def compare_studies(
         for place in sorted((p for p in before.keys() | after.keys() if p[2] in common), key=_order(old)):
             nothing = arm_result(place[2], (), 0, 0, metric)
             ends = before.get(place, nothing), after.get(place, nothing)
-            found = change(place, *ends, metric, alpha, paired=paired)
+            found = refused(change(place, *ends, metric, 1 - alpha, paired=paired), alpha)
             (asked if place[2] in arms else others).append(found)
         if metric is quantities[0]:
             notes += _missing(before, after, paired)
@@ -90,7 +100,8 @@ def compare_studies(
         str(old.directory),
         str(new.directory),
         paired,
-        _pairing(old, new, paired),
+        interleaved,
+        _INTERLEAVED if interleaved else _pairing(old, new, paired),
         alpha,
         quantities,
         tuple(differences),
@@ -138,12 +149,22 @@ def _results(study: Study, metric: Metric, alpha: float) -> tuple[dict[Place, Ar
 
 
 def _corrected(changes: list[Change], alpha: float) -> list[Change]:
-    p = np.array([math.nan if each.p is None else each.p for each in changes])
-    least = [statistics.smallest_adjusted_p(p, at, smallest_p(each)) for at, each in enumerate(changes)]
-    return [
-        decided(each, None if math.isnan(own) else float(own), alpha, best)
-        for each, own, best in zip(changes, statistics.adjusted_p_values(p), least, strict=True)
+    """Return the changes with their outcomes; those that were refused are of no family.
+
+    Of m changes R are significant: their intervals are at 1 − R × alpha / m, so that of the intervals of what was
+    selected at most a share alpha misses the truth (Benjamini and Yekutieli 2005).
+    """
+    p = np.array([math.nan if each.p is None or each.refused else each.p for each in changes])
+    adjusted = statistics.adjusted_p_values(p)
+    found = [
+        each
+        if math.isnan(own)
+        else decided(each, float(own), alpha, statistics.smallest_adjusted_p(p, at, smallest_p(each)))
+        for at, (each, own) in enumerate(zip(changes, adjusted, strict=True))
     ]
+    selected = sum(each.outcome.significant for each in found)
+    level = 1 - alpha * selected / max(1, int((~np.isnan(p)).sum()))
+    return [at_level(each, level) if each.outcome.significant else each for each in found]
 
 
 def _order(study: Study) -> Callable[[Place], tuple[int, ...]]:

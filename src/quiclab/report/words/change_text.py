@@ -40,7 +40,7 @@ def render_change(found: StudiesCompared, judgements: Sequence[Judgement], conso
 
 def opening(found: StudiesCompared) -> list[str]:
     """What is compared and how, before any number."""
-    lines = [found.pairing, f"OLD is {found.old}, NEW is {found.new}."]
+    lines = [found.pairing, f"Study: {found.old}." if found.interleaved else f"OLD is {found.old}, NEW is {found.new}."]
     for heading, expected in (("Meant to change", True), ("Differs too, as allowed", False)):
         lines += [f"{heading}: {each}." for each in found.differences if each.expected is expected]
     if not any(each.program for each in found.differences):
@@ -63,16 +63,17 @@ def _table(found: StudiesCompared, metric: Metric, judgements: Sequence[Judgemen
 
 
 def numbers(each: Change, judgements: Iterable[Judgement]) -> tuple[str, ...]:
-    """A row under `HEADINGS`; the change is blank where it is not significant."""
+    """A row under `HEADINGS`; the change is blank where it is neither significant nor beyond a bound."""
+    verdict = answer(each, judgements)
     trials = str(each.pairs) if each.pairs is not None else f"{len(each.old.trials)}+{len(each.new.trials)}"
     return (
         wording.quantity(each.old.median, each.metric.unit),
         wording.quantity(each.new.median, each.metric.unit),
-        (wording.percent(each.shift_pct) or "∞") if each.outcome.significant else "",
+        (wording.percent(each.change_pct) or "no ratio") if each.outcome.significant or verdict == "FAILED" else "",
         wording.interval_text(each.interval_pct),
         wording.p_text(each.adjusted_p),
         trials,
-        answer(each, judgements),
+        verdict,
     )
 
 
@@ -90,13 +91,14 @@ def answer(each: Change, judgements: Iterable[Judgement]) -> str:
 
 def legend(found: StudiesCompared) -> str:
     """What the signs and blanks mean."""
-    levels = {c.interval.confidence for c in found.changes if c.interval}
-    attained = f" at {wording.percent(100 * min(levels), signed=False)} confidence" if levels else ""
-    over = wording.counted(len(found.changes), "comparison")
+    tested = sum(not each.refused for each in found.changes)
+    levels = [each.confidence for each in found.changes if each.outcome.significant]
+    selected = f" (where significant {wording.level(levels[0])}, after Benjamini and Yekutieli)" if levels else ""
     return (
-        "Change: Hodges–Lehmann shift from OLD to NEW in % of OLD's median, + where NEW's value is larger. Blank: not "
-        f"significant at {found.alpha:g} (Benjamini–Hochberg over {over}). "
-        f"Interval: of the shift{attained}."
+        f"Change: typical ratio NEW / OLD{' within pairs' if found.paired else ''} (Hodges–Lehmann of its logarithm), "
+        f"+ where NEW's value is larger. Blank: not significant at {found.alpha:g} (Benjamini–Hochberg over "
+        f"{wording.counted(tested, 'comparison')}). Interval: of the change, at {wording.level(1 - found.alpha)}"
+        f"{selected}."
     )
 
 
@@ -113,10 +115,11 @@ def remarks(found: StudiesCompared) -> list[str]:
     for metric in found.metrics:
         floors = [f for f in found.floors if f.metric == metric]
         told = ", ".join(f"{f.study} {wording.percent(f.reach_pct, signed=False) or 'unknown'}" for f in floors)
-        lines.append(f"Noise floor of the {metric.title} (A/A, an arm against itself): {told}.")
+        if not found.interleaved:
+            lines.append(f"Noise floor of the {metric.title} (A/A, an arm against itself): {told}.")
         reach = max((f.reach_pct for f in floors if f.reach_pct is not None), default=0.0)
         small = [c for c in found.changes if c.metric == metric and c.outcome.significant]
-        small = [c for c in small if c.shift_pct is not None and abs(c.shift_pct) < reach]
+        small = [c for c in small if c.change_pct is not None and abs(c.change_pct) < reach]
         if small:
             cells = wording.listed([f"{c.arm} in {found.place(c)}" for c in small])
             lines.append(f"Significant, yet smaller than this floor: {cells}.")
@@ -140,30 +143,57 @@ def _surroundings(found: StudiesCompared) -> list[str]:
         cells = [each for each in found.controls if each.arm == arm and each.metric == found.metrics[0]]
         moved = [each for each in cells if each.outcome.significant]
         told = f"{arm} ran the same programs in both studies, and differs in {len(moved)} of {len(cells)} cells"
-        where = wording.listed([f"{found.place(c)} ({wording.percent(c.shift_pct) or 'failures'})" for c in moved])
+        where = wording.listed([f"{found.place(c)} ({wording.percent(c.change_pct) or 'no ratio'})" for c in moved])
         warning = f": {where}. Something other than the build changed: do not trust the other arms until you know what"
         lines.append(f"{told}{warning if moved else ''}.")
     return lines
 
 
 def gate_lines(found: StudiesCompared, judgements: Sequence[Judgement]) -> list[str]:
-    """The gate's answer, each failed cell with its reason, and what a pass does not say."""
-    if not judgements:
-        return []
+    """The gate's answer, each cell that failed or was not judged with its reason, and how often the gate errs."""
     lines = []
     for bound in dict.fromkeys(each.bound for each in judgements):
         mine = [each for each in judgements if each.bound == bound]
         count = {verdict: sum(each.verdict is verdict for each in mine) for verdict in Verdict}
-        told = ", ".join(f"{number} {verdict}" for verdict, number in count.items() if number)
-        verdict = {Verdict.NOT_JUDGED: "COULD NOT JUDGE"}.get(exit_verdict(mine), exit_verdict(mine).upper())
-        lines.append(f"Gate {bound.text}: {verdict} ({told}).")
+        verdict = exit_verdict(mine)
+        others = ", ".join(f"{number} {other}" for other, number in count.items() if number and other is not verdict)
+        cells = wording.counted(len(mine), "cell")
+        told = f"{verdict.upper()} {count[verdict]} of {cells}{f' ({others})' if others else ''}"
+        lines.append(f"Gate {bound.text}: {told}.")
         lines += [
             f"  {each.change.arm}, {found.place(each.change)}: {each.reason}"
             for each in mine
             if each.verdict is Verdict.FAILED
         ]
+        lines += _not_judged(found, mine)
         open_cells = sum(each.open_ended for each in mine)
         if open_cells:
             cells = wording.counted(open_cells, "passed cell")
             lines.append(f"  In {cells} more than the bound is not excluded: more blocks would tell.")
+    return [*lines, *_error_rate(found, judgements)] if judgements else []
+
+
+def _not_judged(found: StudiesCompared, judgements: Iterable[Judgement]) -> list[str]:
+    """Cells without a verdict, those of one reason in one line."""
+    places: dict[str, list[str]] = {}
+    for each in judgements:
+        if each.verdict is Verdict.NOT_JUDGED:
+            places.setdefault(each.reason, []).append(f"{each.change.arm}, {found.place(each.change)}")
+    return [f"  Not judged: {'; '.join(cells)}: {reason}" for reason, cells in places.items()]
+
+
+def _error_rate(found: StudiesCompared, judgements: Iterable[Judgement]) -> list[str]:
+    """How often such a gate fails a build that it should not, and what that chance leaves out."""
+    tested = sum(not each.change.refused for each in judgements)
+    if not tested:
+        return []
+    over = f"for all {tested} cells together" if tested > 1 else "in its one cell"
+    lines = [
+        f"Chance that this gate fails a build that stays within its bounds: at most {50 * found.alpha:g} % {over}."
+    ]
+    if not found.interleaved:
+        lines.append(
+            "  What else changed between the two studies is not in that chance, such as the state of the machine: "
+            "`quiclab compare --interleave` runs both builds in the same blocks."
+        )
     return lines

@@ -17,7 +17,8 @@ _MARKUP = re.compile(r"^[-+#]|[\\`*_{}\[\]|~$]")
 
 
 def junit_xml(found: StudiesCompared, judgements: Sequence[Judgement]) -> str:
-    """A test suite for each bound, a test case for each arm in each cell; what could not be judged is skipped."""
+    """A test suite for each bound, a test case for each arm in each cell. What could not be judged is an error: a suite with
+    skipped cases alone would count as green."""
     root = Xml.Element("testsuites", _counts(judgements))
     for bound in dict.fromkeys(each.bound for each in judgements):
         mine = [each for each in judgements if each.bound == bound]
@@ -34,7 +35,7 @@ def junit_xml(found: StudiesCompared, judgements: Sequence[Judgement]) -> str:
             if each.verdict is Verdict.FAILED:
                 Xml.SubElement(case, "failure", {"message": _xml(each.reason), "type": "beyond the bound"})
             elif each.verdict is Verdict.NOT_JUDGED:
-                Xml.SubElement(case, "skipped", {"message": _xml(each.reason)})
+                Xml.SubElement(case, "error", {"message": _xml(each.reason), "type": "not judged"})
             Xml.SubElement(case, "system-out").text = _xml(each.reason)
     Xml.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
@@ -45,8 +46,8 @@ def _counts(judgements: Sequence[Judgement]) -> dict[str, str]:
     return {
         "tests": str(len(verdicts)),
         "failures": str(verdicts.count(Verdict.FAILED)),
-        "errors": "0",
-        "skipped": str(verdicts.count(Verdict.NOT_JUDGED)),
+        "errors": str(verdicts.count(Verdict.NOT_JUDGED)),
+        "skipped": "0",
     }
 
 

@@ -3,77 +3,98 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
 
-from quiclab.analysis.builds.change import Change
+from quiclab.analysis.builds.change import Change, change
 from quiclab.analysis.builds.gate import Verdict, exit_verdict, judge, limit_of, parse_bound
 from quiclab.analysis.compare import arm_result
 from quiclab.analysis.model import Metric, Outcome, TrialResult
 from quiclab.errors import SpecError
-from quiclab.statistics import Interval
 
 TTLB = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)
-OLD = arm_result("h3", [TrialResult("0", 0, "verified", 200.0, "")], 1, 0, TTLB)
+BOUND = [(parse_bound("ttlb > +3%"), "ttlb_ms")]
 
 
-def cell(low: float, high: float, outcome: Outcome = Outcome.BASELINE_BETTER) -> Change:
-    """A cell whose interval in ms is this; OLD's median is 200 ms."""
-    return Change(TTLB, "w", "p", "h3", OLD, OLD, 9, (low + high) / 2, Interval(low, high, 0.95), 0.001, 0.001, outcome)
+def cell(*times: float, blocks: int = 9) -> Change:
+    """Blocks of 200 ms in OLD, which take these times in NEW, over and over; nothing is censored."""
+    times_of = ([200.0] * blocks, [times[block % len(times)] for block in range(blocks)])
+    old, new = (
+        arm_result("h3", [TrialResult("0", at, "verified", value, "") for at, value in enumerate(values)], 9, 0, TTLB)
+        for values in times_of
+    )
+    return change(("w", "p", "h3"), old, new, TTLB, 0.95, paired=True)
 
 
-def verdict(bound: str, found: Change) -> Verdict:
-    """Of one cell."""
-    return judge([(parse_bound(bound), "ttlb_ms")], [found])[0].verdict
+def verdicts(bound: str, *found: Change) -> list[Verdict]:
+    """Of some cells."""
+    return [each.verdict for each in judge([(parse_bound(bound), "ttlb_ms")], found, 0.05)]
 
 
 @pytest.mark.parametrize(
-    ("bound", "low", "high", "expected"),
+    ("bound", "times", "expected"),
     [
-        ("ttlb > +3%", 6.1, 30, Verdict.FAILED),
-        ("ttlb > +3%", 5.9, 300, Verdict.PASSED),
-        ("ttlb > +6ms", 6.1, 30, Verdict.FAILED),
-        ("ttlb > +6 ms", 6.0, 30, Verdict.PASSED),
-        ("ttlb > +0.006s", 6.1, 30, Verdict.FAILED),
-        ("ttlb < -3%", -30, -6.1, Verdict.FAILED),
-        ("ttlb < -3%", -30, -5.9, Verdict.PASSED),
-        ("ttlb > +3%", -30, -6.1, Verdict.PASSED),
-        ("ttlb > +3%", 7, float("inf"), Verdict.FAILED),
+        ("ttlb > +3%", (206.1, 230), Verdict.FAILED),
+        ("ttlb > +3%", (205.9, 500), Verdict.PASSED),
+        ("ttlb > +6ms", (206.1, 230), Verdict.FAILED),
+        ("ttlb > +6 ms", (206.0, 230), Verdict.PASSED),
+        ("ttlb > +0.006s", (206.1, 230), Verdict.FAILED),
+        ("ttlb < -3%", (170, 193.9), Verdict.FAILED),
+        ("ttlb < -3%", (170, 194.1), Verdict.PASSED),
+        ("ttlb > +3%", (170, 193.9), Verdict.PASSED),
+        ("ttlb > +3%", (207, math.inf), Verdict.FAILED),
     ],
 )
-def test_the_near_end_decides(bound: str, low: float, high: float, expected: Verdict) -> None:
+def test_the_near_end_decides(bound: str, times: tuple[float, float], expected: Verdict) -> None:
     """Not the estimate: a wide interval that begins before the bound passes."""
-    assert verdict(bound, cell(low, high)) is expected
+    assert verdicts(bound, cell(*times)) == [expected]
 
 
-def test_what_is_not_significant_never_fails() -> None:
-    """An interval without correction may lie beyond the bound while the corrected test does not reject."""
-    assert verdict("ttlb > +3%", cell(7, 30, Outcome.NOT_SIGNIFICANT)) is Verdict.PASSED
+def test_one_cell_of_nine_needs_nine_pairs_and_nine_of_nine_need_six() -> None:
+    """Alone it is held against 1 − 0.05 / 9, together against 1 − 0.05; what no outcome could fail is not judged."""
+    slow, same = cell(230), cell(150, 250)
+    assert verdicts("ttlb > +3%", slow, *[same] * 8) == [Verdict.FAILED, *[Verdict.PASSED] * 8]
+    assert verdicts("ttlb > +3%", *[cell(230, blocks=6)] * 9) == [Verdict.FAILED] * 9
+    few = judge(BOUND, [cell(230, blocks=8), *[cell(150, 250, blocks=8)] * 8], 0.05)
+    assert {each.verdict for each in few} == {Verdict.NOT_JUDGED}
+    assert few[0].reason == (
+        "Too few: 8 pairs cannot fail this gate, were it the only cell that is slower; 9 pairs can."
+    )
+    within = judge(BOUND, [cell(190, 195, blocks=8)] * 9, 0.05)
+    assert {each.verdict for each in within} == {Verdict.PASSED}  # what an interval excludes is excluded
 
 
 @pytest.mark.parametrize("outcome", [Outcome.UNDECIDED, Outcome.NOT_MEASURED])
-def test_what_has_no_answer_is_not_judged(outcome: Outcome) -> None:
-    """Neither passed nor failed, and a gate of nothing else has not passed."""
-    found = judge([(parse_bound("ttlb > +3%"), "ttlb_ms")], [replace(cell(7, 30, outcome), why="Too slow.")])
+def test_what_cannot_be_tested_is_not_judged(outcome: Outcome) -> None:
+    """Neither passed nor failed; a gate that asked for it has not passed, unless another cell failed it."""
+    lame = replace(cell(230), outcome=outcome, why="Too slow.", refused=True)
+    found = judge(BOUND, [lame], 0.05)
     assert found[0].verdict is Verdict.NOT_JUDGED
     assert found[0].reason == "Too slow."
     assert exit_verdict(found) is Verdict.NOT_JUDGED
-    assert exit_verdict([*found, *judge([(parse_bound("ttlb > +3%"), "ttlb_ms")], [cell(-1, 1)])]) is Verdict.PASSED
+    assert exit_verdict(judge(BOUND, [lame, cell(200, 201)], 0.05)) is Verdict.NOT_JUDGED
+    assert exit_verdict(judge(BOUND, [lame, cell(230)], 0.05)) is Verdict.FAILED
 
 
-def test_a_median_of_zero_has_no_per_cent() -> None:
+def test_a_cell_that_cannot_be_tested_costs_the_others_nothing() -> None:
+    """Nine pairs suffice for one of nine cells, and for one of twelve of which three cannot be tested."""
+    lame = replace(cell(230), outcome=Outcome.UNDECIDED, refused=True)
+    assert verdicts("ttlb > +3%", cell(230), *[cell(150, 250)] * 8, lame, lame, lame)[0] is Verdict.FAILED
+    assert verdicts("ttlb > +3%", cell(230), *[cell(150, 250)] * 12)[0] is Verdict.NOT_JUDGED
+
+
+def test_a_value_of_zero_has_no_per_cent() -> None:
     """A bound in the metric's unit judges it all the same."""
-    zero = arm_result("h3", [TrialResult("0", 0, "verified", 0.0, "")], 1, 0, TTLB)
-    found = replace(cell(7, 30), old=zero)
-    assert verdict("ttlb > +3%", found) is Verdict.NOT_JUDGED
-    assert verdict("ttlb > +3ms", found) is Verdict.FAILED
+    zero = cell(0, 230, 230, 230, 230, 230, 230, 230, 230)
+    assert verdicts("ttlb > +3%", zero) == [Verdict.NOT_JUDGED]
+    assert verdicts("ttlb > +300ms", zero) == [Verdict.PASSED]
 
 
 def test_a_pass_says_what_it_does_not_exclude() -> None:
     """The far end beyond the bound: more blocks would tell."""
-    bound = [(parse_bound("ttlb > +3%"), "ttlb_ms")]
-    assert [each.open_ended for each in judge(bound, [cell(-1, 7), cell(-1, 5)])] == [True, False]
+    assert [each.open_ended for each in judge(BOUND, [cell(199, 207), cell(199, 205)], 0.05)] == [True, False]
 
 
 @pytest.mark.parametrize(

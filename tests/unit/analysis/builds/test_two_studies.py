@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -59,7 +60,7 @@ def compared(old: Study, new: Study, arms: Sequence[str] = ARMS, changed: Sequen
 
 def gate(found: StudiesCompared, bound: str = "ttlb > +3%") -> tuple[Judgement, ...]:
     """Every cell against the bound."""
-    return judge([(parse_bound(bound), "ttlb_ms")], found.changes)
+    return judge([(parse_bound(bound), "ttlb_ms")], found.changes, found.alpha)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -76,14 +77,18 @@ def test_the_same_build_twice_raises_no_more_alarms_than_nominal(seed: int) -> N
     assert gates <= alarms
 
 
-def test_a_change_as_large_as_the_bound_seldom_fails() -> None:
-    """One end of a 95 % interval misses the truth in 2.5 % of 200 comparisons, so the gate fails in no more."""
+@pytest.mark.parametrize("cells", [1, 8])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_cells_exactly_at_the_bound_seldom_fail_together(cells: int, seed: int) -> None:
+    """All of them at the bound fail the gate in no more than 2.5 % of runs."""
     rng = np.random.default_rng(8)
-    failed = 0
-    for _ in range(200):
-        old, new = (study(rng, factor=factor, arms=("h3",), workloads=("1MB",)) for factor in (1, 1.03))
-        failed += exit_verdict(gate(compared(old, new))) is Verdict.FAILED
-    assert failed <= 5 + 3 * np.sqrt(200 * 0.025 * 0.975)
+    failed, runs, names = 0, 200 // cells, [str(number) for number in range(cells)]
+    for _ in range(runs):
+        old, new = (
+            study(rng, factor=each, arms=("h3",), workloads=names, seed=s) for each, s in ((1, 1), (1.03, seed))
+        )
+        failed += exit_verdict(gate(compared(old, new, ("h3",)))) is Verdict.FAILED
+    assert failed <= runs * 0.025 + 3 * np.sqrt(runs * 0.025 * 0.975)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -111,6 +116,30 @@ def test_what_the_correction_puts_out_of_reach_is_too_few_and_not_the_same() -> 
     assert {each.verdict for each in gate(few, "ttlb > +1%")} == {Verdict.NOT_JUDGED}
     assert {each.verdict for each in gate(few, "ttlb > +40%")} == {Verdict.PASSED}
     assert {each.outcome for each in enough.changes} == {Outcome.NOT_SIGNIFICANT}
+
+
+def test_the_intervals_of_what_was_selected_are_wider() -> None:
+    """One of four cells is significant: its interval is at 1 − 0.05 / 4, that of the others at 0.95."""
+    rng = np.random.default_rng(16)
+    old, new = (study(rng, arms=("h3",), workloads=["a", "b", "c", "d"], blocks=12) for _ in range(2))
+    slower = new.metrics.with_row_index().with_columns(
+        pl.col("value") * pl.when(pl.col("index") < 12).then(2).otherwise(1)
+    )
+    found = compared(old, replace(new, metrics=slower.drop("index")), ["h3"])
+    assert [each.confidence for each in found.changes] == [0.9875, 0.95, 0.95, 0.95]
+
+
+def test_the_change_is_the_ratio_within_pairs() -> None:
+    """Blocks that differ by a factor of ten and a build that is 10 % slower in each: exactly 10 %."""
+    rng = np.random.default_rng(17)
+    old = study(rng, arms=("h3",), workloads=("1MB",))
+    values = old.metrics["value"] * pl.Series([10.0**power for power in range(-5, 5)])
+    before = replace(old, metrics=old.metrics.with_columns(value=values))
+    after = replace(old, metrics=old.metrics.with_columns(value=values * 1.1))
+    (found,) = compared(before, after, ("h3",)).changes
+    assert found.change_pct == pytest.approx(10)
+    assert found.interval_pct is not None
+    assert [found.interval_pct.low, found.interval_pct.high] == pytest.approx([10, 10])
 
 
 def test_new_failures_are_the_worst_slow_down() -> None:

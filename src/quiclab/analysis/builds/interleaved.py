@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The study of two builds in the same blocks, as the two studies that it stands for: OLD and NEW."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from quiclab.analysis.study import Study
+from quiclab.spec.two_builds import NEW, OLD
+
+
+def two_builds(study: Study) -> tuple[Study, Study]:
+    """Return the arms of OLD and those of NEW under the names that they have in both specs, without A/A cells."""
+    old, new = (_only(study, suffix) for suffix in (OLD, NEW))
+    return old, new
+
+
+def _only(study: Study, suffix: str) -> Study:
+    mine = (pl.col("kind") == "main") & pl.col("arm").str.ends_with(suffix)
+    arm = pl.col("arm").str.strip_suffix(suffix)
+    baseline = arm.first().alias("baseline_arm")
+    trials = study.trials.filter(mine).with_columns(baseline, arm)
+    arms: list[dict[str, Any]] = [
+        item | {"name": item["name"].removesuffix(suffix)}
+        for item in study.items("arms")
+        if item["name"].endswith(suffix)
+    ]
+    return replace(study, trials=trials, resolved=study.resolved | {"arms": arms})

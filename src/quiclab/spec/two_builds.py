@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One spec of two: each arm under test twice, with the programs of OLD and with those of NEW, side by side in a block.
+
+Two studies, one after the other, also compare two hours of a machine. In one study both builds share every block: its
+seed, its minute, and the state that the machine is in.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quiclab.errors import SpecError
+from quiclab.spec.model import Study
+from quiclab.spec.nodes import closest
+from quiclab.spec.read import load_toml
+from quiclab.spec.resolved import resolved_json
+from quiclab.spec.toml_text import toml_text
+
+OLD, NEW = "-old", "-new"
+"""What follows the name of an arm under test."""
+_FREE = {"name", "question", "seed", "blocks", "aa", "baseline", "only_blocks", "captures", "arms"}
+"""Keys of [study] that OLD decides, or that the new spec has of its own."""
+_PLACES = {"prefix", "folder", "har", "trace"}
+"""Keys whose values are files or folders, relative to their spec."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """One of the two specs."""
+
+    file: pathlib.Path
+    study: Study
+
+    def document(self) -> dict[str, Any]:
+        """The spec as written, with files and folders by their whole names."""
+        rooted: dict[str, Any] = _rooted(load_toml(self.file).document, self.file.resolve().parent)
+        return rooted
+
+
+def interleave(old: Build, new: Build, asked: Sequence[str], blocks: int | None) -> str:
+    """Return a spec, as TOML, with both builds of the arms `asked` for (else of every arm that differs) as its arms.
+
+    Workloads, paths and limits are OLD's. Raises SpecError where NEW has others, for an arm that one of them lacks, and
+    where no arm differs.
+    """
+    _refuse_others(old.study, new.study)
+    arms = _under_test(old.study, new.study, asked)
+    before, after = old.document(), new.document()
+    study = {key: value for key, value in before["study"].items() if key not in {"question", "only_blocks"}}
+    study |= {
+        "name": f"{old.study.name[:52]}-interleaved",
+        "question": f"Does NEW differ from OLD, of {', '.join(arms)}?",
+        "blocks": blocks or old.study.blocks,
+        "baseline": arms[0] + OLD,
+        # Both builds in the same blocks are the control of one another where nothing changed.
+        "aa": {**study.get("aa", {}), "blocks": 1},
+    }
+    twins = [
+        _arm(document, name) | {"name": name + label}
+        for name in arms
+        for document, label in ((before, OLD), (after, NEW))
+    ]
+    others = [_arm(before, name) | {"only_for": "competition"} for name in _competitors(old.study)]
+    return toml_text(before | {"study": study, "arm": [*twins, *others]})
+
+
+def _under_test(old: Study, new: Study, asked: Sequence[str]) -> list[str]:
+    both = [{arm.name: arm for arm in study.measured_arms} for study in (old, new)]
+    for name in asked:
+        for label, arms in zip(("OLD", "NEW"), both, strict=True):
+            if name not in arms:
+                raise SpecError(f"{label} has no arm {name!r}", closest(name, list(arms), "arms"))
+    differing = [name for name, arm in both[0].items() if name in both[1] and both[1][name] != arm]
+    if not (asked or differing):
+        raise SpecError(
+            "no arm of OLD and NEW differs: there is one build only",
+            'give one of them another prefix (prefix = "/builds/new"), argv or env; or name an arm to run it against '
+            "itself (--arm)",
+        )
+    return list(dict.fromkeys(asked)) or differing
+
+
+def _refuse_others(old: Study, new: Study) -> None:
+    before, after = (dict(_leaves(resolved_json(study))) for study in (old, new))
+    found = [
+        f"{key}: {before.get(key)} in OLD, {after.get(key)} in NEW"
+        for key in dict.fromkeys([*before, *after])
+        if before.get(key) != after.get(key)
+    ]
+    if found:
+        hint = "make everything but the arms the same in both specs: blocks that both builds share have one setting"
+        raise SpecError("OLD and NEW ask for different studies", hint, tuple(found))
+
+
+def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """Every setting that trials run under, by its dotted name; tables in an array go by their names."""
+    if isinstance(value, list) and value and all(isinstance(item, dict) and "name" in item for item in value):
+        value = {item["name"]: item for item in value}
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if place or key not in _FREE:
+                yield from _leaves(inner, f"{place}.{key}" if place else key)
+    elif not place.endswith(".title"):
+        yield place, value
+
+
+def _arm(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """An arm's table, with the settings of TCP that it would have taken from another arm (see `read_arms`)."""
+    arms: list[dict[str, Any]] = document["arm"]
+    baseline = document["study"].get("baseline")
+    pinned = sorted((arm for arm in arms if "tcp" in arm), key=lambda arm: arm["name"] != baseline)
+    return {"tcp": pinned[0]["tcp"]} | next(arm for arm in arms if arm["name"] == name)
+
+
+def _competitors(study: Study) -> list[str]:
+    """Arms that run beside the measured ones."""
+    names = (
+        competitor.arm
+        for workload in study.workloads
+        for competitor in (workload.competition.competitors if workload.competition else ())
+    )
+    return list(dict.fromkeys(names))
+
+
+def _rooted(value: Any, folder: pathlib.Path) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: str((folder / inner).resolve())
+            if key in _PLACES and isinstance(inner, str)
+            else _rooted(inner, folder)
+            for key, inner in value.items()
+        }
+    return [_rooted(item, folder) for item in value] if isinstance(value, list) else value

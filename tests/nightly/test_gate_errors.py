@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How often a gate fails a build that is exactly at its bound: the table of decision 12, simulated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from quiclab.analysis.builds.change import Change, change
+from quiclab.analysis.builds.gate import Verdict, exit_verdict, judge, parse_bound
+from quiclab.analysis.compare import arm_result
+from quiclab.analysis.model import ArmResult, Metric, TrialResult
+
+pytestmark = pytest.mark.nightly
+
+Times = npt.NDArray[np.float64]
+TTLB = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)
+BOUND = [(parse_bound("ttlb > +3%"), "ttlb_ms")]
+TRIALS, ALPHA = 20, 0.05
+
+
+def shared_blocks(rng: np.random.Generator) -> tuple[Times, Times]:
+    """Blocks differ by 20 %, trials of a block by 3 %."""
+    block = 200 * rng.lognormal(0, 0.2, TRIALS)
+    return block * rng.lognormal(0, 0.03, TRIALS), block * rng.lognormal(0, 0.03, TRIALS)
+
+
+def independent(rng: np.random.Generator) -> tuple[Times, Times]:
+    """Noise of 5 % that no two trials share."""
+    return 200 * rng.lognormal(0, 0.05, TRIALS), 200 * rng.lognormal(0, 0.05, TRIALS)
+
+
+def timeouts(rng: np.random.Generator) -> tuple[Times, Times]:
+    """A fifth of trials wait 30 ms longer, for a retransmission timeout."""
+    first, second = (200 * rng.lognormal(0, 0.02, TRIALS) + 30 * (rng.random(TRIALS) < 0.2) for _ in range(2))
+    return first, second
+
+
+def ticks(rng: np.random.Generator) -> tuple[Times, Times]:
+    """Times in steps of 10 ms: most are tied."""
+    first, second = (np.round(20 * rng.lognormal(0, 0.05, TRIALS)) * 10 for _ in range(2))
+    return first, second
+
+
+def drifting(rng: np.random.Generator) -> tuple[Times, Times]:
+    """Each study has its own state of the machine, which 20 trials cannot see."""
+    first, second = independent(rng)
+    return first * rng.lognormal(0, 0.02), second * rng.lognormal(0, 0.02)
+
+
+SHAPES: list[Callable[[np.random.Generator], tuple[Times, Times]]] = [shared_blocks, independent, timeouts, ticks]
+
+
+def _arm(times: Times) -> ArmResult:
+    trials = [TrialResult(str(block), block, "verified", float(time), "") for block, time in enumerate(times)]
+    return arm_result("h3", trials, len(trials), 0, TTLB)
+
+
+def failing(
+    shape: Callable[[np.random.Generator], tuple[Times, Times]], cells: int, factor: float, *, paired: bool, runs: int
+) -> float:
+    """Share of gates that fail where NEW takes `factor` times as long in every cell."""
+    rng = np.random.default_rng(12)
+
+    def cell() -> Change:
+        old, new = shape(rng)
+        return change(("w", "p", "h3"), _arm(old), _arm(new * factor), TTLB, 1 - ALPHA, paired=paired)
+
+    verdicts = (exit_verdict(judge(BOUND, [cell() for _ in range(cells)], ALPHA)) for _ in range(runs))
+    return sum(verdict is Verdict.FAILED for verdict in verdicts) / runs
+
+
+@pytest.mark.parametrize("cells", [1, 20])
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_build_exactly_at_the_bound_fails_in_one_run_of_forty(
+    shape: Callable[[np.random.Generator], tuple[Times, Times]], paired: bool, cells: int
+) -> None:
+    """At most alpha / 2 of gates, of one cell or of twenty, whatever the noise: within what 400 runs can tell."""
+    runs = 400
+    found = failing(shape, cells, 1.03, paired=paired, runs=runs)
+    assert found <= ALPHA / 2 + 3 * math.sqrt(ALPHA / 2 * (1 - ALPHA / 2) / runs)
