@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The how-tos for what is added often: their files run, pass the lint, and are registered by the lines that they give."""
+"""The how-tos for what is added often: their files run, pass the lint, and are registered by the lines they give."""
 
 from __future__ import annotations
 
