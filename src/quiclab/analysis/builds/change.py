@@ -155,7 +155,7 @@ def _refusal(found: Change, alpha: float) -> tuple[Outcome, str] | None:
 
 
 def trials_of(found: Change) -> str:
-    """Its trials, counted: `9 pairs`, or `9 and 8 trials`."""
+    """Count the trials behind a change: `9 pairs`, or `9 and 8 trials`."""
     if found.pairs is not None:
         return wording.counted(found.pairs, "pair")
     return f"{len(found.old.trials)} and {len(found.new.trials)} trials"

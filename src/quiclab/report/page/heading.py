@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from quiclab import wording
@@ -147,20 +147,23 @@ def _difference(line: str, arms: list[str]) -> Difference:
 
 
 def _when(study: Study) -> str:
-    """When the first trial began and the last one ended: of all that the study has kept, failed and void ones too."""
+    """Say when the first trial began and the last one ended: all that the study has kept count, also failed ones."""
     begun: list[datetime] = []
     ended: list[datetime] = []
     for folder in ("trials", "failed"):
         for file in (study.directory / folder).rglob("trial.json"):
             record = read_json(file, [])
-            try:
-                start = datetime.fromisoformat(str(record.get("started_utc")))
-            except ValueError:
-                continue
             spent = record.get("time_ns")
             took_ns = sum(each for each in spent.values() if isinstance(each, int)) if isinstance(spent, dict) else 0
+            try:
+                # A time without a zone, as no quiclab writes it, counts as UTC: the two kinds cannot be compared.
+                start = datetime.fromisoformat(str(record.get("started_utc")))
+                start = start if start.tzinfo else start.replace(tzinfo=UTC)
+                end = start + timedelta(seconds=took_ns / 1e9)
+            except (ValueError, OverflowError):
+                continue
             begun.append(start)
-            ended.append(start + timedelta(seconds=took_ns / 1e9))
+            ended.append(end)
     return _span(min(begun), max(ended)) if begun else ""
 
 
@@ -190,7 +193,7 @@ def _machine(host: Mapping[str, Any]) -> str:
 
 
 def _size(study: Study, analysis: StudyAnalysis) -> str:
-    """`9 cells, 7 pairs each, 154 trials`."""
+    """Count what was measured: `9 cells, 7 pairs each, 154 trials`."""
     cells = len({comparison.cell_id for comparison in analysis.comparisons})
     pairs = [comparison.pairs for comparison in analysis.comparisons] or [0]
     least, most = min(pairs), max(pairs)

@@ -30,7 +30,7 @@ def test_a_page_about_another_metric_stands_beside_the_report(tmp_path: Path) ->
     """It is about that metric throughout, with data and pairs of its own; nothing of the report is lost."""
     page = write_report(write_study(tmp_path, SHAPE), "goodput_bit_per_s")
     assert page == tmp_path / "report-goodput_bit_per_s.html"
-    assert "goodput, 2 networks" in body(page)
+    assert "goodput" in body(page)[: body(page).index("The answer")]
     assert "h3 is better than h2" in body(page)
     assert "h3 is faster than h2" in body(tmp_path / "report.html")
     metric = {folder: pl.read_csv(tmp_path / folder / "data" / "differences.csv")["metric"][0] for folder in
