@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The how-tos for what is added often: their files run, pass the lint, and are registered by the lines that they give."""
+"""The how-tos for plugins: their files run, pass the lint, and are registered by the lines that they give."""
 
 from __future__ import annotations
 
@@ -82,8 +82,9 @@ def load(done: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleT
 def test_files_pass_the_lint(done: Path) -> None:
     """Those of the pages, and the lists with their new lines."""
     config = f"--config={ROOT / 'pyproject.toml'}"
+    ours = 'lint.isort.known-first-party = ["quiclab"]'  # most of it is not in that folder
     for tool in (
-        [sys.executable, "-m", "ruff", "check", "--no-cache", "--quiet", config],
+        [sys.executable, "-m", "ruff", "check", "--no-cache", "--quiet", config, "--config", ours],
         [sys.executable, "-m", "ruff", "format", "--no-cache", "--quiet", "--diff", config],
         [sys.executable, str(ROOT / "tools" / "english.py"), "src"],
     ):
