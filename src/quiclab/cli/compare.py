@@ -87,8 +87,9 @@ def run(arguments: argparse.Namespace) -> int:
         return code
     from quiclab.analysis.builds.interleaved import two_builds
     from quiclab.analysis.study import read_study
+    from quiclab.spec.two_builds import NEW, OLD
 
-    return _compare(arguments, *two_builds(read_study(study_dir.root)))
+    return _compare(arguments, *two_builds(read_study(study_dir.root), OLD, NEW))
 
 
 def _check(asked: tuple[Sequence[str], Sequence[str]]) -> None:

@@ -23,8 +23,8 @@ to meet the link by itself:
 exit codes:
   0 all done   1 some trials failed   2 wrong spec or command line   3 this machine cannot
   4 unreadable log or study   5 another run holds the study   6 a change beyond its bound
-  7 decoded, but some input was lost or unreadable   70 a bug in quiclab
-  130 interrupted
+  7 decoded, but some input was lost or unreadable   8 not every cell of a gate was judged
+  70 a bug in quiclab   130 interrupted
 """
 
 

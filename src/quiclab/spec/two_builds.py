@@ -21,6 +21,7 @@ from quiclab.spec.toml_text import toml_text
 
 OLD, NEW = "-old", "-new"
 """What follows the name of an arm under test."""
+_HEADING = "# Written by `quiclab compare --interleave`: both builds of each arm under test, in the same blocks.\n\n"
 _FREE = {"name", "question", "seed", "blocks", "aa", "baseline", "only_blocks", "captures", "arms"}
 """Keys of [study] that OLD decides, or that the new spec has of its own."""
 _PLACES = {"prefix", "folder", "har", "trace"}
@@ -59,12 +60,12 @@ def interleave(old: Build, new: Build, asked: Sequence[str], blocks: int | None)
         "aa": {**study.get("aa", {}), "blocks": 1},
     }
     twins = [
-        _arm(document, name) | {"name": name + label}
+        {"name": name + label} | _arm(document, name)
         for name in arms
         for document, label in ((before, OLD), (after, NEW))
     ]
-    others = [_arm(before, name) | {"only_for": "competition"} for name in _competitors(old.study)]
-    return toml_text(before | {"study": study, "arm": [*twins, *others]})
+    others = [{"name": name, **_arm(before, name), "only_for": "competition"} for name in _competitors(old.study)]
+    return _HEADING + toml_text(before | {"study": study, "arm": [*twins, *others]})
 
 
 def _under_test(old: Study, new: Study, asked: Sequence[str]) -> list[str]:
@@ -108,11 +109,13 @@ def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _arm(document: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """An arm's table, with the settings of TCP that it would have taken from another arm (see `read_arms`)."""
+    """An arm's table without its name, with the settings of TCP that it takes from another arm if it has none itself
+    (see `read_arms`)."""
     arms: list[dict[str, Any]] = document["arm"]
     baseline = document["study"].get("baseline")
     pinned = sorted((arm for arm in arms if "tcp" in arm), key=lambda arm: arm["name"] != baseline)
-    return {"tcp": pinned[0]["tcp"]} | next(arm for arm in arms if arm["name"] == name)
+    own = next(arm for arm in arms if arm["name"] == name)
+    return {"tcp": pinned[0]["tcp"], **{key: value for key, value in own.items() if key != "name"}}
 
 
 def _competitors(study: Study) -> list[str]:

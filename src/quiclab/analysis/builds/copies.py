@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trials that two studies share, because one is a copy of the other or was continued from it: measured only once."""
+"""Trials that two studies share, because one is a copy of the other or was continued from one: measured only once."""
 
 from __future__ import annotations
 

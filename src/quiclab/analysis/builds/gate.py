@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import enum
 import itertools
+import math
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -178,6 +179,9 @@ def _does_not_fail(cell: _Cell, reach: float) -> Judgement:
 
 
 def _beyond(value: float, limit: float, bound: Bound) -> bool:
+    """Whether a value is beyond the bound. Exactly at it is not, also where rounding puts it a last digit beyond."""
+    if math.isclose(value, limit, rel_tol=1e-9):
+        return False
     return value > limit if bound.above else value < limit
 
 

@@ -9,13 +9,12 @@ from typing import Any
 import polars as pl
 
 from quiclab.analysis.study import Study
-from quiclab.spec.two_builds import NEW, OLD
 
 
-def two_builds(study: Study) -> tuple[Study, Study]:
-    """Return the arms of OLD and those of NEW under the names that they have in both specs, without A/A cells."""
-    old, new = (_only(study, suffix) for suffix in (OLD, NEW))
-    return old, new
+def two_builds(study: Study, old: str, new: str) -> tuple[Study, Study]:
+    """Return the arms of OLD and those of NEW, whose names end with these words, under the names that they have in both
+    specs; without A/A cells."""
+    return _only(study, old), _only(study, new)
 
 
 def _only(study: Study, suffix: str) -> Study:

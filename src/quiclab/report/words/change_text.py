@@ -43,7 +43,7 @@ def opening(found: StudiesCompared) -> list[str]:
     lines = [found.pairing, f"Study: {found.old}." if found.interleaved else f"OLD is {found.old}, NEW is {found.new}."]
     for heading, expected in (("Meant to change", True), ("Differs too, as allowed", False)):
         lines += [f"{heading}: {each}." for each in found.differences if each.expected is expected]
-    if not any(each.program for each in found.differences):
+    if not any(each.program or each.expected for each in found.differences):
         lines.append("No record says what changed: every program has the same version and prefix in both.")
     return lines
 
@@ -93,6 +93,7 @@ def legend(found: StudiesCompared) -> str:
     """What the signs and blanks mean."""
     tested = sum(not each.refused for each in found.changes)
     levels = [each.confidence for each in found.changes if each.outcome.significant]
+    levels = [level for level in levels if level != 1 - found.alpha]
     selected = f" (where significant {wording.level(levels[0])}, after Benjamini and Yekutieli)" if levels else ""
     return (
         f"Change: typical ratio NEW / OLD{' within pairs' if found.paired else ''} (Hodges–Lehmann of its logarithm), "

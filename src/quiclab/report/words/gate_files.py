@@ -17,9 +17,9 @@ _MARKUP = re.compile(r"^[-+#]|[\\`*_{}\[\]|~$]")
 
 
 def junit_xml(found: StudiesCompared, judgements: Sequence[Judgement]) -> str:
-    """Return a test suite for each bound, with a test case for each arm in each cell.
+    """A test suite for each bound, a test case for each arm in each cell.
 
-    What could not be judged is an error: a suite with skipped cases alone would count as green.
+    What could not be judged is an error, since a suite with skipped cases would count as green.
     """
     root = Xml.Element("testsuites", _counts(judgements))
     for bound in dict.fromkeys(each.bound for each in judgements):
