@@ -12,11 +12,9 @@ import numpy.typing as npt
 
 from quiclab import statistics
 from quiclab.analysis.model import ArmResult, Comparison, Metric, Outcome, TrialResult
+from quiclab.analysis.refusals import too_slow
 
 FloatArray = npt.NDArray[np.float64]
-
-VOID_LIMIT_PCT = 5.0
-VOID_DIFFERENCE_P = 0.05
 
 
 def arm_result(
@@ -127,20 +125,6 @@ def _direction(comparison: Comparison) -> float:
     if comparison.shift_pct:
         return math.copysign(1, comparison.shift_pct)
     return float(comparison.baseline.failures - comparison.other.failures)
-
-
-def too_slow(baseline: ArmResult, other: ArmResult) -> str:
-    """Why the laboratory's own faults leave this cell undecided; empty if they do not.
-
-    A single void never exceeds the limit: in a small cell one of few says nothing about a rate.
-    """
-    for arm in (baseline, other):
-        if arm.voids > 1 and arm.voids * 100 > VOID_LIMIT_PCT * arm.attempts:
-            share = f"{arm.voids} of {arm.attempts} attempts of {arm.arm} were void"
-            return f"Machine too slow: {share}, more than {VOID_LIMIT_PCT:g} %."
-    if statistics.fisher_exact_p(baseline.voids, baseline.attempts, other.voids, other.attempts) < VOID_DIFFERENCE_P:
-        return f"Machine too slow: {baseline.voids} voids of {baseline.arm} against {other.voids} of {other.arm}."
-    return ""
 
 
 def values_of(trials: Iterable[TrialResult], metric: Metric) -> FloatArray:

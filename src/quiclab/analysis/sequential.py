@@ -20,6 +20,7 @@ from quiclab import statistics, wording
 from quiclab.analysis import comparison_words
 from quiclab.analysis.compare import decide, values_within_pairs
 from quiclab.analysis.model import Comparison, Metric, StudyAnalysis
+from quiclab.analysis.refusals import too_slow
 from quiclab.analysis.study import Study
 from quiclab.text_table import TextTable
 
@@ -75,9 +76,9 @@ def sequentially(main: Sequence[Comparison], metric: Metric, alpha: float) -> li
 
 
 def state(comparison: Comparison, effect_pct: float) -> str:
-    """`different`, `alike` (no difference as large as the effect), or `open`."""
+    """`different`, `alike` (no difference as large as the effect), or `open`; a cell that is refused stays open."""
     interval = comparison.interval_pct
-    if interval is None:
+    if interval is None or too_slow(comparison.baseline, comparison.other):
         return OPEN
     if interval.low > 0 or interval.high < 0:
         return DIFFERENT
