@@ -84,21 +84,24 @@ def decide_all(family: Sequence[Comparison], alpha: float) -> list[Comparison]:
     adjusted = statistics.adjusted_p_values(p)
     least = [statistics.smallest_adjusted_p(p, at, statistics.smallest_p(each.pairs)) for at, each in enumerate(family)]
     return [
-        decide(each, None if math.isnan(own) else float(own), alpha, best)
+        decide(each, None if math.isnan(own) else float(own), alpha, best, len(family))
         for each, own, best in zip(family, adjusted, least, strict=True)
     ]
 
 
-def decide(comparison: Comparison, adjusted_p: float | None, alpha: float, least_p: float = 0.0) -> Comparison:
+def decide(
+    comparison: Comparison, adjusted_p: float | None, alpha: float, least_p: float = 0.0, cells: int = 1
+) -> Comparison:
     """Fill in the adjusted p and the outcome. A/A cells have no adjusted p: their own p decides.
 
-    `least_p` is what the adjusted p would be if all pairs pointed one way.
+    `least_p` is what the adjusted p would be if all pairs pointed one way, `cells` how many comparisons are decided
+    together.
     """
-    outcome, why = _outcome(comparison, comparison.p if adjusted_p is None else adjusted_p, alpha, least_p)
+    outcome, why = _outcome(comparison, comparison.p if adjusted_p is None else adjusted_p, alpha, least_p, cells)
     return replace(comparison, adjusted_p=adjusted_p, outcome=outcome, why=why)
 
 
-def _outcome(comparison: Comparison, p: float | None, alpha: float, least_p: float) -> tuple[Outcome, str]:
+def _outcome(comparison: Comparison, p: float | None, alpha: float, least_p: float, cells: int) -> tuple[Outcome, str]:
     pairs = comparison.pairs
     if pairs == 0 or p is None:
         return Outcome.NOT_MEASURED, "No pair has both values."
@@ -106,7 +109,7 @@ def _outcome(comparison: Comparison, p: float | None, alpha: float, least_p: flo
         return Outcome.NOT_MEASURED, "Every trial of both arms failed."
     if statistics.smallest_p(pairs) > alpha:
         return Outcome.UNDECIDED, f"Too few pairs: {pairs} cannot show any difference at {alpha:g}."
-    why = too_slow(comparison.baseline, comparison.other)
+    why = too_slow(comparison.baseline, comparison.other, cells)
     if why:
         return Outcome.UNDECIDED, why
     if p > alpha and least_p > alpha:

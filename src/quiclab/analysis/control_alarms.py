@@ -50,7 +50,7 @@ def control_table(analysis: StudyAnalysis) -> TextTable:
     return TextTable(
         "Each arm against itself (A/A)",
         "What this laboratory measures where there is no difference: the interval of the shift (Hodges–Lehmann) is the "
-        "noise of that cell. Both trials of a pair meet the same draws of loss and jitter with the same program, so "
+        "noise of that cell. Both trials of a pair meet the same draws of loss and jitter with the same program: "
         "this noise lacks what two protocols make of the same draws. The p-values are not corrected: "
         f"each control is a false alarm in at most {100 * analysis.alpha:g} % of studies.",
         ("arm", "cell", "shift within pairs", f"its {wording.level(1 - analysis.alpha)} interval, %", "p", "pairs", ""),

@@ -21,9 +21,7 @@ def differences_by_block(comparison: Comparison, metric: Metric) -> dict[int, fl
     differences = (1.0 if metric.lower_is_better else -1.0) * statistics.differences_in_order(baseline, other)
     has_other = {trial.block for trial in comparison.other.trials}
     blocks = [trial.block for trial in comparison.baseline.trials if trial.block in has_other]
-    return {
-        block: float(each) for block, each in zip(blocks, differences, strict=True) if not np.isnan(each)
-    }
+    return {block: float(each) for block, each in zip(blocks, differences, strict=True) if not np.isnan(each)}
 
 
 def has_ratios(comparison: Comparison, metric: Metric) -> bool:

@@ -41,9 +41,9 @@ def first_in_block_table(study: Study, analysis: StudyAnalysis) -> TextTable:
         "First against second in the block",
         "Blocks by which of the two arms ran before the other, as they ran, and by how much the earlier one is better "
         "(above zero) or worse (below zero) for being earlier: half the shift between both kinds of blocks within "
-        "cells, over all cells, with a normal approximation for its interval. The plan balances the order, so that "
-        "such an effect cancels in the differences; a block that is run again after a void draws its order anew. An "
-        "interval that excludes zero says that trials leave something behind (a warm cache, a clock rate) for the next.",
+        "cells, over all cells, with a normal approximation for its interval. The plan draws the "
+        "order of each block, so that such an effect favours no arm in the long run, but may in few blocks. An "
+        "interval that excludes zero says that trials leave something behind (a warm cache, a clock rate).",
         ("arm", "against", "it ran first", "it ran second", "being first is worth", "95 % interval, %", ""),
         tuple(rows),
         "No order of trials within blocks is known.",
@@ -67,7 +67,7 @@ def _pct(doubled_log_points: float) -> float:
 
 def _stratum(comparison: Comparison, analysis: StudyAnalysis, began: Mapping[str, float]) -> Stratum:
     trials = ({t.block: t.trial_id for t in arm.trials} for arm in (comparison.baseline, comparison.other))
-    baseline, other = ({block: began[id] for block, id in arm.items() if id in began} for arm in trials)
+    baseline, other = ({block: began[trial] for block, trial in arm.items() if trial in began} for arm in trials)
     kinds: tuple[list[float], list[float]] = ([], [])
     if has_ratios(comparison, analysis.metric):
         for block, difference in differences_by_block(comparison, analysis.metric).items():

@@ -105,4 +105,3 @@ def _on_the_same_blocks(arms: Sequence[Mapping[int, float]]) -> list[FloatArray]
 
 def _signed(value: float) -> str:
     return f"{value:+.2f}".replace("-", "−")
-

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a cell gets no answer whatever its numbers are: the laboratory's own faults were too frequent in it."""
+"""Reasons why a cell gets no answer whatever its numbers are: the laboratory's own faults were too frequent in it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from quiclab import statistics
 from quiclab.analysis.model import ArmResult
 
 VOID_LIMIT_PCT = 5.0
-"""Share of an arm's attempts that may be void: beyond, the trials that count are a selection of the machine's making."""
+"""Share of an arm's attempts that may be void: beyond, the trials that count are selected by the machine."""
 LEVEL = 0.05
 """Level of both tests. A rate below the limit is refused in fewer cells than that."""
 

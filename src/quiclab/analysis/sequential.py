@@ -71,7 +71,7 @@ def sequentially(main: Sequence[Comparison], metric: Metric, alpha: float) -> li
         shift = float(middle) if differences.size and not np.isnan(middle) else None
         found = replace(comparison, p=p, interval_pct=interval, shift_pct=shift)
         least_p = statistics.anytime_p(np.ones(comparison.pairs)) * len(main)
-        decided.append(decide(found, None if p is None else min(1.0, p * len(main)), alpha, least_p))
+        decided.append(decide(found, None if p is None else min(1.0, p * len(main)), alpha, least_p, len(main)))
     return decided
 
 

@@ -2,8 +2,9 @@
 """The shift between two kinds of values in strata that differ in level: Wilcoxon's stratified test turned inside out.
 
 Differences are taken within strata only, so that a stratum's own level cancels. The estimate is the median of all of
-them, and the interval runs between two of them in order, so many from either end as the sum of the strata's Mann–Whitney
-statistics allows (van Elteren 1960, Bull. Inst. Internat. Statist. 37, with equal weights; Lehmann 1975, 3.3).
+them, and the interval runs between two of them in order, so many from either end as the sum of the strata's
+Mann–Whitney statistics allows (van Elteren 1960, Bull. Inst. Internat. Statist. 37, with
+equal weights; Lehmann 1975, 3.3).
 """
 
 from __future__ import annotations

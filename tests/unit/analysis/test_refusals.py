@@ -24,7 +24,9 @@ def test_a_rate_above_the_limit_is_shown_and_not_guessed(attempts: int, voids: i
     found = too_slow(arm("h2", attempts, voids), arm("h3", attempts, voids))
     assert bool(found) is refused
     if refused:
-        assert found == f"Machine too slow: {voids} of {attempts} attempts of h2 were void, which shows a rate above 5 %."
+        assert (
+            found == f"Machine too slow: {voids} of {attempts} attempts of h2 were void, which shows a rate above 5 %."
+        )
 
 
 def test_rates_that_differ_between_the_arms_refuse_a_cell() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 
 from quiclab import wording
-from quiclab.analysis.damaged import damage_table, damaged_trials
 from quiclab.analysis.control_alarms import control_table
+from quiclab.analysis.damaged import damage_table, damaged_trials
 from quiclab.analysis.first_in_block import first_in_block_table
 from quiclab.analysis.flags import drift_table, outlier_table
 from quiclab.analysis.independence import independence_table
