@@ -88,6 +88,12 @@ def p_text(p: float | None) -> str:
     return f"{p:.4f}".lstrip("0") if p < 0.01 else (f"{p:.3f}".lstrip("0") if p < 0.9995 else "1")
 
 
+def p_sign(p: float) -> str:
+    """Return a p-value as a sentence has it: `= .031`, `< .0001`."""
+    told = p_text(p)
+    return f"< {told[1:]}" if told.startswith("<") else f"= {told}"
+
+
 def counted(number: int, thing: str) -> str:
     """Return a number and its noun: `1 pair`, `2 pairs`."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

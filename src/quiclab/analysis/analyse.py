@@ -11,11 +11,13 @@ import polars as pl
 
 from quiclab import statistics, wording
 from quiclab.analysis.compare import arm_result, compare, decide, decide_all
+from quiclab.analysis.control_alarms import control_notes
 from quiclab.analysis.damaged import damage_notes
+from quiclab.analysis.independence import independence_notes
 from quiclab.analysis.mixed_sources import source_notes
 from quiclab.analysis.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
 from quiclab.analysis.probe_notes import probe_notes
-from quiclab.analysis.refusals import refusal_notes
+from quiclab.analysis.refused_packets import refusal_notes
 from quiclab.analysis.sequential import sequential_note, sequentially
 from quiclab.analysis.study import Study, read_study
 from quiclab.metrics import declared, title_of
@@ -82,6 +84,8 @@ def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
             *study.missing,
             *damage_notes(study),
             *sequential,
+            *independence_notes(main, metric),
+            *control_notes(controls, alpha),
             *probe_notes(study),
             *refusal_notes(study),
             *source_notes(study, metric, main),

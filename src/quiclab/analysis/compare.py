@@ -12,11 +12,9 @@ import numpy.typing as npt
 
 from quiclab import statistics
 from quiclab.analysis.model import ArmResult, Comparison, Metric, Outcome, TrialResult
+from quiclab.analysis.refusals import too_slow
 
 FloatArray = npt.NDArray[np.float64]
-
-VOID_LIMIT_PCT = 5.0
-VOID_DIFFERENCE_P = 0.05
 
 
 def arm_result(
@@ -86,21 +84,24 @@ def decide_all(family: Sequence[Comparison], alpha: float) -> list[Comparison]:
     adjusted = statistics.adjusted_p_values(p)
     least = [statistics.smallest_adjusted_p(p, at, statistics.smallest_p(each.pairs)) for at, each in enumerate(family)]
     return [
-        decide(each, None if math.isnan(own) else float(own), alpha, best)
+        decide(each, None if math.isnan(own) else float(own), alpha, best, len(family))
         for each, own, best in zip(family, adjusted, least, strict=True)
     ]
 
 
-def decide(comparison: Comparison, adjusted_p: float | None, alpha: float, least_p: float = 0.0) -> Comparison:
+def decide(
+    comparison: Comparison, adjusted_p: float | None, alpha: float, least_p: float = 0.0, cells: int = 1
+) -> Comparison:
     """Fill in the adjusted p and the outcome. A/A cells have no adjusted p: their own p decides.
 
-    `least_p` is what the adjusted p would be if all pairs pointed one way.
+    `least_p` is what the adjusted p would be if all pairs pointed one way, `cells` how many comparisons are decided
+    together.
     """
-    outcome, why = _outcome(comparison, comparison.p if adjusted_p is None else adjusted_p, alpha, least_p)
+    outcome, why = _outcome(comparison, comparison.p if adjusted_p is None else adjusted_p, alpha, least_p, cells)
     return replace(comparison, adjusted_p=adjusted_p, outcome=outcome, why=why)
 
 
-def _outcome(comparison: Comparison, p: float | None, alpha: float, least_p: float) -> tuple[Outcome, str]:
+def _outcome(comparison: Comparison, p: float | None, alpha: float, least_p: float, cells: int) -> tuple[Outcome, str]:
     pairs = comparison.pairs
     if pairs == 0 or p is None:
         return Outcome.NOT_MEASURED, "No pair has both values."
@@ -108,7 +109,7 @@ def _outcome(comparison: Comparison, p: float | None, alpha: float, least_p: flo
         return Outcome.NOT_MEASURED, "Every trial of both arms failed."
     if statistics.smallest_p(pairs) > alpha:
         return Outcome.UNDECIDED, f"Too few pairs: {pairs} cannot show any difference at {alpha:g}."
-    why = too_slow(comparison.baseline, comparison.other)
+    why = too_slow(comparison.baseline, comparison.other, cells)
     if why:
         return Outcome.UNDECIDED, why
     if p > alpha and least_p > alpha:
@@ -127,20 +128,6 @@ def _direction(comparison: Comparison) -> float:
     if comparison.shift_pct:
         return math.copysign(1, comparison.shift_pct)
     return float(comparison.baseline.failures - comparison.other.failures)
-
-
-def too_slow(baseline: ArmResult, other: ArmResult) -> str:
-    """Why the laboratory's own faults leave this cell undecided; empty if they do not.
-
-    A single void never exceeds the limit: in a small cell one of few says nothing about a rate.
-    """
-    for arm in (baseline, other):
-        if arm.voids > 1 and arm.voids * 100 > VOID_LIMIT_PCT * arm.attempts:
-            share = f"{arm.voids} of {arm.attempts} attempts of {arm.arm} were void"
-            return f"Machine too slow: {share}, more than {VOID_LIMIT_PCT:g} %."
-    if statistics.fisher_exact_p(baseline.voids, baseline.attempts, other.voids, other.attempts) < VOID_DIFFERENCE_P:
-        return f"Machine too slow: {baseline.voids} voids of {baseline.arm} against {other.voids} of {other.arm}."
-    return ""
 
 
 def values_of(trials: Iterable[TrialResult], metric: Metric) -> FloatArray:

@@ -13,7 +13,7 @@ from quiclab.text_table import TextTable
 
 CONFIDENCE = 0.95
 TOO_OFTEN = 2
-"""Times the nominal rate: a study that cannot exclude this has not shown that its test is honest."""
+"""Times the nominal rate: a study that cannot exclude this has not shown that its test keeps its level."""
 
 Samples = list[tuple[str, FloatArray]]
 """Cell, and the differences in it of what is alike."""
@@ -34,11 +34,14 @@ def false_alarm_table(analysis: StudyAnalysis) -> TextTable:
         if (row := _row(what, samples, analysis.alpha)) is not None
     ]
     return TextTable(
-        "False alarms, as measured",
+        "False alarms between neighbours",
         f"The signed-rank test at {analysis.alpha:g} where there is nothing to find: the trials of the A/A cells, and "
-        "in every cell those of one arm, each block against the next. At most the nominal share should be called "
-        "different; where the whole interval lies above it, trials are not independent and no result of this study is "
-        f"to be trusted; where it does not exclude {TOO_OFTEN} times the nominal share, the tests are too few to tell. "
+        "in every cell those of one arm, each block against the next, with every other difference turned round. At "
+        "most the nominal share should be called different. Where the whole interval lies above it, something disturbs "
+        "the trials in the rhythm of the blocks, and no result of this study is to be trusted; where it does not "
+        f"exclude {TOO_OFTEN} times the nominal share, the tests are too few to tell. What changes slowly cancels "
+        "here: whether the pairs are independent of each other is told by the table Independence of the pairs, not by "
+        "this one. "
         "The arms of a cell share their blocks, and so part of their luck: their tests are not independent of each "
         "other, and the interval counts each cell as one test.",
         ("tests of", "tests", "cells", "called different", "share", "95 % interval", "nominal", ""),
@@ -80,4 +83,4 @@ def false_alarm_verdict(share: Interval, alpha: float) -> str:
     """Return the verdict on the interval of the share that was called different."""
     if share.low > alpha:
         return "too many"
-    return "as it should be" if share.high < TOO_OFTEN * alpha else "too few to tell"
+    return "no more than alpha" if share.high < TOO_OFTEN * alpha else "too few to tell"

@@ -12,7 +12,7 @@ from quiclab.analysis.study import Study
 from quiclab.text_table import TextTable
 
 DRIFT_P = 0.01
-"""The p-value below which a drift is reported. Arms take turns, so a drift affects all of them alike."""
+"""The p-value below which a drift is reported."""
 
 
 def drift_table(study: Study, analysis: StudyAnalysis) -> TextTable:
@@ -29,8 +29,9 @@ def drift_table(study: Study, analysis: StudyAnalysis) -> TextTable:
     return TextTable(
         "Drift",
         "How far the values of an arm moved from the first trial to the last (slope of Theil and Sen), beside "
-        "Kendall's p. A drift is the machine's or the programs'; as arms run in turns within each block, their "
-        "differences hardly feel it.",
+        "Kendall's p. A drift is the machine's or the programs'. Arms run in turns within each block, so what they "
+        "feel alike cancels in their differences; whether one feels it more is what the table above, Independence of "
+        "the pairs, tells.",
         ("arm", "trials", "in the course of the study", "p", ""),
         tuple(rows),
         "Too few trials to tell.",

@@ -1,54 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packets that an end threw away though they had arrived: a loss that the machine or the program adds to the path's."""
+"""Reasons why a cell gets no answer whatever its numbers are: the laboratory's own faults were too frequent in it."""
 
 from __future__ import annotations
 
-from quiclab import wording
-from quiclab.analysis.metric_values import by_path_and_arm, middle, worst
-from quiclab.analysis.model import StudyAnalysis
-from quiclab.analysis.study import Study
-from quiclab.text_table import TextTable
+from quiclab import statistics
+from quiclab.analysis.model import ArmResult
 
-_ENDS = ("client", "server")
-
-
-def refusal_notes(study: Study) -> list[str]:
-    """Return a sentence for each end and arm that refused packets in any verified trial."""
-    notes = []
-    for end in _ENDS:
-        trials: dict[str, list[float]] = {}
-        for _, arm, values in by_path_and_arm(study, f"{end}_refused_packets"):
-            trials.setdefault(arm, []).extend(values.to_list())
-        for arm, counts in trials.items():
-            if hit := [count for count in counts if count]:
-                of = f"{len(hit)} of {wording.counted(len(counts), 'trial')} of {arm}"
-                notes.append(
-                    f"In {of} the {end} threw away QUIC packets that had arrived, up to {max(hit):.0f}: it did not "
-                    "keep up, and the sender took that for congestion."
-                )
-    return notes
+VOID_LIMIT_PCT = 5.0
+"""Share of an arm's attempts that may be void: beyond, the trials that count are selected by the machine."""
+LEVEL = 0.05
+"""Level of both tests. A rate below the limit is refused in fewer cells than that."""
 
 
-def refusal_table(study: Study, analysis: StudyAnalysis) -> TextTable:
-    """Table of refused packets by network, arm and end, with a row where there were any."""
-    rows = [
-        (
-            analysis.path_titles.get(path, path),
-            arm,
-            end,
-            f"{values.filter(values > 0).len()} of {values.len()}",
-            wording.number(middle(values)),
-            wording.number(worst(values)),
-        )
-        for end in _ENDS
-        for path, arm, values in by_path_and_arm(study, f"{end}_refused_packets")
-        if worst(values) > 0
-    ]
-    return TextTable(
-        "Packets that an end refused",
-        "QUIC packets that had arrived and that the kernel or the program threw away, its buffer or queue being full: "
-        "loss that no path caused. A faster machine, or a slower path, has less of it.",
-        ("network", "arm", "end", "trials with any", "median trial", "worst trial"),
-        tuple(rows),
-        "No end is known to have thrown away a packet that had arrived.",
-    )
+def too_slow(baseline: ArmResult, other: ArmResult, cells: int = 1) -> str:
+    """Why the laboratory's own faults leave this cell undecided; empty if they do not.
+
+    Either an arm's rate of voids is above the limit with confidence (one-sided binomial test), or the arms' rates
+    differ (Fisher's exact test, corrected over so many `cells` after Bonferroni).
+    """
+    for arm in (baseline, other):
+        if statistics.binomial_p(arm.voids, arm.attempts, VOID_LIMIT_PCT / 100) <= LEVEL:
+            share = f"{arm.voids} of {arm.attempts} attempts of {arm.arm} were void"
+            return f"Machine too slow: {share}, which shows a rate above {VOID_LIMIT_PCT:g} %."
+    p = statistics.fisher_exact_p(baseline.voids, baseline.attempts, other.voids, other.attempts)
+    if p * cells <= LEVEL:
+        shares = [f"{arm.voids} of {arm.attempts} attempts of {arm.arm}" for arm in (baseline, other)]
+        return f"Machine too slow for one arm: {shares[0]} were void against {shares[1]}."
+    return ""

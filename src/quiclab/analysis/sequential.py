@@ -20,6 +20,7 @@ from quiclab import statistics, wording
 from quiclab.analysis import comparison_words
 from quiclab.analysis.compare import decide, values_within_pairs
 from quiclab.analysis.model import Comparison, Metric, StudyAnalysis
+from quiclab.analysis.refusals import too_slow
 from quiclab.analysis.study import Study
 from quiclab.text_table import TextTable
 
@@ -70,14 +71,14 @@ def sequentially(main: Sequence[Comparison], metric: Metric, alpha: float) -> li
         shift = float(middle) if differences.size and not np.isnan(middle) else None
         found = replace(comparison, p=p, interval_pct=interval, shift_pct=shift)
         least_p = statistics.anytime_p(np.ones(comparison.pairs)) * len(main)
-        decided.append(decide(found, None if p is None else min(1.0, p * len(main)), alpha, least_p))
+        decided.append(decide(found, None if p is None else min(1.0, p * len(main)), alpha, least_p, len(main)))
     return decided
 
 
 def state(comparison: Comparison, effect_pct: float) -> str:
-    """`different`, `alike` (no difference as large as the effect), or `open`."""
+    """`different`, `alike` (no difference as large as the effect), or `open`; a cell that is refused stays open."""
     interval = comparison.interval_pct
-    if interval is None:
+    if interval is None or too_slow(comparison.baseline, comparison.other):
         return OPEN
     if interval.low > 0 or interval.high < 0:
         return DIFFERENT

@@ -9,20 +9,23 @@ from quiclab.statistics.confidence_sequence import anytime_p, median_sequence
 from quiclab.statistics.difference import difference_pct
 from quiclab.statistics.drift import Drift, drift, far_out
 from quiclab.statistics.hodges_lehmann import Shift, hodges_lehmann
+from quiclab.statistics.independence import Independence, independence
 from quiclab.statistics.interval import Interval
 from quiclab.statistics.mann_whitney import mann_whitney_p
 from quiclab.statistics.means import Mean, mean, ratio_of_means
 from quiclab.statistics.median_interval import median_interval
-from quiclab.statistics.proportions import fisher_exact_p, mid_p_interval, share_interval
+from quiclab.statistics.proportions import binomial_p, fisher_exact_p, mid_p_interval, share_interval
 from quiclab.statistics.quantiles import Quantile, quantile
 from quiclab.statistics.sample_size import pairs_to_see
 from quiclab.statistics.signed_rank import SignedRank, signed_rank
+from quiclab.statistics.stratified_shift import stratified_shift
 from quiclab.statistics.two_samples import shift_of_two, smallest_p_of_two
 from quiclab.statistics.welch import welch_p
 
 __all__ = [
     "Delta",
     "Drift",
+    "Independence",
     "Interval",
     "Mean",
     "Quantile",
@@ -30,6 +33,7 @@ __all__ = [
     "SignedRank",
     "adjusted_p_values",
     "anytime_p",
+    "binomial_p",
     "censored",
     "cliffs_delta_within",
     "difference_pct",
@@ -38,6 +42,7 @@ __all__ = [
     "far_out",
     "fisher_exact_p",
     "hodges_lehmann",
+    "independence",
     "mann_whitney_p",
     "mean",
     "median",
@@ -55,5 +60,6 @@ __all__ = [
     "smallest_adjusted_p",
     "smallest_p",
     "smallest_p_of_two",
+    "stratified_shift",
     "welch_p",
 ]

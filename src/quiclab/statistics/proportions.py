@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts out of totals: Fisher's exact test of whether two differ, and intervals of a single share."""
+"""Counts out of totals: whether one exceeds a share, whether two differ (Fisher), and intervals of a single share."""
 
 from __future__ import annotations
 
@@ -19,6 +19,12 @@ def fisher_exact_p(count_a: int, total_a: int, count_b: int, total_b: int) -> fl
         for k in range(max(0, marked - total_b), min(total_a, marked) + 1)
     }
     return sum(way for way in ways.values() if way <= ways[count_a]) / comb(total, marked)
+
+
+def binomial_p(successes: int, trials: int, share: float) -> float:
+    """One-sided exact p that so many successes or more come of a probability of `share` (0 to 1) a trial."""
+    fewer = sum(comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(min(successes, trials + 1)))
+    return max(0.0, 1 - fewer)
 
 
 def share_interval(successes: float, trials: float, confidence: float) -> Interval:

@@ -70,27 +70,27 @@ def test_an_arm_that_always_fails_loses(tmp_path: Path) -> None:
 
 
 def test_voids_are_replaced_and_too_many_leave_the_cell_undecided(tmp_path: Path) -> None:
-    """One void is counted and its second attempt used; two of eleven make the cell undecided."""
+    """One void is counted and its second attempt used; three of twelve make the cell undecided."""
     analysis = analyse_study(write_study(tmp_path))
     one, two = cell(analysis, "clean", "1 MB"), cell(analysis, "far", "1 MB")
     assert (one.baseline.voids, one.baseline.attempts, one.pairs) == (1, 10, 9)
     assert one.outcome is not Outcome.UNDECIDED
     assert two.outcome is Outcome.UNDECIDED
-    assert two.why == "Machine too slow: 2 of 11 attempts of h3 were void, more than 5 %."
+    assert two.why == "Machine too slow: 3 of 12 attempts of h3 were void, which shows a rate above 5 %."
 
 
 def test_a_block_void_counts_against_the_arm_that_caused_it(tmp_path: Path) -> None:
     """The sound trial that was run again with its block is no void of its arm."""
     write_study(tmp_path, replace(Shape(), failures=frozenset(), workloads=("1 MB",), paths=("far",)))
     trials = pl.read_parquet(tmp_path / "tables/trials.parquet")
-    mates = trials.filter((pl.col("arm") == "h2") & pl.col("block").is_in([2, 5]) & (pl.col("kind") == "main"))
+    mates = trials.filter((pl.col("arm") == "h2") & pl.col("block").is_in([2, 5, 7]) & (pl.col("kind") == "main"))
     mates = mates.with_columns(status=pl.lit("void"), reason=pl.lit(BLOCK_VOID), attempt=0)
     pl.concat([trials, mates.select(trials.columns)], how="vertical_relaxed").write_parquet(
         tmp_path / "tables/trials.parquet"
     )
     found = analyse_study(tmp_path).comparisons[0]
-    assert (found.baseline.voids, found.baseline.attempts) == (0, 11)
-    assert found.other.voids == 2
+    assert (found.baseline.voids, found.baseline.attempts) == (0, 12)
+    assert found.other.voids == 3
 
 
 def test_controls_stand_apart(tmp_path: Path) -> None:

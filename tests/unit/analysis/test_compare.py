@@ -67,21 +67,6 @@ def test_a_contradiction_is_not_an_answer() -> None:
     assert "opposite directions" in found.why
 
 
-@pytest.mark.parametrize(
-    ("voids", "outcome"), [(0, Outcome.OTHER_BETTER), (1, Outcome.OTHER_BETTER), (2, Outcome.UNDECIDED)]
-)
-def test_voids_beyond_the_limit_leave_it_undecided(voids: int, outcome: Outcome) -> None:
-    """One void is tolerated, a second among ten attempts is more than 5 per cent."""
-    assert decided(arm("h2", SLOW), arm("h3", FAST, voids=voids)).outcome is outcome
-
-
-def test_void_rates_that_differ_leave_it_undecided() -> None:
-    """Ten voids of 210 are below the limit, but against none they are no accident."""
-    found = decided(arm("h2", SLOW, attempts=210, voids=10), arm("h3", FAST, attempts=210))
-    assert found.outcome is Outcome.UNDECIDED
-    assert found.why == "Machine too slow: 10 voids of h2 against 0 of h3."
-
-
 def test_too_few_pairs_are_undecided_and_not_alike() -> None:
     """Five pairs cannot reach 0.05 whatever they show, which is no proof that the arms are alike."""
     found = decided(arm("h2", SLOW[:5]), arm("h3", FAST[:5]))

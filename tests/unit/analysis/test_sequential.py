@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from synthetic_study import Shape, write_study
@@ -45,6 +46,14 @@ def test_what_seven_pairs_decide_elsewhere_stays_open(tmp_path: Path) -> None:
     (folder / "sequential.json").unlink()
     assert analyse_study(folder).comparisons[1].outcome.significant
     assert sequential_table(read_study(folder), analyse_study(folder)) == []
+
+
+def test_a_cell_with_too_many_voids_is_not_called_decided(tmp_path: Path) -> None:
+    """Its interval excludes zero, and the machine could not keep up: it stays open, in a word with the report."""
+    folder = _study(tmp_path, blocks=30)
+    found = analyse_study(folder).comparisons[1]
+    ridden = replace(found, other=replace(found.other, voids=12, attempts=42))
+    assert (state(found, 5), state(ridden, 5)) == (DIFFERENT, OPEN)
 
 
 def test_the_report_says_so(tmp_path: Path) -> None:

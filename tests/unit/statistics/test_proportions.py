@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from scipy.stats import binom, binomtest, fisher_exact
 
-from quiclab.statistics import fisher_exact_p, mid_p_interval, share_interval
+from quiclab.statistics import binomial_p, fisher_exact_p, mid_p_interval, share_interval
 
 
 @pytest.mark.parametrize("table", [(0, 10, 0, 10), (0, 10, 3, 10), (5, 8, 1, 30), (10, 200, 0, 200), (0, 0, 0, 0)])
@@ -40,3 +40,11 @@ def test_mid_p_of_all_or_nothing() -> None:
     none, every = mid_p_interval(0, 20, 0.95), mid_p_interval(20, 20, 0.95)
     assert (none.low, every.high) == (0, 1)
     assert none.high == pytest.approx(1 - every.low)
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(0, 9), (2, 9), (9, 9), (4, 24), (0, 0)])
+def test_the_binomial_p_is_scipys(successes: int, trials: int) -> None:
+    """One-sided, of so many or more."""
+    from scipy.stats import binom
+
+    assert binomial_p(successes, trials, 0.05) == pytest.approx(float(binom.sf(successes - 1, trials, 0.05)), abs=1e-12)

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from quiclab import statistics, wording
-from quiclab.analysis.compare import too_slow, values_of
+from quiclab.analysis.compare import values_of
 from quiclab.analysis.model import ArmResult, Metric, Outcome
+from quiclab.analysis.refusals import too_slow
 from quiclab.statistics import Interval, Shift
 
 FloatArray = npt.NDArray[np.float64]

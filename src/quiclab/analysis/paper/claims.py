@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from quiclab import statistics
-from quiclab.analysis.compare import compare, decide, differences_within_pairs, too_slow
+from quiclab.analysis.compare import compare, decide, differences_within_pairs
 from quiclab.analysis.model import ArmResult, Comparison, Metric, Outcome, StudyAnalysis
 from quiclab.analysis.paper.claim_cells import Cells
 from quiclab.analysis.paper.claim_numbers import number_of
 from quiclab.analysis.paper.claim_verdict import Verdict, of_cells, of_direction, of_number
 from quiclab.analysis.paper.paper import Claim, Expected, Paper
+from quiclab.analysis.refusals import too_slow
 from quiclab.analysis.study import Study
 from quiclab.statistics import Interval
 

@@ -11,12 +11,14 @@ from typing import Any
 import polars as pl
 
 from quiclab import wording
-from quiclab.analysis import comparison_words
+from quiclab.analysis.control_alarms import control_table
 from quiclab.analysis.damaged import damage_table, damaged_trials
+from quiclab.analysis.first_in_block import first_in_block_table
 from quiclab.analysis.flags import drift_table, outlier_table
+from quiclab.analysis.independence import independence_table
 from quiclab.analysis.metric_values import by_path_and_arm, middle, worst
 from quiclab.analysis.model import StudyAnalysis
-from quiclab.analysis.refusals import refusal_table
+from quiclab.analysis.refused_packets import refusal_table
 from quiclab.analysis.study import DECODE_STATS, Study, read_json, read_record, read_table
 from quiclab.figures.path import Path, path_rows
 from quiclab.report.words.address_changes import address_change_tables
@@ -29,7 +31,9 @@ _STATUSES = ("verified", "failed", "unproven", "void", DAMAGED)
 def trust_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
     """Return the tables of the section, in the order of the page."""
     return [
-        _controls(analysis),
+        control_table(analysis),
+        independence_table(analysis),
+        first_in_block_table(study, analysis),
         _counts(study),
         *([damage_table(study)] if damaged_trials(study).height else []),
         *address_change_tables(study),
@@ -42,28 +46,6 @@ def trust_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
         _proofs(study),
         _host(study),
     ]
-
-
-def _controls(analysis: StudyAnalysis) -> TextTable:
-    rows = tuple(
-        (
-            c.baseline.arm.partition("#")[0],
-            comparison_words.place(c, analysis),
-            wording.percent(c.shift_pct),
-            comparison_words.shift_interval(c, 1 - analysis.alpha),
-            wording.p_text(c.p),
-            str(c.pairs),
-        )
-        for c in analysis.controls
-    )
-    return TextTable(
-        "Each arm against itself (A/A)",
-        "What this laboratory measures where there is no difference: the interval of the shift (Hodges–Lehmann) is the "
-        "noise of that cell.",
-        ("arm", "cell", "shift within pairs", f"its {wording.level(1 - analysis.alpha)} interval, %", "p", "pairs"),
-        rows,
-        "No A/A cell was run: the noise floor is unknown.",
-    )
 
 
 def _counts(study: Study) -> TextTable:

@@ -75,11 +75,11 @@ def test_false_alarms_are_rare_in_an_honest_study(study: Path) -> None:
 
 @pytest.mark.parametrize(
     ("tests", "alarms", "verdict"),
-    [(1, 0, "too few to tell"), (35, 0, "too few to tell"), (36, 0, "as it should be"), (36, 3, "too few to tell"),
-     (300, 15, "as it should be"), (20, 5, "too many")],
+    [(1, 0, "too few to tell"), (35, 0, "too few to tell"), (36, 0, "no more than alpha"), (36, 3, "too few to tell"),
+     (300, 15, "no more than alpha"), (20, 5, "too many")],
 )  # fmt: skip
 def test_what_can_be_told_of_so_many_tests(tests: int, alarms: int, verdict: str) -> None:
-    """Twice the nominal 5 % must be excluded before a study is called honest."""
+    """Twice the nominal 5 % must be excluded before the test is said to keep its level."""
     assert false_alarm_verdict(share_interval(alarms, tests, 0.95), 0.05) == verdict
 
 

@@ -68,7 +68,7 @@ def test_the_terminal_shows_every_number(slower: Result, width: int) -> None:
     assert "Not judged: h3, 100 ms more RTT, 1 MB: Machine too slow" in text
     assert "a build that stays within its bounds: at most 2.5 % for all 17 cells together." in text
     assert "What else changed between the two studies is not in that chance" in text
-    assert "Machine too slow: 2 of 11 attempts of OLD were void" in text
+    assert "Machine too slow: 3 of 12 attempts of OLD were void" in text
     assert "h2, 1 % loss, 5 MB, NEW: 2 failed of 9 attempts." in text
     assert "h2 ran the same programs in both studies, and differs in 0 of 9 cells." in text
 
