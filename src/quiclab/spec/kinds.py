@@ -110,6 +110,13 @@ def fraction() -> Kind[float]:
     return Kind(wanted, read)
 
 
+def _read_part(node: Node) -> Share:
+    share = _read_share(node)
+    if not 0 < share.value < 1:
+        raise WrongValueError(f"{show(node.value)} is out of range; write {PART.wanted}")
+    return share
+
+
 def _read_flag(node: Node) -> bool:
     if not isinstance(node.value, bool):
         raise WrongValueError(f"{show(node.value)}; write {FLAG.wanted}")
@@ -160,6 +167,7 @@ FLAG: Kind[bool] = Kind("true or false", _read_flag)
 FILE: Kind[pathlib.Path] = Kind("the name of a file, absolute or relative to the spec", _read_file)
 FOLDER: Kind[str] = Kind("the name of a folder, absolute or relative to the spec", _read_folder)
 SHARE: Kind[Share] = Kind('a share from 0 % to 100 %, such as "1 %"', _read_share)
+PART: Kind[Share] = Kind('a share above 0 % and below 100 %, such as "2 %"', _read_part)
 
 _MINUTE = Duration(60 * 10**9)
 _DAY = Duration(24 * 3600 * 10**9)

@@ -36,7 +36,7 @@ from quiclab.spec.network import (
 from quiclab.spec.program import PLACEHOLDERS, Knobs, Program
 from quiclab.spec.video import Video
 from quiclab.spec.workload import OCTETS, Workload
-from quiclab.units import ByteCount, Duration
+from quiclab.units import ByteCount, Duration, Share
 
 # Parts of the model that have files of their own.
 __all__ = [
@@ -234,6 +234,9 @@ class Study:
     """Question that the study is to answer, in a sentence."""
     alpha: float = 0.05
     """Significance level of the deciding test, after correction."""
+    matters: Share = Share(0.02)
+    """Smallest difference that matters to the question, as a change of the ratio of the arms' values: a difference of
+    less is told as such, however certain it is, and arms are alike where the whole interval lies within it."""
     metric: str | None = None
     """Metric that is compared: map, test and answer are about it. Any metric with a better side
     ([all metrics](metrics.md)). `quiclab report --metric` writes a report about another."""

@@ -42,6 +42,7 @@ STUDY_KEYS: Mapping[str, Kind[Any]] = {
     "seed": kinds.whole(0, 2**63 - 1),
     "blocks": kinds.whole(1, 100_000),
     "alpha": kinds.fraction(),
+    "matters": kinds.PART,
     "metric": kinds.NAME,
     "baseline": kinds.NAME,
     "captures": kinds.choice(("whole", "headers")),

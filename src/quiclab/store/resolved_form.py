@@ -19,7 +19,7 @@ _LIMITS = dict.fromkeys(("trial_ns", "ready_ns", "lateness_p99_ns", "attempts"),
 RESOLVED = {
     **dict.fromkeys(("name", "question", "baseline", "metric"), str),
     **dict.fromkeys(("seed", "blocks"), Number),
-    "alpha": Number,
+    **dict.fromkeys(("alpha", "matters_pct"), Number),
     "count_system_calls": bool,
     "only_blocks": [str],
     "workloads": [
