@@ -36,20 +36,31 @@ hash_of() { cat "$@" | sha256sum | cut -c1-32; }
 lock=requirements.lock
 [ "$kind" = dev ] && lock=requirements-dev.lock
 wanted=$(hash_of $lock)
+sources=$(hash_of Cargo.toml Cargo.lock pyproject.toml $(find crates -path 'crates/stack-*' -prune -o \
+    \( -name '*.rs' -o -name Cargo.toml \) -print | sort))
+
+# The link needs nothing of Python: it is compiled while packages are on their way.
+compiling=
+trap '[ -z "$compiling" ] || kill "$compiling" 2>/dev/null || true' EXIT
+if ! fresh native "$sources"; then
+    say "building the link emulator"
+    cargo build --quiet --release --locked --package link-run &
+    compiling=$!
+fi
+
 if ! fresh packages "$wanted" && ! { [ "$kind" = run ] && fresh packages "$(hash_of requirements-dev.lock)"; }; then
     say "installing Python packages ($lock)"
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $lock
     done_with packages "$wanted"
 fi
 
-sources=$(hash_of Cargo.toml Cargo.lock pyproject.toml $(find crates -path 'crates/stack-*' -prune -o \
-    \( -name '*.rs' -o -name Cargo.toml \) -print | sort))
-if ! fresh native "$sources"; then
-    say "building the link emulator and the decoders"
-    cargo build --quiet --release --locked --package link-run
+if [ -n "$compiling" ]; then
+    wait "$compiling" || fail "the link emulator could not be built: see above"
+    compiling=
     for program in quiclab-link quiclab-tcp-info; do
         install -m 755 "${CARGO_TARGET_DIR:-target}/release/$program" ".venv/bin/$program"
     done
+    say "building the decoders"
     VIRTUAL_ENV=$PWD/.venv .venv/bin/maturin develop --quiet --release --locked --skip-install >.venv/maturin.log 2>&1 ||
         { cat .venv/maturin.log >&2; fail "the decoders could not be built: see above"; }
     # The package itself: its folder on the path, and one command.
