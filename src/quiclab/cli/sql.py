@@ -66,14 +66,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _list(study: OpenedStudy) -> int:
     """Print every table with its columns, and after them why a table cannot be read."""
-    damaged = []
+    damaged: list[DecodeError] = []
     for name in study.tables:
         try:
             print(f"{name}: {', '.join(study.columns(name))}")
         except DecodeError as error:
             damaged.append(error)
-    for error in damaged:
-        tell(error)
+    for each in damaged:
+        tell(each)
     return ExitCode.DECODE if damaged else ExitCode.OK
 
 
