@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from quiclab.errors import DecodeError, SpecError
+from quiclab.errors import DecodeError, QueryError
 from quiclab.store.layout import check_name
 from quiclab.store.own_files import is_own_file, own_files
 from quiclab.tables import OF_STUDY, TABLES, Table
@@ -120,7 +120,7 @@ class OpenedStudy:
         return {column.name: column.doc for column in table.columns} if table else {}
 
     def sql(self, query: str) -> pl.DataFrame:
-        """Answer a query in DuckDB's SQL, where every table is a view. Raises SpecError for a wrong query, DecodeError
+        """Answer a query in DuckDB's SQL, where every table is a view. Raises QueryError for a wrong query, DecodeError
         for a table that cannot be read."""
         import duckdb
 
@@ -137,7 +137,7 @@ class OpenedStudy:
                 known = {name: self.columns(name) for name in self.tables if name not in damaged}
                 raise refused(error, query, known, damaged) from error
             except pl.exceptions.DuplicateError as error:
-                raise SpecError("two columns of the answer have the same name", "name one of them: AS …") from error
+                raise QueryError("two columns of the answer have the same name", "name one of them: AS …") from error
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """A DuckDB connection of your own in which every table is a view.

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 
 import duckdb
 
-from quiclab.errors import DecodeError, HostError, QuiclabError, SpecError
+from quiclab.errors import DecodeError, HostError, QueryError, QuiclabError
 from quiclab.sql_views import SCHEME
 
 ANEW = "`quiclab report STUDY --again` makes a study's tables anew"
@@ -20,15 +20,15 @@ _NO_COLUMN = re.compile(r'column (?:named )?"([^"]+)"(?: not found| does not exi
 _MEANT = re.compile(r'Did you mean "([^"]+)"')
 
 
-def empty_query() -> SpecError:
+def empty_query() -> QueryError:
     """Error for a query that asks for nothing."""
-    return SpecError("the query asks for nothing", f'write one, such as "FROM trials"; {_LIST}')
+    return QueryError("the query asks for nothing", f'write one, such as "FROM trials"; {_LIST}')
 
 
 def refused(
     error: Exception, query: str, columns: Mapping[str, Collection[str]], damaged: Mapping[str, str]
 ) -> QuiclabError:
-    """The error that a refusal is: SpecError for the query, DecodeError for a file, HostError for memory.
+    """The error that a refusal is: QueryError for the query, DecodeError for a file, HostError for memory.
 
     `columns` has the columns of every table by its name, `damaged` the tables that cannot be read, each with why.
     """
@@ -41,15 +41,15 @@ def refused(
         return DecodeError(f"a table cannot be read: {_plain(text)}", ANEW)
     if isinstance(error, duckdb.PermissionException):
         hint = "a query reads this study's tables and writes no file: `quiclab sql … --format csv > FILE` does"
-        return SpecError(f"the query may not do that: {_plain(text)}", hint)
+        return QueryError(f"the query may not do that: {_plain(text)}", hint)
     message, *rest = text.split("\n\n", 1)
     if (missing := _NO_TABLE.search(message)) is not None:
         name = missing[1]
         if name in damaged:
             return unreadable(name, damaged[name])
-        return SpecError(f"the study has no table {name!r}", _closest(name, columns) or _LIST)
+        return QueryError(f"the study has no table {name!r}", _closest(name, columns) or _LIST)
     place = tuple(line for line in (rest[0] if rest else "").splitlines() if line.strip())
-    return SpecError(f"the query is wrong: {_plain(message)}", _hint(message, columns), place)
+    return QueryError(f"the query is wrong: {_plain(message)}", _hint(message, columns), place)
 
 
 def unreadable(table: str, why: str) -> DecodeError:

@@ -53,7 +53,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Answer the query. Raises DecodeError for a folder without tables, and for one that cannot be read; SpecError for
+    """Answer the query. Raises DecodeError for a folder without tables, and for one that cannot be read; QueryError for
     a wrong query."""
     from quiclab.opened import open_study
 
