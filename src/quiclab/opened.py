@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from quiclab.errors import DecodeError
+from quiclab.errors import DecodeError, QueryError
 from quiclab.store.layout import check_name
 from quiclab.store.own_files import is_own_file, own_files
 from quiclab.tables import OF_STUDY, TABLES, Table
@@ -120,31 +120,43 @@ class OpenedStudy:
         return {column.name: column.doc for column in table.columns} if table else {}
 
     def sql(self, query: str) -> pl.DataFrame:
-        """Answer a query in DuckDB's SQL, where every table is a view. Raises DecodeError for a wrong query."""
+        """Answer a query in DuckDB's SQL, where every table is a view. Raises QueryError for a wrong query, DecodeError
+        for a table that cannot be read."""
         import duckdb
 
-        with self.connect() as connection:
+        from quiclab.sql_mistakes import empty_query, refused
+
+        connection, damaged = self._connected()
+        with connection:
             try:
                 answer = connection.sql(query)
-                return pl.DataFrame() if answer is None else pl.DataFrame(answer)
-            except duckdb.Error as error:
-                raise DecodeError(f"DuckDB cannot answer: {error}", f"views: {', '.join(self.tables)}") from error
+                if answer is None:
+                    raise empty_query()
+                return pl.DataFrame(answer)
+            except (duckdb.Error, OSError) as error:
+                known = {name: self.columns(name) for name in self.tables if name not in damaged}
+                raise refused(error, query, known, damaged) from error
             except pl.exceptions.DuplicateError as error:
-                raise DecodeError("two columns of the answer have the same name", "name one of them: AS …") from error
+                raise QueryError("two columns of the answer have the same name", "name one of them: AS …") from error
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """A DuckDB connection of your own in which every table is a view.
 
-        It reads the study's tables and nothing else, and writes no file; tables of your own in it are in memory.
+        It reads the study's tables and nothing else, and writes no file; tables of your own in it are in memory. Raises
+        DecodeError where a table is damaged.
         """
-        import duckdb
+        from quiclab.sql_mistakes import unreadable
 
+        connection, damaged = self._connected()
+        for table, why in damaged.items():
+            connection.close()
+            raise unreadable(table, why)
+        return connection
+
+    def _connected(self) -> tuple[duckdb.DuckDBPyConnection, dict[str, str]]:
         from quiclab.sql_views import connect
 
-        try:
-            return connect(self._files, frozenset(name for name in self._files if self._has_trial_ids(name)))
-        except duckdb.Error as error:
-            raise DecodeError(f"a table cannot be read: {str(error).splitlines()[0]}", _HINT) from error
+        return connect(self._files, frozenset(name for name in self._files if self._has_trial_ids(name)))
 
     def _schema(self, name: str) -> Table | None:
         """Schema of a table; None for one that another version of quiclab wrote."""

@@ -19,14 +19,15 @@ from typing import Any
 import duckdb
 from fsspec import AbstractFileSystem
 
-_SCHEME = "study://"
-_TRIAL_ID = f"^{_SCHEME}[^/]+/(.+)[.]parquet$"
+SCHEME = "study://"
+"""Beginning of the names by which queries know the files of a study."""
+_TRIAL_ID = f"^{SCHEME}[^/]+/(.+)[.]parquet$"
 
 _BEFORE_VIEWS = (
     "SET autoinstall_known_extensions = false",
     "SET autoload_known_extensions = false",
     "SET temp_directory = ''",
-    f"SET allowed_directories = ['{_SCHEME}']",
+    f"SET allowed_directories = ['{SCHEME}']",
     "SET enable_external_access = false",
     # A path such as study:/x, with one slash, would otherwise be one of the machine's.
     "SET disabled_filesystems = 'LocalFileSystem'",
@@ -53,7 +54,7 @@ class _StudyFiles(AbstractFileSystem):  # type: ignore[misc]
         self._files = dict(files)
 
     def _file(self, path: str) -> Path:
-        name = path.removeprefix(_SCHEME)
+        name = path.removeprefix(SCHEME)
         if name not in self._files:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         return self._files[name]
@@ -66,11 +67,11 @@ class _StudyFiles(AbstractFileSystem):  # type: ignore[misc]
 
     def glob(self, path: str, **_options: Any) -> list[str]:
         """Match a name, which is never a pattern here."""
-        return [path] if path.removeprefix(_SCHEME) in self._files else []
+        return [path] if path.removeprefix(SCHEME) in self._files else []
 
     def exists(self, path: str, **_options: Any) -> bool:
         """Whether there is such a file."""
-        return path.removeprefix(_SCHEME) in self._files
+        return path.removeprefix(SCHEME) in self._files
 
     def info(self, path: str, **_options: Any) -> dict[str, Any]:
         """Facts about a file, with its size in bytes."""
@@ -81,26 +82,31 @@ class _StudyFiles(AbstractFileSystem):  # type: ignore[misc]
         return datetime.fromtimestamp(self._file(path).stat().st_mtime, UTC)
 
 
-def connect(tables: Mapping[str, Sequence[Path]], with_trial_ids: frozenset[str]) -> duckdb.DuckDBPyConnection:
-    """Make a connection in which each table (name → its files) is a view.
+def connect(
+    tables: Mapping[str, Sequence[Path]], with_trial_ids: frozenset[str]
+) -> tuple[duckdb.DuckDBPyConnection, dict[str, str]]:
+    """Make a connection in which each table (name → its files) is a view. Returns with it the tables that have a
+    damaged file, each with DuckDB's words for it: these are no views.
 
-    Those of `with_trial_ids` have one file per trial, named after it, and get the column `trial_id` in front. Raises
-    duckdb.Error for a file that cannot be read.
+    Those of `with_trial_ids` have one file per trial, named after it, and get the column `trial_id` in front.
     """
     names = {
         table: {f"{table}/{file.stem if table in with_trial_ids else 'all'}.parquet": file for file in files}
         for table, files in tables.items()
     }
-    connection = duckdb.connect()
+    connection, damaged = duckdb.connect(), dict[str, str]()
     connection.register_filesystem(_StudyFiles({name: file for each in names.values() for name, file in each.items()}))
     for setting in _BEFORE_VIEWS:
         connection.execute(setting)
     for table, files in names.items():
-        listed = ", ".join(_text(f"{_SCHEME}{name}") for name in files)
+        listed = ", ".join(_text(f"{SCHEME}{name}") for name in files)
         source = f"read_parquet([{listed}], filename = true, union_by_name = true, hive_partitioning = false)"
         trial_id = f"regexp_extract(filename, '{_TRIAL_ID}', 1) AS trial_id, " if table in with_trial_ids else ""
-        connection.execute(f"CREATE VIEW {_name(table)} AS SELECT {trial_id}* EXCLUDE (filename) FROM {source}")  # noqa: S608
-    return connection
+        try:
+            connection.execute(f"CREATE VIEW {_name(table)} AS SELECT {trial_id}* EXCLUDE (filename) FROM {source}")  # noqa: S608
+        except duckdb.Error as error:
+            damaged[table] = str(error)
+    return connection, damaged
 
 
 def _name(text: str) -> str:

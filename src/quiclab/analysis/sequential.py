@@ -22,6 +22,7 @@ from quiclab.analysis.compare import decide, values_within_pairs
 from quiclab.analysis.model import Comparison, Metric, StudyAnalysis
 from quiclab.analysis.refusals import too_slow
 from quiclab.analysis.study import Study
+from quiclab.store.own_files import read_own
 from quiclab.text_table import TextTable
 
 FILE = "sequential.json"
@@ -45,7 +46,7 @@ class Rule:
 def rule_of(study: Study) -> Rule | None:
     """Return the rule by which the study stops; None where its number of pairs was fixed before it ran."""
     try:
-        found: dict[str, Any] = json.loads((study.directory / FILE).read_text())
+        found: dict[str, Any] = json.loads(read_own(study.directory / FILE))
         return Rule(float(found["effect_pct"]), int(found["at_most"]), len(found["looks"]), dict(found["blocks"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None

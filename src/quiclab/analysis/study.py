@@ -14,6 +14,7 @@ import polars as pl
 from quiclab.errors import DecodeError
 from quiclab.store.forms import misfit
 from quiclab.store.layout import check_name
+from quiclab.store.own_files import open_own, read_own
 from quiclab.store.resolved_form import check_resolved
 from quiclab.store.trial_form import TRIAL
 
@@ -110,7 +111,8 @@ def read_study(directory: Path) -> Study:
 def read_table(path: Path, columns: Columns, missing: list[str]) -> pl.DataFrame:
     """The columns asked for, null where the file lacks them; without a usable file, an empty frame and a note."""
     try:
-        frame = pl.read_parquet(path, glob=False)
+        with open_own(path) as file:
+            frame = pl.read_parquet(file)
         absent = [name for name in columns if name not in frame.columns]
         if absent:
             missing.append(f"{_place(path)} has no column {', '.join(absent)}.")
@@ -128,7 +130,7 @@ def read_table(path: Path, columns: Columns, missing: list[str]) -> pl.DataFrame
 def read_json(path: Path, missing: list[str]) -> dict[str, Any]:
     """The object in a JSON file; an empty one and a note where there is none."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(read_own(path))
         if isinstance(value, dict):
             return value
         missing.append(f"{_place(path)} holds no JSON object.")

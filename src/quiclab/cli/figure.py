@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from quiclab.errors import DecodeError, ExitCode, SpecError
-from quiclab.store.layout import disk_errors
+from quiclab.store.layout import write_atomically
 
 _DESCRIPTION = """\
 Draw one figure of a study. The ending of the output's name says as what: .html (to explore; loads nothing), .pdf or
@@ -87,18 +88,23 @@ def run(arguments: argparse.Namespace) -> int:
     import polars as pl
 
     from quiclab.analysis.analyse import analyse_study
+    from quiclab.analysis.shown import asked_metric, nothing_to_show, readable
     from quiclab.opened import open_study
-    from quiclab.report.page.alone import write_figure
+    from quiclab.report.page.alone import UNTOUCHED, write_figure
 
     figure = names[arguments.name]
     study = open_study(arguments.study)
+    files = readable(study.directory)
+    metric = asked_metric(files, arguments.metric)
+    for told in files.missing:
+        print(f"quiclab: {told}", file=sys.stderr)
     block, *more = arguments.block or [None]
     if more and not figure.overlaid:
         able = ", ".join(sorted(each.name for each in FIGURES if each.overlaid))
         raise SpecError(f"{figure.name} shows one block at a time", f"several blocks go into {able}")
     window = Window(arguments.packets, arguments.from_ms, arguments.until_ms)
     asked = Asked(
-        study, analyse_study(study.directory, arguments.metric), arguments.cell, block, arguments.other,
+        study, analyse_study(study.directory, metric), arguments.cell, block, arguments.other,
         arguments.factor, tuple(more), window, arguments.shape,
     )  # fmt: skip
     try:
@@ -107,11 +113,9 @@ def run(arguments: argparse.Namespace) -> int:
         told = f"a table is of another version, or damaged: {str(error).splitlines()[0]}"
         raise DecodeError(told, f"`quiclab report {arguments.study}` makes the tables anew") from error
     if not data.height:
-        wanted = ", ".join(figure.tables)
-        raise SpecError(f"this study has nothing that the figure could show: it needs {wanted}")
-    with disk_errors(out.parent):
-        if out.suffix != ".csv":
-            write_figure(figure, data, out)
-        data.write_csv(out.with_suffix(".csv"))
+        raise nothing_to_show(study.directory, figure.tables, figure.question)
+    if out.suffix != ".csv":
+        write_figure(figure, data, out)
+    write_atomically(out.with_suffix(".csv"), data.write_csv(), kept=UNTOUCHED)
     print(out if out.suffix == ".csv" else f"{out} and its data, {out.with_suffix('.csv')}")
     return ExitCode.OK

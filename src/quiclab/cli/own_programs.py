@@ -31,10 +31,10 @@ def own_programs(study: Study) -> str | None:
 
 def missing_programs(study: Study) -> tuple[str, ...]:
     """Return what the arms ask for and is not here."""
-    return (*_absent_commands(study), *_absent_programs(study))
+    return (*absent_commands(study), *_absent_programs(study))
 
 
-def _absent_commands(study: Study) -> tuple[str, ...]:
+def absent_commands(study: Study) -> tuple[str, ...]:
     """Return commands of the spec's own that cannot be started; one whose path has placeholders is not looked for."""
     return tuple(
         f"arm {arm.name!r}: the {role}'s {program.argv[0]} is not there or may not be executed; mend the first word of "

@@ -14,9 +14,7 @@ from quiclab.cli.console import VisibleConsole
 from quiclab.cli.own_programs import missing_programs, own_programs
 from quiclab.cli.plan_text import print_plan
 from quiclab.endpoints import objections
-from quiclab.endpoints.ecn import ecn_warnings
 from quiclab.errors import ExitCode
-from quiclab.plan.blocked import block_warnings
 from quiclab.plan.duration import expected_duration, expected_total
 from quiclab.plan.make import make_plan
 from quiclab.plan.power import attainable
@@ -25,6 +23,7 @@ from quiclab.spec.link import link_config
 from quiclab.spec.model import Path as NetworkPath
 from quiclab.spec.model import Study
 from quiclab.spec.resolved import resolved_json
+from quiclab.study.foreseen import foreseen
 from quiclab.study.specs import describe_arms, load_study, spec_file_of
 
 SHOWN_TRIALS = 20
@@ -68,8 +67,7 @@ def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:
     for arm, workloads in study.runs():
         found += [f"Arm {arm.name} cannot run: {reason}." for reason in objections(arm, workloads)]
     found += [f"Not on this machine: {reason}." for reason in missing_programs(study)]
-    for path in study.paths:
-        found += ecn_warnings(study.arms, path) + block_warnings(study.arms, path)
+    found += foreseen(study)
     if (own := own_programs(study)) is not None:
         found.append(own)
     limited = {row.cell_id for row in rows if expected_duration(row, study) > study.limits.trial}

@@ -44,6 +44,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Enter the sandbox for the trials; decode and report outside it."""
     # Only light imports before the sandbox: it must be entered before the process has threads.
+    from quiclab.cli.foreseen import print_foreseen
     from quiclab.cli.until import look, read_goal
     from quiclab.spec.resolved import resolved_json
     from quiclab.study.claims import keep_claims, read_claims
@@ -53,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     spec_file = spec_file_of(arguments.spec)
     study = load_study(spec_file)
+    print_foreseen(study)
     goal = read_goal(arguments.until, arguments.at_most, study)
     claims = read_claims(spec_file, resolved_json(study))
     study_dir = StudyDir(

@@ -9,10 +9,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab.errors import ExitCode
+from quiclab.cli.trouble import tell
+from quiclab.errors import DecodeError, ExitCode
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from quiclab.opened import OpenedStudy
 
 _DESCRIPTION = """\
 Query the tables of a study with DuckDB's SQL. Every table of docs/reference/tables.md is a view; tables of logs have
@@ -50,16 +53,28 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Answer the query. Raises DecodeError for a folder without tables and for a query that cannot be answered."""
+    """Answer the query. Raises DecodeError for a folder without tables, and for one that cannot be read; QueryError for
+    a wrong query."""
     from quiclab.opened import open_study
 
     study = open_study(arguments.study)
     if arguments.query is None:
-        for name in study.tables:
-            print(f"{name}: {', '.join(study.columns(name))}")
-        return ExitCode.OK
+        return _list(study)
     _print(study.sql(arguments.query), arguments.format)
     return ExitCode.OK
+
+
+def _list(study: OpenedStudy) -> int:
+    """Print every table with its columns, and after them why a table cannot be read."""
+    damaged: list[DecodeError] = []
+    for name in study.tables:
+        try:
+            print(f"{name}: {', '.join(study.columns(name))}")
+        except DecodeError as error:
+            damaged.append(error)
+    for each in damaged:
+        tell(each)
+    return ExitCode.DECODE if damaged else ExitCode.OK
 
 
 def _print(answer: pl.DataFrame, form: str) -> None:

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Any program of the user's own, by a command template in the spec.
 
-    client = { argv = ["my-client", "--ca", "{ca}", "--out", "{work}/body", "{url}"], env = { QLOGDIR = "{qlog_dir}" } }
+    client = { argv = ["my-client", "--ca", "{ca}", "--out", "{work}/body", "{url}"], env = { SSLKEYLOGFILE = "{keylog}" } }
     server = { argv = ["my-server", "--port={port}", "--root={root}"], ready = "udp" }
 
 Words in braces: {address} {port} {host} {url} {object} {protocol} {ip_version} {cert} {key} {ca} {root} {work}
-{qlog_dir} {keylog} {output}, for a proxy {origin}. A client that can write the account described in
-docs/how-to/own-programs.md writes it to {output}; for one that does not, only its start and end are known, and its body
-is taken from {work}/body if it is there.
+{qlog_dir} {keylog} {output}, for a proxy {origin}. What a client must leave so that its trials count, its TLS keys in
+{keylog} or an account in {output}, is in docs/how-to/own-programs.md; its body is compared if it is in {work}/body.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quiclab.analysis import comparison_words
-from quiclab.analysis.model import ArmResult, Comparison, StudyAnalysis
+from quiclab.analysis.model import ArmResult, StudyAnalysis
 from quiclab.errors import SpecError
 
 
@@ -35,8 +35,7 @@ def choose(analysis: StudyAnalysis, cell: str | None = None, block: int | None =
     arms = [here[0].baseline, *(comparison.other for comparison in here)]
     trials = {arm.arm: trial for arm in arms if (trial := _trial(arm, block)) is not None}
     if not trials:
-        what = "no verified trial" if block is None else f"no trial in block {block}"
-        raise SpecError(f"the cell {largest.cell_id} has {what}", _blocks(here))
+        raise _without_trials(largest.cell_id, arms, block, analysis.metric.title)
     which = "median trials" if block is None else f"block {block}"
     return Chosen(largest.cell_id, f"{comparison_words.place(largest, analysis)} ({which})", trials)
 
@@ -47,6 +46,16 @@ def _trial(arm: ArmResult, block: int | None) -> str | None:
     return next((trial.trial_id for trial in arm.trials if trial.block == block), None)
 
 
-def _blocks(comparisons: list[Comparison]) -> str:
-    blocks = sorted({trial.block for comparison in comparisons for trial in comparison.baseline.trials})
-    return f"it has blocks {blocks[0]} to {blocks[-1]}" if blocks else "every trial failed or was void"
+def _without_trials(cell_id: str, arms: list[ArmResult], block: int | None, metric: str) -> SpecError:
+    trials = [trial for arm in arms for trial in arm.trials]
+    if not trials:
+        return SpecError(f"the cell {cell_id} has no trial", "every trial was void, or none has been run")
+    if block is not None:
+        blocks = sorted({trial.block for trial in trials})
+        return SpecError(
+            f"the cell {cell_id} has no trial in block {block}", f"it has blocks {blocks[0]} to {blocks[-1]}"
+        )
+    if any(trial.status == "verified" for trial in trials):
+        told = f"no verified trial of the cell {cell_id} has a value of {metric}, by which a trial is chosen"
+        return SpecError(told, "name a block (--block) or another metric (--metric)")
+    return SpecError(f"the cell {cell_id} has no verified trial", "every trial failed")

@@ -12,6 +12,7 @@ from quiclab.metrics._registry import METRICS, declared
 from quiclab.metrics.page import PAGE
 from quiclab.metrics.video import VIDEO
 
+_LISTED = 20
 _UNITS = ("ms", "us", "s", "bytes", "bit_per_s", "pct")
 
 
@@ -37,5 +38,6 @@ def find_metric(name: str, known: Collection[str], absent: str) -> str:
         return found
     short = {re.sub(rf"_({'|'.join(_UNITS)})$", "", each): each for each in known} | {each: each for each in known}
     close = difflib.get_close_matches(name, short, 1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}"
+    listed = f"there are {', '.join(sorted(known))}" if len(known) <= _LISTED else "docs/reference/metrics.md lists all"
+    hint = f"did you mean {close[0]}?" if close else listed
     raise SpecError(f"{absent} {name!r}", hint)

@@ -185,6 +185,18 @@ def _read_change(node: Node) -> Change:
 
 
 _CHANGES = kinds.several(Kind("a table", _read_change), 'an array of tables such as {at = "2 s", rate = "5 Mbit/s"}')
-SCHEDULE: Kind[tuple[Change, ...]] = Kind(
-    _CHANGES.wanted, lambda node: tuple(sorted(_CHANGES.read(node), key=lambda change: change.at))
-)
+
+
+def _read_schedule(node: Node) -> tuple[Change, ...]:
+    """Read changes and put them into the order of time. Raises WrongValueError where two give one setting at once."""
+    changes: list[Change] = sorted(_CHANGES.read(node), key=lambda change: change.at)
+    seen: set[tuple[Duration, str]] = set()
+    for change in changes:
+        for key in (key for key in list(CHANGE_KEYS)[1:] if getattr(change, key) is not None):
+            if (change.at, key) in seen:
+                raise WrongValueError(f'"{key}" changes twice at {change.at}; write it once')
+            seen.add((change.at, key))
+    return tuple(changes)
+
+
+SCHEDULE: Kind[tuple[Change, ...]] = Kind(_CHANGES.wanted, _read_schedule)

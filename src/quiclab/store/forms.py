@@ -9,6 +9,7 @@ forms of its members; or one of the classes here. A member may be null or missin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -64,6 +65,8 @@ def _misfit(value: Any, form: Any, place: str) -> str | None:
         return _first(_member(value, name, each, place) for name, each in forms.items())
     if form is int and isinstance(value, int) and not -_MOST_SIGNED <= value < _MOST_SIGNED:
         return f"{place} is beyond 64 bits"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"{place} is no finite number"
     kinds = form if isinstance(form, tuple) else (form,)
     fits = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
     return None if fits else f"{place} is no {_NAMES.get(form) or ' or '.join(_NAMES[kind] for kind in kinds)}"
@@ -80,6 +83,8 @@ def _member(whole: dict[str, Any], told: str, form: Any, place: str) -> str | No
 
 def _excess(value: Any, place: str, depth: int) -> str | None:
     """The first number that no table can hold, or what is too deep inside others."""
+    if isinstance(value, float):
+        return None if math.isfinite(value) else f"{place} is no finite number"
     if isinstance(value, int):
         return None if -_MOST_SIGNED <= value < _MOST else f"{place} is beyond 64 bits"
     if not isinstance(value, dict | list):

@@ -21,14 +21,14 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from quiclab.errors import BusyError, DecodeError, HostError, SpecError
 from quiclab.store.forms import misfit
-from quiclab.store.own_files import refuse_links
+from quiclab.store.own_files import read_own, refuse_strange_files
 from quiclab.store.trial_form import TRIAL
 
 Status = Literal["verified", "failed", "unproven", "void"]
@@ -158,7 +158,7 @@ class StudyDir:
         """Hold the directory: one run at a time. The kernel lets go when the process ends, however it ends."""
         check_name(self.root)
         with disk_errors(self.root):
-            refuse_links(self.root)
+            refuse_strange_files(self.root)
         with disk_errors(self.root), (self.root / ".lock").open("a+") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -186,6 +186,7 @@ def disk_errors(place: Path, kept: str = "finished trials are kept") -> Iterator
             errno.EPERM: "you may not write there: choose another directory with --out",
             errno.ENOTDIR: "a file is in the way: choose another directory with --out",
             errno.EEXIST: "a file is in the way: choose another directory with --out",
+            errno.EFBIG: f"allow larger files (ulimit -f unlimited) and run the same command again: {kept}",
         }
         if error.errno not in hints:
             raise
@@ -201,21 +202,35 @@ def _refusal(error: Exception) -> OSError | None:
     return OSError(int(number[1]), os.strerror(int(number[1]))) if number else None
 
 
-def write_atomically(path: Path, content: str | bytes, *, mode: int | None = None) -> None:
-    """Write beside, then rename: readers see the old file or the new one, never half of it. `mode` is the file's; None
-    leaves it to the user's umask."""
-    with disk_errors(path):
+def write_atomically(
+    path: Path, content: str | bytes, *, mode: int | None = None, kept: str = "finished trials are kept"
+) -> None:
+    """Write beside, then rename: readers see the old file or the new one, never half of it, and nothing else stays.
+    `mode` is the file's; None leaves it to the user's umask. `kept` says what is safe where the disk is full."""
+    with disk_errors(path, kept):
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.new")
         data = content.encode() if isinstance(content, str) else content
-        temporary.unlink(missing_ok=True)
-        with temporary.open("xb") as file:
+        with new_file(path) as temporary, temporary.open("xb") as file:
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """A name beside `path` to write to, with nothing there; it becomes `path` at the end, or is removed after an
+    error."""
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.unlink(missing_ok=True)
+    try:
+        yield temporary
         temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
 
 
 def check_name(path: Path) -> None:
@@ -230,14 +245,14 @@ def check_name(path: Path) -> None:
 def read_object(path: Path) -> dict[str, Any]:
     """Read the object in a JSON file of a study. Raises DecodeError if there is none."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(read_own(path))
         if isinstance(value, dict):
             return value
         why = "it holds no JSON object"
     except FileNotFoundError:
         why = "it is not there"
     except (OSError, ValueError, RecursionError) as error:
-        why = str(error)
+        why = getattr(error, "strerror", None) or str(error)
     raise DecodeError(f"{path} cannot be read: {why}", "put it back from a copy of the study")
 
 
@@ -321,7 +336,7 @@ def _lacks(folder: Path, document: dict[str, Any]) -> str | None:
 def judged_document(folder: Path) -> dict[str, Any] | None:
     """trial.json of a judged trial, if it has everything that it must have; the files beside it need not be whole."""
     try:
-        document = json.loads((folder / "trial.json").read_text())
+        document = json.loads(read_own(folder / "trial.json"))
         document.setdefault("artefacts", [])
         known = isinstance(document["trial_id"], str) and isinstance(document["attempt"], int)
         known &= all(isinstance(item["path"], str) and isinstance(item["bytes"], int) for item in document["artefacts"])

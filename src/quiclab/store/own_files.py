@@ -135,25 +135,37 @@ def own_files(folder: Path, root: Path) -> list[Path]:
         return sorted(folder / entry.name for entry in entries if entry.is_file(follow_symlinks=False))
 
 
-def refuse_links(root: Path) -> None:
-    """Refuse a study with symbolic links, before anything of it is written or packed. Raises DecodeError with the links
-    below `root`."""
-    found = tuple(str(path) for path in _links_below(root))
-    if found:
+def refuse_strange_files(root: Path) -> None:
+    """Refuse a study with symbolic links, or with FIFOs and other things that are no files, before anything of it is
+    read, written or packed. Raises DecodeError with those below `root`."""
+    entries = list(_strange_below(root))
+    links = tuple(entry.path for entry in entries if entry.is_symlink())
+    if links:
         raise DecodeError(
             "a study must not have symbolic links: what they lead to would be overwritten, or packed for others",
             "remove them; where a folder of yours lies elsewhere, mount it here (mount --bind)",
-            found[:_SHOWN] + ((f"and {len(found) - _SHOWN} more",) if len(found) > _SHOWN else ()),
+            _first_of(links),
+        )
+    if entries:
+        raise DecodeError(
+            "a study has files and folders alone, and no FIFO, socket or device",
+            "remove these",
+            _first_of(tuple(entry.path for entry in entries)),
         )
 
 
-def _links_below(folder: Path) -> Iterator[Path]:
+def _first_of(paths: tuple[str, ...]) -> tuple[str, ...]:
+    return paths[:_SHOWN] + ((f"and {len(paths) - _SHOWN} more",) if len(paths) > _SHOWN else ())
+
+
+def _strange_below(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """Entries below a folder that are neither folders nor regular files."""
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.is_symlink():
-                yield Path(entry.path)
-            elif entry.is_dir(follow_symlinks=False):
-                yield from _links_below(Path(entry.path))
+            if entry.is_dir(follow_symlinks=False):
+                yield from _strange_below(Path(entry.path))
+            elif not entry.is_file(follow_symlinks=False):
+                yield entry
 
 
 def _is_below(path: Path, root: Path) -> bool:

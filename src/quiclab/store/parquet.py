@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab.store.layout import disk_errors
+from quiclab.store.layout import disk_errors, new_file
 
 if TYPE_CHECKING:
     import polars
@@ -24,9 +24,8 @@ def write_parquet(frame: polars.DataFrame, path: Path, metadata: Mapping[str, st
     frame.write_parquet(content, metadata=dict(metadata) if metadata else None)
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.new")
-        temporary.write_bytes(content.getbuffer())
-        temporary.replace(path)
+        with new_file(path) as temporary:
+            temporary.write_bytes(content.getbuffer())
 
 
 def is_whole(path: Path) -> bool:

@@ -17,6 +17,7 @@ from typing import Literal
 
 from quiclab.errors import DecodeError
 from quiclab.store.layout import write_atomically
+from quiclab.store.own_files import read_own
 
 Kind = Literal["note", "exclusion"]
 FILE = "remarks.json"
@@ -41,7 +42,7 @@ def read_remarks(root: Path) -> list[Remark]:
     if not file.exists():
         return []
     try:
-        return [Remark(**item) for item in json.loads(file.read_text())["remarks"]]
+        return [Remark(**item) for item in json.loads(read_own(file))["remarks"]]
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise DecodeError(
             f"{file} cannot be read: {error}", "mend it, or move it away: it holds remarks only"

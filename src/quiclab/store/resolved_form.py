@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 from pathlib import Path
 from typing import Any
 
 from quiclab.errors import DecodeError
-from quiclab.store.forms import Each, Number, misfit
+from quiclab.store.forms import Each, NotEmpty, Number, misfit
 
 _JITTER = {"distribution": str, "scale_ns": Number}
 _LOSS = {"model": str, "probability_pct": Number}
@@ -58,6 +59,19 @@ RESOLVED = {
 }
 
 
+_LOOKS = {
+    "targets!": [{"name!": str, "url!": str, "address!": str, "looks!": Each(int)}],
+    "left_out!": Each((dict, str)),
+}
+_SPEC_OF_PROBE = {
+    "name!": str,
+    "seed!": Number,
+    "workloads!": [{"name!": str}],
+    "paths!": NotEmpty({"name!": str, "title!": str}),
+    "arms!": [{"name!": str}],
+}
+
+
 def check_resolved(resolved: dict[str, Any], file: Path) -> None:
     """Raise DecodeError, naming the first member that is not as `RESOLVED` has it."""
     if found := misfit(resolved, RESOLVED):
@@ -65,3 +79,25 @@ def check_resolved(resolved: dict[str, Any], file: Path) -> None:
             f"{file} is not a resolved spec: {found}",
             "put it back from a copy of the study; without it the report names cells by the trials alone",
         )
+
+
+def check_probe(resolved: dict[str, Any], file: Path, *, whole: bool = False) -> None:
+    """Raise DecodeError for looks of a probe that are not as a run keeps them, with the first member that is not; with
+    `whole`, also for the spec around them."""
+    found = misfit(resolved, {**RESOLVED, **(_SPEC_OF_PROBE if whole else {}), "probe": _LOOKS})
+    if found := found or _no_target(resolved["probe"]["targets"]):
+        raise DecodeError(
+            f"{file} is not that of a probe: {found}", "put it back from a copy, or choose another directory with --out"
+        )
+
+
+def _no_target(targets: list[dict[str, Any]]) -> str | None:
+    for number, target in enumerate(targets):
+        place = f"probe.targets[{number}]"
+        if not target["looks"]:
+            return f"{place}.looks is empty"
+        try:
+            ipaddress.IPv4Address(target["address"])
+        except ValueError:
+            return f"{place}.address is no IPv4 address"
+    return None

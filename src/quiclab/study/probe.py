@@ -19,6 +19,7 @@ from quiclab.spec.resolved import resolved_json
 from quiclab.spec.target import Target
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import StudyDir, read_object, write_atomically
+from quiclab.store.resolved_form import check_probe
 from quiclab.study.looks import Look, comparable, look_at
 from quiclab.study.observer import Observer
 from quiclab.study.probe_order import Order, kept_looks
@@ -100,6 +101,7 @@ def _told(order: Order, looks: Sequence[Look]) -> dict[str, Any]:
 def _keep(study_dir: StudyDir, resolved: dict[str, Any]) -> None:
     if study_dir.resolved.exists():
         before = read_object(study_dir.resolved)
+        check_probe(before, study_dir.resolved, whole=True)
         found = conflicts(before, resolved)
         ways = [each["paths"][0]["title"] for each in (before, resolved)]
         if ways[0] != ways[1]:

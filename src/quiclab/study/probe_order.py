@@ -14,6 +14,7 @@ from quiclab.spec.model import Limits
 from quiclab.spec.model import Path as LinkPath
 from quiclab.spec.target import Target
 from quiclab.store.layout import StudyDir, read_object
+from quiclab.store.resolved_form import check_probe
 from quiclab.units import ByteCount, Duration
 
 
@@ -46,12 +47,15 @@ def resolved_order(order: Order, study_dir: StudyDir) -> Order:
 
 
 def kept_looks(study_dir: StudyDir) -> dict[str, Any] | None:
-    """What the looks of an earlier run of this probe found. Raises SpecError where the directory holds no probe."""
+    """What the looks of an earlier run of this probe found. Raises SpecError where the directory holds no probe,
+    DecodeError where its resolved.json is not of its form."""
     if not study_dir.resolved.exists():
         return None
-    kept: dict[str, Any] | None = read_object(study_dir.resolved).get("probe")
-    if kept is None:
+    resolved = read_object(study_dir.resolved)
+    if resolved.get("probe") is None:
         raise SpecError(f"{study_dir.root} is a study, not a probe", "choose another directory with --out")
+    check_probe(resolved, study_dir.resolved)
+    kept: dict[str, Any] = resolved["probe"]
     return kept
 
 

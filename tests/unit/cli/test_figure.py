@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -64,7 +67,7 @@ def test_a_picture_for_a_paper(directory: Path, tmp_path: Path, ending: str, hea
         (["figure", "pie", "STUDY"], "there is no figure 'pie'"),
         (["figure", "window", "STUDY", "-o", "x.docx"], "its name ends in .docx"),
         (["figure", "filmstrip", "STUDY", "--block", "0", "--block", "1"], "filmstrip shows one block at a time"),
-        (["figure", "window", "STUDY"], "needs tables/transport_metrics/*.parquet"),
+        (["figure", "window", "STUDY"], "has no tables/transport_metrics"),
     ],
 )
 def test_what_cannot_be_drawn_is_told(
@@ -86,3 +89,70 @@ def test_a_table_of_another_version_is_told(tmp_path: Path, capsys: pytest.Captu
     told = capsys.readouterr().err
     assert "a table is of another version, or damaged" in told
     assert "makes the tables anew" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "told", "hint"),
+    [
+        (["distributions", "--metric", "ttlbb"], "there is no metric 'ttlbb'", "did you mean ttlb?"),
+        (["differences", "--metric", "xyzzy"], "there is no metric 'xyzzy'", "docs/reference/metrics.md lists all"),
+        (["differences", "--metric", "plt_ms"], "no trial of this study has a value of plt_ms", "it has first_"),
+        (["proxy"], "nothing that the figure could show", "the figure answers: What does a proxy"),
+        (["losses"], "this study has no tables/link_packets/*.parquet", ""),
+        (["bytes_acknowledged", "--block", "77"], "has no trial in block 77", "it has blocks 0 to 8"),
+        (
+            ["bytes_acknowledged", "--cell", "1 MB/clean", "--metric", "first_retransmission_offset"],
+            "no verified trial of the cell 1 MB/clean has a value of offset of the first retr",
+            "another metric (--metric)",
+        ),
+    ],
+)
+def test_what_there_is_nothing_of_is_told_truly(
+    directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str, hint: str
+) -> None:
+    """Neither a figure without data nor a false reason, and no file."""
+    name, *more = words
+    assert main(["figure", name, str(directory), "-o", str(tmp_path / "x.html"), *more]) == ExitCode.SPEC
+    said = capsys.readouterr().err
+    assert told in said
+    assert hint in said.splitlines()[-1]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_metric_needs_no_unit(directory: Path, tmp_path: Path) -> None:
+    """As in every other place."""
+    out = tmp_path / "x.csv"
+    assert main(["figure", "differences", str(directory), "--metric", "ttfb", "-o", str(out)]) == 0
+    assert set(pl.read_csv(out)["metric"]) == {"ttfb_ms"}
+
+
+@pytest.mark.parametrize("file", ["metrics.parquet", "tables/trials.parquet"])
+def test_damaged_files_make_no_empty_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str], file: str) -> None:
+    """The file is named, and nothing is drawn."""
+    study = write_study(tmp_path / "study")
+    os.truncate(study / file, 100)
+    out = tmp_path / "x.html"
+    assert main(["figure", "differences", str(study), "-o", str(out)]) == ExitCode.DECODE
+    assert f"{file} cannot be read" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_what_is_missing_besides_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A figure can be drawn without the resolved spec, by the trials alone."""
+    study = write_study(tmp_path / "study")
+    (study / "resolved.json").unlink()
+    assert main(["figure", "differences", str(study), "-o", str(tmp_path / "x.csv")]) == 0
+    assert "resolved.json is missing" in capsys.readouterr().err
+
+
+def test_a_figure_that_does_not_fit_leaves_nothing(directory: Path, tmp_path: Path) -> None:
+    """What was there stays; the hint is no talk of trials."""
+    out = tmp_path / "x.html"
+    out.write_text("old")
+    command = [sys.executable, "-m", "quiclab.cli.main", "figure", "differences", str(directory), "-o", str(out)]
+    limit = ["sh", "-c", 'ulimit -f 100; trap "" XFSZ; exec "$@"', "sh"]
+    done = subprocess.run([*limit, *command], capture_output=True, text=True, check=False)
+    assert done.returncode == ExitCode.HOST, done.stderr
+    assert "File too large" in done.stderr
+    assert "the study is untouched" in done.stderr
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("x.html", "old")]

@@ -14,6 +14,7 @@ import pytest
 from specs import SMALL, changed, study_of, with_path, written
 
 from quiclab.cli import plan
+from quiclab.cli.foreseen import print_foreseen
 from quiclab.errors import ExitCode, SpecError
 from quiclab.study.specs import describe_arms, load_study
 
@@ -218,3 +219,27 @@ def test_a_command_that_is_not_there_is_told(capsys: pytest.CaptureFixture[str],
     assert "the server's /no/such/prog is not there or may not be executed" in text
     present = absent.replace("/no/such/prog", sys.executable)
     assert "is not there or may" not in " ".join(run(capsys, written(tmp_path, present)).split())
+
+
+def test_what_can_be_foreseen_is_told_by_plan_and_before_a_run(
+    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
+) -> None:
+    """The same sentences, for people, for programs, and in front of the first trial; each with what to do."""
+    own = 'client = {argv = ["/no/such/client", "{url}"]}'
+    text = with_path('[path.down]\nloss = "100 %"').replace('client = "curl-cffi"', own, 1)
+    text = text.replace('server = "caddy"\n', 'server = "caddy"\ntcp = {congestion_control = "cubic"}\n')
+    spec = written(tmp_path, text.replace('tcp = {congestion_control = "cubic"}\ntcp', "tcp"))
+    told = [
+        "Path plain loses every packet down",
+        "Arm h2 cannot be measured",
+        "Arm h3: tcp (congestion_control) does nothing over HTTP/3",
+    ]
+    absent = "Not on this machine: arm 'h2': the client's /no/such/client is not there"
+    warnings = json.loads(run(capsys, spec, "--json"))["warnings"]
+    for sentence in (*told, absent):
+        (found,) = [each for each in warnings if each.startswith(sentence)]
+        assert f"warning: {' '.join(found.split())}" in " ".join(run(capsys, spec).split())
+    print_foreseen(plan.load_study(spec))
+    lines = capsys.readouterr().err.splitlines()
+    for line, sentence in zip(lines, (absent, *told), strict=True):
+        assert line.startswith(f"warning: {sentence}")

@@ -158,6 +158,7 @@ def test_a_schedule_is_sorted_by_time(tmp_path: pathlib.Path) -> None:
         ('{at = "-1 s", rate = "1 Mbit/s"}', "out of range"),
         ('{at = "1 s", queue = "100 B"}', "no room for one packet"),
         ("7", "schedule[#1]"),
+        ('{at = "1 s", rate = "1 Mbit/s"}, {at = "1000 ms", rate = "2 Mbit/s"}', '"rate" changes twice at 1 s'),
     ],
 )
 def test_a_wrong_change_is_refused(tmp_path: pathlib.Path, change: str, words: str) -> None:

@@ -39,6 +39,9 @@ from quiclab.store.trial_form import TRIAL
         ({"any": [2**63]}, {}, None),
         ({"any": [2**64]}, {}, "any[0] is beyond 64 bits"),
         (2**63, int, "is beyond 64 bits"),
+        (float("nan"), Number, "is no finite number"),
+        (float("inf"), (float, str), "is no finite number"),
+        ({"any": [float("-inf")]}, {}, "any[0] is no finite number"),
     ],
 )
 def test_forms(value: Any, form: Any, told: str | None) -> None:

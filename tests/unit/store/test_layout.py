@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import json
+import resource
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 
 from quiclab.errors import BusyError, HostError
 from quiclab.store.layout import Attempt, StudyDir, damage, disk_errors, move_in, read_trial, write_atomically
+from quiclab.store.parquet import write_parquet
 
 
 def _trial(folder: Path, **changes: object) -> Path:
@@ -106,6 +110,23 @@ def test_write_atomically(tmp_path: Path) -> None:
     write_atomically(tmp_path / "a" / "x.json", "2")
     assert (tmp_path / "a" / "x.json").read_text() == "2"
     assert len(list((tmp_path / "a").iterdir())) == 1
+
+
+def test_a_file_that_does_not_fit_leaves_nothing(tmp_path: Path) -> None:
+    """The old file stays, and half a new one does not, whoever writes it."""
+    (tmp_path / "x.json").write_text("old")
+    frame = pl.DataFrame({"x": np.random.default_rng(1).random(20_000)})
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))  # Python ignores SIGXFSZ
+    try:
+        with pytest.raises(HostError, match="File too large") as told:
+            write_atomically(tmp_path / "x.json", "y" * 5000, kept="the study is untouched")
+        with pytest.raises(HostError, match="File too large"):
+            write_parquet(frame, tmp_path / "x.parquet")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "the study is untouched" in told.value.hint
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("x.json", "old")]
 
 
 def test_disk_errors_say_what_to_do(tmp_path: Path) -> None:

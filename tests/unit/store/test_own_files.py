@@ -14,10 +14,11 @@ import pytest
 from specs import SMALL, study_of
 from synthetic_study import write_study
 
+from quiclab.analysis.study import TRIALS, read_json, read_table
 from quiclab.cli.main import main
 from quiclab.errors import DecodeError, ExitCode
 from quiclab.plan.make import make_plan
-from quiclab.store.layout import Attempt, StudyDir
+from quiclab.store.layout import Attempt, StudyDir, read_object
 from quiclab.store.ledger import open_ledger
 from quiclab.store.own_files import (
     OwnFolder,
@@ -26,7 +27,7 @@ from quiclab.store.own_files import (
     is_own_file,
     own_files,
     read_own,
-    refuse_links,
+    refuse_strange_files,
     write_anew,
 )
 
@@ -70,12 +71,29 @@ def test_no_link_in_a_study_is_followed(
         assert not missing.exists()
 
 
+def test_nobody_waits_for_a_fifo(study: StudyDir, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A verb that writes refuses the study; what only reads takes the file for one that cannot be read."""
+    os.mkfifo(study.root / "host.json")
+    os.mkfifo(study.root / "resolved.json")
+    assert main(["report", str(study.root)]) == ExitCode.DECODE
+    told = capsys.readouterr().err
+    assert "no FIFO" in told
+    assert str(study.root / "host.json") in told
+    missing: list[str] = []
+    assert read_json(study.root / "host.json", missing) == {}
+    assert "is no regular file" in missing[0]
+    os.mkfifo(tmp_path / "trials.parquet")
+    assert read_table(tmp_path / "trials.parquet", TRIALS, missing).is_empty()
+    with pytest.raises(DecodeError, match="is no regular file"):
+        read_object(study.resolved)
+
+
 def test_a_few_links_are_named(tmp_path: Path) -> None:
     """Of very many the first, and how many more."""
     for number in range(12):
         (tmp_path / f"{number:02}").symlink_to("/")
     with pytest.raises(DecodeError) as told:
-        refuse_links(tmp_path)
+        refuse_strange_files(tmp_path)
     assert len(told.value.problems) == 11
     assert told.value.problems[-1] == "and 2 more"
 

@@ -13,7 +13,9 @@ from quiclab.figures import spec as spec_of
 from quiclab.report.page.packing import packed
 from quiclab.report.page.rendering import plotly, render
 from quiclab.report.page.thinning import thinned
+from quiclab.store.layout import write_atomically
 
+UNTOUCHED = "the study is untouched"
 _WIDTH_PX = 760
 """About the width of a page's text, so that labels keep their size in print."""
 
@@ -24,7 +26,7 @@ def write_figure(figure: Figure, data: pl.DataFrame, out: Path) -> None:
     if out.suffix == ".html":
         page = render("figure.html.j2", question=figure.question, name=figure.name, spec=packed(spec),
                       plotly=plotly())  # fmt: skip
-        out.write_text(page, encoding="utf-8", errors="xmlcharrefreplace")
+        write_atomically(out, page.encode(errors="xmlcharrefreplace"), kept=UNTOUCHED)
         return
     # Imported late: it takes half a second, which the report need not wait for.
     from plotly.graph_objects import Figure as Checked
@@ -39,9 +41,10 @@ def write_figure(figure: Figure, data: pl.DataFrame, out: Path) -> None:
     drawn.update_yaxes(**grid)
     drawn.update_layout(width=_WIDTH_PX)
     try:
-        drawn.write_image(out, scale=2 if out.suffix == ".png" else 1)
+        picture: bytes = drawn.to_image(out.suffix[1:], scale=2 if out.suffix == ".png" else 1)
     except Exception as error:  # its library tells of a missing browser by errors of several kinds
         hint = "install a Chromium (apt-get install chromium), or write .html, which needs none"
         raise HostError(
             f"the figure cannot be written as {out.suffix[1:]}: {str(error).splitlines()[0]}", hint
         ) from error
+    write_atomically(out, picture, kept=UNTOUCHED)

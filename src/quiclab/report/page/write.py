@@ -38,6 +38,7 @@ from quiclab.report.words.cost_table import cost_table
 from quiclab.report.words.other_metrics import metric_medians, other_metrics
 from quiclab.report.words.results import results_table
 from quiclab.report.words.system_call_table import system_call_table
+from quiclab.store.own_files import read_own
 from quiclab.text_table import TextTable
 
 
@@ -201,6 +202,6 @@ def _contents(parts: _Parts, beside_answer: list[TextTable]) -> list[tuple[str, 
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        return read_own(path).decode(errors="replace")
     except OSError:
         return ""

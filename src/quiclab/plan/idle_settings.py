@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of a spec that do nothing for an arm, and limits that cannot bind, each as a sentence that says what to do.
+
+What an arm's programs cannot do at all is an objection of `endpoints`, and stops the study.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from quiclab.plan.duration import BROWSERS
+from quiclab.spec.link import lateness_bounds
+from quiclab.spec.model import Arm, Limits, Study, Tcp
+from quiclab.units import Duration
+
+LEAST_WAIT = Duration(5_000_000)
+"""Time that an end may always wait for a processor: `limits.lateness_p99` counts there only beyond it."""
+
+
+def idle_settings(study: Study) -> list[str]:
+    """Say which settings of arms and which limits of a study change nothing."""
+    return [*_unused_tcp(study), *(told for arm in study.arms for told in _unused_knobs(arm, study)), *_limits(study)]
+
+
+def _unused_tcp(study: Study) -> Iterator[str]:
+    """TCP settings that an arm over QUIC has for itself. One that has none takes those of another arm."""
+    lent = [arm.tcp for arm in study.arms if _uses_tcp(arm, study)]
+    lent = lent or [arm.tcp for arm in study.arms if arm.name == study.baseline]
+    for arm in study.arms:
+        if _uses_tcp(arm, study) or arm.tcp in lent:
+            continue
+        names = [each.name for each in dataclasses.fields(Tcp)]
+        keys = [name for name in names if getattr(arm.tcp, name) != getattr(lent[0], name)]
+        yield (
+            f"Arm {arm.name}: tcp ({', '.join(keys)}) does nothing over HTTP/3. Leave it out; QUIC's settings are keys "
+            'of a program, such as server = {name = "…", congestion_control = "…"}.'
+        )
+
+
+def _uses_tcp(arm: Arm, study: Study) -> bool:
+    """Whether any packet of the arm's trials may go over TCP between its programs."""
+    if arm.protocol != "h3" or (arm.proxy is not None and arm.origin_protocol != "h3") or arm.client.name in BROWSERS:
+        return True
+    competitions = [each.competition for each in study.workloads if each.competition is not None]
+    beside = {background.kind for competition in competitions for background in competition.background}
+    return arm.name == study.baseline and "short_flows" in beside  # these have the baseline's settings
+
+
+def _unused_knobs(arm: Arm, study: Study) -> Iterator[str]:
+    workloads = study.measured_workloads
+    objects = all(each.kind == "object" for each in workloads)
+    for role, program, protocol in arm.programs():
+        knobs, owner = program.knobs, f"Arm {arm.name}: {{}} of the {role} does nothing"
+        if program.argv and knobs.congestion_control is not None and (role == "client" or protocol != "h3"):
+            why = ": TCP's is tcp.congestion_control" if protocol != "h3" else ": only that of a server is told"
+            yield owner.format("congestion_control") + f"{why}. Leave it out."
+        if program.cpu is None and program.cpu_by != "quota":
+            yield owner.format("cpu_by") + ' without cpu, its share of a core. Write cpu = "50 %", or leave it out.'
+        if objects and all(len(each.object_sizes) == 1 for each in workloads):
+            for name in ("scheduler", "priorities"):
+                if getattr(knobs, name) is not None:
+                    yield owner.format(name) + ": every workload is of one object. Give one a count, or leave it out."
+        if objects and knobs.compression and all(each.content == "random" for each in workloads):
+            yield owner.format("compression") + ': the content is random. Write content = "text" in the workload.'
+        if knobs.on_address_change is not None and all(each.address_change is None for each in workloads):
+            yield owner.format("on_address_change") + ": no workload has an address_change. Add one, or leave it out."
+        if role != "client" and knobs.early_data and program is arm.front and arm.client.knobs.session != "early_data":
+            yield owner.format("early_data") + ': the client does not send any. Write session = "early_data" there.'
+    if arm.tcp.pacing and arm.protocol != "h3" and arm.tcp.congestion_control == "bbr":
+        yield f"Arm {arm.name}: tcp.pacing does nothing, because bbr always paces. Leave it out."
+
+
+def _limits(study: Study) -> Iterator[str]:
+    """A bound of lateness below what every path bears anyhow, or beyond the time of a trial."""
+    bound = study.limits.lateness_p99
+    if bound == Limits.lateness_p99:
+        return
+    borne = min(each for path in study.paths for each in lateness_bounds(path, Duration(0)))
+    if bound <= min(borne, LEAST_WAIT):
+        yield (
+            f"limits.lateness_p99 = {bound} does nothing: every path here bears {borne} (a full packet's time at the "
+            "bottleneck, or 2 % of the one-way delay). Leave it out."
+        )
+    elif bound >= study.limits.trial:
+        yield (
+            f"limits.lateness_p99 = {bound} voids nothing: a trial ends at limits.trial = {study.limits.trial}. Where "
+            "the link is late the numbers are wrong: write a few ms, or leave it out."
+        )
