@@ -77,12 +77,6 @@ class VoidError(HostError):
     """One trial was spoiled by the laboratory, or from outside: it is void, its block is run again."""
 
 
-class QueryError(QuiclabError):
-    """A query, or the name of a table, is wrong; the study itself can be read."""
-
-    exit_code = ExitCode.SPEC
-
-
 class DecodeError(QuiclabError):
     """An artefact or a study directory cannot be used."""
 

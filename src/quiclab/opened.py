@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from quiclab.errors import DecodeError, HostError, QueryError
+from quiclab.errors import DecodeError, HostError, SpecError
 from quiclab.store.layout import check_name
 from quiclab.store.own_files import is_own_file, own_files
 from quiclab.tables import OF_STUDY, TABLES, Table
@@ -66,7 +66,7 @@ class OpenedStudy:
         return self.table("metrics")
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """A lazy table, which is read only as far as needed. Raises QueryError for one that is not there."""
+        """A lazy table, which is read only as far as needed. Raises SpecError for one that is not there."""
         files = self._of(name)
         if not self._has_trial_ids(name):
             return pl.scan_parquet(files, glob=False)
@@ -76,14 +76,14 @@ class OpenedStudy:
         return rows.with_columns(pl.col("trial_id").str.extract(_TRIAL_ID)).select("trial_id", pl.exclude("trial_id"))
 
     def columns(self, name: str) -> list[str]:
-        """Names of a table's columns. Raises QueryError where there is no such table, DecodeError for a broken one."""
+        """Names of a table's columns. Raises SpecError where there is no such table, DecodeError for a broken one."""
         try:
             return self.scan(name).collect_schema().names()
         except (OSError, pl.exceptions.PolarsError) as error:
             raise DecodeError(f"the table {name} cannot be read: {str(error).splitlines()[0]}", _HINT) from error
 
     def table(self, name: str) -> pl.DataFrame:
-        """A whole table. Raises QueryError for one that is not there, DecodeError for one that cannot be read."""
+        """A whole table. Raises SpecError for one that is not there, DecodeError for one that cannot be read."""
         try:
             return self.scan(name).collect()
         except (OSError, pl.exceptions.PolarsError) as error:
@@ -121,7 +121,7 @@ class OpenedStudy:
         return {column.name: column.doc for column in table.columns} if table else {}
 
     def sql(self, query: str) -> pl.DataFrame:
-        """Answer a query in DuckDB's SQL, where every table is a view. Raises QueryError for a wrong query."""
+        """Answer a query in DuckDB's SQL, where every table is a view. Raises DecodeError for a wrong query."""
         import duckdb
 
         with self.connect() as connection:
@@ -129,9 +129,9 @@ class OpenedStudy:
                 answer = connection.sql(query)
                 return pl.DataFrame() if answer is None else pl.DataFrame(answer)
             except duckdb.Error as error:
-                raise QueryError(f"DuckDB cannot answer: {error}", f"views: {', '.join(self.tables)}") from error
+                raise DecodeError(f"DuckDB cannot answer: {error}", f"views: {', '.join(self.tables)}") from error
             except pl.exceptions.DuplicateError as error:
-                raise QueryError("two columns of the answer have the same name", "name one of them: AS …") from error
+                raise DecodeError("two columns of the answer have the same name", "name one of them: AS …") from error
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """A DuckDB connection of your own in which every table is a view.
@@ -158,7 +158,7 @@ class OpenedStudy:
 
     def _of(self, name: str) -> list[Path]:
         if name not in self._files:
-            raise QueryError(f"{self.directory} has no table {name!r}", f"it has {', '.join(self.tables)}")
+            raise SpecError(f"{self.directory} has no table {name!r}", f"it has {', '.join(self.tables)}")
         return self._files[name]
 
 

@@ -18,7 +18,7 @@ from plotly.graph_objects import Figure
 from synthetic_study import Shape, write_study
 
 import quiclab
-from quiclab.errors import QueryError, SpecError
+from quiclab.errors import SpecError
 from quiclab.explored import ExploredStudy
 from quiclab.report import write_report
 
@@ -133,7 +133,7 @@ def test_pandas_gets_every_column_as_it_is(study: ExploredStudy) -> None:
     some = study.pandas(pl.DataFrame({"n": [1, None], "flag": [True, None], "text": ["a", None]}))
     assert some.dtypes.astype(str).to_dict() | {"text": ""} == {"n": "Int64", "flag": "boolean", "text": ""}
     assert some["n"].isna().tolist() == [False, True]
-    with pytest.raises(QueryError):
+    with pytest.raises(SpecError):
         study.pandas("nosuch")
 
 

@@ -17,7 +17,7 @@ from synthetic_study import Shape, write_study
 
 import quiclab
 from quiclab.cli.main import main
-from quiclab.errors import DecodeError, QueryError
+from quiclab.errors import DecodeError, SpecError
 from quiclab.report import analyse_study, write_report
 
 ROOT = Path(__file__).parents[2]
@@ -72,20 +72,20 @@ def test_sql_joins_tables_of_logs_with_trials(directory: Path) -> None:
 
 def test_a_wrong_query_is_told_with_the_views_there_are(directory: Path) -> None:
     """DuckDB's own words, and what could be asked."""
-    with pytest.raises(QueryError, match="nonsense") as told:
+    with pytest.raises(DecodeError, match="nonsense") as told:
         quiclab.open(directory).sql("SELECT nonsense FROM metrics")
     assert "bytes_acknowledged" in told.value.hint
 
 
 def test_two_columns_of_one_name_are_told(directory: Path) -> None:
     """Polars has no place for both."""
-    with pytest.raises(QueryError, match="same name"):
+    with pytest.raises(DecodeError, match="same name"):
         quiclab.open(directory).sql("SELECT value, value FROM metrics")
 
 
 def test_a_table_that_is_not_there_is_told(directory: Path) -> None:
     """With those that are."""
-    with pytest.raises(QueryError, match="no table 'losses'"):
+    with pytest.raises(SpecError, match="no table 'losses'"):
         quiclab.open(directory).table("losses")
 
 

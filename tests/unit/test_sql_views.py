@@ -14,7 +14,7 @@ from synthetic_study import write_study
 
 import quiclab
 from quiclab.cli.main import main
-from quiclab.errors import DecodeError, QueryError
+from quiclab.errors import DecodeError
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_nothing_else_is_read_or_written(
     monkeypatch.chdir(tmp_path)
     before = _contents(directory)
     asked = query.replace("{study}", str(directory).replace("'", "''")).replace("{outside}", str(tmp_path / "pwned"))
-    with pytest.raises(QueryError, match="DuckDB cannot answer"):
+    with pytest.raises(DecodeError, match="DuckDB cannot answer"):
         quiclab.open(directory).sql(asked)
     with quiclab.open(directory).connect() as connection, pytest.raises(duckdb.Error):
         connection.execute(asked).fetchall()
