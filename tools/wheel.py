@@ -25,8 +25,8 @@ from cargo_licences import licences
 from quiclab.stacks.catalogue import ITEMS, Build
 
 ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / "quiclab.data"
-"""Folder that maturin packs as the wheel's data, whose parts pip puts into the environment's own folders."""
+DATA = ROOT / "quiclab._core.data"
+"""Folder, by maturin's own name for it, that becomes the data of the wheel: pip puts each part into a folder of its kind."""
 PROGRAMS = ("quiclab-link", "quiclab-tcp-info")
 FOLDERS = ("experiments", "docs", *(item.source for item in ITEMS if isinstance(item, Build)))
 FILES = ("README.md", "GLOSSARY.md", "SECURITY.md", "requirements.lock", "requirements-stacks.lock")
