@@ -26,7 +26,7 @@ from quiclab.stacks.catalogue import ITEMS, Build
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "quiclab._core.data"
-"""Folder, by maturin's own name for it, that becomes the data of the wheel: pip puts each part into a folder of its kind."""
+"""Folder, named as maturin looks for it, that becomes the wheel's data: pip puts each part where its kind belongs."""
 PROGRAMS = ("quiclab-link", "quiclab-tcp-info")
 FOLDERS = ("experiments", "docs", *(item.source for item in ITEMS if isinstance(item, Build)))
 FILES = ("README.md", "GLOSSARY.md", "SECURITY.md", "requirements.lock", "requirements-stacks.lock")
