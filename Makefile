@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: help setup stacks demo test nightly soak lint sbom docs bench clean
+.PHONY: help setup stacks demo test nightly soak lint wheel sbom docs bench clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -33,9 +33,12 @@ lint: ## formatting, types, import rules
 	@tools/setup.sh dev
 	@tools/lint.sh
 
-sbom: ## write what quiclab is made of as CycloneDX, to quiclab.cdx.json
+wheel: setup ## one wheel with all that quiclab needs of ours, and the lock of the rest, into dist
+	@.venv/bin/python tools/wheel.py dist
+
+sbom: ## write what quiclab is made of, to quiclab.cdx.json (CycloneDX) and quiclab.spdx.json (SPDX)
 	@tools/setup.sh dev
-	@.venv/bin/python tools/sbom.py quiclab.cdx.json
+	@.venv/bin/python tools/sbom.py quiclab.cdx.json quiclab.spdx.json
 
 docs: ## write the generated reference pages anew
 	@tools/setup.sh dev
@@ -46,4 +49,4 @@ bench: ## speeds and accuracies, as ratios against named alternatives
 	@.venv/bin/python benches/run_all.py
 
 clean: ## remove what was built
-	rm -rf .venv target demo-study
+	rm -rf .venv target dist demo-study

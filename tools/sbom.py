@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write what quiclab is made of as CycloneDX JSON: every package of every lock file, with its hash.
+"""Write what quiclab is made of as CycloneDX or SPDX, both JSON: every package of every lock file, with its hash.
+
+usage: sbom.py FILE…      each ends in .cdx.json or .spdx.json
 
 These are packages of Python, Rust, Go and npm, including those that only development, fuzzing or `make stacks` needs.
 `make sbom` runs it.
@@ -20,6 +22,7 @@ from cyclonedx.model.bom import Bom
 from cyclonedx.model.component import Component, ComponentType
 from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
+from spdx import spdx
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = ("requirements.lock", "requirements-dev.lock", "requirements-stacks.lock")
@@ -107,12 +110,17 @@ def _sha256(content: str) -> HashType:
 
 
 def main() -> int:
-    """Write the file that is named, or print."""
-    text = JsonV1Dot6(bill_of_materials(ROOT)).output_as_string(indent=1)
-    if len(sys.argv) > 1:
-        Path(sys.argv[1]).write_text(text + "\n")
-    else:
-        print(text)
+    """Write the files that are named, each in the format of its ending."""
+    bom = bill_of_materials(ROOT)
+    for name in sys.argv[1:]:
+        if name.endswith(".spdx.json"):
+            text = json.dumps(spdx(bom), indent=1)
+        elif name.endswith(".cdx.json"):
+            text = JsonV1Dot6(bom).output_as_string(indent=1)
+        else:
+            print(f"{name} says not in which format: its name ends in .cdx.json or .spdx.json", file=sys.stderr)
+            return 2
+        Path(name).write_text(text + "\n")
     return 0
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from quiclab.errors import DecodeError, QueryError
+from quiclab.errors import DecodeError, HostError, QueryError, SpecError
 from quiclab.store.layout import check_name
 from quiclab.store.own_files import is_own_file, own_files
 from quiclab.tables import OF_STUDY, TABLES, Table
@@ -66,7 +66,7 @@ class OpenedStudy:
         return self.table("metrics")
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """A lazy table, which is read only as far as needed. Raises DecodeError for one that is not there."""
+        """A lazy table, which is read only as far as needed. Raises SpecError for one that is not there."""
         files = self._of(name)
         if not self._has_trial_ids(name):
             return pl.scan_parquet(files, glob=False)
@@ -76,14 +76,14 @@ class OpenedStudy:
         return rows.with_columns(pl.col("trial_id").str.extract(_TRIAL_ID)).select("trial_id", pl.exclude("trial_id"))
 
     def columns(self, name: str) -> list[str]:
-        """Names of a table's columns. Raises DecodeError for one that is not there, or that cannot be read."""
+        """Names of a table's columns. Raises SpecError where there is no such table, DecodeError for a broken one."""
         try:
             return self.scan(name).collect_schema().names()
         except (OSError, pl.exceptions.PolarsError) as error:
             raise DecodeError(f"the table {name} cannot be read: {str(error).splitlines()[0]}", _HINT) from error
 
     def table(self, name: str) -> pl.DataFrame:
-        """A whole table. Raises DecodeError for one that is not there, or that cannot be read."""
+        """A whole table. Raises SpecError for one that is not there, DecodeError for one that cannot be read."""
         try:
             return self.scan(name).collect()
         except (OSError, pl.exceptions.PolarsError) as error:
@@ -97,16 +97,17 @@ class OpenedStudy:
         except (OSError, pl.exceptions.PolarsError) as error:
             raise DecodeError(f"{file} cannot be read: {str(error).splitlines()[0]}", _HINT) from error
 
-    def pandas(self, name: str) -> Any:
-        """A whole table as a pandas frame, if pandas is installed; `attrs` has `units` and `meaning`."""
+    def pandas(self, table: str | pl.DataFrame) -> Any:
+        """A whole table, or any Polars frame such as `metrics`, as a pandas frame. `attrs` has `units` and `meaning` of
+        a table. Raises HostError where pandas is not installed."""
         try:
             import pandas as pd  # type: ignore[import-untyped, unused-ignore]
         except ImportError as error:
-            raise DecodeError("pandas is not installed", "pip install pandas") from error
-        frame = pd.DataFrame(
-            {each.name: pd.Series(each.to_list(), dtype=_pandas_type(each)) for each in self.table(name)}
-        )
-        frame.attrs.update(units=self.units(name), meaning=self.meaning(name))
+            raise HostError("pandas is not installed", "pip install pandas") from error
+        rows = self.table(table) if isinstance(table, str) else table
+        frame = pd.DataFrame({each.name: pd.Series(each.to_list(), dtype=_pandas_type(each)) for each in rows})
+        if isinstance(table, str):
+            frame.attrs.update(units=self.units(table), meaning=self.meaning(table))
         return frame
 
     def units(self, name: str) -> dict[str, str]:
@@ -169,7 +170,7 @@ class OpenedStudy:
 
     def _of(self, name: str) -> list[Path]:
         if name not in self._files:
-            raise DecodeError(f"{self.directory} has no table {name!r}", f"it has {', '.join(self.tables)}")
+            raise SpecError(f"{self.directory} has no table {name!r}", f"it has {', '.join(self.tables)}")
         return self._files[name]
 
 

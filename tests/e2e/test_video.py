@@ -11,8 +11,8 @@ import pytest
 from small_study import main_only, quiclab, trials
 from stack_study import need
 
-from quiclab.endpoints._stacks import stacks_folder
 from quiclab.endpoints.clients._player import DASH_JS
+from quiclab.project import stacks_folder
 from quiclab.runner.films import find_ffmpeg
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns, pytest.mark.alone]

@@ -7,7 +7,8 @@ import shutil
 
 import pytest
 
-from quiclab.endpoints._stacks import find_below, stacks_folder
+from quiclab.endpoints._stacks import find_below
+from quiclab.project import stacks_folder
 from quiclab.stacks.catalogue import ITEMS, Binary, Build, Item, Tree, Wheels
 from quiclab.stacks.probe import version
 

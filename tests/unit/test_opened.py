@@ -17,7 +17,7 @@ from synthetic_study import Shape, write_study
 
 import quiclab
 from quiclab.cli.main import main
-from quiclab.errors import DecodeError, QueryError
+from quiclab.errors import DecodeError, QueryError, SpecError
 from quiclab.report import analyse_study, write_report
 
 ROOT = Path(__file__).parents[2]
@@ -85,7 +85,7 @@ def test_two_columns_of_one_name_are_told(directory: Path) -> None:
 
 def test_a_table_that_is_not_there_is_told(directory: Path) -> None:
     """With those that are."""
-    with pytest.raises(DecodeError, match="no table 'losses'"):
+    with pytest.raises(SpecError, match="no table 'losses'"):
         quiclab.open(directory).table("losses")
 
 

@@ -43,7 +43,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(arguments: argparse.Namespace) -> int:
     """Find out what is here, run in the sandbox, write the page; exit code 1 when something failed."""
-    from quiclab.endpoints import stacks_folder
+    from quiclab.project import stacks_folder
     from quiclab.testbed.sandbox import run_in_sandbox
 
     clients = _chosen(arguments.clients, ("client",))

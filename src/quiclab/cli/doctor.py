@@ -36,8 +36,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         nargs="*",
         metavar="NAME",
         help="install real clients, servers and proxies (all, or those named) from Debian's archive and from our own "
-        "sources into .stacks of the project, or into $QUICLAB_STACKS: needs no root, replaces nothing on the machine, "
-        "again changes nothing",
+        "sources into .stacks of the project (an installed quiclab: ~/.local/share/quiclab/stacks), or into "
+        "$QUICLAB_STACKS: needs no root, replaces nothing on the machine, again changes nothing",
     )
     change.add_argument("--uninstall", action="store_true", help="remove all that --install put there")
     parser.set_defaults(run=run)
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _change(arguments: argparse.Namespace) -> int:
-    from quiclab.endpoints._stacks import stacks_folder
+    from quiclab.project import stacks_folder
     from quiclab.stacks.install import install, uninstall
 
     def say(line: str) -> None:
@@ -171,7 +171,7 @@ def _print_table(title: str, headings: Sequence[str], rows: Sequence[tuple[str |
 def _print_conformance() -> None:
     """Print which programs worked together when everything was last tried."""
     from quiclab.cli.conformance import LAST_RESULT
-    from quiclab.endpoints import stacks_folder
+    from quiclab.project import stacks_folder
 
     try:
         document = json.loads((stacks_folder() / LAST_RESULT).read_text())

@@ -16,6 +16,7 @@ _EPILOG = """\
 the usual way:
   quiclab plan spec.toml          what would run, in which order, for how long, and whether it can decide anything
   quiclab run spec.toml           run it (again to continue after an interruption), then write report.html
+  quiclab run demo                run a study that comes with quiclab; `quiclab studies` lists them
 
 to meet the link by itself:
   quiclab exec --rate 10mbit --delay 50ms --loss 1% -- COMMAND
@@ -48,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
         report,
         run,
         sql,
+        studies,
         trial,
     )
 
@@ -61,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
     verbs = top.add_subparsers(metavar="VERB", required=True)
     for verb in (
         *(plan, run, report, explain, compare, figure, sql, decode, export, trial, bundle, remark),
-        *(execute, paths, probe, doctor, conformance, clean),
+        *(execute, studies, paths, probe, doctor, conformance, clean),
     ):
         verb.add_parser(verbs)
     return top

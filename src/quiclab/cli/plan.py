@@ -38,7 +38,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "every default, the number of trials, the expected time, whether so many blocks can decide anything, and the "
         "order of the trials. Runs nothing and writes nothing.",
     )
-    parser.add_argument("spec", type=Path, help="spec.toml, or a study directory")
+    parser.add_argument("spec", type=Path, help="spec.toml, a study directory, or a name of `quiclab studies`")
     parser.add_argument("--all", action="store_true", help=f"list every trial, not only the first {SHOWN_TRIALS}")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.set_defaults(run=run)

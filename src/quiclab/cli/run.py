@@ -20,7 +20,9 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "and write STUDY/report.html. After Ctrl-C, a crash or kill -9 the same command continues; finished trials "
         "stay.",
     )
-    parser.add_argument("spec", type=Path, help="spec.toml, or a study directory to continue")
+    parser.add_argument(
+        "spec", type=Path, help="spec.toml, a study directory to continue, or a name of `quiclab studies`"
+    )
     parser.add_argument("--out", type=Path, metavar="STUDY", help="study directory (default: studies/NAME)")
     parser.add_argument(
         "--backend", choices=("tun", "veth"), help="how packets reach the link (default: tun if it opens, else veth)"

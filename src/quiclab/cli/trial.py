@@ -40,7 +40,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("spec", type=Path, help="spec.toml, or a study directory")
+    parser.add_argument("spec", type=Path, help="spec.toml, a study directory, or a name of `quiclab studies`")
     parser.add_argument("--cell", metavar="WORKLOAD/PATH", help="the cell, as `quiclab plan` names it")
     parser.add_argument("--arm", metavar="ARM", help="arm to run (default: the baseline)")
     parser.add_argument(

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     )
     from quiclab.endpoints._presence import Presence, look_for
     from quiclab.endpoints._registry import ENDPOINTS, find, names_by_role, objections
-    from quiclab.endpoints._stacks import stacks_folder
     from quiclab.endpoints._upload import Uploads
 
 __all__ = [
@@ -40,13 +39,11 @@ __all__ = [
     "look_for",
     "names_by_role",
     "objections",
-    "stacks_folder",
 ]
 
 _HOMES = {
     "_presence": ("Presence", "look_for"),
     "_registry": ("ENDPOINTS", "find", "names_by_role", "objections"),
-    "_stacks": ("stacks_folder",),
     "_upload": ("Uploads",),
 }
 

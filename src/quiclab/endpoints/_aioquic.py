@@ -8,6 +8,7 @@ from typing import Any
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Unsupported
 from quiclab.endpoints._stacks import find_python
+from quiclab.project import SET_UP
 from quiclab.spec.model import Knobs, Program, Protocol
 
 CONGESTION_CONTROLS = ("reno", "cubic")
@@ -25,7 +26,7 @@ def probe_aioquic(run: BoundedRun, prefix: str | None) -> Available | Unsupporte
     python = find_python(prefix)
     text = run([*python.argv, "-c", "import aioquic; print(aioquic.__version__)"]) if python else None
     if python is None or text is None:
-        return Unsupported("the Python package aioquic cannot be imported", "make setup")
+        return Unsupported("the Python package aioquic cannot be imported", SET_UP)
     return Available(text.strip(), python.path)
 
 

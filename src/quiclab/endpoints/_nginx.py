@@ -17,9 +17,10 @@ from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Cont
 from quiclab.endpoints._pages import CONTENT_TYPES, HEADERS, HTTP3_FIELD, HTTP3_HERE, listening
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
+from quiclab.project import MORE_PROGRAMS
 from quiclab.spec.model import Protocol, Tcp
 
-INSTALL = "make stacks"
+INSTALL = MORE_PROGRAMS
 KNOBS: Mapping[Protocol, frozenset[str]] = {
     "h1": frozenset({"groups", "compression"}),
     "h2": frozenset({"groups", "max_streams", "early_data", "compression"}),

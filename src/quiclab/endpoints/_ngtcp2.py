@@ -6,9 +6,10 @@ from __future__ import annotations
 from quiclab.endpoints._api import Available, BoundedRun, Unsupported
 from quiclab.endpoints._job import discovery_conflict
 from quiclab.endpoints._stacks import find_program, package_version
+from quiclab.project import MORE_PROGRAMS
 from quiclab.spec.model import Knobs, Program
 
-_INSTALL = "make stacks"
+_INSTALL = MORE_PROGRAMS
 _CONGESTION_CONTROLS = ("reno", "cubic", "bbr")
 _GNUTLS_GROUPS = {"x25519": "X25519", "secp256r1": "SECP256R1", "secp384r1": "SECP384R1"}
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from quiclab.endpoints._api import Available, BoundedRun, Endpoint, Role
 from quiclab.endpoints._registry import find
-from quiclab.endpoints._stacks import stacks_folder
+from quiclab.project import MORE_PROGRAMS, stacks_folder
 from quiclab.spec.model import Arm, Program
 
 
@@ -64,6 +64,5 @@ def _where(role: Role, program: Program, run: BoundedRun) -> str:
         other = endpoint.probe(run, str(release))
         if isinstance(other, Available) and is_of(other.version, program.version or ""):
             return f'{other.version} is installed; write prefix = "{release}"'
-    return (
-        f"make stacks installs what Debian has; for another build write prefix = the folder that holds {program.name}"
-    )
+    elsewhere = f"for another build write prefix = the folder that holds {program.name}"
+    return f"{MORE_PROGRAMS} installs what Debian has; {elsewhere}"

@@ -12,10 +12,11 @@ from typing import Literal
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
 from quiclab.endpoints._job import discovery_conflict, job_command
 from quiclab.endpoints._stacks import find_program
+from quiclab.project import MORE_PROGRAMS
 from quiclab.spec.model import Knobs, Program
 
 PROGRAM = "quiclab-quic-go"
-_INSTALL = "make stacks"
+_INSTALL = MORE_PROGRAMS
 _GROUPS = ("x25519mlkem768", "x25519", "secp256r1", "secp384r1")
 """Groups in Go's own order of preference, which cannot be changed."""
 _PAYLOAD = range(1200, 1453)

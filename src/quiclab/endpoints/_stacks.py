@@ -16,11 +16,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from quiclab.project import stacks_folder
+
 STAMP = ".quiclab.json"
 """File in every installed tree that says what it was made from. It is the last one to be written."""
-
-PROJECT = Path(__file__).resolve().parents[3]
-"""The project's folder, when quiclab runs from its sources."""
 
 # Before `usr/bin`, where browsers leave a script that knows only their usual place.
 _PROGRAM_FOLDERS = ("", "bin", "sbin", "usr/lib/{name}", "usr/bin", "usr/sbin")
@@ -37,16 +36,6 @@ class Launch:
     """Variables that the program needs in its environment, which is otherwise empty."""
     path: str = ""
     """File of the program itself."""
-
-
-def stacks_folder() -> Path:
-    """Folder of the programs that `quiclab doctor --install` installs: $QUICLAB_STACKS, or else `.stacks` in the
-    project's folder."""
-    if chosen := os.environ.get("QUICLAB_STACKS"):
-        return Path(chosen).absolute()
-    if (PROJECT / "pyproject.toml").is_file():
-        return PROJECT / ".stacks"
-    return Path.home() / ".local" / "share" / "quiclab" / "stacks"
 
 
 def find_program(name: str, prefix: str | None = None) -> Launch | None:

@@ -8,9 +8,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from quiclab.endpoints import stacks_folder
 from quiclab.endpoints._api import BoundedRun
-from quiclab.endpoints._stacks import PROJECT
+from quiclab.project import PACKAGE, PROJECT, stacks_folder
 from quiclab.spec.model import Study
 from quiclab.testbed.confinement import Confinement
 from quiclab.testbed.host import bounded_run
@@ -20,7 +19,7 @@ def reached_by(study: Study) -> Iterator[Path]:
     """What the programs of a study need: Python with quiclab, the installed programs, and what the spec names by its
     whole path."""
     yield from map(Path, (sys.prefix, sys.base_prefix, sys.executable))
-    yield PROJECT / "src" if (PROJECT / "pyproject.toml").is_file() else Path(__file__).parents[1]
+    yield PACKAGE.parent if PROJECT else PACKAGE
     yield stacks_folder()
     searched = [Path(each) for each in os.environ.get("PATH", "").split(os.pathsep)]
     for arm in study.arms:

@@ -13,14 +13,15 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-from quiclab.endpoints._stacks import Launch, find_program, stacks_folder
+from quiclab.endpoints._stacks import Launch, find_program
 from quiclab.endpoints.clients._player import DASH_JS
 from quiclab.errors import HostError
+from quiclab.project import MORE_PROGRAMS, stacks_folder
 from quiclab.spec.model import Workload
 from quiclab.testbed import _libc
 from quiclab.workloads import Film
 
-_INSTALL = "make stacks (or Debian: apt-get install -y ffmpeg)"
+_INSTALL = f"{MORE_PROGRAMS} (or Debian: apt-get install -y ffmpeg)"
 _PATIENCE_S = 3600
 
 
@@ -28,7 +29,7 @@ def check_players(workloads: Iterable[Workload]) -> None:
     """Raises HostError where a video cannot be played as its spec says."""
     script = stacks_folder() / "players" / DASH_JS
     if any(each.video is not None and each.video.delivery == "dash" for each in workloads) and not script.is_file():
-        raise HostError("there is no dash.js, which plays DASH", "make stacks")
+        raise HostError("there is no dash.js, which plays DASH", MORE_PROGRAMS)
 
 
 def lend(film: Film, folder: Path) -> None:

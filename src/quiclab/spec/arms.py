@@ -95,7 +95,7 @@ PROGRAM_KEYS: Mapping[str, Kind[Any]] = {
     "argv": kinds.several(_TEMPLATE, "an array of texts with at least the program itself", least=1),
     "env": _ENV,
     "ready": kinds.choice(("udp", "tcp", "both", "none")),
-    "prefix": kinds.FOLDER,
+    "prefix": kinds.PREFIX,
     "version": _VERSION,
     "cpu": kinds.SHARE,
     "cpu_by": kinds.choice(("quota", "competitor")),

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+from quiclab.project import MORE_PROGRAMS, stacks_folder
 from quiclab.spec.nodes import (
     FAILED,
     Kind,
@@ -153,6 +154,16 @@ def _read_folder(node: Node) -> str:
     return str(path.resolve())
 
 
+def _read_prefix(node: Node) -> str:
+    value = _string(node, PREFIX.wanted)
+    if not value.startswith(INSTALLED):
+        return _read_folder(node)
+    path = stacks_folder() / value.removeprefix(INSTALLED)
+    if not path.is_dir():
+        raise WrongValueError(f'there is no folder "{path}"; run {MORE_PROGRAMS}, or write {PREFIX.wanted}')
+    return str(path.resolve())
+
+
 def _read_media_type(node: Node) -> str:
     value = _string(node, MEDIA_TYPE.wanted)
     if not _MEDIA_TYPE.fullmatch(value):
@@ -166,6 +177,12 @@ TITLE = text("a text")
 FLAG: Kind[bool] = Kind("true or false", _read_flag)
 FILE: Kind[pathlib.Path] = Kind("the name of a file, absolute or relative to the spec", _read_file)
 FOLDER: Kind[str] = Kind("the name of a folder, absolute or relative to the spec", _read_folder)
+INSTALLED = "stacks:"
+"""Beginning of a prefix that is a folder of `quiclab doctor --install`."""
+PREFIX: Kind[str] = Kind(
+    'the name of a folder, absolute or relative to the spec, or "stacks:sid" for one of `quiclab doctor --install`',
+    _read_prefix,
+)
 SHARE: Kind[Share] = Kind('a share from 0 % to 100 %, such as "1 %"', _read_share)
 PART: Kind[Share] = Kind('a share above 0 % and below 100 %, such as "2 %"', _read_part)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quiclab.errors import SpecError
+from quiclab.spec.kinds import INSTALLED
 from quiclab.spec.model import Study
 from quiclab.spec.nodes import closest
 from quiclab.spec.read import load_toml
@@ -132,7 +133,7 @@ def _rooted(value: Any, folder: pathlib.Path) -> Any:
     if isinstance(value, dict):
         return {
             key: str((folder / inner).resolve())
-            if key in _PLACES and isinstance(inner, str)
+            if key in _PLACES and isinstance(inner, str) and not inner.startswith(INSTALLED)
             else _rooted(inner, folder)
             for key, inner in value.items()
         }

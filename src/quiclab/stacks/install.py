@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from quiclab.endpoints._stacks import PROJECT, Launch, launch
+from quiclab.endpoints._stacks import Launch, launch
 from quiclab.errors import BusyError, HostError, SpecError
+from quiclab.project import SUPPLIES
 from quiclab.stacks import build as builds
 from quiclab.stacks import npm, wheels
 from quiclab.stacks import tree as trees
@@ -84,8 +85,8 @@ def uninstall(stacks: Path, say: Callable[[str], None]) -> None:
         say(f"removed {stacks}, {_megabytes(size)}")
     else:
         say(f"nothing is installed in {stacks}")
-    if count := wheels.uninstall(PROJECT):
-        say(f"removed {count} Python packages from .venv")
+    if count := wheels.uninstall(SUPPLIES):
+        say(f"removed {count} Python packages from {sys.prefix}")
 
 
 @dataclass(frozen=True)
@@ -140,10 +141,11 @@ class _Installer:
             self._compile(item)
         elif isinstance(item, Script):
             self._fetch(item)
-        elif wheels.are_current(PROJECT):
+        elif wheels.are_current(SUPPLIES):
             self.say(f"{item.name}: here already")
         else:
-            self.say(f"{item.name}: {wheels.install(PROJECT)} Python packages into .venv, checked against their hashes")
+            count = wheels.install(SUPPLIES)
+            self.say(f"{item.name}: {count} Python packages into {sys.prefix}, checked against their hashes")
 
     def _fetch(self, script: Script) -> None:
         if npm.is_current(self.stacks, script):
@@ -184,7 +186,7 @@ class _Installer:
         return folder
 
     def _compile(self, build: Build) -> None:
-        source = PROJECT / build.source
+        source = SUPPLIES / build.source
         if not source.is_dir():
             raise builds.MissingToolError(f"{source} is missing", "it is part of the project's sources")
         if builds.is_current(self.stacks, build, source):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that come as Python packages: into the project's .venv, each file checked against the lock's hash."""
+"""Programs that come as Python packages: into this Python's environment, each file checked against the lock's hash."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import sys
 from pathlib import Path
 
 from quiclab.errors import HostError
+from quiclab.project import PROJECT
 from quiclab.stacks.build import MissingToolError
 
 _LOCK = "requirements-stacks.lock"
 
 
 def are_current(project: Path) -> bool:
-    """Whether .venv has what the lock names."""
+    """Whether the environment has what the lock names."""
     if not (project / _LOCK).is_file():
         raise MissingToolError(f"{project / _LOCK} is missing", "it is part of the project's sources")
     stamp = _stamp()
@@ -26,7 +27,8 @@ def are_current(project: Path) -> bool:
 def install(project: Path) -> int:
     """Install what the lock names; return the number of packages."""
     if sys.prefix == sys.base_prefix:
-        raise MissingToolError("Python packages go into .venv only, and this Python is the machine's", "make setup")
+        hint = "make setup" if PROJECT else "install quiclab into an environment of its own: python3 -m venv"
+        raise MissingToolError("Python packages go into an environment only, and this Python is the machine's", hint)
     _pip("install", "--quiet", "--require-hashes", "--requirement", str(project / _LOCK))
     _stamp().write_text(_digest(project))
     return len(_names(project / _LOCK))

@@ -11,6 +11,7 @@ from typing import Any
 
 from quiclab.endpoints import ENDPOINTS, Endpoint
 from quiclab.errors import SpecError
+from quiclab.project import MORE_PROGRAMS
 from quiclab.runner.laboratory import Laboratory, open_laboratory
 from quiclab.runner.trial import run_trial
 from quiclab.store.layout import move_in, read_object
@@ -40,7 +41,9 @@ def try_all(folder: Path, clients: Programs, fronts: Programs, told: Tried) -> b
 
     tried = list(cases(those(clients), those(fronts)))
     if not tried:
-        raise SpecError("there is nothing to try", "`quiclab doctor` lists what is here, `make stacks` installs more")
+        raise SpecError(
+            "there is nothing to try", f"`quiclab doctor` lists what is here, `{MORE_PROGRAMS}` installs more"
+        )
     laboratory = open_laboratory(study_of(tried), folder, choose_backend()[0])
     results: list[Result] = []
     for number, case in enumerate(tried, 1):

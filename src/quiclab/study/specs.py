@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from quiclab.endpoints import Uploads, find, names_by_role
 from quiclab.errors import DecodeError, SpecError
 from quiclab.plan.arms import ArmsSummary, arms_summary
 from quiclab.processes import in_fresh_process
+from quiclab.project import studies
 from quiclab.spec.model import Arm, Role, Study, Workload
 from quiclab.spec.read import read_study
 from quiclab.spec.resolved import resolved_json
@@ -24,8 +26,21 @@ from quiclab.testbed.cpu_limit import remove_leftover_cgroups
 
 
 def spec_file_of(place: Path) -> Path:
-    """Return the spec file that a path stands for: the file itself, or the one in a study directory."""
-    return place / "spec.toml" if place.is_dir() else place
+    """Return the spec file that a path stands for: the file itself, the one in a study directory, or, where there is no
+    such path, that of the study with this name that comes with quiclab. Raises SpecError for a name of none."""
+    if place.is_dir():
+        return place / "spec.toml"
+    known = studies()
+    if place.exists() or place.suffix == ".toml" or len(place.parts) > 1:
+        return place
+    if place.name not in known:
+        near = difflib.get_close_matches(place.name, known, 1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise SpecError(
+            f"there is no file {place}, and no study of that name comes with quiclab",
+            f"{hint}`quiclab studies` lists those that do",
+        )
+    return known[place.name]
 
 
 def load_study(spec: Path) -> Study:

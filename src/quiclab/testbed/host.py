@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from quiclab.errors import HostError, VoidError
+from quiclab.project import SET_UP
 from quiclab.testbed import nf_tables as nft
 from quiclab.testbed.backend import tun_problem
 from quiclab.testbed.link import link_binary
@@ -192,7 +193,7 @@ def _link_binary() -> Finding:
     try:
         return Finding("link emulator", "ok", link_binary())
     except HostError as error:
-        return Finding("link emulator", "missing", error.message, "make setup")
+        return Finding("link emulator", "missing", error.message, SET_UP)
 
 
 def _cpu_model() -> str:

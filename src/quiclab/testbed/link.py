@@ -9,9 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -20,6 +18,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from quiclab.errors import HostError, VoidError
+from quiclab.project import own_program
 from quiclab.spec.link import ONE_WAY_DELAY_SHARE
 from quiclab.store.own_files import write_anew
 from quiclab.testbed.link_ends import PREFIXES, SIDES, Ends, Place, Span
@@ -303,12 +302,8 @@ def _gone(code: int) -> VoidError:
 
 
 def link_binary() -> str:
-    """Path of `quiclab-link`, which is installed beside this Python. Raises HostError."""
-    beside = Path(sys.executable).with_name("quiclab-link")
-    found = str(beside) if beside.exists() else shutil.which("quiclab-link")
-    if found is None:
-        raise HostError("the link emulator quiclab-link is not built", "run: make setup")
-    return found
+    """Path of the link emulator `quiclab-link`. Raises HostError where it is not installed."""
+    return own_program("quiclab-link")
 
 
 def usable_versions(mtu: int) -> tuple[int, ...]:

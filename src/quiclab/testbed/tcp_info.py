@@ -12,16 +12,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import socket
 import subprocess
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from quiclab.errors import HostError
+from quiclab.project import own_program
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.real_time import RealTime, ask_for_real_time
 from quiclab.units import Duration
@@ -63,7 +61,7 @@ class TcpInfoSampler:
                 self.summary = {"unsupported": f"inet_diag: {error.strerror}"}
                 return self
             self._process = subprocess.Popen(
-                [_program(), json.dumps({"socket": diag.fileno()} | self._settings)],
+                [own_program("quiclab-tcp-info"), json.dumps({"socket": diag.fileno()} | self._settings)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -107,14 +105,6 @@ class TcpInfoSampler:
         except json.JSONDecodeError:
             return {"event": "error", "message": f"it ended without a word (exit code {self._process.wait()})"}
         return told
-
-
-def _program() -> str:
-    beside = Path(sys.executable).with_name("quiclab-tcp-info")
-    found = str(beside) if beside.exists() else shutil.which("quiclab-tcp-info")
-    if found is None:
-        raise HostError("the sampler quiclab-tcp-info is not built", "run: make setup")
-    return found
 
 
 def _diag_socket() -> socket.socket:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.endpoints._stacks import STAMP, find_program, package_version, stacks_folder
+from quiclab.endpoints._stacks import STAMP, find_program, package_version
 
 
 def _program(path: Path, content: bytes = b"\x7fELF") -> Path:
@@ -140,9 +140,3 @@ def test_the_version_of_a_package_without_debians_additions(tmp_path: Path) -> N
     assert started is not None
     assert [package_version(started, name) for name in ("server", "other", "native")] == ["3.87.1", "1.11.0", "5"]
     assert package_version(started, "absent") is None
-
-
-def test_installed_programs_lie_in_the_project_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder beside the sources: nothing of the machine is touched."""
-    monkeypatch.delenv("QUICLAB_STACKS", raising=False)
-    assert stacks_folder() == Path(__file__).resolve().parents[3] / ".stacks"

@@ -93,6 +93,17 @@ def test_knobs_are_keys_of_the_program(tmp_path: pathlib.Path) -> None:
     assert server.knobs.asked() == ("max_window", "groups", "ack_delay")
 
 
+def test_a_prefix_may_be_a_folder_of_the_installed_programs(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever they are installed: the spec of a study that comes with quiclab cannot know."""
+    monkeypatch.setenv("QUICLAB_STACKS", str(tmp_path / "stacks"))
+    text = changed(('server = "caddy"', 'server = {name = "nginx", prefix = "stacks:sid"}'))
+    assert "run make stacks" in only_problem(tmp_path, text)
+    (tmp_path / "stacks" / "sid").mkdir(parents=True)
+    assert study_of(tmp_path, text).arms[0].server == Program("nginx", prefix=str(tmp_path / "stacks" / "sid"))
+
+
 def test_a_proxy_stands_before_the_server(tmp_path: pathlib.Path) -> None:
     """The client speaks the arm's protocol to it, and it speaks the origin's to the server."""
     text = changed(('server = "caddy"', 'server = "caddy"\nproxy = "envoy"\norigin_protocol = "h2"'))

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import pathlib
-import shutil
 
 import pytest
 from may_fail import read_may_fail
@@ -29,11 +28,12 @@ def name_of(path: pathlib.Path) -> str:
 
 
 def study_of(spec: pathlib.Path, folder: pathlib.Path) -> Study:
-    """The study as it is read where `make stacks` was run: folders of other releases are beside the experiments."""
+    """The study as it is read where `make stacks` was run: there are folders of other releases."""
     for release in ("trixie", "trixie-backports", "sid"):
-        (folder / ".stacks" / release).mkdir(parents=True)
-    shutil.copytree(spec.parent, folder / "experiments" / spec.parent.name)
-    return read_study(folder / "experiments" / spec.parent.name / spec.name, names_by_role())
+        (folder / release).mkdir()
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("QUICLAB_STACKS", str(folder))
+        return read_study(spec, names_by_role())
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=name_of)

@@ -72,6 +72,17 @@ def test_every_arm_that_differs_is_there_twice(tmp_path: Path) -> None:
     assert study.paths == read_study(tmp_path / "a" / "spec.toml").paths
 
 
+def test_a_prefix_among_the_installed_programs_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no folder beside the spec."""
+    monkeypatch.setenv("QUICLAB_STACKS", str(tmp_path))
+    (tmp_path / "sid").mkdir()
+    other = SPEC.replace('server = "caddy"', 'server = { name = "caddy", prefix = "stacks:sid" }')
+    assert other != SPEC
+    text = interleave(build(tmp_path / "a"), build(tmp_path / "b", other), [], None)
+    named = [arm["server"] for arm in tomllib.loads(text)["arm"] if arm["name"].endswith("-new")]
+    assert {"name": "caddy", "prefix": "stacks:sid"} in named
+
+
 def test_an_arm_that_is_asked_for_may_run_against_itself(tmp_path: Path) -> None:
     """It shows how often such a gate errs on this machine; without asking there is nothing to compare."""
     old = build(tmp_path)

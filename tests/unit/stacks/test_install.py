@@ -117,4 +117,4 @@ def test_the_sources_of_our_own_programs_are_part_of_the_project() -> None:
     """The catalogue names folders that exist, each with its lock file."""
     for build in (item for item in ITEMS if isinstance(item, Build)):
         lock = {"cargo": "Cargo.lock", "go": "go.sum"}[build.compiler]
-        assert (module.PROJECT / build.source / lock).is_file()
+        assert (module.SUPPLIES / build.source / lock).is_file()

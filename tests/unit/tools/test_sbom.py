@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -59,3 +60,36 @@ def test_every_locked_package_is_in_it(written: dict[str, dict[str, object]], pa
 def test_hashes_are_those_of_the_lock_files(written: dict[str, dict[str, object]], kind: str) -> None:
     """Every package has one; Go's are no hashes of files."""
     assert all(each.get("hashes") for url, each in written.items() if url.startswith(f"pkg:{kind}/"))
+
+
+def test_spdx_names_the_same_packages(tmp_path: Path, written: dict[str, dict[str, object]]) -> None:
+    """Each once, with the same hashes, as something that quiclab depends on; the document follows from the locks."""
+    command = [sys.executable, "-W", "error", str(ROOT / "tools" / "sbom.py")]
+    files = [tmp_path / "one.spdx.json", tmp_path / "two.spdx.json"]
+    subprocess.run([*command, *map(str, files)], check=True, env=os.environ | {"SOURCE_DATE_EPOCH": "1700000000"})
+    assert files[0].read_bytes() == files[1].read_bytes()
+    document = json.loads(files[0].read_text())
+    assert (document["spdxVersion"], document["creationInfo"]["created"]) == ("SPDX-2.3", "2023-11-14T22:13:20Z")
+    (quiclab, *packages) = document["packages"]
+    assert (quiclab["name"], quiclab["licenseDeclared"]) == ("quiclab", "Apache-2.0")
+    by_url = {package["externalRefs"][0]["referenceLocator"]: package for package in packages}
+    assert by_url.keys() == written.keys()
+    assert len(by_url) == len({package["SPDXID"] for package in packages}) == len(packages)
+    for url, package in by_url.items():
+        assert re.fullmatch(r"SPDXRef-[A-Za-z0-9.-]+", package["SPDXID"])
+        hashes = {(each["alg"].replace("-", ""), each["content"]) for each in written[url].get("hashes", [])}
+        assert {(each["algorithm"], each["checksumValue"]) for each in package["checksums"]} == hashes
+    related = {(each["spdxElementId"], each["relationshipType"], each["relatedSpdxElement"])
+               for each in document["relationships"]}  # fmt: skip
+    assert ("SPDXRef-DOCUMENT", "DESCRIBES", quiclab["SPDXID"]) in related
+    assert {to for of, kind, to in related if (of, kind) == (quiclab["SPDXID"], "DEPENDS_ON")} == {
+        package["SPDXID"] for package in packages
+    }
+
+
+def test_a_file_of_no_known_format_is_told(tmp_path: Path) -> None:
+    """By its ending, before anything is written."""
+    command = [sys.executable, str(ROOT / "tools" / "sbom.py"), str(tmp_path / "sbom.xml")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+    assert ".spdx.json" in done.stderr

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
 from quiclab.endpoints._stacks import Launch, find_program
+from quiclab.project import MORE_PROGRAMS
 
-INSTALL = "make stacks"
+INSTALL = MORE_PROGRAMS
 _PROGRAM = Path(__file__).with_name("_cli_program.py")
 
 

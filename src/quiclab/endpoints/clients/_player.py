@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from quiclab.endpoints._stacks import stacks_folder
 from quiclab.endpoints.clients._browser import PageClock
+from quiclab.project import stacks_folder
 from quiclab.spec.video import QUALITIES, Video
 
 PAGE_SCRIPT = Path(__file__).with_name("player.js")

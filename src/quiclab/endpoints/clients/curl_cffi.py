@@ -12,6 +12,7 @@ from quiclab.endpoints._address_change import address_change_job, only_reconnect
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import find_python, python_argv
 from quiclab.endpoints.clients._libcurl import LibcurlUpload
+from quiclab.project import SET_UP
 from quiclab.spec.model import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_curl_cffi_program.py")
@@ -43,7 +44,7 @@ class CurlCffi(LibcurlUpload):
         python = find_python(prefix)
         text = run([*python.argv, "-c", _VERSIONS]) if python else None
         if python is None or text is None:
-            return Unsupported("the Python package curl_cffi cannot be imported", "make setup")
+            return Unsupported("the Python package curl_cffi cannot be imported", SET_UP)
         wheel, _, libcurl = text.strip().partition(" ")
         return Available(f"{wheel} ({libcurl.split(' ')[0]})", python.path)
 

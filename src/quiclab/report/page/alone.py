@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -20,25 +21,31 @@ _WIDTH_PX = 760
 """About the width of a page's text, so that labels keep their size in print."""
 
 
-def write_figure(figure: Figure, data: pl.DataFrame, out: Path) -> None:
-    """Draw `data` into `out` as its ending says: html, pdf, svg or png. Raises HostError where no Chromium is there."""
-    spec = spec_of(figure.draw(data))
-    if out.suffix == ".html":
-        page = render("figure.html.j2", question=figure.question, name=figure.name, spec=packed(spec),
-                      plotly=plotly())  # fmt: skip
-        write_atomically(out, page.encode(errors="xmlcharrefreplace"), kept=UNTOUCHED)
-        return
+def plotly_figure(figure: Figure, data: pl.DataFrame) -> Any:
+    """Draw `data` as a figure of plotly, in the report's colours on white."""
     # Imported late: it takes half a second, which the report need not wait for.
     from plotly.graph_objects import Figure as Checked
 
     light = THEMES["light"]
     grid = {"gridcolor": light["line"], "linecolor": light["line"], "zerolinecolor": light["line"]}
-    drawn = Checked(thinned(spec))
+    drawn = Checked(thinned(spec_of(figure.draw(data))))
     drawn.update_layout(
         font={"color": light["ink"], "size": 13}, paper_bgcolor=light["paper"], plot_bgcolor=light["paper"]
     )
     drawn.update_xaxes(**grid)
     drawn.update_yaxes(**grid)
+    return drawn
+
+
+def write_figure(figure: Figure, data: pl.DataFrame, out: Path) -> None:
+    """Draw `data` into `out` as its ending says: html, pdf, svg or png. Raises HostError where no Chromium is there."""
+    if out.suffix == ".html":
+        spec = packed(spec_of(figure.draw(data)))
+        page = render("figure.html.j2", question=figure.question, name=figure.name, spec=spec,
+                      plotly=plotly())  # fmt: skip
+        write_atomically(out, page.encode(errors="xmlcharrefreplace"), kept=UNTOUCHED)
+        return
+    drawn = plotly_figure(figure, data)
     drawn.update_layout(width=_WIDTH_PX)
     try:
         picture: bytes = drawn.to_image(out.suffix[1:], scale=2 if out.suffix == ".png" else 1)
