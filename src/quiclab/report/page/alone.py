@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -15,7 +16,31 @@ from quiclab.report.page.rendering import plotly, render
 from quiclab.report.page.thinning import thinned
 
 _WIDTH_PX = 760
-"""About the width of a page's text, so that labels keep their size in print."""
+"""About the width of a page's text, so that labels keep their size in print; a table may need more."""
+
+
+def picture_page() -> Any:
+    """Return the page in which a Chromium makes pictures.
+
+    Kaleido's own prints with a margin of 0.1 inch, and so cuts twice as much off the right and the bottom of a PDF; and
+    it asks a server on the Internet for MathJax, which no figure needs.
+    """
+    from kaleido import PageGenerator
+
+    page = PageGenerator(mathjax=False)
+    page.header += "<style>@page { margin: 0 }</style>\n"
+    return page
+
+
+def _picture(figure: dict[str, Any], ending: str) -> bytes:
+    import kaleido
+
+    scale = 2 if ending == "png" else 1
+    size = {"width": figure["layout"]["width"], "height": figure["layout"]["height"], "scale": scale}
+    picture: bytes = kaleido.calc_fig_sync(
+        figure, opts={"format": ending, **size}, kopts={"page_generator": picture_page()}
+    )
+    return picture
 
 
 def write_figure(figure: Figure, data: pl.DataFrame, out: Path) -> None:
@@ -37,9 +62,11 @@ def write_figure(figure: Figure, data: pl.DataFrame, out: Path) -> None:
     )
     drawn.update_xaxes(**grid)
     drawn.update_yaxes(**grid)
-    drawn.update_layout(width=_WIDTH_PX)
+    drawn.update_layout(width=max(_WIDTH_PX, spec["layout"].get("meta", {}).get("least_px", 0)))
     try:
-        drawn.write_image(out, scale=2 if out.suffix == ".png" else 1)
+        out.write_bytes(_picture(drawn.to_dict(), out.suffix[1:]))
+    except OSError:
+        raise
     except Exception as error:  # its library tells of a missing browser by errors of several kinds
         hint = "install a Chromium (apt-get install chromium), or write .html, which needs none"
         raise HostError(
