@@ -141,7 +141,7 @@ def test_a_probe_is_continued_within_its_bounds(tmp_path: Path) -> None:
     first, again, other, more = _online(tmp_path, work)
     assert (first["code"], again["code"]) == (0, 0), again["errors"]
     assert other["code"] == 2
-    assert "the link: was 'nothing added', is 'delay 1ms'" in other["errors"]
+    assert "the link: was 'the path as it is', is 'delay 1ms'" in other["errors"]
     assert more["code"] == 1
     assert "more than --max-bytes allows: the rest was not run" in more["errors"]
 

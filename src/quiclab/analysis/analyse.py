@@ -200,8 +200,8 @@ def _limits(main: list[Comparison], controls: list[Comparison], metric: Metric, 
     needed = statistics.pairs_needed(alpha, len(main)) if main else 0
     if 0 < pairs < needed:
         notes.append(
-            f"With {wording.counted(pairs, 'pair')} a cell that alone differs cannot reach {alpha:g} after correction "
-            f"over {len(main)} comparisons: {needed} pairs could."
+            f"With {wording.counted(pairs, 'pair')} per cell, a difference in one cell alone cannot be significant at "
+            f"{alpha:g} once it is corrected for {len(main)} comparisons: that takes {needed} pairs per cell."
         )
     return notes
 

@@ -147,9 +147,9 @@ def tails_table(data: pl.DataFrame) -> TextTable:
     shares = [text for share in SHARES for text in (f"p{share * 100:g}", f"{wording.level(CONFIDENCE)} interval")]
     return TextTable(
         "The slow tail",
-        "pN: N % of the trials were no worse. Intervals are exact and hold for any distribution, with their level "
-        "where so few trials attain another one; an open end says that they do not bound it. Failed trials count as "
-        "the worst.",
+        "p95: 95 % of the trials were as good as this or better. The intervals are exact for any distribution. Where "
+        "a cell has too few trials for an interval at this level, the level that they allow is given; an end is "
+        "“open” where the trials set no limit. Failed trials count as the worst.",
         ("cell", "arm", "trials", *shares),
         tuple(rows),
         "No trial has a result.",

@@ -38,7 +38,7 @@ def _table(study: Study, analysis: StudyAnalysis, other: str) -> TextTable:
         "The difference within pairs, in per cent of the baseline's value in the pair: by how much it changes from the "
         "least value of a factor to the largest, from the first network or workload to each other, averaged over all "
         "other factors (Hodges–Lehmann per cell, intervals by resampling within cells; p is of the whole factor). Two "
-        "factors meet where the one changes what the other does. Blank: not "
+        "factors interact where the effect of one depends on the other. Blank: not "
         f"significant at {analysis.alpha:g} after Benjamini–Hochberg over the rows of this table."
     )
     note += f" {wording.counted(failures, 'pair')} with a failure left out." if failures else ""
@@ -109,7 +109,7 @@ def _rows(
     titles: Mapping[str, str] = {name: factor_title(name) for name in names}
     named = " × ".join(titles[names[axis]] for axis in effect.factors)
     if not effect.changes:
-        yield named, "", "", "they meet" if p <= analysis.alpha else "", "", wording.p_text(p)
+        yield named, "", "", "they interact" if p <= analysis.alpha else "", "", wording.p_text(p)
         return
     first, *others = spans[effect.factors[0]]
     told = list(zip(others, effect.changes, strict=True))

@@ -35,16 +35,14 @@ def false_alarm_table(analysis: StudyAnalysis) -> TextTable:
     ]
     return TextTable(
         "False alarms between neighbours",
-        f"The signed-rank test at {analysis.alpha:g} where there is nothing to find: the trials of the A/A cells, and "
-        "in every cell those of one arm, each block against the next, with every other difference turned round. At "
-        "most the nominal share should be called different. Where the whole interval lies above it, something disturbs "
-        "the trials in the rhythm of the blocks, and no result of this study is to be trusted; where it does not "
-        f"exclude {TOO_OFTEN} times the nominal share, the tests are too few to tell. What changes slowly cancels "
-        "here: whether the pairs are independent of each other is told by the table Independence of the pairs, not by "
-        "this one. "
-        "The arms of a cell share their blocks, and so part of their luck: their tests are not independent of each "
-        "other, and the interval counts each cell as one test.",
-        ("tests of", "tests", "cells", "called different", "share", "95 % interval", "nominal", ""),
+        f"How often the signed-rank test at {analysis.alpha:g} finds a difference where there is none: in the A/A "
+        "cells, and in every cell between an arm's trials of one block and those of the next (every other difference "
+        f"is turned round). It may do so in {100 * analysis.alpha:g} % of the tests. If the whole interval is above "
+        "that, something disturbs the trials from one block to the next: trust no result of this study. If the "
+        f"interval reaches {TOO_OFTEN * 100 * analysis.alpha:g} %, there are too few tests to tell. Slow changes "
+        "cancel here: the table “Independence of the pairs” looks for them. The arms of a cell share their blocks, so "
+        "the interval counts each cell as one test.",
+        ("tests of", "tests", "cells", "found a difference", "share", "95 % interval", "allowed", ""),
         tuple(rows),
         "Too few pairs: no test of an arm against itself could have called anything different.",
     )

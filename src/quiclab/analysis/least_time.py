@@ -81,9 +81,9 @@ def least_time_table(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
     return [
         TextTable(
             "Beside the least time that the path needs",
-            "Round trips of set-up and request, and the payload's own time at the bottleneck with the smallest "
-            "headers; slow start, losses and the programs' own time come on top. Where both arms are far above it, "
-            "neither is good there.",
+            "The least time is that of the round trips for set-up and request and of the payload, with the smallest "
+            "headers, at the bottleneck's rate. Slow start, losses and the programs' own time come on top. Where both "
+            "arms take many times as long, neither uses the path well, whichever is faster.",
             ("cell", "arm", "least", "median", "above it", "times the least"),
             tuple(rows.values()),
             "",

@@ -21,9 +21,9 @@ def too_slow(baseline: ArmResult, other: ArmResult, cells: int = 1) -> str:
     for arm in (baseline, other):
         if statistics.binomial_p(arm.voids, arm.attempts, VOID_LIMIT_PCT / 100) <= LEVEL:
             share = f"{arm.voids} of {arm.attempts} attempts of {arm.arm} were void"
-            return f"Machine too slow: {share}, which shows a rate above {VOID_LIMIT_PCT:g} %."
+            return f"Machine too slow: {share}, significantly more than the {VOID_LIMIT_PCT:g} % that a cell may have."
     p = statistics.fisher_exact_p(baseline.voids, baseline.attempts, other.voids, other.attempts)
     if p * cells <= LEVEL:
         shares = [f"{arm.voids} of {arm.attempts} attempts of {arm.arm}" for arm in (baseline, other)]
-        return f"Machine too slow for one arm: {shares[0]} were void against {shares[1]}."
+        return f"Machine too slow for one arm: {shares[0]} were void, but {shares[1]}."
     return ""

@@ -37,8 +37,8 @@ def refusal_table(study: Study, analysis: StudyAnalysis) -> TextTable:
             arm,
             end,
             f"{values.filter(values > 0).len()} of {values.len()}",
-            wording.number(middle(values)),
-            wording.number(worst(values)),
+            _packets(middle(values)),
+            _packets(worst(values)),
         )
         for end in _ENDS
         for path, arm, values in by_path_and_arm(study, f"{end}_refused_packets")
@@ -50,5 +50,9 @@ def refusal_table(study: Study, analysis: StudyAnalysis) -> TextTable:
         "loss that no path caused. A faster machine, or a slower path, has less of it.",
         ("network", "arm", "end", "trials with any", "median trial", "worst trial"),
         tuple(rows),
-        "No end is known to have thrown away a packet that had arrived.",
+        "No end is known to have dropped a packet that had arrived.",
     )
+
+
+def _packets(number: float) -> str:
+    return f"{wording.count(number)} packet{'' if number == 1 else 's'}"

@@ -82,9 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise SpecError(what, f"quiclab figure NAME STUDY, where NAME is {', '.join(names)}")
     out: Path = arguments.out or Path(f"{arguments.name}.html")
     if out.suffix not in _ENDINGS:
-        raise SpecError(
-            f"{out} says not as what: its name ends in {out.suffix or 'nothing'}", f"use {', '.join(_ENDINGS)}"
-        )
+        raise SpecError(f"no figure can be written as {out}: its ending tells the format", f"use {', '.join(_ENDINGS)}")
     import polars as pl
 
     from quiclab.analysis.analyse import analyse_study

@@ -18,7 +18,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="list the paths that have a name, with their sources",
         description='Paths by name: profile = "NAME" in a [[path]] of a spec, or quiclab exec --profile NAME.',
     )
-    parser.add_argument("name", nargs="?", metavar="NAME", help="tell this one in full, as lines of a spec")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="show this one in full, as lines of a spec")
     parser.set_defaults(run=run)
 
 

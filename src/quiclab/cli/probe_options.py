@@ -77,7 +77,7 @@ def read_order(arguments: argparse.Namespace) -> Order:
     added = words_of(arguments)
     return Order(
         targets,
-        replace(path, name="emulated" if added else "plain", title=added or "nothing added"),
+        replace(path, name="emulated" if added else "plain", title=added or "the path as it is"),
         arguments.pairs,
         arguments.seed,
         out,

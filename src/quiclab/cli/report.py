@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from quiclab.errors import DecodeError, ExitCode
+from quiclab.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.layout import StudyDir
 
 
@@ -26,6 +26,15 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="compare by this metric: write STUDY/report-NAME.html with its answer, map, tests and figures beside "
         "STUDY/report.html; from then on both are written",
     )
+    parser.add_argument(
+        "--single-file",
+        nargs="?",
+        type=Path,
+        const=Path(),
+        metavar="FILE",
+        help="pack the report, the pages of its pairs and their figures into one HTML file, to mail (default: the "
+        "study's name with .html, here)",
+    )
     parser.add_argument("--again", action="store_true", help="decode the logs of all trials again")
     parser.set_defaults(run=run)
 
@@ -43,5 +52,20 @@ def run(arguments: argparse.Namespace) -> int:
 
     metric = None if arguments.metric is None else comparable_metric(arguments.metric)
     with study_dir.locked():
-        analyse(study_dir, again=arguments.again, metric=metric)
+        page = analyse(study_dir, again=arguments.again, metric=metric)
+        if arguments.single_file is not None:
+            _pack(page, arguments.single_file)
     return ExitCode.OK
+
+
+def _pack(page: Path, out: Path) -> None:
+    """Write the single file; without a name it has the study's. Raises SpecError where it would replace the page."""
+    from quiclab import wording
+    from quiclab.report import write_single_file
+
+    out = out if out.name else Path(f"{page.parent.name}{page.stem.removeprefix('report')}.html")
+    if out.resolve() == page:
+        raise SpecError(f"{out} is the report itself", "give the single file another name")
+    packed = write_single_file(page, out)
+    print(f"single file: {out}, {wording.size(packed.size_bytes)}, with the pages of "
+          f"{wording.counted(packed.pairs, 'pair')}; left out: {packed.left_out}")  # fmt: skip

@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.shell and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise SpecError(
             "--shell needs a terminal, and this is none",
-            "run it from a terminal (over ssh: ssh -t), or leave --shell away",
+            "run it from a terminal (over ssh: ssh -t), or leave out --shell",
         )
     if arguments.at is not None and not arguments.shell:
         raise SpecError("--at says where the shell is, and there is none", "add --shell")

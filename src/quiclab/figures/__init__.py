@@ -8,7 +8,7 @@ from quiclab.figures._asked import Asked, Window
 from quiclab.figures._canvas import spec
 from quiclab.figures._chosen import Chosen
 from quiclab.figures._registry import FIGURES
-from quiclab.figures._style import THEMES, css_variables, in_order
+from quiclab.figures._style import THEMES, css_variables, in_order, text
 from quiclab.figures.bytes_acknowledged import BytesAcknowledged
 from quiclab.figures.cumulative import Cumulative
 from quiclab.figures.difference_map import DifferenceMap
@@ -31,6 +31,7 @@ __all__ = [
     "gathered",
     "in_order",
     "spec",
+    "text",
 ]
 
 

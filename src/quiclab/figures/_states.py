@@ -16,7 +16,7 @@ from quiclab.figures._asked import Asked
 from quiclab.figures._series import start_ns
 from quiclab.opened import OpenedStudy
 
-NOT_TOLD = "not told"
+NOT_TOLD = "unknown"
 """State of a sender about which neither a log nor a sample says anything."""
 Span = tuple[str, float]
 """A state, and when it began: since the client's first packet, ms."""

@@ -14,6 +14,8 @@ from quiclab.figures import _canvas as go
 from quiclab.figures import _style
 
 _LINE_PX, _PADDING_PX = 16, 14
+_LETTER_PX, _BOLD_PX = 6.2, 7.2
+"""Width of a letter, of which most are a little narrower."""
 _WIDEST = 30
 """Characters of a column; longer texts wrap."""
 _NUMBER_PARTS = str.maketrans({" ": "\N{NO-BREAK SPACE}"})
@@ -25,6 +27,10 @@ def draw(headings: Sequence[str], rows: Sequence[Sequence[str]], *, words: int =
     plain = {"headings": list(headings), "rows": [list(row) for row in rows], "words": words, "note": note or ""}
     rows = [[text if n < words else text.translate(_NUMBER_PARTS) for n, text in enumerate(row)] for row in rows]
     widths = [_width(heading, [row[n] for row in rows]) for n, heading in enumerate(headings)]
+    pixels = [
+        max(_LETTER_PX * width, _BOLD_PX * max(map(len, heading.split()), default=0)) + _PADDING_PX + 10
+        for heading, width in zip(headings, widths, strict=True)
+    ]
     lines = [[_wrapped(text, width) for text, width in zip(row, widths, strict=True)] for row in (headings, *rows)]
     heights = [_LINE_PX * max(map(len, row)) + _PADDING_PX for row in lines]
     header, *cells = (["<br>".join(map(_style.text, cell)) for cell in row] for row in lines)
@@ -35,7 +41,7 @@ def draw(headings: Sequence[str], rows: Sequence[Sequence[str]], *, words: int =
     }
     table = {
         "type": "table",
-        "columnwidth": [width + 2 for width in widths],
+        "columnwidth": pixels,
         "header": look
         | {
             "values": [f"<b>{heading}</b>" for heading in header],
@@ -51,9 +57,9 @@ def draw(headings: Sequence[str], rows: Sequence[Sequence[str]], *, words: int =
     }
     figure = go.Figure()
     figure.add_trace(table)
-    height = sum(heights) + 34
+    height = sum(heights) + 44
     figure.update_layout(_style.base_layout(height) if note is None else _style.titled(height, [_style.text(note)]))
-    figure.update_layout(meta={"table": plain})
+    figure.update_layout(meta={"table": plain, "least_px": round(sum(pixels)) + 24})
     return figure
 
 

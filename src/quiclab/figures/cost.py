@@ -24,7 +24,7 @@ def _seconds(value: float) -> str:
     return wording.quantity(1000 * value, "ms")
 
 
-NOT_TOLD = "not told"
+NOT_MEASURED = "–"
 _ROLES = ("client", "proxy", "server")
 WRITTEN: Mapping[str, tuple[str, Callable[[float], str]]] = MappingProxyType(
     {
@@ -100,7 +100,7 @@ def cost_rows(costs: pl.DataFrame, analysis: StudyAnalysis) -> list[tuple[str, .
     for cell_id, arm, role in sorted(groups, key=lambda key: _order(key, list(places), arms)):
         group = groups[cell_id, arm, role]
         medians = (
-            write(middle(known)) if (known := group[column].drop_nulls()).len() else NOT_TOLD
+            write(middle(known)) if (known := group[column].drop_nulls()).len() else NOT_MEASURED
             for column, (_, write) in WRITTEN.items()
         )
         rows.append((places.get(cell_id, cell_id), arm, role, str(group.height), *medians))

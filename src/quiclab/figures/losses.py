@@ -16,9 +16,9 @@ from quiclab.figures._series import best_source, of_the_transfer, start_ns
 from quiclab.opened import OpenedStudy
 
 _LANES = (
-    "link: lost", "link: queue full", "link: overtaken", "client: saw a gap", "client: came twice",
-    "sender: held to be lost", "sender: wrongly so", "sender, estimated: held to be lost",
-    "sender, estimated: wrongly so",
+    "link: lost", "link: queue full", "link: overtaken", "client: saw a gap", "client: received twice",
+    "sender: declared lost", "sender: declared lost, but had arrived", "sender (estimate): declared lost",
+    "sender (estimate): declared lost, but had arrived",
 )  # fmt: skip
 """Lanes of an arm from top to bottom: first what caused a loss, last what the sender made of it."""
 
@@ -134,7 +134,7 @@ def _by_client(acks: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     twice = acks.filter(pl.col("kind") == "dsack")
     if "tcp" in set(acks["transport"]):
         yield (
-            "client: came twice",
+            "client: received twice",
             twice.with_columns(told=pl.concat_str(pl.lit("from "), pl.col("first").cast(pl.String))),
         )
 
@@ -142,8 +142,8 @@ def _by_client(acks: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 def _by_sender(declared: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     source = best_source(declared)
     own = declared.filter(pl.col("source") == source[0]) if source else declared
-    who = "sender, estimated" if source and source[1] else "sender"
+    who = "sender (estimate)" if source and source[1] else "sender"
     parts = (pl.lit("packet "), pl.col("packet_number").cast(pl.String), pl.lit(", "), pl.col("rule").fill_null(""))
     own = own.with_columns(told=pl.concat_str(parts))
-    yield f"{who}: held to be lost", own
-    yield f"{who}: wrongly so", own.filter(pl.col("spurious").fill_null(value=False))
+    yield f"{who}: declared lost", own
+    yield f"{who}: declared lost, but had arrived", own.filter(pl.col("spurious").fill_null(value=False))

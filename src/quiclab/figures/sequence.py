@@ -37,7 +37,7 @@ class Sequence(Figure):
     """
 
     name = "sequence"
-    question = "Which packet crosses which, what is a probe, and what acknowledges it: an ACK, or the next space?"
+    question = "Which packets cross each other, which are probes, and how does a sender learn that they arrived?"
     where = Where.PAIR
     tables = ("tables/packets/*.parquet", "tables/acks/*.parquet", "tables/frames/*.parquet", "tables/timers/*.parquet")
     columns: ClassVar = {

@@ -10,7 +10,7 @@ from typing import TypedDict
 
 from quiclab.spec.model import Arm, Program, Study
 
-NOT_TOLD = "not told"
+NOT_TOLD = "unknown"
 """Stand-in for a point on which an arm's programs say nothing, although another arm's do."""
 _HTTP = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 

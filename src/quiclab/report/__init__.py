@@ -6,12 +6,14 @@ from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.paper.claims_section import claims_lines
 from quiclab.analysis.study import read_study
 from quiclab.report.page.metric_pages import metrics_of_pages
+from quiclab.report.page.single_file import SingleFile, write_single_file
 from quiclab.report.page.write import write_report
 from quiclab.report.words.remarks import remark_lines
 from quiclab.report.words.shares import shares
 from quiclab.report.words.terminal import render
 
 __all__ = [
+    "SingleFile",
     "StudyAnalysis",
     "analyse_study",
     "claims_lines",
@@ -21,4 +23,5 @@ __all__ = [
     "render",
     "shares",
     "write_report",
+    "write_single_file",
 ]

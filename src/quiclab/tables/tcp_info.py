@@ -123,8 +123,8 @@ TCP_INFO = of_logs(
     Column("before_ns", pl.Int64, "ns", NEVER, "Just before the kernel was asked.", instant=True),
     Column("after_ns", pl.Int64, "ns", NEVER, "Just after it had answered.", instant=True),
     Column("state", pl.String, "", "a state of no name", "RFC 9293 section 3.3.2."),
-    Column("congestion_control", pl.String, "", "not told", "Name of the congestion control."),
-    Column("info_length_bytes", pl.UInt16, "bytes", "not told", "Length of this kernel's struct."),
+    Column("congestion_control", pl.String, "", "not recorded", "Name of the congestion control."),
+    Column("info_length_bytes", pl.UInt16, "bytes", "not recorded", "Length of this kernel's struct."),
     Column("ca_state", pl.String, "", _OLD_KERNEL, "`open`, `disorder`, `cwr`, `recovery` or `loss`."),
     Column(
         "delivery_rate_app_limited", pl.Boolean, "", _OLD_KERNEL,

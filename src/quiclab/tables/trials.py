@@ -34,17 +34,19 @@ TRIALS = of_logs(
     _text("arm", "no row of a plan", "What is compared."),
     _text("workload", "no row of a plan", "What is transferred."),
     _text("path", "no row of a plan", "Path that it is transferred over."),
-    _text("protocol", "not told", "`h2`, `h3` or `h1`, as asked."),
+    _text("protocol", "not recorded", "`h2`, `h3` or `h1`, as asked."),
     _text("http_version", "not proven", "Version of HTTP that the trial proves to have run."),
-    Column("ip_version", pl.UInt8, "", "not told", "4 or 6."),
-    _text("client_address", "not told", "The client's address on the path."),
-    _text("server_address", "not told", "The server's address on the path."),
-    Column("server_port", pl.UInt16, "", "not told", "Port of the front, which answers the client."),
-    Column("expected_bytes", pl.UInt64, "bytes", "not told", "Body that should have arrived, per request."),
+    Column("ip_version", pl.UInt8, "", "not recorded", "4 or 6."),
+    _text("client_address", "not recorded", "The client's address on the path."),
+    _text("server_address", "not recorded", "The server's address on the path."),
+    Column("server_port", pl.UInt16, "", "not recorded", "Port of the front, which answers the client."),
+    Column("expected_bytes", pl.UInt64, "bytes", "not recorded", "Body that should have arrived, per request."),
     Column("requests", pl.UInt32, "", "the client left no account", "Number of requests in the client's account."),
     Column("body_bytes", pl.UInt64, "bytes", "the client left no account", "Body bytes that it received."),
-    _text("started_utc", "not told", "Date and time of the start."),
-    Column("realtime_minus_monotonic_ns", pl.Int64, "ns", "not told", "CLOCK_REALTIME − CLOCK_MONOTONIC at the start."),
+    _text("started_utc", "not recorded", "Date and time of the start."),
+    Column(
+        "realtime_minus_monotonic_ns", pl.Int64, "ns", "not recorded", "CLOCK_REALTIME − CLOCK_MONOTONIC at the start."
+    ),
 )
 
 PROCESS_USAGE = of_logs(
@@ -53,15 +55,17 @@ PROCESS_USAGE = of_logs(
     replace(TIME, null="a sum over a span of time"),
     _text("role", NEVER, "`client`, `server` or `proxy`."),
     _text("scope", NEVER, "`sample` (since it began, by this look), `transfer` or `life` (the whole span)."),
-    Column("cpu_ns", pl.Int64, "ns", "not told", "Processor time, user and system together."),
+    Column("cpu_ns", pl.Int64, "ns", "not recorded", "Processor time, user and system together."),
     Column("user_ns", pl.Int64, "ns", _SUM, "Processor time in the program; within `transfer` good to 10 ms."),
     Column("system_ns", pl.Int64, "ns", _SUM, "Processor time in the kernel; within `transfer` good to 10 ms."),
     Column("minor_faults", pl.UInt64, "", _SUM, "Page faults without reading from a disk."),
     Column("major_faults", pl.UInt64, "", _SUM, "Page faults that read from a disk."),
     Column("voluntary_switches", pl.UInt64, "", _SWITCHES, "Context switches because it waited."),
     Column("involuntary_switches", pl.UInt64, "", _SWITCHES, "Context switches because another was to run."),
-    Column("processes", pl.UInt32, "", "not told", "Processes at this look; for `life` the most at any."),
-    Column("threads", pl.UInt32, "", "not told", "Threads at this look; for `life` the most at any."),
+    Column("processes", pl.UInt32, "", "not recorded", "Processes at this look; for `life` the most at any."),
+    Column("threads", pl.UInt32, "", "not recorded", "Threads at this look; for `life` the most at any."),
     Column("resident_bytes", pl.UInt64, "bytes", _SAMPLE, "Memory in use at this look."),
-    Column("peak_memory_bytes", pl.UInt64, "bytes", "a sample, or not told", "The most memory that all had together."),
+    Column(
+        "peak_memory_bytes", pl.UInt64, "bytes", "a sample, or not recorded", "The most memory that all had together."
+    ),
 )

@@ -25,7 +25,8 @@ def test_a_rate_above_the_limit_is_shown_and_not_guessed(attempts: int, voids: i
     assert bool(found) is refused
     if refused:
         assert (
-            found == f"Machine too slow: {voids} of {attempts} attempts of h2 were void, which shows a rate above 5 %."
+            found == f"Machine too slow: {voids} of {attempts} attempts of h2 were void, significantly more than the "
+            "5 % that a cell may have."
         )
 
 
@@ -33,7 +34,7 @@ def test_rates_that_differ_between_the_arms_refuse_a_cell() -> None:
     """Ten voids of 210 are below the limit, but against none they are no accident; in one of 50 cells they are."""
     arms = arm("h2", 210, 10), arm("h3", 210, 0)
     assert too_slow(*arms) == (
-        "Machine too slow for one arm: 10 of 210 attempts of h2 were void against 0 of 210 attempts of h3."
+        "Machine too slow for one arm: 10 of 210 attempts of h2 were void, but 0 of 210 attempts of h3."
     )
     assert too_slow(*arms, cells=50) == ""
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from synthetic_study import Shape, write_study
 
 from quiclab.cli.main import main
 from quiclab.errors import ExitCode
@@ -33,3 +34,37 @@ def test_a_folder_that_holds_no_study_is_told(tmp_path: Path, capsys: pytest.Cap
     """Without a ledger there is nothing to report of."""
     assert main(["report", str(tmp_path)]) == ExitCode.DECODE
     assert "is not a study directory" in capsys.readouterr().err
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A study whose tables are made, named `mine`; the folder above it is the current one."""
+    study = write_study(tmp_path / "mine", Shape(("1 MB",), ("clean",), blocks=3, aa_blocks=0))
+    (study / "ledger.sqlite").touch()
+    monkeypatch.setattr("quiclab.cli.analyse.make_tables_visibly", lambda *_, **__: None)
+    monkeypatch.chdir(tmp_path)
+    return study
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        (["--single-file"], "mine.html"),
+        (["--single-file", "--metric", "setup_ms"], "mine-setup_ms.html"),
+        (["--single-file", "out/mail.html"], "out/mail.html"),
+    ],
+)
+def test_a_single_file_is_told_with_its_size(
+    study: Path, options: list[str], name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Under the study's name, or the one that is asked for."""
+    assert main(["report", str(study), *options]) == ExitCode.OK
+    assert (study.parent / name).stat().st_size > 1_000_000
+    assert f"single file: {name}, 1." in capsys.readouterr().out
+
+
+def test_a_single_file_never_takes_the_place_of_the_report(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whose links lead to the pages beside it."""
+    assert main(["report", str(study), "--single-file", "mine/report.html"]) == ExitCode.SPEC
+    assert "is the report itself" in capsys.readouterr().err
+    assert 'href="report/pairs/' in (study / "report.html").read_text(encoding="utf-8")

@@ -246,7 +246,7 @@ def test_each_loss_is_told_by_who_saw_it(directory: Path) -> None:
     """The link dropped one packet for want of room; the sender held one to be lost."""
     data = _gathered(directory, "losses").filter(arm="h2")
     seen = dict(data.filter(pl.col("x_ms").is_not_null()).group_by("lane").agg(pl.col("x_ms").first()).iter_rows())
-    assert seen == {"link: queue full": 21.0, "sender: held to be lost": 50.0}
+    assert seen == {"link: queue full": 21.0, "sender: declared lost": 50.0}
 
 
 def test_twins_share_a_name_and_are_told_apart_by_their_way(twins: Path) -> None:

@@ -21,8 +21,8 @@ def test_what_differs_is_told_for_every_arm(tmp_path: pathlib.Path) -> None:
     summary = arms_summary(study_of(tmp_path), FACTS)
     assert summary["differences"] == [
         "congestion control: h2 reno, h3 New Reno with beta 0.7",
-        "packet size: h2 1448 bytes, h3 not told",
-        "receive window: h2 not told, h3 1 GB",
+        "packet size: h2 1448 bytes, h3 unknown",
+        "receive window: h2 unknown, h3 1 GB",
     ]
     assert summary["text"].startswith(
         "h2 (HTTP/2) against h3 (HTTP/3). Equal: client curl-cffi, server caddy, certificate ecdsa-p256, initial"

@@ -18,7 +18,31 @@ from quiclab.store.layout import write_atomically
 
 UNTOUCHED = "the study is untouched"
 _WIDTH_PX = 760
-"""About the width of a page's text, so that labels keep their size in print."""
+"""About the width of a page's text, so that labels keep their size in print; a table may need more."""
+
+
+def picture_page() -> Any:
+    """Return the page in which a Chromium makes pictures.
+
+    Kaleido's own prints with a margin of 0.1 inch, and so cuts twice as much off the right and the bottom of a PDF; and
+    it asks a server on the Internet for MathJax, which no figure needs.
+    """
+    from kaleido import PageGenerator
+
+    page = PageGenerator(mathjax=False)
+    page.header += "<style>@page { margin: 0 }</style>\n"
+    return page
+
+
+def _picture(figure: dict[str, Any], ending: str) -> bytes:
+    import kaleido
+
+    scale = 2 if ending == "png" else 1
+    size = {"width": figure["layout"]["width"], "height": figure["layout"]["height"], "scale": scale}
+    picture: bytes = kaleido.calc_fig_sync(
+        figure, opts={"format": ending, **size}, kopts={"page_generator": picture_page()}
+    )
+    return picture
 
 
 def plotly_figure(figure: Figure, data: pl.DataFrame) -> Any:
@@ -46,9 +70,9 @@ def write_figure(figure: Figure, data: pl.DataFrame, out: Path) -> None:
         write_atomically(out, page.encode(errors="xmlcharrefreplace"), kept=UNTOUCHED)
         return
     drawn = plotly_figure(figure, data)
-    drawn.update_layout(width=_WIDTH_PX)
+    drawn.update_layout(width=max(_WIDTH_PX, (drawn.layout.meta or {}).get("least_px", 0)))
     try:
-        picture: bytes = drawn.to_image(out.suffix[1:], scale=2 if out.suffix == ".png" else 1)
+        picture = _picture(drawn.to_dict(), out.suffix[1:])
     except Exception as error:  # its library tells of a missing browser by errors of several kinds
         hint = "install a Chromium (apt-get install chromium), or write .html, which needs none"
         raise HostError(

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any
 
 import polars as pl
 
@@ -21,11 +19,14 @@ from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.refused_packets import refusal_table
 from quiclab.analysis.study import DECODE_STATS, Study, read_json, read_record, read_table
 from quiclab.figures.path import Path, path_rows
+from quiclab.report.page.facts import facts_of
 from quiclab.report.words.address_changes import address_change_tables
-from quiclab.store.layout import DAMAGED
+from quiclab.store.layout import BLOCK_VOID, DAMAGED
 from quiclab.text_table import TextTable
 
 _STATUSES = ("verified", "failed", "unproven", "void", DAMAGED)
+_MOST_REASONS = 5
+_BLOCK_VOID = "run again, as another trial of its block was void"
 
 
 def trust_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
@@ -52,8 +53,7 @@ def _counts(study: Study) -> TextTable:
     rows = []
     for (kind, arm), attempts in study.trials.group_by("kind", "arm", maintain_order=True):
         count = Counter(attempts["status"].to_list())
-        reasons = Counter(r or "no reason given" for r in attempts.filter(pl.col("status") != "verified")["reason"])
-        told = "; ".join(f"{reason} ({n})" for reason, n in reasons.most_common(5))
+        told = _reasons(attempts.filter(pl.col("status") != "verified")["reason"].to_list())
         rows.append((str(arm), str(kind), *(str(count[s]) for s in _STATUSES), told))
     return TextTable(
         "Trials",
@@ -63,6 +63,18 @@ def _counts(study: Study) -> TextTable:
         ("arm", "kind", *_STATUSES, "reasons"),
         tuple(sorted(rows, key=lambda row: (row[1] != "main", row[0]))),
         "No trial is on record.",
+    )
+
+
+def _reasons(told: list[str | None]) -> str:
+    """The commonest reasons with their counts; those that differ in their numbers alone are one, with an example."""
+    kinds: dict[str, list[str]] = {}
+    for reason in told:
+        words = _BLOCK_VOID if reason == BLOCK_VOID else reason or "no reason given"
+        kinds.setdefault(re.sub(r"\d+(\.\d+)?", "", words), []).append(words)
+    commonest = sorted(kinds.values(), key=len, reverse=True)[:_MOST_REASONS]
+    return "; ".join(
+        f"{len(each)} × {'such as ' if len(set(each)) > 1 else ''}{max(each, key=each.count)}" for each in commonest
     )
 
 
@@ -103,7 +115,7 @@ def _paths(study: Study, analysis: StudyAnalysis) -> TextTable:
 def _decode_stats(study: Study) -> TextTable:
     files = sorted((study.directory / "tables" / "decode_stats").glob("*.parquet"))
     frames = [read_table(path, DECODE_STATS, []).with_columns(pl.lit(path.stem).alias("trial")) for path in files]
-    note = f"Lines that were not understood or were wrong, over {wording.counted(len(files), 'trial')}."
+    note = f"Lines that were wrong or not understood, in the logs of {wording.counted(len(files), 'trial')}."
     rows: list[tuple[str, ...]] = []
     if frames:
         severe = pl.Enum(["error", "data_loss", "notice"])
@@ -120,24 +132,25 @@ def _decode_stats(study: Study) -> TextTable:
         rows = [
             tuple("" if v is None else str(v) for v in row) for row in stats.filter(~harmless).select(columns).rows()
         ]
-        note += f" {stats.filter(harmless)['count'].sum()} lines of no consequence (severity info) are not listed."
+        note += f" {wording.count(stats.filter(harmless)['count'].sum())} harmless ones (severity info) are not listed."
     return TextTable(
         "What the decoders reported",
         note,
         ("severity", "file", "what", "count", "trials", "advice"),
         tuple(rows),
-        f"The decoders reported nothing unusual. {note}" if frames else "There are no decode statistics.",
+        f"Nothing unusual. {note}" if frames else "There are no decode statistics.",
     )
 
 
 def _proofs(study: Study) -> TextTable:
     """What the trials of each arm proved to have run: facts that hold in every one of them."""
-    by_arm: dict[str, dict[str, list[str]]] = {}
+    by_arm: dict[str, dict[str, list[str]]] = {str(arm["name"]): {} for arm in study.items("arms")}
     verified = study.trials.filter((pl.col("status") == "verified") & (pl.col("kind") == "main"))
     for arm, trial_id in verified.select("arm", "trial_id").rows():
         record = read_record(study.directory / "trials" / trial_id)
-        for key, value in _flat(record.get("proof")):
+        for key, value in facts_of(record.get("proof")):
             by_arm.setdefault(arm, {}).setdefault(key, []).append(value)
+    by_arm = {arm: told for arm, told in by_arm.items() if told}
     keys = dict.fromkeys(key for facts in by_arm.values() for key in facts)
     rows = [
         (key, *(by_arm[arm].get(key, ["–"])[0] for arm in by_arm))
@@ -146,7 +159,8 @@ def _proofs(study: Study) -> TextTable:
     ]
     return TextTable(
         "What ran",
-        "Negotiated and in force, as each trial proved it; what changes from trial to trial is left out.",
+        "Negotiated and in force, as every trial of the arm proved it; what changes from trial to trial is left out. "
+        "docs/explanation/proof.md has the meaning of each fact.",
         ("", *by_arm),
         tuple(rows),
         "There is no trial.json.",
@@ -154,16 +168,5 @@ def _proofs(study: Study) -> TextTable:
 
 
 def _host(study: Study) -> TextTable:
-    facts = tuple(_flat(read_json(study.directory / "host.json", [])))
+    facts = tuple(facts_of(read_json(study.directory / "host.json", [])))
     return TextTable("The machine", "", ("", ""), facts, "host.json is missing.")
-
-
-def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Leaves of nested JSON as (dotted key, text); long and empty values are left out."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _flat(inner, f"{prefix}.{key}" if prefix else str(key))
-    elif value not in (None, "", []):
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        if len(text) <= 200:
-            yield prefix, text

@@ -22,6 +22,7 @@ from quiclab.analysis.study import Study, read_study
 from quiclab.analysis.system_calls import read_counts, system_call_data
 from quiclab.report.page import curves
 from quiclab.report.page.cell_figures import cell_figures
+from quiclab.report.page.cell_reasons import with_reasons
 from quiclab.report.page.findings import findings
 from quiclab.report.page.heading import heading
 from quiclab.report.page.maps import maps
@@ -131,7 +132,7 @@ def _page(parts: _Parts) -> str:
         contents=_contents(parts, beside_answer),
         question=study.resolved.get("question"),
         figures={figure.name: figure for figure in figures.FIGURES},
-        maps=maps(parts.differences, parts.cells),
+        maps=with_reasons(maps(parts.differences, parts.cells), parts.differences),
         cells=cell_figures(analysis, parts.trials, [cell["cell_id"] for cell in selector.get("cells", [])]),
         shapes=dict(figures.SHAPES),
         selector=selector,
@@ -186,8 +187,8 @@ def _contents(parts: _Parts, beside_answer: list[TextTable]) -> list[tuple[str, 
     sections = [
         ("answer", "Answer", True),
         ("map", "Map", True),
+        ("arms", "What differs", True),
         ("numbers", "Numbers", bool(parts.analysis.comparisons)),
-        ("arms", "Arms", True),
         ("paper", "Paper", parts.paper is not None),
         ("distributions", "Distributions", True),
         ("pairs", "Why?", True),

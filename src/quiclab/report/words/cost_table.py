@@ -15,8 +15,8 @@ def cost_table(data: pl.DataFrame, analysis: StudyAnalysis) -> TextTable:
     return TextTable(
         "Processor, memory and kernel",
         "Medians over the n verified trials of a cell. CPU time, switches and faults: from the request to the client's "
-        "end; how it divides into user and system is counted in steps of 10 ms, and not shown below 50 ms. Memory and "
-        "threads: the most at any time.",
+        "end. User and system time are counted in steps of 10 ms, so they are shown from 50 ms of CPU time on. Memory "
+        "and threads: the most at any time. –: not measured.",
         ("cell", "arm", "program", "n", *(heading for heading, _ in WRITTEN.values())),
         tuple(cost_rows(data, analysis)),
         "No trial recorded what its programs cost.",

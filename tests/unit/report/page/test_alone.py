@@ -6,6 +6,7 @@ from __future__ import annotations
 import html
 import re
 import shutil
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from quiclab import figures
 from quiclab.analysis.analyse import analyse_study
 from quiclab.figures import Asked
 from quiclab.opened import open_study
-from quiclab.report.page.alone import write_figure
+from quiclab.report.page.alone import picture_page, write_figure
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FIGURES = {figure.name: figure for figure in figures.FIGURES}
@@ -52,7 +53,7 @@ def _browser() -> Iterator[None]:
     """One for all pictures: to start one for each takes longer than all else."""
     import kaleido
 
-    kaleido.start_sync_server(silence_warnings=True)
+    kaleido.start_sync_server(page_generator=picture_page(), silence_warnings=True)
     yield
     kaleido.stop_sync_server(silence_warnings=True)
 
@@ -84,12 +85,26 @@ def test_every_figure_can_be_exported(case: str, asked: Asked, tmp_path: Path) -
     assert [label for label in labels if _bare(label) not in told] == []
     with Image.open(out["png"]) as image:
         assert image.format == "PNG"
-        assert image.width == 2 * 760
+        assert image.width == 2 * max(
+            760, figures.spec(FIGURES[name].draw(data))["layout"].get("meta", {}).get("least_px", 0)
+        )
         assert len(image.convert("L").getcolors() or ()) > 16  # more than paper and a frame: letters have soft edges
     printed = out["pdf"].read_bytes()
     assert printed.startswith(b"%PDF-")
     assert printed.rstrip().endswith(b"%%EOF")
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
+    assert _corner(printed) == (0.0, 0.0)
+
+
+def _corner(printed: bytes) -> tuple[float, float]:
+    """How far from its upper left corner a PDF's page begins to draw, in points: what moves is cut off elsewhere."""
+    box = re.search(rb"/MediaBox\s*\[0 0 [\d.]+ ([\d.]+)\]", printed)
+    assert box is not None
+    for stream in re.findall(rb"/FlateDecode[^>]*>>\s*stream\r?\n(.*?)endstream", printed, re.DOTALL):
+        moved = re.match(rb"[\d.-]+ 0 0 -[\d.]+ ([\d.-]+) ([\d.-]+) cm", zlib.decompress(stream))
+        if moved:
+            return float(moved[1]), round(float(moved[2]) - float(box[1]), 1)
+    raise AssertionError("the page does not say where it begins")
 
 
 def _labels(spec: Mapping[str, Any]) -> list[str]:

@@ -14,6 +14,7 @@ from quiclab import wording
 from quiclab.analysis.analyse import analyse
 from quiclab.analysis.study import read_study
 from quiclab.report.page.trust import TextTable, trust_tables
+from quiclab.store.layout import BLOCK_VOID
 
 SHAPE = replace(
     Shape(),
@@ -39,8 +40,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_trials_are_counted_per_arm_with_reasons(written: Path) -> None:
     """Verified, failed and void, and why."""
     h2, h3 = tables(written)["Trials"].rows[:2]
-    assert h2 == ("h2", "main", "8", "1", "0", "0", "0", "client reached its time limit of 60 s (1)")
-    assert h3 == ("h3", "main", "9", "0", "0", "1", "0", "link late: p99 180 us (1)")
+    assert h2 == ("h2", "main", "8", "1", "0", "0", "0", "1 × client reached its time limit of 60 s")
+    assert h3 == ("h3", "main", "9", "0", "0", "1", "0", "1 × link late: p99 180 us")
 
 
 def test_the_path_as_asked_stands_above_the_path_as_measured(written: Path) -> None:
@@ -68,7 +69,7 @@ def test_what_an_end_threw_away_is_told(tmp_path: Path) -> None:
     pl.concat([metrics, refused.cast(metrics.schema)]).write_parquet(directory / "metrics.parquet")
     count = of_h3["trial_id"].n_unique()
     assert tables(directory)["Packets that an end refused"].rows == (
-        ("1 % loss", "h3", "client", f"1 of {count}", "0", "609"),
+        ("1 % loss", "h3", "client", f"1 of {count}", "0 packets", "609 packets"),
     )
     (note,) = [note for note in analyse(read_study(directory)).notes if "threw away" in note]
     assert note.startswith(f"In 1 of {count} trials of h3 the client threw away QUIC packets")
@@ -77,9 +78,9 @@ def test_what_an_end_threw_away_is_told(tmp_path: Path) -> None:
 def test_what_every_trial_proved_is_told_once(written: Path) -> None:
     """Facts that are the same in all trials of an arm are shown; what changes with every trial is not."""
     rows = {row[0]: row[1:] for row in tables(written)["What ran"].rows}
-    assert rows["alpn"] == ("h2", "h3")
-    assert rows["versions.libcurl"] == ("8.19.0", "8.19.0")
-    assert "body_sha256" not in rows
+    assert rows["ALPN"] == ("h2", "h3")
+    assert rows["versions: libcurl"] == ("8.19.0", "8.19.0")
+    assert not any("SHA-256" in key for key in rows)
 
 
 def test_decode_statistics_are_summed_over_trials(written: Path) -> None:
@@ -113,3 +114,20 @@ def test_an_unknown_severity_is_shown_last(tmp_path: Path) -> None:
     row = {"source": ["x"], "name": ["y"], "severity": ["odd"], "count": [1], "advice": ["z"]}
     pl.DataFrame(row).write_parquet(tmp_path / "tables" / "decode_stats" / "extra.parquet")
     assert tables(tmp_path)["What the decoders reported"].rows[-1][0] == "odd"
+
+
+def test_reasons_that_differ_in_their_numbers_are_counted_as_one(tmp_path: Path) -> None:
+    """The commonest first, with an example; what happened to another trial of the block is no fault of this one."""
+    directory = write_study(tmp_path, replace(SHAPE, voids=frozenset({("loss/100 KB", "h3", n) for n in range(6)})))
+    path = directory / "tables" / "trials.parquet"
+    reasons = [f"the client waited {number}.5 ms" for number in range(3)] + [BLOCK_VOID, BLOCK_VOID, None]
+    trials = pl.read_parquet(path)
+    void = pl.col("status") == "void"
+    told = trials.with_columns(reason=pl.when(void).then(pl.col("trial_id")).otherwise(pl.col("reason")))
+    names = dict(zip(told.filter(void)["trial_id"].to_list(), reasons, strict=True))
+    told.with_columns(pl.col("reason").replace(names)).write_parquet(path)
+    (h3,) = [row for row in tables(directory)["Trials"].rows if row[:2] == ("h3", "main")]
+    assert h3[-1] == (
+        "3 × such as the client waited 0.5 ms; 2 × run again, as another trial of its block was void; "
+        "1 × no reason given"
+    )

@@ -15,7 +15,7 @@ from synthetic_study import Shape, write_study
 from quiclab.analysis.analyse import analyse
 from quiclab.analysis.cost import cost_data
 from quiclab.analysis.study import read_study
-from quiclab.figures.cost import NOT_TOLD
+from quiclab.figures.cost import NOT_MEASURED
 from quiclab.report.words.cost_table import cost_table
 from quiclab.text_table import TextTable
 
@@ -59,8 +59,8 @@ def test_what_a_trial_does_not_tell_is_not_zero(tmp_path: Path) -> None:
         del document["host"]["cost"]["server"]["most_threads"]
 
     client, server = table(changed(tmp_path, forget)).rows[:2]
-    assert client[4:] == (NOT_TOLD, NOT_TOLD, NOT_TOLD, "20.0 MB", NOT_TOLD, NOT_TOLD, "3")
-    assert server[-1] == NOT_TOLD
+    assert client[4:] == (NOT_MEASURED, NOT_MEASURED, NOT_MEASURED, "20.0 MB", NOT_MEASURED, NOT_MEASURED, "3")
+    assert server[-1] == NOT_MEASURED
 
 
 def test_a_few_ticks_divide_nothing(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_few_ticks_divide_nothing(tmp_path: Path) -> None:
         document["host"]["cost"]["client"]["transfer"] |= {"cpu_ns": 4_000_000, "user_ns": 10_000_000, "system_ns": 0}
 
     client = table(changed(tmp_path, shorten)).rows[0]
-    assert client[4:7] == ("4.00 ms", NOT_TOLD, NOT_TOLD)
+    assert client[4:7] == ("4.00 ms", NOT_MEASURED, NOT_MEASURED)
 
 
 def test_without_any_cost_the_table_is_empty(tmp_path: Path) -> None:
@@ -91,5 +91,5 @@ def test_the_switches_of_a_browser_are_not_told(tmp_path: Path) -> None:
     """Its processor time is, and all of its server."""
     directory = changed(tmp_path, lambda document: document.update(client={"versions": {"chromium": "1"}}))
     client, server = (row for row in table(directory).rows if row[1] == "h2")
-    assert (client[4], client[8]) == ("100 ms", NOT_TOLD)
+    assert (client[4], client[8]) == ("100 ms", NOT_MEASURED)
     assert server[8] == "103"

@@ -14,7 +14,7 @@ const Figures = (() => {
   const small = { ...config, modeBarButtons: [["toImage", "resetScale2d"]] };
   const MOST = 4000, PIXELS = 1000, ROWS = 250;
   const COLUMNS = ["x", "y", "customdata", "text", "hovertext", "marker.color", "marker.size", "marker.symbol"];
-  const elements = [...document.querySelectorAll("[data-figure]:not([data-drawn])")];
+  let elements = [];
   const drawn = new Map();
   const after = new Map();
   const from = new Map();
@@ -35,11 +35,15 @@ const Figures = (() => {
     keys.reduce((inner, key) => (inner[key] ??= {}), whole)[last] = value;
   }
 
+  async function unzipped(text) {
+    const zipped = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const stream = new Blob([zipped]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  }
+
   // Undoes what packing.py did.
   async function unpacked({ data, scale, width, values }, points) {
-    const zipped = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
-    const stream = new Blob([zipped]).stream().pipeThrough(new DecompressionStream("deflate"));
-    const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+    const bytes = await unzipped(data);
     const numbers = new Float64Array(points);
     if (scale === 0) {
       const raw = new Uint8Array(numbers.buffer);
@@ -186,15 +190,30 @@ const Figures = (() => {
   const near = new IntersectionObserver(
     (entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => draw(entry.target)),
     { rootMargin: "800px" });
-  elements.forEach((element) => near.observe(element));
-  // The rest when there is nothing else to do, so that a print has them all.
+  // The rest when there is nothing else to do, so that a print has them all. What is not shown has no width to draw in.
   const idle = self.requestIdleCallback || ((act) => setTimeout(act, 50));
+  const shown = (element) => element.getClientRects().length > 0;
   const rest = () => {
-    const next = elements.find((element) => !drawn.has(element));
+    const next = elements.find((element) => !drawn.has(element) && shown(element));
     if (next) draw(next).finally(() => idle(rest));
   };
+  // Figures that a page has, or gets, in `place`; and those that go from it.
+  function add(place) {
+    const known = new Set(elements);
+    const found = [...place.querySelectorAll("[data-figure]:not([data-drawn])")].filter((each) => !known.has(each));
+    elements.push(...found);
+    found.forEach((element) => near.observe(element));
+    if (document.readyState === "complete") idle(rest);
+  }
+  function remove(place) {
+    const [gone, left] = [true, false].map((inside) => elements.filter((each) => place.contains(each) === inside));
+    gone.forEach((element) => { near.unobserve(element); drawn.delete(element); Plotly.purge(element); });
+    elements = left;
+  }
+  add(document);
   addEventListener("load", () => idle(rest));
-  const all = (change) => drawn.forEach((work, element) => {
+  const all = (change, which = () => true) => drawn.forEach((work, element) => {
+    if (!which(element)) return;
     if (element.dataset.drawn) Plotly.relayout(element, change(element));
     else work.then(() => Plotly.relayout(element, change(element)));
   });
@@ -202,13 +221,13 @@ const Figures = (() => {
   addEventListener("beforeprint", () => {
     paper = true;
     document.body.classList.add("paper");
-    elements.forEach(draw);
-    all((element) => ({ ...themed(element.layout), width: element.clientWidth, height: element.clientHeight }));
+    elements.filter(shown).forEach(draw);
+    all((element) => ({ ...themed(element.layout), width: element.clientWidth, height: element.clientHeight }), shown);
   });
   addEventListener("afterprint", () => {
     paper = false;
     document.body.classList.remove("paper");
-    all((element) => ({ ...themed(element.layout), width: null, height: null, autosize: true }));
+    all((element) => ({ ...themed(element.layout), width: null, height: null, autosize: true }), shown);
   });
   // As before: those near the screen first, the others when there is nothing else to do.
   function redraw(those) {
@@ -222,6 +241,6 @@ const Figures = (() => {
   }
   // `whenDrawn(name, act)`: what a page adds to a figure of its own. `drawnFrom(name, figure)`: what it draws instead of
   // the JSON of that name.
-  return { read, draw, redraw, config, whenDrawn: (name, act) => after.set(name, act),
+  return { read, draw, redraw, add, remove, unzipped, config, whenDrawn: (name, act) => after.set(name, act),
     drawnFrom: (name, figure) => from.set(name, figure) };
 })();

@@ -2,6 +2,10 @@
 // What the page of a study adds to its figures: a map that leads to pairs, and the pair whose bytes are shown.
 (() => {
   const { read, draw, redraw, config, whenDrawn, drawnFrom } = Figures;
+  // In a single file the pages of pairs are parts of it, some of which may be left out.
+  const single = "single" in document.body.dataset;
+  const part = (file) => document.querySelector(`[data-part="${CSS.escape(file)}"]`);
+  const pageOf = (file) => (!file || !single ? file : part(file) ? `#${file}` : null);
   // What the maps show: differences that the test does not find too, in plain type; numbers from 5 % on only.
   const choices = document.getElementById("choose-shown");
   const chosen = (name) => choices.querySelector(`[name=${name}]`).checked;
@@ -24,7 +28,7 @@
     const { data, layout } = read(map.dataset.figure);
     choices.addEventListener("change", () => showDifferences(element, data, layout.title.text));
     element.on("plotly_click", ({ points: [{ data, pointIndex: [row, column] }] }) => {
-      const file = data.meta.opens[row][column];
+      const file = pageOf(data.meta.opens[row][column]);
       if (file) location.href = file;
     });
     return showDifferences(element, data, layout.title.text);  // a reload keeps the reader's choice
@@ -78,8 +82,9 @@
       (without.length ? `; no curve of ${without.join(", ")}` : "") +
       `. ${thinnedText(shown.map(([, trial]) => curves[trial]))}`;
     const page = document.getElementById("chosen-page");
-    page.hidden = !view.page;
-    page.querySelector("a").href = view.page || "";
+    const file = pageOf(view.page);
+    page.hidden = !file;
+    page.querySelector("a").href = file || "";
     const element = document.querySelector('[data-figure="curves"]');
     return Plotly.react(element, traces, element.layout, config);
   }

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reason why a cell of a map has no answer, in the cell itself: the head of the sentence that stands below, or the
+interval that leaves it open."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from quiclab import figures, wording
+
+_LINE = 10
+"""Characters of a line: a cell of three on a phone."""
+
+
+def with_reasons(maps: list[dict[str, Any]], differences: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the maps with a reason below the word of every cell that has one; `maps` are in the order of the arms."""
+    if not maps:
+        return []
+    arms = differences.filter(pl.col("kind") == "main").group_by("other_arm", maintain_order=True)
+    for spec, (_, arm) in zip(maps, arms, strict=True):
+        reasons = {
+            (figures.text(cell["path_title"]), figures.text(cell["workload_title"])): _reason(cell)
+            for cell in arm.iter_rows(named=True)
+        }
+        for trace in spec["data"]:
+            words = trace["text"]
+            trace["text"] = [
+                [_told(words[y][x], reasons.get((row, column), "")) for x, column in enumerate(trace["x"])]
+                for y, row in enumerate(trace["y"])
+            ]
+    return maps
+
+
+def _told(word: str | None, reason: str) -> str | None:
+    return f"{word}<br><span style='font-size:10px'>{reason}</span>" if word and reason else word
+
+
+def _reason(cell: Mapping[str, Any]) -> str:
+    """Lines of a few words: `too few<br>pairs` for `Too few pairs: 3 cannot show …`."""
+    head = re.split(r"[:.;]", cell["why"], maxsplit=1)[0]
+    low, high = cell["interval_low_pct"], cell["interval_high_pct"]
+    if not head and cell["cell_text"] == "undecided" and None not in (low, high):
+        ends = (wording.percent(end).replace(" ", "\N{NO-BREAK SPACE}") for end in (low, high))
+        head = "\N{NO-BREAK SPACE}… ".join(ends)
+    lines = textwrap.wrap(head[:1].lower() + head[1:], _LINE, max_lines=3, placeholder=" …")
+    return "<br>".join(map(figures.text, lines))

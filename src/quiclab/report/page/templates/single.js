@@ -1,0 +1,42 @@
+"use strict";
+// The pages of pairs in a single file: each is a compressed part of it, unpacked when a link leads there.
+(() => {
+  const { add, remove, unzipped } = Figures;
+  const place = document.getElementById("part");
+  const report = [...document.body.children].filter((each) => each !== place && each.tagName !== "SCRIPT");
+  const title = document.title;
+  let scrolled = 0;
+
+  const asked = () => decodeURIComponent(location.hash.slice(1)).split("#");
+  const partOf = (name) => document.querySelector(`[data-part="${CSS.escape(name)}"]`);
+
+  async function follow() {
+    const [name, anchor] = asked();
+    const part = partOf(name);
+    if (part && place.dataset.shown !== name) {
+      const text = new TextDecoder().decode(await unzipped(part.textContent));
+      if (asked()[0] !== name) return;  // another link was followed meanwhile
+      show(name, text, part.dataset.title);
+    } else if (!part && place.dataset.shown) {
+      show("", "", title);
+      scrollTo(0, scrolled);
+    }
+    document.getElementById(part ? anchor : name)?.scrollIntoView();
+  }
+
+  function show(name, text, words) {
+    if (!place.dataset.shown) scrolled = scrollY;
+    remove(place);
+    place.innerHTML = text;
+    place.dataset.shown = name;
+    place.hidden = !name;
+    report.forEach((each) => (each.hidden = Boolean(name)));
+    document.title = words;
+    if (name) scrollTo(0, 0);
+    add(name ? place : document);
+    dispatchEvent(new Event("resize"));  // figures of the report may have missed one
+  }
+
+  addEventListener("hashchange", follow);
+  follow();
+})();

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reasons in the cells of a map."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from quiclab.report.page.cell_reasons import with_reasons
+
+CELL: dict[str, Any] = {
+    "kind": "main", "other_arm": "h3", "path_title": "a & b", "workload_title": "1 MB", "why": "",
+    "cell_text": "undecided", "interval_low_pct": -3.14, "interval_high_pct": 4.0,
+}  # fmt: skip
+
+
+def text_of(**changes: Any) -> str:
+    """What stands in the one cell of a map."""
+    cell = CELL | changes
+    spec = {"data": [{"x": ["1 MB"], "y": ["a &amp; b"], "text": [[cell["cell_text"]]]}]}
+    ((spec,)) = with_reasons([spec], pl.DataFrame([cell]))
+    return str(spec["data"][0]["text"][0][0])
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"why": "Too few pairs: 3 cannot show any difference at 0.05."}, "too few<br>pairs"),
+        ({"why": "Machine too slow: 3 of 12 attempts were void."}, "machine<br>too slow"),
+        ({"why": "The <b> and the differences within pairs point apart."}, "the &lt;b&gt;<br>and the"),
+        ({}, "−3.1\u00a0%\u00a0…<br>+4.0\u00a0%"),
+    ],
+)
+def test_a_cell_without_an_answer_says_why(changes: dict[str, Any], reason: str) -> None:
+    """In lines that fit a cell on a phone."""
+    found = text_of(**changes)
+    assert found.startswith("undecided<br><span")
+    assert reason in found
+
+
+@pytest.mark.parametrize(
+    "changes", [{"cell_text": "+12.0 %"}, {"cell_text": "", "why": ""}, {"interval_low_pct": None}]
+)
+def test_other_cells_stay_as_they_are(changes: dict[str, Any]) -> None:
+    """A number needs no reason; nor does a cell of which nothing more is known."""
+    assert text_of(**changes) == (CELL | changes)["cell_text"]
