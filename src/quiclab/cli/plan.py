@@ -15,6 +15,7 @@ from quiclab.cli.console import VisibleConsole
 from quiclab.cli.own_programs import missing_programs, own_programs
 from quiclab.cli.plan_text import order_lines, order_table, print_plan
 from quiclab.cli.streams import is_read
+from quiclab.cli.voice import add_json
 from quiclab.endpoints import objections
 from quiclab.endpoints.ecn import ecn_warnings
 from quiclab.errors import ExitCode
@@ -33,6 +34,13 @@ from quiclab.visible import visible
 
 SHOWN_TRIALS = 20
 
+_EPILOG = """\
+examples:
+  quiclab plan spec.toml
+  quiclab plan spec.toml --all       every trial, not only the first 20
+  quiclab plan studies/demo --json   of a study that has begun, for programs
+"""
+
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Teach the command line this verb."""
@@ -42,10 +50,11 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         description="Read a spec and print what it would run: what the arms are and where they differ, the paths with "
         "every default, the number of trials, the expected time, whether so many blocks can decide anything, and the "
         "order of the trials. Runs nothing and writes nothing.",
+        epilog=_EPILOG,
     )
-    parser.add_argument("spec", type=Path, help="spec.toml, or a study directory")
+    parser.add_argument("spec", type=Path, metavar="SPEC", help="spec.toml, or a study directory")
     parser.add_argument("--all", action="store_true", help=f"list every trial, not only the first {SHOWN_TRIALS}")
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
