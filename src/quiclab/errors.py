@@ -6,7 +6,9 @@ Bugs stay ordinary exceptions; "unsupported" is a result and not an error.
 
 from __future__ import annotations
 
+import difflib
 import enum
+from collections.abc import Collection
 
 
 class ExitCode(enum.IntEnum):
@@ -34,6 +36,14 @@ class ExitCode(enum.IntEnum):
     """A mistake of quiclab's own (EX_SOFTWARE of sysexits.h), or its sandbox was killed from outside."""
     INTERRUPTED = 130
     """Ctrl-C, SIGTERM or SIGHUP: finished trials are kept, the same command continues."""
+
+
+def nearest(name: str, known: Collection[str], otherwise: str) -> str:
+    """A hint about a name that there is not: the nearest one that there is, else `otherwise` and all of them."""
+    short = {each.lower(): each for each in known}
+    if found := difflib.get_close_matches(name.lower(), short, 1):
+        return f"did you mean {short[found[0]]}?"
+    return f"{otherwise} {', '.join(known) or 'none'}"
 
 
 class QuiclabError(Exception):

@@ -20,6 +20,7 @@ from quiclab.analysis.probe_notes import probe_notes
 from quiclab.analysis.refused_packets import refusal_notes
 from quiclab.analysis.sequential import sequential_note, sequentially
 from quiclab.analysis.study import Study, read_study
+from quiclab.analysis.unfinished import unfinished_notes
 from quiclab.metrics import declared, title_of
 from quiclab.store.layout import BLOCK_VOID, DAMAGED
 
@@ -82,6 +83,7 @@ def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
         controls=tuple(controls),
         notes=(
             *study.missing,
+            *unfinished_notes(study, alpha),
             *damage_notes(study),
             *sequential,
             *independence_notes(main, metric),

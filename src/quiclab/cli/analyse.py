@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import Progress
@@ -11,14 +11,18 @@ from rich.progress import Progress
 from quiclab.cli.console import VisibleConsole
 from quiclab.store.layout import StudyDir, disk_errors
 
+if TYPE_CHECKING:
+    from quiclab.cli.documents import ReportDocument
 
-def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = None) -> Path:
-    """Decode what is not decoded yet (everything, with `again`), test, print the result table; the report's path.
+
+def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = None) -> ReportDocument:
+    """Decode what is not decoded yet (everything, with `again`), test, print the result table; return what it says.
 
     `metric` is what the table and a page of its own are about, beside the usual one. Raises SpecError where the study
     has nothing to compare by it.
     """
     # Imported late: these take a while, which the measuring side never needs.
+    from quiclab.cli.documents import VERSION, ReportDocument
     from quiclab.report import (
         analyse_study,
         claims_lines,
@@ -42,7 +46,7 @@ def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = No
             console.print(line, highlight=False, markup=False)
         report = write_report(study_dir.root, metric)
     console.print(f"report: {report}", highlight=False, soft_wrap=True)
-    return report
+    return ReportDocument(VERSION, str(study_dir.root), str(report), analysis)
 
 
 def make_tables_visibly(study_dir: StudyDir, console: Console, *, again: bool = False) -> None:

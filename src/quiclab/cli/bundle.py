@@ -14,6 +14,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from quiclab.cli.voice import add_quiet
 from quiclab.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.archive import pack
 from quiclab.store.layout import StudyDir, disk_errors, read_object, write_atomically
@@ -25,12 +26,15 @@ _DESCRIPTION = """\
 Pack one block of a study: its trials with all attempts and logs, the spec, the plan's rows, the machine and the
 versions, the tables, and a report of that block alone. The same block makes the same bytes.
 
-  quiclab bundle studies/demo 1MB/lossy:3            the fourth block of a cell
-  quiclab bundle studies/demo 92a54b225e319a74       by its id, or by that of one of its trials
-
 TLS keys, session tickets and the decryption secrets in captures stay out, unless you say --with-keys: whoever has them
 can read what was transferred. Unpacked, the folder is a study for `quiclab report`, `quiclab figure` and
 `quiclab.open`; `quiclab run FOLDER/spec.toml --out AGAIN` runs that block again, with the same seed.
+"""
+
+_EPILOG = """\
+examples:
+  quiclab bundle studies/demo 1MB/loss:3          block 3 of a cell
+  quiclab bundle studies/demo 92a54b225e319a74    by its id, or by that of a trial
 """
 
 
@@ -40,12 +44,13 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "bundle",
         help="pack one block of a study into an archive",
         description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=_EPILOG,
     )
     parser.add_argument("study", type=Path, metavar="STUDY", help="study directory")
     parser.add_argument("block", metavar="BLOCK", help="WORKLOAD/PATH:NUMBER, or the id of the block or of a trial")
     parser.add_argument("--with-keys", action="store_true", help="pack keys and session tickets, too")
     parser.add_argument("--out", type=Path, metavar="FILE", help="the archive (default: STUDY-BLOCK.tar.gz, here)")
+    add_quiet(parser)
     parser.set_defaults(run=run)
 
 

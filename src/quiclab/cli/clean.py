@@ -17,6 +17,12 @@ from quiclab.store.layout import StudyDir, disk_errors
 from quiclab.testbed.cpu_limit import remove_leftover_cgroups
 from quiclab.testbed.host_nat import undo
 
+_EPILOG = """\
+examples:
+  quiclab clean                 every study below this folder
+  quiclab clean studies/demo
+"""
+
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Teach the command line this verb."""
@@ -26,6 +32,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         description="Remove half-copied trials, empty mount points and CPU quotas that a killed run left, and take "
         "back what a killed probe changed in this machine's network. Finished trials are never touched. A study that "
         "a run is working in is passed over.",
+        epilog=_EPILOG,
     )
     parser.add_argument(
         "studies", nargs="*", type=Path, metavar="STUDY", help="study directories (default: all below here)"

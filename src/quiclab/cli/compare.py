@@ -4,18 +4,20 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.interleave import add_options, refuse_without, run_interleaved
-from quiclab.errors import DecodeError, ExitCode, SpecError
+from quiclab.cli.voice import add_json, add_quiet, print_document
+from quiclab.errors import DecodeError, ExitCode, SpecError, nearest
 from quiclab.processes import in_fresh_process
 
 if TYPE_CHECKING:
+    from quiclab.analysis.builds.gate import Judgement, Verdict
     from quiclab.analysis.builds.setting import Difference
+    from quiclab.analysis.builds.two_studies import StudiesCompared
     from quiclab.analysis.study import Study
 
 _DESCRIPTION = """\
@@ -36,7 +38,7 @@ cells together. Then the exit code is 6; it is 8 where none fails, but not every
 every cell was judged and passed.
 
 examples:
-  quiclab compare --interleave old.toml new.toml --arm h3 --blocks 20 --fail-if 'ttlb > +3%'
+  quiclab compare --interleave old.toml new.toml --arm h3 --fail-if 'ttlb > +3%'
   quiclab compare studies/old studies/new
   quiclab compare OLD NEW --arm h3 --fail-if 'ttlb > +3%' --fail-if 'setup > +5ms'
   quiclab compare OLD NEW --fail-if 'goodput < -2%' --junit gate.xml --markdown gate.md
@@ -51,7 +53,6 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="compare two builds of a program, as a gate for a change",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("old", type=Path, metavar="OLD", help="study of the build before the change, or its spec")
     parser.add_argument("new", type=Path, metavar="NEW", help="study of the build after it, or its spec")
@@ -70,6 +71,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     add_options(parser)
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write the gate's answer as JUnit XML")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a summary in Markdown")
+    add_quiet(parser)
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -141,10 +144,35 @@ def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
         write_atomically(arguments.junit, junit_xml(result, judgements))
     if arguments.markdown:
         write_atomically(arguments.markdown, markdown(result, judgements))
-    if not bounds:
-        return ExitCode.OK
     codes = {Verdict.PASSED: ExitCode.OK, Verdict.FAILED: ExitCode.GATE, Verdict.NOT_JUDGED: ExitCode.NOT_JUDGED}
-    return codes[exit_verdict(judgements)]
+    verdict = exit_verdict(judgements) if bounds else None
+    code = ExitCode.OK if verdict is None else codes[verdict]
+    if arguments.json:
+        print_document(_document(result, verdict, judgements, code))
+    return code
+
+
+def _document(
+    result: StudiesCompared, verdict: Verdict | None, judgements: Sequence[Judgement], code: ExitCode
+) -> dict[str, Any]:
+    from quiclab.cli.as_json import as_json
+    from quiclab.cli.documents import VERSION, CompareDocument, Judged
+
+    judged = tuple(
+        Judged(
+            each.bound.text,
+            each.change.metric.name,
+            each.change.workload,
+            each.change.path,
+            each.change.arm,
+            each.verdict,
+            each.reason,
+            each.open_ended,
+        )
+        for each in judgements
+    )
+    document: dict[str, Any] = as_json(CompareDocument(VERSION, code, result, verdict, judged))
+    return document
 
 
 def _allowed(arguments: argparse.Namespace) -> list[str]:
@@ -178,9 +206,7 @@ def _arms(old: Study, new: Study, asked: Sequence[str]) -> set[str]:
     for arm in asked:
         for label, arms in zip(("OLD", "NEW"), there, strict=True):
             if arm not in arms:
-                close = difflib.get_close_matches(arm, sorted(arms), 1)
-                hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(sorted(arms))}"
-                raise SpecError(f"{label} has no trial of an arm {arm!r}", hint)
+                raise SpecError(f"{label} has no trial of an arm {arm!r}", nearest(arm, sorted(arms), "it has"))
     return set(asked) or there[0] | there[1]
 
 
@@ -188,11 +214,8 @@ def _refuse(found: Collection[Difference], known: Collection[str], allowed: Coll
     """Raises SpecError with every difference that was neither meant nor accepted."""
     for key in allowed:
         if key.partition(".")[0] not in known:
-            close = difflib.get_close_matches(key, sorted(known), 1)
-            raise SpecError(
-                f"--allow {key}: there is no such difference",
-                f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}",
-            )
+            hint = nearest(key, sorted(known), "there are")
+            raise SpecError(f"--allow {key}: there is no such difference", hint)
     refused = [each for each in found if not each.expected and not each.is_of(allowed)]
     if refused:
         keys = list(dict.fromkeys(each.key for each in refused))

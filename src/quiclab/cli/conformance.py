@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.cli.conformance_page import page
+from quiclab.cli.voice import add_quiet
 from quiclab.errors import ExitCode, QuiclabError, SpecError
 
 if TYPE_CHECKING:
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 
 LAST_RESULT = "conformance.json"
 """File beside the installed programs with what was found when everything was last tried."""
+
+_EPILOG = """\
+examples:
+  quiclab conformance
+  quiclab conformance --clients curl,ngtcp2 --servers caddy,nginx --out tried
+"""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -33,11 +40,13 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "behind it), with each protocol that both speak, over a quiet path; try 0-RTT and migration where both claim "
         "them. Prints one line per trial and writes DIR/conformance.json and a page. What fails is shown with its "
         "reason, and its logs stay in DIR.",
+        epilog=_EPILOG,
     )
     parser.add_argument("--clients", metavar="NAMES", help="only these clients, separated by commas")
     parser.add_argument("--servers", metavar="NAMES", help="only these servers and proxies")
     parser.add_argument("--out", type=Path, default=Path("conformance"), metavar="DIR", help="default: conformance")
     parser.add_argument("--page", type=Path, metavar="FILE", help="where the page goes (default: DIR/conformance.md)")
+    add_quiet(parser)
     parser.set_defaults(run=run)
 
 

@@ -10,11 +10,16 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
+from quiclab.cli.own_name import as_typed
 from quiclab.visible import visible
 
 
 class VisibleConsole(Console):
     """A console of Rich on which what would steer the terminal is shown, but for what Rich makes itself."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print; a command in a text is printed as it can be copied."""
+        super().print(*(as_typed(each) if isinstance(each, str) else each for each in objects), **options)
 
     def render_str(self, text: str, **styles: Any) -> Text:
         """Make text of a string; Rich would take out some of what steers a terminal, and let the rest through."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quiclab.cli.voice import add_quiet
 from quiclab.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.layout import disk_errors
 
@@ -44,7 +45,6 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="turn logs from any source into tables",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="logs, key logs and folders of them")
     parser.add_argument(
@@ -56,6 +56,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument("--keys", action="append", default=[], type=Path, metavar="FILE", help="a TLS key log")
     parser.add_argument("-o", "--out", required=True, type=Path, metavar="DIR", help="folder for the tables")
     parser.add_argument("--force", action="store_true", help="replace the tables of an earlier decoding in DIR")
+    add_quiet(parser)
     parser.set_defaults(run=run)
 
 

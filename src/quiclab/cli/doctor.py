@@ -12,12 +12,21 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from quiclab.cli.voice import add_json, add_quiet, print_document
 from quiclab.errors import ExitCode, HostError
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from quiclab.testbed.host import Finding
+
+_EPILOG = """\
+examples:
+  quiclab doctor
+  quiclab doctor --install                 all real clients, servers and proxies
+  quiclab doctor --install nginx ngtcp2    only these
+  quiclab doctor --json                    for programs
+"""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -28,8 +37,10 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         description="This machine: namespaces, congestion controls, and whether it keeps time, for which a link is "
         "tried for 2 s. The programs: with versions, and the one line that adds what is missing. Exit code 0 when the "
         "demo can run here, 3 when it cannot.",
+        epilog=_EPILOG,
     )
-    parser.add_argument("--json", action="store_true", help="the same as JSON (machine, endpoints)")
+    add_json(parser)
+    add_quiet(parser)
     change = parser.add_mutually_exclusive_group()
     change.add_argument(
         "--install",
@@ -50,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     machine = _machine()
     endpoints = _endpoints()
     if arguments.json:
-        print(json.dumps({"machine": [asdict(finding) for finding in machine], "endpoints": endpoints}, indent=1))
+        print_document({"version": 1, "machine": [asdict(finding) for finding in machine], "endpoints": endpoints})
     else:
         _print(machine, endpoints)
         _print_conformance()

@@ -21,14 +21,17 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Run a command behind an emulated link. It sees a network with one other host, the far end of the link.
 
-  quiclab exec --rate 10mbit --delay 50ms --loss 1% -- ping -c 5 server
-  quiclab exec --rate 100mbit --delay 10ms --server 'iperf3 -s' --client 'iperf3 -c server'
-  quiclab exec --down-rate 2mbit --delay 300ms --internet -- bash
-  quiclab exec --profile lte --aqm "fq_codel ecn" --block udp -- COMMAND
-
 A lone COMMAND runs at the client's end. The ends are called `client` and `server` (`client6` and `server6` over
 IPv6), and QUICLAB_CLIENT, QUICLAB_SERVER, QUICLAB_CLIENT6 and QUICLAB_SERVER6 hold their addresses. It ends when the
 client ends, with the client's exit code: 128 + signal when a signal ended it, 127 when there is no such command.
+"""
+
+_EPILOG = """\
+examples:
+  quiclab exec --rate 10mbit --delay 50ms --loss 1% -- ping -c 5 server
+  quiclab exec --rate 100mbit --server 'iperf3 -s' --client 'iperf3 -c server'
+  quiclab exec --down-rate 2mbit --delay 300ms --internet -- bash
+  quiclab exec --profile lte --aqm "fq_codel ecn" --block udp -- COMMAND
 """
 
 _COMMAND_NOT_EXECUTABLE, _COMMAND_NOT_FOUND = 126, 127
@@ -49,7 +52,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "exec",
         help="run any command inside an emulated path",
         description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=_EPILOG,
     )
     add_link_options(parser)
     parser.add_argument(

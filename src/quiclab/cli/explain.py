@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
-from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from quiclab.errors import ExitCode, SpecError
+from quiclab.cli.voice import add_json, print_document
+from quiclab.errors import ExitCode, SpecError, nearest
 
 if TYPE_CHECKING:
-    from quiclab.analysis.accounts import Waterfall
+    from quiclab.analysis.accounts import Step, Waterfall
     from quiclab.analysis.model import Comparison, StudyAnalysis
+    from quiclab.cli.documents import AccountEntry, StepEntry
     from quiclab.opened import OpenedStudy
 
 _DESCRIPTION = """\
@@ -40,11 +39,10 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="say in which parts of their time two arms differ",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("study", type=Path, metavar="STUDY", help="study directory")
     parser.add_argument("cell", nargs="?", metavar="CELL", help="WORKLOAD/PATH (default: every cell)")
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -58,7 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
     analysis = analyse_study(study.directory)
     found = waterfalls(study, _asked(analysis, arguments.cell), analysis.alpha)
     if arguments.json:
-        print(json.dumps([_document(each) for each in found], indent=2, allow_nan=False))
+        from quiclab.cli.as_json import as_json
+        from quiclab.cli.documents import VERSION, ExplainDocument
+
+        print_document(as_json(ExplainDocument(VERSION, str(study.directory), tuple(map(_entry, found)))))
     else:
         _print(study, analysis, found)
     return ExitCode.OK
@@ -68,9 +69,7 @@ def _asked(analysis: StudyAnalysis, cell: str | None) -> Sequence[Comparison]:
     comparisons = [each for each in analysis.comparisons if cell in (None, each.cell_id)]
     if not comparisons:
         cells = list(dict.fromkeys(each.cell_id for each in analysis.comparisons))
-        near = get_close_matches(cell or "", cells, 1)
-        meant = f"did you mean {near[0]!r}? " if near else ""
-        raise SpecError(f"the study has no cell {cell!r}", f"{meant}it has {', '.join(cells) or 'none'}")
+        raise SpecError(f"the study has no cell {cell!r}", nearest(cell or "", cells, "it has"))
     return comparisons
 
 
@@ -94,27 +93,23 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[Waterfal
     console.print(Text(account.limits(found, analysis.alpha), style="dim"))
 
 
-def _document(waterfall: Waterfall) -> dict[str, Any]:
-    comparison = waterfall.comparison
-    steps = [_step(asdict(step)) for step in (*waterfall.steps, waterfall.total)] if waterfall.pairs else []
-    return {
-        "cell": comparison.cell_id,
-        "baseline": comparison.baseline.arm,
-        "other": comparison.other.arm,
-        "pairs": waterfall.pairs,
-        "pairs_without_account": waterfall.without,
-        "served_bytes": dict(zip(("baseline", "other"), waterfall.served_bytes, strict=True)),
-        "parts": steps[:-1],
-        "total": steps[-1] if steps else None,
-    }
+def _entry(waterfall: Waterfall) -> AccountEntry:
+    from quiclab.cli.documents import AccountEntry
+
+    comparison, served = waterfall.comparison, waterfall.served_bytes
+    return AccountEntry(
+        comparison.cell_id,
+        comparison.baseline.arm,
+        comparison.other.arm,
+        waterfall.pairs,
+        waterfall.without,
+        *served,
+        tuple(_step(step) for step in waterfall.steps),
+        _step(waterfall.total) if waterfall.pairs else None,
+    )
 
 
-def _step(step: dict[str, Any]) -> dict[str, Any]:
-    interval = step.pop("interval_ms")
-    ends = None if interval is None else [_finite(interval["low"]), _finite(interval["high"])]
-    return {**step, "interval_ms": ends, "interval_confidence": interval and interval["confidence"]}
+def _step(step: Step) -> StepEntry:
+    from quiclab.cli.documents import StepEntry
 
-
-def _finite(value: float) -> float | None:
-    """A bound; None where there is none, as JSON has no infinity."""
-    return value if abs(value) < float("inf") else None
+    return StepEntry(step.part, step.baseline_ms, step.other_ms, step.difference_ms, step.interval_ms, step.p)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.cli.decode import as_text, check_out, find_logs, write_tables
+from quiclab.cli.voice import add_quiet
 from quiclab.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.layout import disk_errors
 
@@ -50,7 +51,6 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="write logs as qlog or HAR, for other tools",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("format", choices=("qlog", "har"), help="what to write")
     parser.add_argument("sources", nargs="+", type=Path, metavar="SOURCE", help="folder of tables; or logs, key logs")
@@ -65,6 +65,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "--qlog-version", choices=("current", "0.3"), default="current", help="qlog: 0.3 for tools that know no other"
     )
     parser.add_argument("--force", action="store_true", help="replace what an earlier export wrote to OUT")
+    add_quiet(parser)
     parser.set_defaults(run=run)
 
 

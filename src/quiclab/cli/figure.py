@@ -6,9 +6,14 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from quiclab.errors import DecodeError, ExitCode, SpecError
+from quiclab.cli.voice import add_json, add_quiet, print_document
+from quiclab.errors import DecodeError, ExitCode, SpecError, nearest
 from quiclab.store.layout import write_atomically
+
+if TYPE_CHECKING:
+    from quiclab.figures import Figure
 
 _DESCRIPTION = """\
 Draw one figure of a study. The ending of the output's name says as what: .html (to explore; loads nothing), .pdf or
@@ -18,14 +23,14 @@ Chromium, which must be there.
 
 _EPILOG = """\
 examples:
-  quiclab figure --list
+  quiclab figure --list                    add --json for programs
   quiclab figure differences STUDY -o figure-4.pdf
-  quiclab figure window STUDY --cell 1MB/lossy --block 3
+  quiclab figure window STUDY --cell 1MB/loss --block 3
   quiclab figure bytes_acknowledged STUDY --block 0 --block 1 --block 2
   quiclab figure factor STUDY --factor size --metric setup_ms
   quiclab figure sequence STUDY --from 100 --until 400 --packets 60
   quiclab figure distributions STUDY --metric ttfb_ms --shape violin
-  quiclab figure queue STUDY --cell 1MB/lossy --block 3 -o queue.csv
+  quiclab figure queue STUDY --cell 1MB/loss --block 3 -o queue.csv
 """
 
 _ENDINGS = (".html", ".pdf", ".svg", ".png", ".csv")
@@ -38,7 +43,6 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="draw one figure of a study, for a paper or to explore",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("name", nargs="?", metavar="NAME", help="which one: see --list")
     parser.add_argument("study", nargs="?", type=Path, metavar="STUDY", help="study directory")
@@ -60,6 +64,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument("--from", type=float, metavar="MS", default=0.0, dest="from_ms", help="where `sequence` begins")
     parser.add_argument("--until", type=float, metavar="MS", dest="until_ms", help="and where it ends")
     parser.add_argument("--shape", choices=("box", "violin"), default="box", help="shape of `distributions`")
+    add_json(parser)
+    add_quiet(parser)
     parser.set_defaults(run=run)
 
 
@@ -67,6 +73,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for what the study lacks, DecodeError for a folder that is none, HostError for pictures."""
     from quiclab.figures import FIGURES, Asked, Window, gathered
 
+    if arguments.json and not arguments.list:
+        raise SpecError("--json tells which figures there are", "add --list; a figure's data is its CSV: -o NAME.csv")
+    if arguments.list and arguments.json:
+        print_document({"version": 1, "figures": [_entry(figure) for figure in FIGURES]})
+        return ExitCode.OK
     if arguments.list:
         width = max(len(figure.name) for figure in FIGURES)
         for figure in FIGURES:
@@ -74,12 +85,9 @@ def run(arguments: argparse.Namespace) -> int:
         return ExitCode.OK
     names = {figure.name: figure for figure in FIGURES}
     if arguments.name not in names or arguments.study is None:
-        what = (
-            "name a figure and a study"
-            if arguments.name in (None, *names)
-            else f"there is no figure {arguments.name!r}"
-        )
-        raise SpecError(what, f"quiclab figure NAME STUDY, where NAME is {', '.join(names)}")
+        if arguments.name in (None, *names):
+            raise SpecError("name a figure and a study", "quiclab figure --list has the names")
+        raise SpecError(f"there is no figure {arguments.name!r}", nearest(arguments.name, names, "there are"))
     out: Path = arguments.out or Path(f"{arguments.name}.html")
     if out.suffix not in _ENDINGS:
         raise SpecError(f"no figure can be written as {out}: its ending tells the format", f"use {', '.join(_ENDINGS)}")
@@ -117,3 +125,14 @@ def run(arguments: argparse.Namespace) -> int:
     write_atomically(out.with_suffix(".csv"), data.write_csv(), kept=UNTOUCHED)
     print(out if out.suffix == ".csv" else f"{out} and its data, {out.with_suffix('.csv')}")
     return ExitCode.OK
+
+
+def _entry(figure: Figure) -> dict[str, Any]:
+    """A figure as `documents.FigureEntry` has it."""
+    return {
+        "name": figure.name,
+        "question": figure.question,
+        "where": figure.where.value,
+        "tables": list(figure.tables),
+        "columns": dict(figure.columns),
+    }

@@ -3,33 +3,38 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 
 from quiclab import __version__
+from quiclab.cli.parser import Parser
 from quiclab.cli.streams import ended_in_order, patient_streams
 from quiclab.cli.trouble import code_of
+from quiclab.cli.voice import words_where_asked
+from quiclab.errors import ExitCode
 from quiclab.visible import guard_terminal
 
 _EPILOG = """\
 the usual way:
-  quiclab plan spec.toml          what would run, in which order, for how long, and whether it can decide anything
-  quiclab run spec.toml           run it (again to continue after an interruption), then write report.html
-  quiclab run demo                run a study that comes with quiclab; `quiclab studies` lists them
+  quiclab plan spec.toml     what would run, for how long, and whether it can decide
+  quiclab run spec.toml      run it, or go on with it, and write report.html
+  quiclab run demo           run a study that comes with quiclab; `quiclab studies` lists them
 
 to meet the link by itself:
   quiclab exec --rate 10mbit --delay 50ms --loss 1% -- COMMAND
 
+`quiclab VERB --help` has examples of each verb.
+
 exit codes:
-  0 all done   1 some trials failed   2 wrong spec or command line   3 this machine cannot
-  4 unreadable log or study   5 another run holds the study   6 a change beyond its bound
-  7 decoded, but some input was lost or unreadable   8 not every cell of a gate was judged
-  70 a bug in quiclab   130 interrupted
+  0 all done                              1 some trials failed
+  2 wrong spec or command line            3 this machine cannot
+  4 unreadable log or study               5 another run holds the study
+  6 a change beyond its bound             7 decoded, but some input was lost
+  8 not every cell of a gate was judged   70 a bug in quiclab   130 interrupted
 """
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """The whole command line. The verbs are imported here, so that Ctrl-C meanwhile is told as at any other time."""
     from quiclab.cli import (
         bundle,
@@ -53,11 +58,10 @@ def parser() -> argparse.ArgumentParser:
         trial,
     )
 
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="quiclab",
         description="Over this network, for this work: is HTTP/3 on QUIC faster or slower than HTTP/2 on TCP?",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"quiclab {__version__}")
     verbs = top.add_subparsers(metavar="VERB", required=True)
@@ -78,8 +82,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    arguments = parser().parse_args(argv)
-    code = int(arguments.run(arguments))
+    words = list(sys.argv[1:] if argv is None else argv)
+    top = parser()
+    if not words:
+        top.print_help()
+        return ExitCode.SPEC
+    arguments = top.parse_args(words)
+    with words_where_asked(arguments):
+        code = int(arguments.run(arguments))
     sys.stdout.flush()
     return code
 

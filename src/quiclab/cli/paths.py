@@ -4,11 +4,21 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from quiclab.errors import SpecError
+from quiclab.cli.voice import add_json, print_document
+from quiclab.errors import SpecError, nearest
+
+if TYPE_CHECKING:
+    from quiclab.spec.profiles import Profile
+
+_EPILOG = """\
+examples:
+  quiclab paths
+  quiclab paths lte       as lines of a spec, with the source of its numbers
+  quiclab paths --json    for programs
+"""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -17,8 +27,10 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "paths",
         help="list the paths that have a name, with their sources",
         description='Paths by name: profile = "NAME" in a [[path]] of a spec, or quiclab exec --profile NAME.',
+        epilog=_EPILOG,
     )
     parser.add_argument("name", nargs="?", metavar="NAME", help="show this one in full, as lines of a spec")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -27,15 +39,18 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.spec.profiles import profiles
 
     known = profiles()
+    if arguments.name not in (None, *known):
+        raise SpecError(f"there is no path called {arguments.name!r}", nearest(arguments.name, known, "there are"))
+    if arguments.json:
+        names = known if arguments.name is None else [arguments.name]
+        entries = [_entry(name, known[name]) for name in names]
+        print_document({"version": 1, "paths": entries})
+        return 0
     if arguments.name is None:
         width = max(len(name) for name in known)
         for name, profile in known.items():
             print(f"{name:{width}}  {profile.title}; {profile.kind}")
         return 0
-    if arguments.name not in known:
-        close = difflib.get_close_matches(arguments.name, known, 1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise SpecError(f"there is no path called {arguments.name!r}", f"{hint}known: {', '.join(known)}")
     profile = known[arguments.name]
     for title in ("title", "kind", "source", "url", "chosen"):
         print(f"# {title}: {getattr(profile, title)}")
@@ -44,6 +59,12 @@ def run(arguments: argparse.Namespace) -> int:
     for key, value in profile.path.items():
         print(f"{key} = {toml(value)}")
     return 0
+
+
+def _entry(name: str, profile: Profile) -> dict[str, Any]:
+    """A path as `documents.PathEntry` has it."""
+    titles = ("title", "kind", "source", "url", "chosen")
+    return {"name": name, **{title: getattr(profile, title) for title in titles}, "keys": dict(profile.path)}
 
 
 def toml(value: str | Mapping[str, Any]) -> str:

@@ -6,27 +6,39 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
 from quiclab.cli.console import VisibleConsole
 from quiclab.cli.own_programs import missing_programs, own_programs
-from quiclab.cli.plan_text import print_plan
+from quiclab.cli.plan_text import order_lines, order_table, print_plan
+from quiclab.cli.streams import is_read
+from quiclab.cli.voice import add_json
 from quiclab.endpoints import objections
 from quiclab.errors import ExitCode
-from quiclab.plan.duration import expected_duration, expected_total
-from quiclab.plan.make import make_plan
+from quiclab.plan.duration import expected_duration
+from quiclab.plan.make import planned_rows
 from quiclab.plan.power import attainable
 from quiclab.plan.rows import PlanRow
+from quiclab.plan.size import PlanSize, plan_size
 from quiclab.spec.link import link_config
 from quiclab.spec.model import Path as NetworkPath
 from quiclab.spec.model import Study
 from quiclab.spec.resolved import resolved_json
 from quiclab.study.foreseen import foreseen
 from quiclab.study.specs import describe_arms, load_study, spec_file_of
+from quiclab.visible import visible
 
 SHOWN_TRIALS = 20
+
+_EPILOG = """\
+examples:
+  quiclab plan spec.toml
+  quiclab plan spec.toml --all       every trial, not only the first 20
+  quiclab plan studies/demo --json   of a study that has begun, for programs
+"""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -37,29 +49,46 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         description="Read a spec and print what it would run: what the arms are and where they differ, the paths with "
         "every default, the number of trials, the expected time, whether so many blocks can decide anything, and the "
         "order of the trials. Runs nothing and writes nothing.",
+        epilog=_EPILOG,
     )
-    parser.add_argument("spec", type=Path, help="spec.toml, a study directory, or a name of `quiclab studies`")
+    parser.add_argument(
+        "spec", type=Path, metavar="SPEC", help="spec.toml, a study directory, or a name of `quiclab studies`"
+    )
     parser.add_argument("--all", action="store_true", help=f"list every trial, not only the first {SHOWN_TRIALS}")
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the plan; raises SpecError where the spec is wrong."""
     study = load_study(spec_file_of(arguments.spec))
-    rows = make_plan(study)
+    size = plan_size(study)
     if arguments.json:
-        print(json.dumps(plan_json(study, rows), indent=1))
+        _print_json(plan_json(study, size), planned_rows(study), study)
         return ExitCode.OK
     console = VisibleConsole(highlight=False, soft_wrap=False)
-    print_plan(
-        console, study, rows, describe_arms(study), warnings(study, rows), None if arguments.all else SHOWN_TRIALS
-    )
+    print_plan(console, study, size, describe_arms(study), warnings(study, size.samples))
+    if arguments.all:
+        for line in takewhile(is_read, order_lines(study, planned_rows(study), size)):
+            print(visible(line))
+        return ExitCode.OK
+    console.print(order_table(study, islice(planned_rows(study), SHOWN_TRIALS)))
+    if size.trials > SHOWN_TRIALS:
+        console.print(f"… and {size.trials - SHOWN_TRIALS} more (--all lists them)", highlight=False)
     return ExitCode.OK
 
 
+def _print_json(document: dict[str, Any], rows: Iterable[PlanRow], study: Study) -> None:
+    """Print a document whose last key is the order: row after row, as there may be millions."""
+    print(json.dumps(document, indent=1).removesuffix("\n}") + ',\n "order": [', end="")
+    for number, row in enumerate(takewhile(is_read, rows)):
+        told = dataclasses.asdict(row) | {"expected_ns": expected_duration(row, study).ns}
+        print(",\n  " if number else "\n  ", json.dumps(told), sep="", end="")
+    print("\n ]\n}")
+
+
 def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:
-    """Why this plan would disappoint, each as a sentence."""
+    """Why this plan would disappoint, each as a sentence; `rows` has a trial of each arm of each cell."""
     found = []
     power = attainable(study)
     if power.together is None or power.together > max(1, power.comparisons // 2):
@@ -84,19 +113,18 @@ def _links(path: NetworkPath) -> dict[str, Any]:
     return {key: value for key, value in link_config(path, 0).items() if key in ("link", "up", "down", "more_links")}
 
 
-def plan_json(study: Study, rows: Sequence[PlanRow]) -> dict[str, Any]:
-    """Everything that `quiclab plan` prints, for programs."""
+def plan_json(study: Study, size: PlanSize) -> dict[str, Any]:
+    """Everything that `quiclab plan` prints, for programs, but for the order."""
     power = attainable(study)
     return {
         "version": 1,
         "study": resolved_json(study),
         "arms": describe_arms(study),
         "links": {path.name: _links(path) for path in study.paths},
-        "cells": len({row.cell_id for row in rows}),
-        "blocks": len({row.block_id for row in rows}),
-        "trials": len(rows),
-        "expected_ns": expected_total(rows, study).ns,
+        "cells": len(size.cells),
+        "blocks": size.blocks,
+        "trials": size.trials,
+        "expected_ns": size.expected(study).ns,
         "power": {**dataclasses.asdict(power), "sentence": power.sentence},
-        "warnings": warnings(study, rows),
-        "order": [{**dataclasses.asdict(row), "expected_ns": expected_duration(row, study).ns} for row in rows],
+        "warnings": warnings(study, size.samples),
     }

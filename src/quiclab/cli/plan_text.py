@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -13,9 +14,10 @@ from rich.text import Text
 
 from quiclab.cli.path_text import extras
 from quiclab.plan.arms import ArmsSummary
-from quiclab.plan.duration import expected_duration, expected_total
+from quiclab.plan.duration import expected_duration
 from quiclab.plan.power import attainable
 from quiclab.plan.rows import PlanRow
+from quiclab.plan.size import PlanSize
 from quiclab.spec.link import queue_bytes, reference_rate
 from quiclab.spec.model import (
     Bernoulli,
@@ -30,26 +32,28 @@ from quiclab.spec.model import (
 )
 from quiclab.units import ByteCount
 
+_ORDER = {"#": True, "Cell": False, "Block": True, "Arm": False, "Expected": True, "Trial": False}
+"""Columns of the order, and whether their values stand to the right."""
+
 
 def print_plan(
     console: Console,
     study: Study,
-    rows: Sequence[PlanRow],
+    size: PlanSize,
     arms: ArmsSummary,
     warnings: Sequence[str],
-    shown_trials: int | None,
 ) -> None:
-    """Arms first, then matrix, paths, size, power, order; `shown_trials` None lists all of them."""
+    """Arms first, then matrix, paths, size, power and what to beware of."""
     console.print(Text(arms["text"], style="bold"))
     console.print()
     console.print(Text(f"Study {study.name}" + (f": {study.question}" if study.question else "")))
     console.print()
     console.print(_paths(study))
     for path in study.paths:
-        for extra in extras(path, rows):
+        for extra in extras(path, size.samples):
             console.print(Padding(Text(f"{path.name}: {extra}"), (0, 0, 0, 2)))
     console.print()
-    for line in _size(study, rows):
+    for line in _size(study, size):
         console.print(Text(line))
     power = attainable(study)
     if power.sentence not in warnings:
@@ -57,9 +61,6 @@ def print_plan(
     for warning in warnings:
         console.print(Text(f"warning: {warning}", style="yellow"))
     console.print()
-    console.print(_order(study, rows, shown_trials))
-    if shown_trials is not None and len(rows) > shown_trials:
-        console.print(Text(f"… and {len(rows) - shown_trials} more (--all lists them)"))
 
 
 def _paths(study: Study) -> Table:
@@ -118,19 +119,22 @@ def loss_text(loss: Loss | None) -> str:
             return f"{len(loss.packets)} listed packets"
 
 
-def _size(study: Study, rows: Sequence[PlanRow]) -> list[str]:
-    main = sum(row.kind == "main" for row in rows)
+def _size(study: Study, size: PlanSize) -> list[str]:
+    main = size.trials - size.controls
     sizes = ", ".join(_objects(workload) for workload in study.measured_workloads)
     several = any(len(workload.object_sizes) > 1 for workload in study.measured_workloads)
-    aa, control = study.aa, len(rows) - main
+    aa = study.aa
     counted = _count(study.measured_workloads, "workload" if several else "object")
     return [
         f"Objects: {sizes}.",
         f"{counted} × {_count(study.paths, 'path')} × {_count(study.measured_arms, 'arm')} × "
         f"{study.blocks} block{'s' * (study.blocks != 1)} = "
         f"{main} trials,",
-        f"and {control} trials of A/A control ({aa.workload}/{aa.path}, {aa.blocks} blocks, each arm against itself).",
-        f"Expected time: about {_minutes(expected_total(rows, study).s)} (by arithmetic, one trial after another).",
+        f"and {size.controls} trials of A/A control ({aa.workload}/{aa.path}, {aa.blocks} blocks, each arm against "
+        "itself)."
+        if aa.blocks
+        else "and no A/A control (aa.blocks = 0): the noise floor will be unknown.",
+        f"Expected time: about {_minutes(size.expected(study).s)} (by arithmetic, one trial after another).",
     ]
 
 
@@ -168,13 +172,29 @@ def _minutes(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
-def _order(study: Study, rows: Sequence[PlanRow], shown_trials: int | None) -> Table:
-    table = _table("#", "Cell", "Block", "Arm", "Expected", "Trial")
-    table.columns[0].justify = table.columns[2].justify = table.columns[4].justify = "right"
-    for row in rows[:shown_trials]:
-        expected = f"{expected_duration(row, study).s:.1f} s"
-        table.add_row(str(row.position + 1), row.cell_id, str(row.block + 1), row.arm, expected, row.trial_id)
+def order_table(study: Study, rows: Iterable[PlanRow]) -> Table:
+    """Return trials in their order as a table."""
+    table = _table(*_ORDER)
+    for column, to_right in zip(table.columns, _ORDER.values(), strict=True):
+        column.justify = "right" if to_right else "left"
+    for row in rows:
+        table.add_row(*_told(study, row))
     return table
+
+
+def order_lines(study: Study, rows: Iterable[PlanRow], size: PlanSize) -> Iterator[str]:
+    """Return a heading and a line for each trial as soon as it is known: a plan may be of any length."""
+    cells, arms = (max(len(getattr(row, what)) for row in size.samples) for what in ("cell_id", "arm"))
+    blocks = len(str(max(number for _, number in size.cells)))
+    widths = (len(str(size.trials)), max(cells, len("Cell")), max(blocks, len("Block")), max(arms, len("Arm")), 8, 0)
+    for told in chain([tuple(_ORDER)], (_told(study, row) for row in rows)):
+        columns = zip(told, widths, _ORDER.values(), strict=True)
+        yield "   ".join(text.rjust(width) if to_right else text.ljust(width) for text, width, to_right in columns)
+
+
+def _told(study: Study, row: PlanRow) -> tuple[str, ...]:
+    expected = f"{expected_duration(row, study).s:.1f} s"
+    return (str(row.position + 1), row.cell_id, str(row.block + 1), row.arm, expected, row.trial_id)
 
 
 def _table(*columns: str) -> Table:

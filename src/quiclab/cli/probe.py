@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from quiclab.cli.probe_options import add_options, read_order
 from quiclab.cli.trouble import code_of
+from quiclab.cli.voice import add_quiet
 from quiclab.errors import ExitCode
 from quiclab.store.layout import StudyDir
 from quiclab.study.probe_order import Order, resolved_order
@@ -24,9 +25,6 @@ _DESCRIPTION = """\
 Compare HTTP/3 with HTTP/2 to real servers, through an emulated path at the client's side, in randomised pairs with
 the statistics and the report of every study.
 
-  quiclab probe --allow-host-nat https://www.example.com/
-  quiclab probe --allow-host-nat --delay 50ms --loss 1% --pairs 20 https://www.example.com/ https://example.org/big
-
 It sends requests to servers that are not yours: GET only, one at a time, with a pause between them and a bound on the
 requests and bytes per host. Before that it says what it will send, and asks you. One look at each URL comes first, so
 a server without HTTP/3 is reported at once.
@@ -36,6 +34,12 @@ table, one device, and forwarding on the uplink, all taken back at the end (afte
 command continues a probe that was interrupted.
 """
 
+_EPILOG = """\
+examples:
+  quiclab probe --allow-host-nat https://www.example.com/
+  quiclab probe --allow-host-nat --delay 50ms --pairs 20 https://www.example.com/
+"""
+
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Teach the command line this verb."""
@@ -43,9 +47,10 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "probe",
         help="compare HTTP/3 with HTTP/2 to real servers on the Internet",
         description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=_EPILOG,
     )
     add_options(parser)
+    add_quiet(parser)
     parser.set_defaults(run=run)
 
 

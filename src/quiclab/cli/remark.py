@@ -13,7 +13,9 @@ from quiclab.store.remarks import Kind, Remark, read_remarks, say, take_back, wr
 
 _NOTE = """\
 Note something about a trial; the report shows it. Without a trial, list the remarks on all of them.
-
+"""
+_NOTE_EPILOG = """\
+examples:
   quiclab note studies/demo 92a54b225e319a74 "the client's log ends early"
   quiclab note studies/demo 92a54b225e319a74 --undo
   quiclab note studies/demo
@@ -21,18 +23,19 @@ Note something about a trial; the report shows it. Without a trial, list the rem
 _EXCLUDE = """\
 Exclude a trial by hand, with a reason. Nothing is deleted: the report and the terminal show the results both ways, with
 all trials and without the blocks that hold an excluded one. The answer stays that of all trials.
-
-  quiclab exclude studies/demo 92a54b225e319a74 --because "a backup ran on this machine"
+"""
+_EXCLUDE_EPILOG = """\
+examples:
+  quiclab exclude studies/demo 92a54b225e319a74 --because "a backup ran here"
   quiclab exclude studies/demo 92a54b225e319a74 --undo
 """
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Teach the command line both verbs."""
-    raw = argparse.RawDescriptionHelpFormatter
-    note = verbs.add_parser("note", help="note something about a trial", description=_NOTE, formatter_class=raw)
+    note = verbs.add_parser("note", help="note something about a trial", description=_NOTE, epilog=_NOTE_EPILOG)
     exclude = verbs.add_parser(
-        "exclude", help="exclude a trial, with a reason", description=_EXCLUDE, formatter_class=raw
+        "exclude", help="exclude a trial, with a reason", description=_EXCLUDE, epilog=_EXCLUDE_EPILOG
     )
     note.add_argument("study", type=Path, metavar="STUDY", help="study directory")
     note.add_argument("trial", nargs="?", metavar="TRIAL", help="id of the trial, or the beginning of it")

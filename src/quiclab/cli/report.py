@@ -6,8 +6,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from quiclab.cli.voice import add_json, add_quiet, print_document
 from quiclab.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.layout import StudyDir
+
+_EPILOG = """\
+examples:
+  quiclab report studies/demo
+  quiclab report studies/demo --metric setup    a page about the set-up beside it
+  quiclab report studies/demo --again           decode all logs once more
+  quiclab report studies/demo --json            the numbers, for programs
+"""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -18,6 +27,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         description="Test the differences of a study, print the result table and write STUDY/report.html. Trials whose "
         "tables are missing, or were made by another version of quiclab, are decoded first. Runs no trial and needs no "
         "namespaces.",
+        epilog=_EPILOG,
     )
     parser.add_argument("study", type=Path, metavar="STUDY", help="study directory")
     parser.add_argument(
@@ -36,6 +46,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "study's name with .html, here)",
     )
     parser.add_argument("--again", action="store_true", help="decode the logs of all trials again")
+    add_quiet(parser)
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -52,9 +64,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     metric = None if arguments.metric is None else comparable_metric(arguments.metric)
     with study_dir.locked():
-        page = analyse(study_dir, again=arguments.again, metric=metric)
+        document = analyse(study_dir, again=arguments.again, metric=metric)
         if arguments.single_file is not None:
-            _pack(page, arguments.single_file)
+            _pack(Path(document.report), arguments.single_file)
+    if arguments.json:
+        from quiclab.cli.as_json import as_json
+
+        print_document(as_json(document))
     return ExitCode.OK
 
 

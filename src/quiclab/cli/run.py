@@ -4,11 +4,28 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from quiclab.cli.own_name import as_typed
 from quiclab.cli.trouble import code_of
-from quiclab.errors import ExitCode
+from quiclab.cli.voice import add_json, add_quiet, print_document
+from quiclab.errors import ExitCode, SpecError
 from quiclab.store.layout import StudyDir
+
+if TYPE_CHECKING:
+    from quiclab.plan.part import Part
+    from quiclab.spec.model import Study
+
+_EPILOG = """\
+examples:
+  quiclab run experiments/demo/spec.toml
+  quiclab run studies/demo                    go on after Ctrl-C, or try void trials again
+  quiclab run spec.toml --blocks 2            a first look; without --blocks it goes on
+  quiclab run spec.toml --blocks 2 --cell 1MB/loss
+  quiclab run spec.toml --until 5% --at-most 60
+"""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -19,9 +36,13 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         description="Run every trial of a spec that has not been run yet, judge it, decode it, test the differences "
         "and write STUDY/report.html. After Ctrl-C, a crash or kill -9 the same command continues; finished trials "
         "stay.",
+        epilog=_EPILOG,
     )
     parser.add_argument(
-        "spec", type=Path, help="spec.toml, a study directory to continue, or a name of `quiclab studies`"
+        "spec",
+        type=Path,
+        metavar="SPEC",
+        help="spec.toml, a study directory to continue, or a name of `quiclab studies`",
     )
     parser.add_argument("--out", type=Path, metavar="STUDY", help="study directory (default: studies/NAME)")
     parser.add_argument(
@@ -39,7 +60,21 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         metavar="PAIRS",
         help="with --until: most pairs of a cell (default: 5 times the spec's blocks)",
     )
+    look = parser.add_argument_group("a first look", "Part of the plan; the same command without these runs the rest.")
+    look.add_argument("--blocks", type=int, metavar="N", help="only the first N blocks of each cell")
+    look.add_argument(
+        "--cell",
+        action="append",
+        default=[],
+        metavar="WORKLOAD/PATH",
+        help="only this cell, without the A/A control; again for more cells",
+    )
+    parser.add_argument(
+        "--anyway", action="store_true", help="begin although programs of some arms are not here: their trials fail"
+    )
     parser.add_argument("--no-report", action="store_true", help="stop after the last trial")
+    add_quiet(parser)
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -48,6 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     # Only light imports before the sandbox: it must be entered before the process has threads.
     from quiclab.cli.foreseen import print_foreseen
     from quiclab.cli.until import look, read_goal
+    from quiclab.plan.part import Part, check_part
     from quiclab.spec.resolved import resolved_json
     from quiclab.study.claims import keep_claims, read_claims
     from quiclab.study.run import in_sandbox_of
@@ -57,7 +93,11 @@ def run(arguments: argparse.Namespace) -> int:
     spec_file = spec_file_of(arguments.spec)
     study = load_study(spec_file)
     print_foreseen(study)
+    part = Part(arguments.blocks, tuple(arguments.cell))
     goal = read_goal(arguments.until, arguments.at_most, study)
+    if goal is not None and not part.is_whole:
+        raise SpecError("--until decides how many blocks run, and of which cells", "leave out --blocks and --cell")
+    check_part(part, study)
     claims = read_claims(spec_file, resolved_json(study))
     study_dir = StudyDir(
         (arguments.out or (arguments.spec if arguments.spec.is_dir() else Path("studies", study.name))).resolve()
@@ -72,10 +112,10 @@ def run(arguments: argparse.Namespace) -> int:
                 from quiclab.cli.trials import Bar, tell
                 from quiclab.study.trials import run_trials
 
-                blocks = planned_blocks(study_dir)
-                return tell(run_trials(study, study_dir, arguments.backend, blocks=blocks, observer=Bar()))
+                blocks, bar = planned_blocks(study_dir), Bar(anyway=arguments.anyway)
+                return tell(run_trials(study, study_dir, arguments.backend, blocks=blocks, part=part, observer=bar))
 
-            told = f"interrupted: finished trials are kept; continue with: quiclab run {study_dir.root}"
+            told = f"interrupted: finished trials are kept; continue with: {_again(study_dir, part)}"
             return code_of(work, told)
 
         while True:
@@ -84,9 +124,30 @@ def run(arguments: argparse.Namespace) -> int:
                 return code
             if goal is None or not look(study_dir, study, goal):
                 break
-        if arguments.no_report:
-            return code
+        return _finish(arguments, study, study_dir, part, code)
+
+
+def _finish(arguments: argparse.Namespace, study: Study, study_dir: StudyDir, part: Part, code: int) -> int:
+    """Report what has run, and say what has not."""
+    from quiclab.cli.run_document import counts, run_document
+    from quiclab.plan.part import WHOLE
+
+    result = None
+    if not arguments.no_report:
         from quiclab.cli.analyse import analyse
 
-        analyse(study_dir)
-        return code
+        result = analyse(study_dir)
+    trials = counts(study, study_dir)
+    if not part.is_whole and trials.not_run:
+        told = f"This was a first look: {trials.not_run} of {trials.planned} trials are left. The rest:"
+        print(as_typed(f"{told} {_again(study_dir, WHOLE)}"))
+    if arguments.json:
+        print_document(run_document(study_dir, code, trials, result))
+    return code
+
+
+def _again(study_dir: StudyDir, part: Part) -> str:
+    """The command that goes on with a study."""
+    blocks = [] if part.blocks is None else ["--blocks", str(part.blocks)]
+    cells = [word for cell in part.cells for word in ("--cell", cell)]
+    return shlex.join(["quiclab", "run", str(study_dir.root), *blocks, *cells])

@@ -51,6 +51,12 @@ def patient_streams() -> None:
             setattr(sys, name, _text(_Patient(fd, "w", closefd=False), stream.encoding))
 
 
+def is_read(_next: object = None) -> bool:
+    """Whether somebody still reads standard output: what would be long need not be made for nobody."""
+    raw = _raw(sys.stdout) if isinstance(sys.stdout, io.TextIOWrapper) else None
+    return not (isinstance(raw, _Patient) and raw.given_up)
+
+
 def _raw(stream: io.TextIOWrapper) -> object:
     """What writes to the file itself: with $PYTHONUNBUFFERED there is nothing in between."""
     return getattr(stream.buffer, "raw", stream.buffer)
@@ -68,15 +74,16 @@ def _text(raw: io.FileIO, encoding: str) -> io.TextIOWrapper:
 class _Patient(io.FileIO):
     """A stream whose reader may go: nothing is written then. Another refusal, as of a full disk, is told once."""
 
-    _given_up = False
+    given_up = False
+    """Whether writing was refused once."""
 
     def write(self, data: Any, /) -> int:
-        if not self._given_up:
+        if not self.given_up:
             try:
                 return super().write(data) or 0
             except BrokenPipeError:
-                self._given_up = True
+                self.given_up = True
             except OSError:
-                self._given_up = True
+                self.given_up = True
                 raise
         return len(data)

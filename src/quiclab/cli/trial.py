@@ -22,13 +22,16 @@ Run one trial of a spec and report every step: which programs are started, when 
 end, the verdict, and where the logs are. It does not count in any study: its folder is a study of its own, of one
 trial, which `quiclab report` and `quiclab figure` can read.
 
-  quiclab trial spec.toml --cell 1MB/lossy --arm h3
-  quiclab trial spec.toml --cell 1MB/lossy --arm h3 --keep --shell             then: ip addr; ss -ti; tcpdump -ni any
-  quiclab trial spec.toml --cell 1MB/lossy --arm h3 --shell --at server
-
 With --keep, link and servers stay when the client has ended. With --shell, they stay for a shell in the namespace
 of the client, of the server, or of a node of the path: it is root there, and only there. When the shell ends, or any of
 its processes is killed, everything is gone. What you send meanwhile crosses the same link and appears in its logs.
+"""
+
+_EPILOG = """\
+examples:
+  quiclab trial experiments/demo/spec.toml --cell 1MB/loss --arm h3
+  quiclab trial spec.toml --cell 1MB/loss --arm h3 --shell    then: ip addr; ss -ti; ping server
+  quiclab trial spec.toml --cell 1MB/loss --arm h3 --shell --at server
 """
 
 
@@ -38,9 +41,11 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "trial",
         help="run one trial, step by step, and look into it",
         description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=_EPILOG,
     )
-    parser.add_argument("spec", type=Path, help="spec.toml, a study directory, or a name of `quiclab studies`")
+    parser.add_argument(
+        "spec", type=Path, metavar="SPEC", help="spec.toml, a study directory, or a name of `quiclab studies`"
+    )
     parser.add_argument("--cell", metavar="WORKLOAD/PATH", help="the cell, as `quiclab plan` names it")
     parser.add_argument("--arm", metavar="ARM", help="arm to run (default: the baseline)")
     parser.add_argument(

@@ -12,7 +12,8 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.status import Status
 
 from quiclab.cli.console import VisibleConsole
-from quiclab.errors import ExitCode
+from quiclab.cli.voice import complaints
+from quiclab.errors import ExitCode, HostError
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.rows import PlanRow
 from quiclab.store.layout import Attempt
@@ -22,7 +23,7 @@ from quiclab.study.trials import Outcome
 
 def tell(outcome: Outcome) -> int:
     """Say what did not go well; exit code 0, or 1 when trials failed or are damaged, or blocks stayed void."""
-    console = VisibleConsole()
+    console = VisibleConsole(file=complaints())
     if outcome.again:
         mended = outcome.again - outcome.void
         console.print(
@@ -45,10 +46,21 @@ VOID_REMEDY = (
 )
 
 
+def _absent(beginning: Beginning) -> HostError:
+    """What to install before a study begins, some of whose arms lack their programs."""
+    return HostError(
+        f"{len(beginning.cannot_run)} of {len(beginning.study.arms)} arms cannot run: their programs are not here",
+        "install them first, or add --anyway: the other arms are compared, and each trial of these fails",
+        tuple(f"arm {arm!r}: {reason}" for arm, reason in beginning.cannot_run.items()),
+    )
+
+
 class Bar(Observer):
     """Progress in expected seconds, so that the remaining time is right although trials differ in length."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, anyway: bool = True) -> None:
+        """Prepare a bar; without `anyway` a study does not begin where arms lack their programs."""
+        self._anyway = anyway
         self._console = VisibleConsole()
         self._progress = Progress(
             TextColumn("{task.fields[now]}"),
@@ -68,6 +80,8 @@ class Bar(Observer):
         self._status: Status | None = None
 
     def began(self, beginning: Beginning) -> None:
+        if beginning.cannot_run and not self._anyway:
+            raise _absent(beginning)
         self._console.print(f"link: {beginning.backend} ({beginning.why})", highlight=False)
         for arm, reason in beginning.cannot_run.items():
             self._console.print(f"arm {arm}: its trials will fail: {reason}", style="yellow", highlight=False)

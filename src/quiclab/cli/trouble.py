@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable
 
+from quiclab.cli.own_name import as_typed
 from quiclab.errors import DecodeError, ExitCode, HostError, QuiclabError
 
 _HINTS = {
@@ -27,9 +28,9 @@ def tell(error: QuiclabError) -> None:
     """Print an error: what happened, every offender, what to do."""
     print(f"quiclab: {error.message}", file=sys.stderr)
     for problem in error.problems:
-        print(f"  {problem}", file=sys.stderr)
+        print(f"  {as_typed(problem)}", file=sys.stderr)
     if error.hint:
-        print(f"  hint: {error.hint}", file=sys.stderr)
+        print(f"  hint: {as_typed(error.hint)}", file=sys.stderr)
 
 
 def code_of(work: Callable[[], int], interrupted: str = "interrupted") -> int:
@@ -40,6 +41,7 @@ def code_of(work: Callable[[], int], interrupted: str = "interrupted") -> int:
         tell(error)
         return error.exit_code
     except KeyboardInterrupt:
+        interrupted = as_typed(interrupted)
         print(f"\n{interrupted}" if sys.stderr.isatty() else interrupted, file=sys.stderr)
         return ExitCode.INTERRUPTED
     except OSError as error:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 from quiclab.plan.blocked import blocked, transport
 from quiclab.plan.rows import PlanRow
@@ -54,18 +53,6 @@ def expected_duration(row: PlanRow, study: Study) -> Duration:
         transfer = study.limits.trial if span.end is None else transfer + span.end
     browser = BROWSER if arm.client.name in BROWSERS else Duration(0)
     return min(transfer, study.limits.trial) + browser + OVERHEAD
-
-
-def expected_total(rows: Iterable[PlanRow], study: Study) -> Duration:
-    """Estimate of many trials, one after the other."""
-    known: dict[tuple[str, str, str], Duration] = {}
-    total = Duration(0)
-    for row in rows:
-        kind = (row.workload, row.path, row.arm_name)
-        if kind not in known:
-            known[kind] = expected_duration(row, study)
-        total += known[kind]
-    return total
 
 
 def _transfer(arm: Arm, path: Path, size: ByteCount) -> Duration:

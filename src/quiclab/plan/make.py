@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Literal
 
 from quiclab.errors import SpecError
@@ -40,19 +41,26 @@ def make_plan(study: Study) -> tuple[PlanRow, ...]:
     meets all cells alike. Cells with fewer blocks (A/A) are spread evenly over the rounds. Inside a block the arms
     run back to back in random order.
     """
-    rounds = max(cell.blocks for cell in _cells(study))
-    blocks = [(cell, block) for cell in _cells(study) for block in range(cell.blocks)]
+    return tuple(planned_rows(study))
 
-    def place(item: tuple[_Cell, int]) -> tuple[int, str]:
-        cell, block = item
-        middle_of_share = (2 * block + 1) * rounds // (2 * cell.blocks)
-        return middle_of_share, _digest("place in round", study.seed, cell.cell_id, block)
 
-    rows: list[PlanRow] = []
-    for cell, block in _wanted(study, sorted(blocks, key=place)):
+def planned_rows(study: Study) -> Iterator[PlanRow]:
+    """The rows of `make_plan` one after the other: the first of them are there at once, however long the plan is."""
+    position = count()
+    for cell, block in _wanted(study, _dealt(study)):
         for row in order_block(_block(cell, block, study.seed), FIRST_ATTEMPT):
-            rows.append(replace(row, position=len(rows)))
-    return tuple(rows)
+            yield replace(row, position=next(position))
+
+
+def first_blocks(study: Study) -> Iterator[tuple[tuple[PlanRow, ...], int]]:
+    """The rows of one block of every cell, and how many blocks of the cell run; their positions are not known."""
+    if not study.only_blocks:
+        yield from ((tuple(_block(cell, 0, study.seed)), cell.blocks) for cell in _cells(study) if cell.blocks)
+        return
+    blocks: dict[str, dict[str, list[PlanRow]]] = {}
+    for row in planned_rows(study):
+        blocks.setdefault(row.cell_id, {}).setdefault(row.block_id, []).append(row)
+    yield from ((tuple(next(iter(of_cell.values()))), len(of_cell)) for of_cell in blocks.values())
 
 
 def grow_plan(study: Study, blocks: Mapping[str, int]) -> tuple[PlanRow, ...]:
@@ -81,7 +89,22 @@ def draw_order(block_id: str, attempt: int, arms: int) -> tuple[int, ...]:
     return tuple(sorted(range(arms), key=lambda number: _digest("order", block_id, attempt, number)))
 
 
-def _wanted(study: Study, blocks: list[tuple[_Cell, int]]) -> list[tuple[_Cell, int]]:
+def _dealt(study: Study) -> Iterator[tuple[_Cell, int]]:
+    """Every block of every cell, in the order of the plan."""
+    cells = list(_cells(study))
+    rounds = max(cell.blocks for cell in cells)
+    dealt = dict.fromkeys(cells, 0)
+    for number in range(rounds):
+        here = []
+        for cell in cells:
+            block = dealt[cell]
+            if block < cell.blocks and (2 * block + 1) * rounds // (2 * cell.blocks) == number:  # middle of its share
+                here.append((_digest("place in round", study.seed, cell.cell_id, block), cell, block))
+                dealt[cell] += 1
+        yield from ((cell, block) for _, cell, block in sorted(here, key=lambda each: each[0]))
+
+
+def _wanted(study: Study, blocks: Iterable[tuple[_Cell, int]]) -> Iterable[tuple[_Cell, int]]:
     """All blocks, or only those that the spec names. Raises SpecError for one that is not in the plan."""
     if not study.only_blocks:
         return blocks

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from quiclab.spec.model import Study
 
+_LEAST_TOLD = 1e-9
+"""A smaller p decides nothing that this one does not."""
+
 
 @dataclass(frozen=True)
 class Attainable:
@@ -29,7 +32,8 @@ class Attainable:
     @property
     def sentence(self) -> str:
         """Sentence for people: what can be significant, and what it takes to do better."""
-        best = f"With {self.blocks} blocks the smallest p is {self.smallest_p:.2g}"
+        p = f"{self.smallest_p:.2g}" if self.smallest_p >= _LEAST_TOLD else f"less than {_LEAST_TOLD:g}"
+        best = f"With {self.blocks} blocks the smallest p is {p}"
         test = f"at alpha {self.alpha:g} after correction over {self.comparisons} comparisons"
         more = f"{self.blocks_alone} blocks would let one be significant by itself"
         if self.together == 1:

@@ -188,7 +188,8 @@ class AaControl:
     path: str
     """Path of the A/A control; the first by default."""
     blocks: int
-    """Blocks of each A/A cell; as many as the other cells have by default."""
+    """Blocks of each A/A cell; as many as the other cells have by default. With 0 there is no control, and the report
+    says that the noise floor is unknown."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ LEAST_QUIC_MTU = 1228
 MOST_WHOLE_CAPTURES = ByteCount(2 * 10**9)
 """Total size up to which captures keep whole packets by default."""
 
-AA_KEYS: Mapping[str, Kind[Any]] = {"workload": kinds.NAME, "path": kinds.NAME, "blocks": kinds.whole(1, 100_000)}
+AA_KEYS: Mapping[str, Kind[Any]] = {"workload": kinds.NAME, "path": kinds.NAME, "blocks": kinds.whole(0, 100_000)}
 _AA: Kind[dict[str, Any]] = Kind(
     'a table such as {workload = "1MB", path = "plain", blocks = 9}', lambda node: read_keys(node, AA_KEYS)
 )

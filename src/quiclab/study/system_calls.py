@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.decoders import decode_trial
-from quiclab.plan.make import make_plan
+from quiclab.plan.make import planned_rows
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.document import read_json
 from quiclab.runner.laboratory import Laboratory
@@ -87,7 +87,7 @@ def _count(laboratory: Laboratory, arm: Arm) -> dict[str, Any]:
 def _row(study: Study, arm: Arm) -> PlanRow:
     """Any row of the plan that runs this arm in the first cell."""
     first = ("main", arm.name, study.measured_workloads[0].name, study.paths[0].name)
-    return next(row for row in make_plan(study) if (row.kind, row.arm_name, row.workload, row.path) == first)
+    return next(row for row in planned_rows(study) if (row.kind, row.arm_name, row.workload, row.path) == first)
 
 
 def _role(folder: Path, role: str, program: str, body_bytes: int) -> dict[str, Any]:

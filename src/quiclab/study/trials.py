@@ -17,6 +17,7 @@ from typing import Any
 from quiclab import __version__
 from quiclab.errors import SpecError
 from quiclab.plan.make import grow_plan
+from quiclab.plan.part import WHOLE, Part
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.laboratory import Laboratory, open_laboratory
 from quiclab.runner.trial import run_trial
@@ -66,11 +67,13 @@ def run_trials(
     *,
     prepare: Prepare = with_own_servers,
     blocks: Mapping[str, int] = MappingProxyType({}),
+    part: Part = WHOLE,
     rounds_later: int = ROUNDS_LATER,
     observer: Observer = NOBODY,
 ) -> Outcome:
     """Run everything that is not done yet, of some cells (`blocks`) more than the spec plans; blocks that stayed void,
-    now or in an earlier run, are tried again when all others are over.
+    now or in an earlier run, are tried again when all others are over. With a `part`, the rest of the plan is left for
+    a later run.
 
     Raises SpecError where the study was begun over another backend, HostError where this machine cannot run it.
     """
@@ -78,7 +81,7 @@ def run_trials(
     _refuse_to_mix(study_dir, backend)
     laboratory, run_one = prepare(study, study_dir.root, backend)
     keep_host(study_dir, laboratory, backend)
-    rows = grow_plan(study, blocks)
+    rows = part.of(grow_plan(study, blocks))
     observer.began(Beginning(study, backend, why, laboratory.cannot_run, rows))
     try:
         with open_ledger(study_dir) as ledger:
@@ -90,7 +93,7 @@ def run_trials(
             attempts, damaged = ledger.attempts(), ledger.damaged()
     finally:
         observer.over()
-    if study.count_system_calls:
+    if study.count_system_calls and part.is_whole:
         count_system_calls(laboratory, study_dir, observer)
     final = [tries[-1].status for tries in attempts.values()]
     return Outcome(

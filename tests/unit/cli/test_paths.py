@@ -30,4 +30,4 @@ def test_one_in_full_is_toml(capsys: pytest.CaptureFixture[str], name: str) -> N
 def test_an_unknown_one_is_told_with_the_closest(capsys: pytest.CaptureFixture[str]) -> None:
     """And the exit code of a wrong command line."""
     assert main(["paths", "satelite"]) == 2
-    assert "did you mean 'satellite'" in capsys.readouterr().err
+    assert "did you mean satellite?" in capsys.readouterr().err

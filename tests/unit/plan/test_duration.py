@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import pathlib
 
 import pytest
 from specs import SMALL, changed, study_of
 
-from quiclab.plan.duration import OVERHEAD, expected_duration, expected_total, mean_loss
+from quiclab.plan.duration import OVERHEAD, expected_duration, mean_loss
 from quiclab.plan.make import make_plan
 from quiclab.spec.model import Bernoulli, Bursts, DropList, GilbertElliott, Loss, Study
 from quiclab.units import Duration, Share
@@ -63,15 +62,6 @@ def test_a_trial_never_takes_longer_than_its_limit(tmp_path: pathlib.Path) -> No
     """The laboratory stops it."""
     text = changed(('"100 KB"', '"5 GB"')) + '[limits]\ntrial = "7 s"\n'
     assert seconds(study_of(tmp_path, text)) == pytest.approx(7)
-
-
-def test_the_total_is_the_sum(tmp_path: pathlib.Path) -> None:
-    """One trial after another."""
-    study = study_of(tmp_path)
-    rows = make_plan(study)
-    assert expected_total(rows, study).ns == sum(expected_duration(row, study).ns for row in rows)
-    assert expected_total((), study) == Duration(0)
-    assert expected_total(rows, dataclasses.replace(study, arms=study.arms)) > Duration(0)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ import pytest
 from specs import SMALL, study_of
 
 from quiclab.errors import SpecError
-from quiclab.plan.make import draw_order, make_plan, order_block
+from quiclab.plan import make
+from quiclab.plan.make import draw_order, make_plan, order_block, planned_rows
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.model import AaControl, Arm, Path, Program, Study, Tcp, Workload
 from quiclab.units import ByteCount
@@ -97,6 +98,28 @@ def test_drift_hits_all_cells_alike() -> None:
 def _rounds(plan: tuple[PlanRow, ...], cells: int) -> list[list[tuple[PlanRow, ...]]]:
     blocks = blocks_in_order(plan)
     return [blocks[start : start + cells] for start in range(0, len(blocks), cells)]
+
+
+def test_the_first_rows_cost_the_same_however_long_the_plan_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is drawn for blocks that nobody has asked for yet."""
+    drawn: list[str] = []
+    digest = make._digest
+    monkeypatch.setattr(make, "_digest", lambda purpose, *of: drawn.append(purpose) or digest(purpose, *of))
+    first: dict[int, list[PlanRow]] = {}
+    costs = {}
+    for blocks in (20, 100_000):
+        drawn.clear()
+        first[blocks] = list(itertools.islice(planned_rows(study(blocks=blocks)), 20))
+        costs[blocks] = len(drawn)
+    assert costs[20] == costs[100_000]
+    assert first[20] == first[100_000]
+
+
+def test_without_a_control_the_rest_is_the_same() -> None:
+    """An A/A control of no blocks has no cells; other trials keep their identities."""
+    without = make_plan(study(aa_blocks=0))
+    assert {row.kind for row in without} == {"main"}
+    assert {identity(row) for row in without} == {identity(row) for row in make_plan(study()) if row.kind == "main"}
 
 
 @pytest.mark.parametrize("aa_blocks", [1, 2, 3, 4, 12])

@@ -10,8 +10,7 @@ from may_fail import read_may_fail
 
 from quiclab.endpoints import names_by_role, objections
 from quiclab.metrics import METRICS
-from quiclab.plan.duration import expected_total
-from quiclab.plan.make import make_plan
+from quiclab.plan.size import plan_size
 from quiclab.spec.model import Study
 from quiclab.spec.paper import read_paper
 from quiclab.spec.read import read_study
@@ -41,11 +40,11 @@ def test_every_study_can_be_planned_and_run(spec: pathlib.Path, tmp_path: pathli
     """No arm asks a program for what it does not have; a small variant is named so, and takes minutes."""
     study = study_of(spec, tmp_path)
     assert [f"{arm.name}: {why}" for arm, work in study.runs() for why in objections(arm, work)] == []
-    rows = make_plan(study)
-    assert len(rows) >= len(study.measured_workloads) * len(study.paths) * len(study.measured_arms) * study.blocks
+    size = plan_size(study)
+    assert size.trials >= len(study.measured_workloads) * len(study.paths) * len(study.measured_arms) * study.blocks
     assert study.name == spec.parent.name + ("-small" if spec.stem == "small" else "")
     if spec.stem == "small":
-        assert expected_total(rows, study).s < 60 * SMALL_MINUTES
+        assert size.expected(study).s < 60 * SMALL_MINUTES
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=name_of)

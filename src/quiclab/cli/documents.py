@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The documents that verbs print with --json, as dataclasses; `as_json` makes JSON of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from quiclab.accounting import Part as TimePart
+from quiclab.analysis.builds.gate import Verdict
+from quiclab.analysis.builds.two_studies import StudiesCompared
+from quiclab.analysis.model import StudyAnalysis
+from quiclab.statistics import Interval
+
+VERSION = 1
+"""Version of every document's form. It grows where a key goes or changes its meaning, and not where one is added."""
+
+
+@dataclass(frozen=True)
+class ReportDocument:
+    """What a study found, by one metric: the numbers of the report."""
+
+    version: int
+    """Version of the document's form."""
+    directory: str
+    """Directory of the study."""
+    report: str
+    """File of the report that was written."""
+    analysis: StudyAnalysis
+    """What the comparison of its cells found."""
+
+
+@dataclass(frozen=True)
+class TrialCounts:
+    """How the trials of a study ended; each is counted once, by its last attempt."""
+
+    planned: int
+    """Trials that the spec plans, with what `--until` added."""
+    verified: int
+    """Trials that count."""
+    failed: int
+    """Trials that failed or reached their time limit: they rank worst."""
+    unproven: int
+    """Trials without a proof of what their client got: in no comparison."""
+    void: int
+    """Trials that the laboratory disturbed, and those of the same blocks: in no comparison."""
+    damaged: int
+    """Verified trials whose files are no longer whole: without a result."""
+    not_run: int
+    """Planned trials that have not been tried yet."""
+
+
+@dataclass(frozen=True)
+class RunDocument:
+    """What became of a study's trials, and what they show."""
+
+    version: int
+    """Version of the document's form."""
+    directory: str
+    """Directory of the study."""
+    exit_code: int
+    """The exit code that `quiclab run` ends with: 0, or 1 where trials failed, are damaged or stayed void."""
+    trials: TrialCounts
+    """How the trials ended."""
+    result: ReportDocument | None
+    """What `quiclab report --json` prints; null with `--no-report`."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One cell against one bound."""
+
+    bound: str
+    """The bound as it was given to `--fail-if`."""
+    metric: str
+    """Name of the metric."""
+    workload: str
+    """Name of the workload."""
+    path: str
+    """Name of the path."""
+    arm: str
+    """Name of the arm."""
+    verdict: Verdict
+    """Whether the cell keeps within the bound."""
+    reason: str
+    """Why, in a sentence."""
+    open_ended: bool
+    """Whether it passed although the interval reaches beyond the bound."""
+
+
+@dataclass(frozen=True)
+class CompareDocument:
+    """Two builds of a program, NEW against OLD."""
+
+    version: int
+    """Version of the document's form."""
+    exit_code: int
+    """The exit code that `quiclab compare` ends with."""
+    compared: StudiesCompared
+    """What comparing them found."""
+    verdict: Verdict | None
+    """What the gate says of all cells together; null without `--fail-if`."""
+    judged: tuple[Judged, ...]
+    """Every cell against every bound."""
+
+
+@dataclass(frozen=True)
+class FigureEntry:
+    """A figure that `quiclab figure NAME STUDY` draws."""
+
+    name: str
+    """Name of the figure."""
+    question: str
+    """The question that it answers."""
+    where: str
+    """The place where the report shows it."""
+    tables: tuple[str, ...]
+    """Files of a study that its data come from."""
+    columns: Mapping[str, str]
+    """Columns of its data, each with its meaning and unit."""
+
+
+@dataclass(frozen=True)
+class FiguresDocument:
+    """Every figure."""
+
+    version: int
+    """Version of the document's form."""
+    figures: tuple[FigureEntry, ...]
+    """Entries in the order of the list."""
+
+
+@dataclass(frozen=True)
+class PathEntry:
+    """A path that has a name."""
+
+    name: str
+    """Name for `profile = "NAME"` and `--profile NAME`."""
+    title: str
+    """Title of the path in tables and figures."""
+    kind: str
+    """Sort of source: a preset or a measurement."""
+    source: str
+    """Source of the numbers."""
+    url: str
+    """Address of the source."""
+    chosen: str
+    """Decisions that were made here because the source is silent."""
+    keys: Mapping[str, Any]
+    """Keys of `[[path]]` as a spec has them: quantities are texts with their unit."""
+
+
+@dataclass(frozen=True)
+class PathsDocument:
+    """The paths that have a name: all of them, or the one that was asked for."""
+
+    version: int
+    """Version of the document's form."""
+    paths: tuple[PathEntry, ...]
+    """Entries in the order of the list."""
+
+
+@dataclass(frozen=True)
+class StepEntry:
+    """A part of the time to the last byte, or all of it, in both arms: means over the pairs."""
+
+    part: TimePart | None
+    """The part; null where the step is the whole time."""
+    baseline_ms: float
+    """Mean of the baseline."""
+    other_ms: float
+    """Mean of the other arm."""
+    difference_ms: float
+    """Mean of other − baseline: positive where the other arm takes longer."""
+    interval_ms: Interval | None
+    """Interval of the difference; those of parts hold all at once."""
+    p: float | None
+    """Exact signed-rank test of the pairs' differences; null without a pair."""
+
+
+@dataclass(frozen=True)
+class AccountEntry:
+    """The account of one cell: where the time went in both arms."""
+
+    cell_id: str
+    """The cell: `WORKLOAD/PATH`."""
+    baseline: str
+    """Name of the baseline arm."""
+    other: str
+    """Name of the other arm."""
+    pairs: int
+    """Pairs in which both trials have an account."""
+    pairs_without_account: int
+    """Further pairs of verified trials, in which one or both have none."""
+    baseline_served_bytes: float
+    """Mean bytes that the bottleneck served towards the baseline's client."""
+    other_served_bytes: float
+    """Mean bytes that it served towards the other arm's client."""
+    parts: tuple[StepEntry, ...]
+    """One for each part; empty without a pair."""
+    total: StepEntry | None
+    """The whole time; null without a pair."""
+
+
+@dataclass(frozen=True)
+class ExplainDocument:
+    """Where the time of a transfer went in each arm."""
+
+    version: int
+    """Version of the document's form."""
+    directory: str
+    """Directory of the study."""
+    accounts: tuple[AccountEntry, ...]
+    """One for each comparison that was asked for."""
+
+
+@dataclass(frozen=True)
+class PlanDocument:
+    """What a spec would run."""
+
+    version: int
+    """Version of the document's form."""
+    study: Mapping[str, Any]
+    """The spec with every default, as `STUDY/resolved.json` keeps it: units are in the names."""
+    arms: Mapping[str, Any]
+    """What the arms are, and where they differ."""
+    links: Mapping[str, Any]
+    """What the link is told of each path (link-config.md)."""
+    cells: int
+    """Cells, A/A cells included."""
+    blocks: int
+    """Blocks of all cells."""
+    trials: int
+    """Trials of all cells."""
+    expected_ns: int
+    """Expected time of all trials, one after another."""
+    power: Mapping[str, Any]
+    """What the planned number of blocks can show at best, and the sentence about it."""
+    warnings: tuple[str, ...]
+    """Why the plan would disappoint, a sentence each."""
+    order: tuple[Mapping[str, Any], ...]
+    """Every trial in the order in which they run, with `expected_ns`."""
+
+
+@dataclass(frozen=True)
+class DoctorDocument:
+    """What a machine can do."""
+
+    version: int
+    """Version of the document's form."""
+    machine: tuple[Mapping[str, Any], ...]
+    """What was looked at, each with `state`, `detail` and `remedy`."""
+    endpoints: tuple[Mapping[str, Any], ...]
+    """Every client, server and proxy, with `status`, `version`, `reason` and `install`."""
+
+
+DOCUMENTS: Mapping[str, type[Any]] = {
+    "plan SPEC --json": PlanDocument,
+    "run SPEC --json": RunDocument,
+    "report STUDY --json": ReportDocument,
+    "explain STUDY --json": ExplainDocument,
+    "compare OLD NEW --json": CompareDocument,
+    "figure --list --json": FiguresDocument,
+    "paths --json": PathsDocument,
+    "doctor --json": DoctorDocument,
+}
+"""Command → what it prints."""

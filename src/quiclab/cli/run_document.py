@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `quiclab run --json` prints: how the trials of a study ended, by its ledger, and what they show."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from quiclab.cli.as_json import as_json
+from quiclab.cli.documents import VERSION, ReportDocument, RunDocument, TrialCounts
+from quiclab.plan.make import grow_plan
+from quiclab.spec.model import Study
+from quiclab.store.layout import DAMAGED, StudyDir
+from quiclab.store.ledger import open_ledger
+from quiclab.study.until import planned_blocks
+
+
+def counts(study: Study, study_dir: StudyDir) -> TrialCounts:
+    """Return how the planned trials ended, each by its last attempt."""
+    planned = {row.trial_id for row in grow_plan(study, planned_blocks(study_dir))}
+    with open_ledger(study_dir) as ledger:
+        last = {trial_id: tries[-1].status for trial_id, tries in ledger.attempts().items() if trial_id in planned}
+        last |= {trial_id: DAMAGED for trial_id in ledger.damaged() if trial_id in planned}
+    ended = Counter(last.values())
+    return TrialCounts(
+        planned=len(planned),
+        verified=ended["verified"],
+        failed=ended["failed"],
+        unproven=ended["unproven"],
+        void=ended["void"],
+        damaged=ended[DAMAGED],
+        not_run=len(planned) - len(last),
+    )
+
+
+def run_document(study_dir: StudyDir, code: int, trials: TrialCounts, result: ReportDocument | None) -> Any:
+    """Return the document as JSON has it."""
+    return as_json(RunDocument(VERSION, str(study_dir.root), int(code), trials, result))

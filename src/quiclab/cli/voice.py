@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a verb's words go: to standard output, with --quiet nowhere, and with --json to standard error, since standard
+output is then one document for programs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from typing import Any, TextIO
+
+_redirected: list[TextIO] = []
+"""Standard output itself, while words go elsewhere."""
+
+
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    """Give a verb -q."""
+    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors; the exit code tells")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Give a verb --json."""
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON document instead (docs/reference/json.md has its keys)"
+    )
+
+
+@contextmanager
+def words_where_asked(arguments: argparse.Namespace) -> Iterator[None]:
+    """Send what is printed meanwhile where these options want it."""
+    quiet, as_json = (getattr(arguments, name, False) for name in ("quiet", "json"))
+    if not (quiet or as_json):
+        yield
+        return
+    with ExitStack() as stack:
+        words = stack.enter_context(open(os.devnull, "w", encoding="utf-8")) if quiet else sys.stderr  # noqa: PTH123
+        _redirected.append(sys.stdout)
+        stack.callback(_redirected.pop)
+        stack.enter_context(redirect_stdout(words))
+        yield
+
+
+def print_document(document: Any) -> None:
+    """Print a document to standard output itself."""
+    print(json.dumps(document, indent=1, allow_nan=False), file=_redirected[-1] if _redirected else sys.stdout)
+
+
+def complaints() -> TextIO:
+    """Return the stream for what went wrong without ending the command: with the other words, unless these are asked
+    not to be seen."""
+    return sys.stderr if _redirected else sys.stdout

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A part of a plan, for a first look: the first blocks, of all cells or of some.
+
+Its trials are those of the whole plan, with their identities, seeds and places, so that a later run goes on from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from quiclab.errors import SpecError, nearest
+from quiclab.plan.rows import PlanRow
+from quiclab.plan.size import plan_size
+from quiclab.spec.model import Study
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a run is to leave out of a plan for now: without any bound, nothing."""
+
+    blocks: int | None = None
+    """First blocks of each cell, A/A cells included; None is all."""
+    cells: tuple[str, ...] = ()
+    """Ids of the cells that run; empty is all. A/A cells run where they are named."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left out."""
+        return self.blocks is None and not self.cells
+
+    def of(self, rows: Iterable[PlanRow]) -> tuple[PlanRow, ...]:
+        """The rows of this part, in their order."""
+        return tuple(
+            row
+            for row in rows
+            if (self.blocks is None or row.block < self.blocks) and (not self.cells or row.cell_id in self.cells)
+        )
+
+
+WHOLE = Part()
+"""All of a plan."""
+
+
+def check_part(part: Part, study: Study) -> None:
+    """Raise SpecError for a part that the plan of the study does not have."""
+    if part.blocks is not None and not 1 <= part.blocks <= study.blocks:
+        raise SpecError(
+            f"--blocks {part.blocks}: the spec plans {study.blocks} blocks of each cell",
+            f"give 1 to {study.blocks}; for more of them, change blocks in the spec",
+        )
+    cells = {rows[0].cell_id: rows[0].kind for rows, _ in plan_size(study).cells}
+    for cell in part.cells:
+        if cell not in cells:
+            known = sorted(cells, key=lambda name: (cells[name] != "main", name))
+            raise SpecError(f"--cell {cell}: the spec has no such cell", nearest(cell, known, "it has"))

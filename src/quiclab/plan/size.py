@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much a plan has of what, by arithmetic: the same for ten blocks as for a hundred thousand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quiclab.plan.duration import expected_duration
+from quiclab.plan.make import first_blocks
+from quiclab.plan.rows import PlanRow
+from quiclab.spec.model import Study
+from quiclab.units import Duration
+
+
+@dataclass(frozen=True)
+class PlanSize:
+    """Numbers of cells, blocks and trials of a plan."""
+
+    cells: tuple[tuple[tuple[PlanRow, ...], int], ...]
+    """Rows of one block of every cell, and how many blocks the cell has."""
+
+    @property
+    def samples(self) -> tuple[PlanRow, ...]:
+        """One trial of each arm of each cell: what is true of all trials of its kind is true of it."""
+        return tuple(row for rows, _ in self.cells for row in rows)
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of all cells."""
+        return sum(blocks for _, blocks in self.cells)
+
+    @property
+    def trials(self) -> int:
+        """Trials of all cells, A/A cells included."""
+        return sum(len(rows) * blocks for rows, blocks in self.cells)
+
+    @property
+    def controls(self) -> int:
+        """Trials of A/A cells."""
+        return sum(len(rows) * blocks for rows, blocks in self.cells if rows[0].kind == "aa")
+
+    def expected(self, study: Study) -> Duration:
+        """Estimate of all trials, one after the other."""
+        return Duration(sum(expected_duration(row, study).ns * blocks for rows, blocks in self.cells for row in rows))
+
+
+def plan_size(study: Study) -> PlanSize:
+    """Return the size of the plan that `make_plan` makes. Raises SpecError as that does."""
+    return PlanSize(tuple(first_blocks(study)))
