@@ -17,6 +17,7 @@ from quiclab.analysis.independence import independence_notes
 from quiclab.analysis.mixed_sources import source_notes
 from quiclab.analysis.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
 from quiclab.analysis.probe_notes import probe_notes
+from quiclab.analysis.refusals import too_slow
 from quiclab.analysis.refused_packets import refusal_notes
 from quiclab.analysis.sequential import sequential_note, sequentially
 from quiclab.analysis.study import Study, read_study
@@ -196,12 +197,13 @@ def _limits(main: list[Comparison], controls: list[Comparison], metric: Metric, 
             f"Nothing shows what the client got in {wording.counted(unproven, 'unproven trial')}: left out of the "
             "comparison."
         )
-    pairs = min((comparison.pairs for comparison in main), default=0)
-    needed = statistics.pairs_needed(alpha, len(main)) if main else 0
+    measured = [c for c in main if c.pairs and not too_slow(c.baseline, c.other, len(main))]
+    pairs = min((comparison.pairs for comparison in measured), default=0)
+    needed = statistics.pairs_needed(alpha, len(measured)) if measured else 0
     if 0 < pairs < needed:
         notes.append(
             f"With {wording.counted(pairs, 'pair')} a cell that alone differs cannot reach {alpha:g} after correction "
-            f"over {len(main)} comparisons: {needed} pairs could."
+            f"over {len(measured)} comparisons: {needed} pairs could."
         )
     return notes
 
