@@ -22,8 +22,8 @@ _DESCRIPTION = """\
 Compare two builds of a program: every arm in every cell, NEW against OLD.
 
 With --interleave, OLD and NEW are two specs that differ in a program's build (prefix, argv, env). Both builds run as
-arms of one study, in the same blocks, in random order, and are compared: the same command goes on with a run that was
-interrupted. This is the gate to use where both builds can run today.
+arms of one study, in the same blocks, each as often first, and are compared: the same command goes on with a run that
+was interrupted. This is the gate to use where both builds can run today.
 
 Without it, OLD and NEW are two finished studies of one spec. Blocks pair up where they have the same seed. Studies that
 were not run alike are refused, and every difference is named; only the build of one program is meant to change.

@@ -19,12 +19,15 @@ from quiclab.errors import ExitCode
 from quiclab.plan.blocked import block_warnings
 from quiclab.plan.duration import expected_duration, expected_total
 from quiclab.plan.make import make_plan
+from quiclab.plan.order import FIRST_ATTEMPT, as_kept, order_block
 from quiclab.plan.power import attainable
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.link import link_config
 from quiclab.spec.model import Path as NetworkPath
 from quiclab.spec.model import Study
 from quiclab.spec.resolved import resolved_json
+from quiclab.store.layout import StudyDir
+from quiclab.store.ledger import kept_positions
 from quiclab.study.specs import describe_arms, load_study, spec_file_of
 
 SHOWN_TRIALS = 20
@@ -48,7 +51,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Print the plan; raises SpecError where the spec is wrong."""
     study = load_study(spec_file_of(arguments.spec))
-    rows = make_plan(study)
+    begun = kept_positions(StudyDir(arguments.spec)) if arguments.spec.is_dir() else {}
+    rows = _in_order(as_kept(make_plan(study), begun))
     if arguments.json:
         print(json.dumps(plan_json(study, rows), indent=1))
         return ExitCode.OK
@@ -57,6 +61,15 @@ def run(arguments: argparse.Namespace) -> int:
         console, study, rows, describe_arms(study), warnings(study, rows), None if arguments.all else SHOWN_TRIALS
     )
     return ExitCode.OK
+
+
+def _in_order(rows: Sequence[PlanRow]) -> list[PlanRow]:
+    """Rows in the order in which they run: their blocks as given, the trials of each by their positions."""
+    blocks: dict[str, list[PlanRow]] = {}
+    for row in rows:
+        blocks.setdefault(row.block_id, []).append(row)
+    ordered = [row for block in blocks.values() for row in order_block(block, FIRST_ATTEMPT)]
+    return [dataclasses.replace(row, position=number) for number, row in enumerate(ordered)]
 
 
 def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:

@@ -17,7 +17,7 @@ from quiclab.analysis.compare import arm_result, compare
 from quiclab.analysis.model import ArmResult, Metric
 from quiclab.analysis.study import Study
 
-_INTERLEAVED = "Interleaved: each block ran both builds back to back, in random order (exact signed-rank test)."
+_INTERLEAVED = "Interleaved: each block ran both builds back to back, each as often first (exact signed-rank test)."
 Place = tuple[str, str, str]
 """Workload, path, arm."""
 
