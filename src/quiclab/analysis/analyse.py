@@ -14,6 +14,7 @@ from quiclab.analysis.compare import arm_result, compare, decide, decide_all
 from quiclab.analysis.control_alarms import control_notes
 from quiclab.analysis.damaged import damage_notes
 from quiclab.analysis.independence import independence_notes
+from quiclab.analysis.looks import look_notes, looks_at
 from quiclab.analysis.mixed_sources import source_notes
 from quiclab.analysis.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
 from quiclab.analysis.probe_notes import probe_notes
@@ -55,14 +56,19 @@ def page_of(study: Study, metric: str) -> str:
     return "report" if metric == usual_metric(study) else f"report-{metric}"
 
 
-def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
-    """Compare every cell of a study that has been read, by `metric_name` or by `usual_metric`."""
+def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | None = None) -> StudyAnalysis:
+    """Compare every cell of a study that has been read, by `metric_name` or by `usual_metric`.
+
+    Whether it is decided by a confidence sequence follows from its files, unless `sequential` says so.
+    """
     metric = metric_of(study, metric_name or usual_metric(study))
     alpha = alpha_of(study)
     compared = _compare_cells(study, metric, alpha)
     main = [comparison for comparison in compared if comparison.kind == "main"]
     controls = [decide(comparison, None, alpha) for comparison in compared if comparison.kind == "aa"]
-    sequential = sequential_note(study, alpha, len(main))
+    by_rule, looks = sequential_note(study, alpha, len(main)), looks_at(study, [usual_metric(study)])
+    if sequential is None:
+        sequential = bool(by_rule) or (looks is not None and looks.stopping_is_open)
     main = sequentially(main, metric, alpha) if sequential else decide_all(main, alpha)
 
     paths = study.order("paths", {c.path for c in main})
@@ -84,7 +90,8 @@ def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
         notes=(
             *study.missing,
             *damage_notes(study),
-            *sequential,
+            *by_rule,
+            *(look_notes(looks, sequential=bool(by_rule)) if looks is not None else ()),
             *independence_notes(main, metric),
             *control_notes(controls, alpha),
             *probe_notes(study),
@@ -92,7 +99,7 @@ def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
             *source_notes(study, metric, main),
             *_limits(main, controls, metric, alpha),
         ),
-        sequential=bool(sequential),
+        sequential=sequential,
         page=page_of(study, metric.name),
     )
 

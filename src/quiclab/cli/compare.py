@@ -6,12 +6,13 @@ from __future__ import annotations
 import argparse
 import difflib
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.cli.interleave import add_options, refuse_without, run_interleaved
-from quiclab.errors import DecodeError, ExitCode, SpecError
+from quiclab.errors import DecodeError, ExitCode, HostError, SpecError
 from quiclab.processes import in_fresh_process
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
     from quiclab.analysis.builds.gate import Verdict, exit_verdict, judge, limit_of, parse_bound
     from quiclab.analysis.builds.setting import differences, groups
     from quiclab.analysis.builds.two_studies import compare_studies
+    from quiclab.analysis.looks import remember_look
     from quiclab.cli.console import VisibleConsole
     from quiclab.metrics.names import find_metric
     from quiclab.report.words.change_text import render_change
@@ -136,6 +138,9 @@ def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
     for bound, name in asked:
         limit_of(bound, next(metric for metric in result.metrics if metric.name == name))
     judgements = judge(asked, result.changes, result.alpha)
+    for study in {study.directory: study for study in (old, new)}.values():
+        with suppress(HostError):  # what lies where nothing can be written is compared all the same
+            remember_look(study, list(dict.fromkeys([usual_metric(study), *metrics])))
     render_change(result, judgements, VisibleConsole())
     if arguments.junit:
         write_atomically(arguments.junit, junit_xml(result, judgements))
