@@ -11,7 +11,13 @@ from pathlib import Path
 
 import pytest
 from by_night import by_night
-from small_study import lab_processes, quiclab, start_quiclab, trials, write_spec
+from small_study import lab_processes, main_only, quiclab, start_quiclab, trials, write_spec
+
+from quiclab.plan.make import make_plan
+from quiclab.plan.order import as_kept
+from quiclab.store.layout import StudyDir
+from quiclab.store.ledger import open_ledger
+from quiclab.study.specs import keep_spec, load_study
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
@@ -80,3 +86,20 @@ def test_two_runs_on_one_study(tmp_path: Path) -> None:
     first.communicate(timeout=60)
     assert second.returncode == 5
     assert "another run" in second.stderr
+
+
+def test_a_study_that_was_begun_keeps_its_order(tmp_path: Path) -> None:
+    """An earlier version planned each block the other way round: it is run as it was planned."""
+    spec = main_only(write_spec(tmp_path, blocks=2))
+    study, study_dir = load_study(spec), StudyDir(tmp_path / "study")
+    planned = make_plan(study)
+    study_dir.create()
+    keep_spec(study_dir, spec, study)
+    with open_ledger(study_dir) as ledger:
+        ledger.plan(as_kept(planned, {row.trial_id: len(planned) - row.position for row in planned}))
+    done = quiclab("run", study_dir.root, "--no-report")
+    assert done.returncode == 0, done.stdout + done.stderr
+    ran = sorted(trials(study_dir.root), key=lambda trial: trial["started_monotonic_ns"])
+    arms = [(trial["row"]["block"], trial["row"]["arm"]) for trial in ran if trial["attempt"] == 1]
+    blocks = list(dict.fromkeys(row.block for row in planned))
+    assert arms == [(row.block, row.arm) for block in blocks for row in planned[::-1] if row.block == block]

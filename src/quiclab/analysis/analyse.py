@@ -14,9 +14,11 @@ from quiclab.analysis.compare import arm_result, compare, decide, decide_all
 from quiclab.analysis.control_alarms import control_notes
 from quiclab.analysis.damaged import damage_notes
 from quiclab.analysis.independence import independence_notes
+from quiclab.analysis.looks import look_notes, looks_at
 from quiclab.analysis.mixed_sources import source_notes
 from quiclab.analysis.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
 from quiclab.analysis.probe_notes import probe_notes
+from quiclab.analysis.refusals import too_slow
 from quiclab.analysis.refused_packets import refusal_notes
 from quiclab.analysis.sequential import sequential_note, sequentially
 from quiclab.analysis.study import Study, read_study
@@ -55,14 +57,19 @@ def page_of(study: Study, metric: str) -> str:
     return "report" if metric == usual_metric(study) else f"report-{metric}"
 
 
-def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
-    """Compare every cell of a study that has been read, by `metric_name` or by `usual_metric`."""
+def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | None = None) -> StudyAnalysis:
+    """Compare every cell of a study that has been read, by `metric_name` or by `usual_metric`.
+
+    Whether it is decided by a confidence sequence follows from its files, unless `sequential` says so.
+    """
     metric = metric_of(study, metric_name or usual_metric(study))
     alpha = alpha_of(study)
     compared = _compare_cells(study, metric, alpha)
     main = [comparison for comparison in compared if comparison.kind == "main"]
     controls = [decide(comparison, None, alpha) for comparison in compared if comparison.kind == "aa"]
-    sequential = sequential_note(study, alpha, len(main))
+    by_rule, looks = sequential_note(study, alpha, len(main)), looks_at(study, [usual_metric(study)])
+    if sequential is None:
+        sequential = bool(by_rule) or (looks is not None and looks.stopping_is_open)
     main = sequentially(main, metric, alpha) if sequential else decide_all(main, alpha)
 
     paths = study.order("paths", {c.path for c in main})
@@ -85,7 +92,8 @@ def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
             *study.missing,
             *unfinished_notes(study, alpha),
             *damage_notes(study),
-            *sequential,
+            *by_rule,
+            *(look_notes(looks, sequential=bool(by_rule)) if looks is not None else ()),
             *independence_notes(main, metric),
             *control_notes(controls, alpha),
             *probe_notes(study),
@@ -93,7 +101,7 @@ def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
             *source_notes(study, metric, main),
             *_limits(main, controls, metric, alpha),
         ),
-        sequential=bool(sequential),
+        sequential=sequential,
         page=page_of(study, metric.name),
     )
 
@@ -198,12 +206,13 @@ def _limits(main: list[Comparison], controls: list[Comparison], metric: Metric, 
             f"Nothing shows what the client got in {wording.counted(unproven, 'unproven trial')}: left out of the "
             "comparison."
         )
-    pairs = min((comparison.pairs for comparison in main), default=0)
-    needed = statistics.pairs_needed(alpha, len(main)) if main else 0
+    measured = [c for c in main if c.pairs and not too_slow(c.baseline, c.other, len(main))]
+    pairs = min((comparison.pairs for comparison in measured), default=0)
+    needed = statistics.pairs_needed(alpha, len(measured)) if measured else 0
     if 0 < pairs < needed:
         notes.append(
             f"With {wording.counted(pairs, 'pair')} per cell, a difference in one cell alone cannot be significant at "
-            f"{alpha:g} once it is corrected for {len(main)} comparisons: that takes {needed} pairs per cell."
+            f"{alpha:g} once it is corrected for {len(measured)} comparisons: that takes {needed} pairs per cell."
         )
     return notes
 

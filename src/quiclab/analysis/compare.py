@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from quiclab import statistics
 from quiclab.analysis.model import ArmResult, Comparison, Metric, Outcome, TrialResult
-from quiclab.analysis.refusals import too_slow
+from quiclab.analysis.refusals import refusal
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -79,8 +79,9 @@ def values_within_pairs(baseline: ArmResult, other: ArmResult, metric: Metric) -
 
 
 def decide_all(family: Sequence[Comparison], alpha: float) -> list[Comparison]:
-    """`decide` with p adjusted over these comparisons."""
-    p = np.array([_or_nan(each.p) for each in family], dtype=np.float64)
+    """`decide` with p adjusted over these comparisons, without those that are refused: they are not tested."""
+    tested = [refusal(each, alpha, len(family)) is None for each in family]
+    p = np.array([_or_nan(each.p) if t else math.nan for each, t in zip(family, tested, strict=True)], dtype=np.float64)
     adjusted = statistics.adjusted_p_values(p)
     least = [statistics.smallest_adjusted_p(p, at, statistics.smallest_p(each.pairs)) for at, each in enumerate(family)]
     return [
@@ -102,18 +103,12 @@ def decide(
 
 
 def _outcome(comparison: Comparison, p: float | None, alpha: float, least_p: float, cells: int) -> tuple[Outcome, str]:
-    pairs = comparison.pairs
-    if pairs == 0 or p is None:
-        return Outcome.NOT_MEASURED, "No pair has both values."
-    if all(trial.status == "failed" for arm in (comparison.baseline, comparison.other) for trial in arm.trials):
-        return Outcome.NOT_MEASURED, "Every trial of both arms failed."
-    if statistics.smallest_p(pairs) > alpha:
-        return Outcome.UNDECIDED, f"Too few pairs: {pairs} cannot show any difference at {alpha:g}."
-    why = too_slow(comparison.baseline, comparison.other, cells)
-    if why:
-        return Outcome.UNDECIDED, why
+    refused = refusal(comparison, alpha, cells)
+    if refused is not None or p is None:
+        return refused or (Outcome.NOT_MEASURED, "No pair has both values.")
     if p > alpha and least_p > alpha:
-        why = f"Too few pairs: {pairs} cannot show any difference at {alpha:g} after the correction over all cells."
+        few = f"Too few pairs: {comparison.pairs} cannot show any difference at {alpha:g}"
+        why = f"{few} after the correction over all cells."
         return Outcome.UNDECIDED, why
     if p > alpha:
         return Outcome.NOT_SIGNIFICANT, ""

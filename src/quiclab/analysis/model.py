@@ -112,7 +112,8 @@ class Comparison:
     p: float | None
     """Exact signed-rank test, two-sided; None without a pair."""
     adjusted_p: float | None
-    """The p-value after Benjamini–Hochberg over all main comparisons of the study; None for A/A cells."""
+    """The p-value after Benjamini–Hochberg over all main comparisons of the study that are tested; None for A/A cells,
+    and for a cell that is refused."""
     mann_whitney_p: float | None
     welch_p: float | None
     """The p-value of Welch's t-test; None where a trial failed, as a mean then has no meaning."""
@@ -152,9 +153,16 @@ class StudyAnalysis:
         return 1 - self.alpha / (max(1, len(self.comparisons)) if self.sequential else 1)
 
     @property
+    def tested(self) -> int:
+        """Number of comparisons that p is corrected over: cells that are refused are not tested."""
+        if self.sequential:
+            return len(self.comparisons)
+        return sum(comparison.adjusted_p is not None for comparison in self.comparisons)
+
+    @property
     def decided_by(self) -> str:
         """The deciding test with its correction, in words."""
-        over = f"over {len(self.comparisons)} comparisons"
+        over = f"over {self.tested} comparisons"
         if self.sequential:
             return f"confidence sequence of the median within pairs, Bonferroni {over}"
         return f"exact signed-rank test, Benjamini–Hochberg {over}"

@@ -1,15 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reasons why a cell gets no answer whatever its numbers are: the laboratory's own faults were too frequent in it."""
+"""Reasons why a cell gets no answer whatever its numbers are: nothing measured, too few pairs, a machine too slow."""
 
 from __future__ import annotations
 
 from quiclab import statistics
-from quiclab.analysis.model import ArmResult
+from quiclab.analysis.model import ArmResult, Comparison, Outcome
 
 VOID_LIMIT_PCT = 5.0
 """Share of an arm's attempts that may be void: beyond, the trials that count are selected by the machine."""
 LEVEL = 0.05
 """Level of both tests. A rate below the limit is refused in fewer cells than that."""
+
+
+def refusal(comparison: Comparison, alpha: float, cells: int = 1) -> tuple[Outcome, str] | None:
+    """Return the outcome of a cell that is not tested, and why; None where it is.
+
+    Such a cell is of no family: a small p in it must not make those of the others look significant. `cells` is how
+    many comparisons are decided together.
+    """
+    pairs = comparison.pairs
+    if pairs == 0 or comparison.p is None:
+        return Outcome.NOT_MEASURED, "No pair has both values."
+    if all(trial.status == "failed" for arm in (comparison.baseline, comparison.other) for trial in arm.trials):
+        return Outcome.NOT_MEASURED, "Every trial of both arms failed."
+    if statistics.smallest_p(pairs) > alpha:
+        return Outcome.UNDECIDED, f"Too few pairs: {pairs} cannot show any difference at {alpha:g}."
+    why = too_slow(comparison.baseline, comparison.other, cells)
+    return (Outcome.UNDECIDED, why) if why else None
 
 
 def too_slow(baseline: ArmResult, other: ArmResult, cells: int = 1) -> str:

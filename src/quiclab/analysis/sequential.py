@@ -20,7 +20,7 @@ from quiclab import statistics, wording
 from quiclab.analysis import comparison_words
 from quiclab.analysis.compare import decide, values_within_pairs
 from quiclab.analysis.model import Comparison, Metric, StudyAnalysis
-from quiclab.analysis.refusals import too_slow
+from quiclab.analysis.refusals import refusal
 from quiclab.analysis.study import Study
 from quiclab.store.own_files import read_own
 from quiclab.text_table import TextTable
@@ -76,10 +76,11 @@ def sequentially(main: Sequence[Comparison], metric: Metric, alpha: float) -> li
     return decided
 
 
-def state(comparison: Comparison, effect_pct: float) -> str:
-    """`different`, `alike` (no difference as large as the effect), or `open`; a cell that is refused stays open."""
+def state(comparison: Comparison, effect_pct: float, alpha: float, cells: int) -> str:
+    """`different`, `alike` (no difference as large as the effect), or `open`; a cell that is refused, as one of so many
+    `cells`, stays open."""
     interval = comparison.interval_pct
-    if interval is None or too_slow(comparison.baseline, comparison.other):
+    if interval is None or refusal(comparison, alpha, cells) is not None:
         return OPEN
     if interval.low > 0 or interval.high < 0:
         return DIFFERENT
@@ -115,7 +116,7 @@ def sequential_table(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
         (
             comparison_words.place(comparison, analysis),
             comparison.other.arm,
-            words[state(comparison, rule.effect_pct)],
+            words[state(comparison, rule.effect_pct, analysis.alpha, len(analysis.comparisons))],
             wording.percent(comparison.shift_pct),
             wording.interval_text(comparison.interval_pct),
             wording.p_text(comparison.adjusted_p),

@@ -29,6 +29,7 @@ def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = No
         metrics_of_pages,
         read_study,
         remark_lines,
+        remember_look,
         render,
         shares,
         write_report,
@@ -38,10 +39,11 @@ def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = No
     make_tables_visibly(study_dir, console, again=again)
     with disk_errors(study_dir.tables):
         study = read_study(study_dir.root)
-        usual = metrics_of_pages(study, metric)[0]
+        metrics = metrics_of_pages(study, metric)
         analysis = analyse_study(study_dir.root, metric)
+        remember_look(study, metrics)
         render(analysis, console)
-        claims = claims_lines(study, analysis) if analysis.metric.name == usual else []
+        claims = claims_lines(study, analysis) if analysis.metric.name == metrics[0] else []
         for line in (*remark_lines(study, analysis), *shares(study), *claims):
             console.print(line, highlight=False, markup=False)
         report = write_report(study_dir.root, metric)

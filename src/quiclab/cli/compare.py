@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.interleave import add_options, refuse_without, run_interleaved
 from quiclab.cli.voice import add_json, add_quiet, print_document
-from quiclab.errors import DecodeError, ExitCode, SpecError, nearest
+from quiclab.errors import DecodeError, ExitCode, HostError, SpecError, nearest
 from quiclab.processes import in_fresh_process
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ _DESCRIPTION = """\
 Compare two builds of a program: every arm in every cell, NEW against OLD.
 
 With --interleave, OLD and NEW are two specs that differ in a program's build (prefix, argv, env). Both builds run as
-arms of one study, in the same blocks, in random order, and are compared: the same command goes on with a run that was
-interrupted. This is the gate to use where both builds can run today.
+arms of one study, in the same blocks, each as often first, and are compared: the same command goes on with a run that
+was interrupted. This is the gate to use where both builds can run today.
 
 Without it, OLD and NEW are two finished studies of one spec. Blocks pair up where they have the same seed. Studies that
 were not run alike are refused, and every difference is named; only the build of one program is meant to change.
@@ -117,6 +118,7 @@ def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
     from quiclab.analysis.builds.gate import Verdict, exit_verdict, judge, limit_of, parse_bound
     from quiclab.analysis.builds.setting import differences, groups
     from quiclab.analysis.builds.two_studies import compare_studies
+    from quiclab.analysis.looks import remember_look
     from quiclab.cli.console import VisibleConsole
     from quiclab.metrics.names import find_metric
     from quiclab.report.words.change_text import render_change
@@ -139,6 +141,9 @@ def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
     for bound, name in asked:
         limit_of(bound, next(metric for metric in result.metrics if metric.name == name))
     judgements = judge(asked, result.changes, result.alpha)
+    for study in {study.directory: study for study in (old, new)}.values():
+        with suppress(HostError):  # what lies where nothing can be written is compared all the same
+            remember_look(study, list(dict.fromkeys([usual_metric(study), *metrics])))
     render_change(result, judgements, VisibleConsole())
     if arguments.junit:
         write_atomically(arguments.junit, junit_xml(result, judgements))

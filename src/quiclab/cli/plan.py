@@ -6,8 +6,8 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-from collections.abc import Iterable, Sequence
-from itertools import islice, takewhile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, groupby, islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from quiclab.endpoints import objections
 from quiclab.errors import ExitCode
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import planned_rows
+from quiclab.plan.order import FIRST_ATTEMPT, as_kept, order_block
 from quiclab.plan.power import attainable
 from quiclab.plan.rows import PlanRow
 from quiclab.plan.size import PlanSize, plan_size
@@ -27,6 +28,8 @@ from quiclab.spec.link import link_config
 from quiclab.spec.model import Path as NetworkPath
 from quiclab.spec.model import Study
 from quiclab.spec.resolved import resolved_json
+from quiclab.store.layout import StudyDir
+from quiclab.store.ledger import kept_positions
 from quiclab.study.foreseen import foreseen
 from quiclab.study.specs import describe_arms, load_study, spec_file_of
 from quiclab.visible import visible
@@ -63,19 +66,28 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the plan; raises SpecError where the spec is wrong."""
     study = load_study(spec_file_of(arguments.spec))
     size = plan_size(study)
+    begun = kept_positions(StudyDir(arguments.spec)) if arguments.spec.is_dir() else {}
     if arguments.json:
-        _print_json(plan_json(study, size), planned_rows(study), study)
+        _print_json(plan_json(study, size), _in_order(study, begun), study)
         return ExitCode.OK
     console = VisibleConsole(highlight=False, soft_wrap=False)
     print_plan(console, study, size, describe_arms(study), warnings(study, size.samples))
     if arguments.all:
-        for line in takewhile(is_read, order_lines(study, planned_rows(study), size)):
+        for line in takewhile(is_read, order_lines(study, _in_order(study, begun), size)):
             print(visible(line))
         return ExitCode.OK
-    console.print(order_table(study, islice(planned_rows(study), SHOWN_TRIALS)))
+    console.print(order_table(study, islice(_in_order(study, begun), SHOWN_TRIALS)))
     if size.trials > SHOWN_TRIALS:
         console.print(f"… and {size.trials - SHOWN_TRIALS} more (--all lists them)", highlight=False)
     return ExitCode.OK
+
+
+def _in_order(study: Study, begun: Mapping[str, int]) -> Iterator[PlanRow]:
+    """Rows in the order in which they run: blocks as planned, the trials of each as a study that was begun has them."""
+    position = count()
+    for _, block in groupby(planned_rows(study), key=lambda row: row.block_id):
+        for row in order_block(as_kept(block, begun), FIRST_ATTEMPT):
+            yield dataclasses.replace(row, position=next(position))
 
 
 def _print_json(document: dict[str, Any], rows: Iterable[PlanRow], study: Study) -> None:

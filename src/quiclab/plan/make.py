@@ -7,18 +7,15 @@ every trial that was planned before unchanged.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Literal
 
 from quiclab.errors import SpecError
+from quiclab.plan.order import balanced_order, digest
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.model import Study
-
-FIRST_ATTEMPT = 1
-"""Attempts of a block are counted from one."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ def make_plan(study: Study) -> tuple[PlanRow, ...]:
 
     Blocks are dealt in rounds: a round has one block of every cell, in random order, so that a drift of the machine
     meets all cells alike. Cells with fewer blocks (A/A) are spread evenly over the rounds. Inside a block the arms
-    run back to back in random order.
+    run back to back, in an order that is balanced over the blocks of the cell (`balanced_order`).
     """
     return tuple(planned_rows(study))
 
@@ -48,7 +45,7 @@ def planned_rows(study: Study) -> Iterator[PlanRow]:
     """The rows of `make_plan` one after the other: the first of them are there at once, however long the plan is."""
     position = count()
     for cell, block in _wanted(study, _dealt(study)):
-        for row in order_block(_block(cell, block, study.seed), FIRST_ATTEMPT):
+        for row in _block(cell, block, study.seed):
             yield replace(row, position=next(position))
 
 
@@ -69,24 +66,10 @@ def grow_plan(study: Study, blocks: Mapping[str, int]) -> tuple[PlanRow, ...]:
     most = max(blocks.values(), default=0)
     for block in range(study.blocks, most):
         more = [cell for cell in _cells(study) if cell.kind == "main" and blocks.get(cell.cell_id, 0) > block]
-        for cell in sorted(more, key=lambda cell: _digest("place in round", study.seed, cell.cell_id, block)):
-            for row in order_block(_block(cell, block, study.seed), FIRST_ATTEMPT):
+        for cell in sorted(more, key=lambda cell: digest("place in round", study.seed, cell.cell_id, block)):
+            for row in _block(cell, block, study.seed):
                 rows.append(replace(row, position=len(rows)))
     return tuple(rows)
-
-
-def order_block(rows: Iterable[PlanRow], attempt: int) -> tuple[PlanRow, ...]:
-    """Trials of one block in the random order of an attempt, whatever order they are given in.
-
-    Attempts count from 1. A void block is run again as the next attempt, in a newly drawn order.
-    """
-    listed = sorted(rows, key=lambda row: row.arm)
-    return tuple(listed[number] for number in draw_order(listed[0].block_id, attempt, len(listed)))
-
-
-def draw_order(block_id: str, attempt: int, arms: int) -> tuple[int, ...]:
-    """A random order of the numbers 0 to arms - 1; the same for the same block and attempt."""
-    return tuple(sorted(range(arms), key=lambda number: _digest("order", block_id, attempt, number)))
 
 
 def _dealt(study: Study) -> Iterator[tuple[_Cell, int]]:
@@ -99,7 +82,7 @@ def _dealt(study: Study) -> Iterator[tuple[_Cell, int]]:
         for cell in cells:
             block = dealt[cell]
             if block < cell.blocks and (2 * block + 1) * rounds // (2 * cell.blocks) == number:  # middle of its share
-                here.append((_digest("place in round", study.seed, cell.cell_id, block), cell, block))
+                here.append((digest("place in round", study.seed, cell.cell_id, block), cell, block))
                 dealt[cell] += 1
         yield from ((cell, block) for _, cell, block in sorted(here, key=lambda each: each[0]))
 
@@ -116,14 +99,15 @@ def _wanted(study: Study, blocks: Iterable[tuple[_Cell, int]]) -> Iterable[tuple
 
 
 def _block_id(study_seed: int, cell: _Cell, block: int) -> str:
-    return _digest("block", study_seed, cell.cell_id, block)[:16]
+    return digest("block", study_seed, cell.cell_id, block)[:16]
 
 
 def _block(cell: _Cell, block: int, study_seed: int) -> Iterator[PlanRow]:
-    """Trials of a block, one of each arm; their positions are not known yet."""
-    for label, arm_name in cell.arms:
+    """Trials of a block, one of each arm, in the order of the first attempt; their positions are not known yet."""
+    arms = sorted(cell.arms)
+    for label, arm_name in (arms[number] for number in balanced_order(study_seed, cell.cell_id, block, len(arms))):
         yield PlanRow(
-            trial_id=_digest("trial", study_seed, cell.cell_id, block, label)[:16],
+            trial_id=digest("trial", study_seed, cell.cell_id, block, label)[:16],
             kind=cell.kind,
             cell_id=cell.cell_id,
             workload=cell.workload,
@@ -133,7 +117,7 @@ def _block(cell: _Cell, block: int, study_seed: int) -> Iterator[PlanRow]:
             baseline_arm=cell.baseline,
             block=block,
             block_id=_block_id(study_seed, cell, block),
-            seed=int(_digest("seed", study_seed, cell.cell_id, block)[:16], 16),
+            seed=int(digest("seed", study_seed, cell.cell_id, block)[:16], 16),
             position=0,
         )
 
@@ -150,8 +134,3 @@ def _cells(study: Study) -> Iterator[_Cell]:
         cell_id = f"{aa.workload}/{aa.path}/aa-{arm.name}"
         twins = ((first, arm.name), (second, arm.name))
         yield _Cell("aa", cell_id, aa.workload, aa.path, twins, first, aa.blocks)
-
-
-def _digest(purpose: str, *content: str | int) -> str:
-    """SHA-256 of a purpose and a content, in hex. Names cannot hold the separator."""
-    return hashlib.sha256("\0".join([purpose, *map(str, content)]).encode()).hexdigest()

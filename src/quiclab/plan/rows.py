@@ -31,4 +31,5 @@ class PlanRow:
     seed: int
     """Seed of 64 bits, from (study seed, cell, block): the same for all trials of a block."""
     position: int
-    """Position in the order of the whole plan, from 0; a block that is run again draws its inner order anew."""
+    """Position in the order of the whole plan, from 0, as it was when the trial was planned first; a block that is run
+    again draws its inner order anew."""

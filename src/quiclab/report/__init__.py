@@ -2,6 +2,7 @@
 """The way from a study directory to an answer: the analysis, the terminal's table, one offline HTML page."""
 
 from quiclab.analysis.analyse import analyse_study
+from quiclab.analysis.looks import remember_look
 from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.paper.claims_section import claims_lines
 from quiclab.analysis.study import read_study
@@ -20,6 +21,7 @@ __all__ = [
     "metrics_of_pages",
     "read_study",
     "remark_lines",
+    "remember_look",
     "render",
     "shares",
     "write_report",

@@ -49,10 +49,13 @@ def effects_of_factors(cells: Sequence[FloatArray], shape: tuple[int, ...], conf
     """Every main effect and every interaction of two factors.
 
     `cells` are finite values in any unit, in order of a matrix of this shape (last axis fastest); axes of one level
-    have no effect. Raises ValueError where a cell has fewer than `LEAST_VALUES`.
+    have no effect. An interval at a level that so few resamples cannot tell (above 0.998) has open ends. Raises
+    ValueError where a cell has fewer than `LEAST_VALUES`, or one that is not finite.
     """
     if len(cells) != int(np.prod(shape)) or min(cell.size for cell in cells) < LEAST_VALUES:
         raise ValueError("the matrix must be complete, with enough values in each cell")
+    if not all(np.isfinite(cell).all() for cell in cells):
+        raise ValueError("a value that is not finite has no mean with others: leave it out")
     found = np.array([_walsh_medians(cell[None, :])[0] for cell in cells]).reshape(shape)
     rng = np.random.default_rng(0)
     chance = np.stack([_by_chance(cell, rng) for cell in cells], axis=1).reshape(_RESAMPLES, *shape)
@@ -69,7 +72,8 @@ def _main(found: FloatArray, chance: FloatArray, axis: int, confidence: float) -
     for level in range(1, means.shape[1]):
         by = float(means[0, level] - means[0, 0])
         errors = np.sort(by_chance[:, level] - by_chance[:, 0])
-        changes.append(Change(by, Interval(by - float(errors[-cut]), by - float(errors[cut - 1]), confidence)))
+        low, high = (by - float(errors[-cut]), by - float(errors[cut - 1])) if cut else (-np.inf, np.inf)
+        changes.append(Change(by, Interval(low, high, confidence)))
     return Effect((axis,), tuple(changes), _p(found, chance, (axis,)))
 
 

@@ -33,8 +33,10 @@ class Shift:
 
 def hodges_lehmann(differences: FloatArray, confidence: float) -> Shift:
     """Estimate the shift from paired differences (±inf allowed), with the interval that attains at least
-    `confidence`."""
+    `confidence`. Raises ValueError for NaN, which could lie anywhere."""
     differences = np.asarray(differences, dtype=np.float64)
+    if np.isnan(differences).any():
+        raise ValueError("a difference that is unknown (NaN) bounds no shift: leave it out")
     if differences.size == 0:
         return Shift(float("nan"), None)
     with np.errstate(invalid="ignore"):

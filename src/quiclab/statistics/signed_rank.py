@@ -42,8 +42,13 @@ def flip_distribution(doubled_ranks: npt.NDArray[np.int64]) -> FloatArray:
 
 
 def signed_rank(differences: FloatArray) -> SignedRank:
-    """Test that paired differences (any unit, may be ±inf, no NaN) are symmetric about zero; two-sided, exact."""
+    """Test that paired differences (any unit, may be ±inf) are symmetric about zero; two-sided, exact.
+
+    Raises ValueError for NaN, which has no rank.
+    """
     differences = np.asarray(differences, dtype=np.float64)
+    if np.isnan(differences).any():
+        raise ValueError("a difference that is unknown (NaN) has no rank: leave it out")
     moved = differences != 0
     ranks = doubled_midranks(np.abs(differences))[moved]
     zeros = int(differences.size - ranks.size)

@@ -6,6 +6,7 @@ STUDY/paper.toml  paper.json                in a study that follows a paper
 STUDY/trials/ID/{trial.json, raw/…}      STUDY/failed/ID-attemptN/{trial.json, raw/…}
 STUDY/system-calls/ARM.json
 STUDY/remarks.json                         on trials, by hand
+STUDY/looks.jsonl                          when a result was seen, and of what
 STUDY/requests.json  host-nat.json          in a probe
 STUDY/tables/TABLE/ID.parquet            STUDY/metrics.parquet       STUDY/report/data/…
 STUDY/report-METRIC.html  report-METRIC/    a report about another metric, where one was asked for

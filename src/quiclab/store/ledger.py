@@ -13,7 +13,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from typing import Any, get_args
 
@@ -143,6 +143,16 @@ class Ledger:
             trial_id: self._study_dir.folder(each) for trial_id, each in last.items() if each.status == "verified"
         }
         return {trial_id: lacks for trial_id, folder in counting.items() if (lacks := damage(folder)) is not None}
+
+
+def kept_positions(study_dir: StudyDir) -> dict[str, int]:
+    """Position of every trial that was planned, by its id; nothing is written, and none is known where the ledger
+    cannot be read."""
+    with suppress(sqlite3.Error, ValueError, KeyError, TypeError):
+        with closing(sqlite3.connect(f"{study_dir.ledger.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            rows = [json.loads(row) for (row,) in connection.execute("SELECT row FROM trials")]
+        return {str(row["trial_id"]): int(row["position"]) for row in rows}
+    return {}
 
 
 @contextmanager

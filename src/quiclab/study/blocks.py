@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quiclab.plan.make import order_block
+from quiclab.plan.order import order_block
 from quiclab.plan.rows import PlanRow
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import Ledger

@@ -21,7 +21,9 @@ from quiclab.spec.read import read_study
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import StudyDir, read_object, write_atomically
+from quiclab.store.looks import read_looks
 from quiclab.study.limits import EARLIER, earlier_limits, told_changes
+from quiclab.study.until import FILE as SEQUENTIAL
 from quiclab.testbed.cpu_limit import remove_leftover_cgroups
 
 
@@ -96,8 +98,8 @@ def _facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
 def held(study_dir: StudyDir, spec_file: Path, study: Study) -> Iterator[tuple[str, ...]]:
     """Make the directory and hold it, with the spec in it and without what a killed run left.
 
-    Yields what changed limits do to the trials that are there, a sentence each. Raises SpecError where what has run
-    would change, BusyError where another run holds it.
+    Yields what `keep_spec` returns. Raises SpecError where what has run would change, BusyError where another run holds
+    it.
     """
     study_dir.create()
     with study_dir.locked():
@@ -107,8 +109,8 @@ def held(study_dir: StudyDir, spec_file: Path, study: Study) -> Iterator[tuple[s
 
 
 def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> tuple[str, ...]:
-    """Keep the spec and traces beside it with the study. Returns what changed limits do to the trials that are there, a
-    sentence each; raises SpecError where what has run would change."""
+    """Keep the spec and traces beside it with the study. Returns what changed limits do to the trials that are there,
+    and what more blocks do to the answer, a sentence each; raises SpecError where what has run would change."""
     if any(each in str(study_dir.root) for each in "{}"):
         hint = "choose another directory with --out"
         raise SpecError(f"{study_dir.root}: servers take {{ and }} in file names for placeholders", hint)
@@ -133,7 +135,19 @@ def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> tuple[str, 
                 write_atomically(study_dir.root / trace.relative_to(folder), trace.read_bytes())
         write_atomically(study_dir.spec, spec_file.read_bytes())
     write_atomically(study_dir.resolved, json.dumps(resolved, indent=1))
-    return changes
+    return (*changes, *_told_growth(study_dir, study))
+
+
+def _told_growth(study_dir: StudyDir, study: Study) -> tuple[str, ...]:
+    """Say what it does to the answer that blocks are added after a result was seen, before they run for hours."""
+    looks = read_looks(study_dir.root)
+    if not looks or study.blocks <= looks[0].planned or study.only_blocks or (study_dir.root / SEQUENTIAL).exists():
+        return ()
+    return (
+        f"{looks[0].planned} blocks were planned when a result of this study was first seen, and now {study.blocks} "
+        "are: it will be decided by a confidence sequence, which needs more pairs. A new study with another seed has "
+        "the usual test (docs/how-to/write-a-study.md)",
+    )
 
 
 def traces_of(study: Study) -> set[Path]:

@@ -17,6 +17,7 @@ from typing import Any
 from quiclab import __version__
 from quiclab.errors import SpecError
 from quiclab.plan.make import grow_plan
+from quiclab.plan.order import as_kept
 from quiclab.plan.part import WHOLE, Part
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.laboratory import Laboratory, open_laboratory
@@ -87,6 +88,7 @@ def run_trials(
         with open_ledger(study_dir) as ledger:
             ledger.adopt()
             ledger.plan(rows)
+            rows = as_kept(rows, {row["trial_id"]: row["position"] for row in ledger.rows()})
             void_what_is_too_late(study, study_dir, ledger, rows)
             whole = [Block(run_one, study_dir, ledger, observer, block) for block in _blocks(rows)]
             later = run_blocks(whole, study.limits.attempts, rounds_later)

@@ -10,6 +10,7 @@ from pathlib import Path
 from synthetic_study import Shape, write_study
 
 from quiclab.analysis.analyse import analyse_study
+from quiclab.analysis.compare import decide
 from quiclab.analysis.model import Outcome
 from quiclab.analysis.sequential import ALIKE, DIFFERENT, OPEN, sequential_table, state
 from quiclab.analysis.study import read_study
@@ -28,8 +29,8 @@ def test_it_is_decided_by_the_sequence(tmp_path: Path) -> None:
     folder = _study(tmp_path, blocks=30)
     clean, loss = analyse_study(folder).comparisons
     assert (clean.path, loss.path) == ("clean", "loss")
-    assert state(loss, 5) == DIFFERENT
-    assert state(clean, 5) == ALIKE
+    assert state(loss, 5, 0.05, 2) == DIFFERENT
+    assert state(clean, 5, 0.05, 2) == ALIKE
     assert loss.p is not None
     assert loss.adjusted_p == min(1, 2 * loss.p)
     assert loss.interval_pct is not None
@@ -41,7 +42,7 @@ def test_it_is_decided_by_the_sequence(tmp_path: Path) -> None:
 def test_what_seven_pairs_decide_elsewhere_stays_open(tmp_path: Path) -> None:
     """The fixed test would call the difference significant; the sequence needs eight pairs of one sign and more."""
     folder = _study(tmp_path, blocks=7)
-    assert [state(each, 5) for each in analyse_study(folder).comparisons] == [OPEN, OPEN]
+    assert [state(each, 5, 0.05, 2) for each in analyse_study(folder).comparisons] == [OPEN, OPEN]
     assert [each.outcome for each in analyse_study(folder).comparisons] == [Outcome.UNDECIDED] * 2
     (folder / "sequential.json").unlink()
     assert analyse_study(folder).comparisons[1].outcome.significant
@@ -53,7 +54,18 @@ def test_a_cell_with_too_many_voids_is_not_called_decided(tmp_path: Path) -> Non
     folder = _study(tmp_path, blocks=30)
     found = analyse_study(folder).comparisons[1]
     ridden = replace(found, other=replace(found.other, voids=12, attempts=42))
-    assert (state(found, 5), state(ridden, 5)) == (DIFFERENT, OPEN)
+    assert (state(found, 5, 0.05, 2), state(ridden, 5, 0.05, 2)) == (DIFFERENT, OPEN)
+    assert decide(ridden, 0.001, 0.05, cells=2).outcome is Outcome.UNDECIDED
+
+
+def test_a_cell_in_which_all_failed_is_not_called_alike(tmp_path: Path) -> None:
+    """Two failures are a tie, and thirty ties an interval from 0 to 0: nothing was measured all the same."""
+    failures = frozenset(("clean/1 MB", arm, block) for arm in ("h2", "h3") for block in range(30))
+    found = analyse_study(_study(tmp_path, blocks=30, failures=failures)).comparisons[0]
+    assert found.interval_pct is not None
+    assert (found.interval_pct.low, found.interval_pct.high) == (0, 0)
+    assert found.outcome is Outcome.NOT_MEASURED
+    assert state(found, 5, 0.05, 2) == OPEN
 
 
 def test_the_report_says_so(tmp_path: Path) -> None:

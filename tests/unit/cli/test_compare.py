@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
 
+import polars as pl
 import pytest
 from synthetic_study import ARMS, Shape, write_study
 
 from quiclab.cli.main import main
+from quiclab.store.looks import read_looks
 
 PROGRAMS = {"client curl": "8.1", "server caddy": "2.1", "server ngtcp2 of /old": "1.0", "server ngtcp2 of /new": "1.1"}
 
@@ -148,3 +151,22 @@ def test_a_mistake_is_one_clear_error(
     said = capsys.readouterr()
     assert told in said.err
     assert said.out == ""
+
+
+def test_a_gate_says_where_blocks_were_added_after_a_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each comparison is a look, and one with more blocks than were planned before it is told of, at NEW alone."""
+    for name, seed in (("old", 1), ("new", 2)):
+        write_study(tmp_path / name, shape("/old", seed))
+    resolved, trials = tmp_path / "new" / "resolved.json", tmp_path / "new" / "tables" / "trials.parquet"
+    whole, spec = trials.read_bytes(), json.loads(resolved.read_text())
+    pl.read_parquet(trials).filter(pl.col("block") < 6).write_parquet(trials)
+    resolved.write_text(json.dumps(spec | {"blocks": 6}))
+    told = []
+    for _ in range(2):
+        run({}, str(tmp_path / "old"), str(tmp_path / "new"), "--allow", "spec")
+        told.append("were added after a look" in capsys.readouterr().out)
+        trials.write_bytes(whole)
+        resolved.write_text(json.dumps(spec))
+    assert told == [False, True]
+    assert [look.planned for look in read_looks(tmp_path / "new")] == [6, 9]
+    assert len(read_looks(tmp_path / "old")) == 1

@@ -16,6 +16,10 @@ from specs import SMALL, changed, study_of, with_path, written
 from quiclab.cli import plan
 from quiclab.cli.foreseen import print_foreseen
 from quiclab.errors import ExitCode, SpecError
+from quiclab.plan.make import make_plan
+from quiclab.plan.order import as_kept
+from quiclab.store.layout import StudyDir
+from quiclab.store.ledger import open_ledger
 from quiclab.study.specs import describe_arms, load_study
 
 DEMO = pathlib.Path(__file__).resolve().parents[3] / "experiments" / "demo" / "spec.toml"
@@ -243,3 +247,23 @@ def test_what_can_be_foreseen_is_told_by_plan_and_before_a_run(
     lines = capsys.readouterr().err.splitlines()
     for line, sentence in zip(lines, (absent, *told), strict=True):
         assert line.startswith(f"warning: {sentence}")
+
+
+def test_a_study_that_was_begun_shows_the_order_that_it_has(
+    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
+) -> None:
+    """A ledger of a version that drew other orders; it is read, and not written."""
+    study = study_of(tmp_path, SMALL)
+    planned = make_plan(study)
+    order = json.loads(run(capsys, tmp_path, "--json"))["order"]
+    assert [row["trial_id"] for row in order] == [row.trial_id for row in planned]
+    study_dir = StudyDir(tmp_path)
+    with open_ledger(study_dir) as ledger:
+        ledger.plan(as_kept(planned, {row.trial_id: len(planned) - row.position for row in planned}))
+    before = study_dir.ledger.read_bytes()
+    order = json.loads(run(capsys, tmp_path, "--json"))["order"]
+    blocks = list(dict.fromkeys(row.block_id for row in planned))
+    reversed_in_blocks = [row for block in blocks for row in planned[::-1] if row.block_id == block]
+    assert [row["trial_id"] for row in order] == [row.trial_id for row in reversed_in_blocks]
+    assert [row["position"] for row in order] == list(range(len(planned)))
+    assert study_dir.ledger.read_bytes() == before

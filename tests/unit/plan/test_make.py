@@ -14,7 +14,8 @@ from specs import SMALL, study_of
 
 from quiclab.errors import SpecError
 from quiclab.plan import make
-from quiclab.plan.make import draw_order, make_plan, order_block, planned_rows
+from quiclab.plan.make import grow_plan, make_plan, planned_rows
+from quiclab.plan.order import as_kept, balanced_order, draw_order, order_block
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.model import AaControl, Arm, Path, Program, Study, Tcp, Workload
 from quiclab.units import ByteCount
@@ -103,8 +104,8 @@ def _rounds(plan: tuple[PlanRow, ...], cells: int) -> list[list[tuple[PlanRow, .
 def test_the_first_rows_cost_the_same_however_long_the_plan_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is drawn for blocks that nobody has asked for yet."""
     drawn: list[str] = []
-    digest = make._digest
-    monkeypatch.setattr(make, "_digest", lambda purpose, *of: drawn.append(purpose) or digest(purpose, *of))
+    digest = make.digest
+    monkeypatch.setattr(make, "digest", lambda purpose, *of: drawn.append(purpose) or digest(purpose, *of))
     first: dict[int, list[PlanRow]] = {}
     costs = {}
     for blocks in (20, 100_000):
@@ -132,15 +133,76 @@ def test_aa_blocks_are_spread_evenly(aa_blocks: int) -> None:
         assert abs(place - (number + 0.5) / aa_blocks) < 0.5 / aa_blocks + 0.1
 
 
-def test_orders_are_random_between_cells_and_arms() -> None:
-    """No cell and no arm always goes first: a fair coin is within five standard deviations."""
+def test_orders_are_random_between_cells() -> None:
+    """No cell always goes first: a fair die is within five standard deviations."""
     plan = make_plan(study(blocks=200, workloads=2, paths=1))
-    blocks = blocks_in_order(plan)
-    first_arm = Counter(rows[0].arm for rows in blocks if rows[0].kind == "main")
-    assert abs(first_arm["a0"] - 200) < 5 * 10
     first_cell = Counter(rows[0][0].cell_id for rows in _rounds(plan, 4))
     assert all(abs(count - 50) < 5 * 6.2 for count in first_cell.values())
     assert len(first_cell) == 4
+
+
+@pytest.mark.parametrize("arms", [2, 3, 4, 5])
+def test_orders_are_balanced_over_the_blocks_of_each_cell(arms: int) -> None:
+    """In each two blocks every arm runs as often before another as after it; in twice as many blocks as there are arms
+    each is at each place twice. A/A twins too."""
+    cells = defaultdict(list)
+    for rows in blocks_in_order(make_plan(study(arms=arms, blocks=4 * arms, workloads=2))):
+        cells[rows[0].cell_id].append(rows)
+    for blocks in cells.values():
+        orders = [[row.arm for row in rows] for rows in sorted(blocks, key=lambda rows: rows[0].block)]
+        for first, second in zip(orders[::2], orders[1::2], strict=True):
+            assert first == second[::-1]
+        width = len(orders[0])
+        for start in range(0, len(orders), 2 * width):
+            square = orders[start : start + 2 * width]
+            for place in range(width):
+                assert set(Counter(order[place] for order in square).values()) == {2}
+
+
+@pytest.mark.parametrize("blocks", range(2, 13))
+def test_no_arm_of_two_is_ahead_by_more_than_one_block(blocks: int) -> None:
+    """Seven blocks are never six to one again."""
+    for seed in range(40):
+        first = Counter(balanced_order(seed, "w/p", block, 2)[0] for block in range(blocks))
+        assert abs(first[0] - first[1]) == blocks % 2
+
+
+@pytest.mark.parametrize("arms", [2, 3])
+def test_each_order_of_a_block_is_as_likely(arms: int) -> None:
+    """Over the seeds, whichever block of the square it is; and what one block was tells nothing of another pair."""
+    for block in range(2 * arms):
+        counts = Counter(balanced_order(seed, "w/p", block, arms) for seed in range(1200))
+        even = 1200 / len(counts)
+        assert set(counts) == set(itertools.permutations(range(arms)))
+        assert all(abs(count - even) < 5 * even**0.5 for count in counts.values())
+    if arms == 2:
+        alike = sum(balanced_order(seed, "w/p", 0, 2) == balanced_order(seed, "w/p", 2, 2) for seed in range(1200))
+        assert abs(alike - 600) < 5 * 17.4
+
+
+def test_more_blocks_change_no_order() -> None:
+    """Neither those of a larger spec nor those that an open cell grows by."""
+    before = make_plan(study(arms=3, aa_blocks=3))
+    larger = make_plan(study(arms=3, aa_blocks=3, blocks=11))
+    grown = grow_plan(study(arms=3, aa_blocks=3), {"w0/p0": 11})
+
+    def orders(plan: tuple[PlanRow, ...]) -> dict[str, list[str]]:
+        return {rows[0].block_id: [row.arm for row in rows] for rows in blocks_in_order(plan)}
+
+    assert orders(before).items() <= orders(larger).items()
+    assert orders(before).items() <= orders(grown).items() <= orders(larger).items()
+
+
+def test_a_study_that_was_begun_keeps_its_order() -> None:
+    """The first attempt at a block follows the positions that the ledger has, whatever this version would plan; blocks
+    that are new follow the plan, and a block that is run again draws."""
+    small, large = make_plan(study(blocks=3)), make_plan(study(blocks=5))
+    kept = {row.trial_id: len(small) - row.position for row in small}
+    for rows, planned in zip(blocks_in_order(as_kept(large, kept)), blocks_in_order(large), strict=True):
+        known = rows[0].trial_id in kept
+        expected = planned[::-1] if known else planned
+        assert [row.trial_id for row in order_block(rows, 1)] == [row.trial_id for row in expected]
+        assert [row.arm for row in order_block(rows, 2)] == [row.arm for row in order_block(planned, 2)]
 
 
 @pytest.mark.parametrize(

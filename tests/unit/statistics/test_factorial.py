@@ -94,3 +94,19 @@ def test_gaps_and_few_values_are_refused() -> None:
         effects_of_factors([np.ones(9)] * 3, (2, 2), 0.95)
     with pytest.raises(ValueError, match="complete"):
         effects_of_factors([np.ones(9)] * 3 + [np.ones(5)], (2, 2), 0.95)
+
+
+def test_a_level_beyond_what_the_resamples_tell_has_open_ends() -> None:
+    """999 resamples know nothing of one error in a thousand on either side."""
+    rng = np.random.default_rng(3)
+    cells = [rng.normal(middle, 1, 12) for middle in (0, 1)]
+    (closed,), (open_,) = (effects_of_factors(cells, (2,), level) for level in (0.998, 0.999))
+    assert closed.changes[0].interval.low < closed.changes[0].by < closed.changes[0].interval.high
+    assert (open_.changes[0].interval.low, open_.changes[0].interval.high) == (-np.inf, np.inf)
+    assert open_.p == closed.p
+
+
+def test_a_failure_is_refused() -> None:
+    """An infinite value has no mean with others."""
+    with pytest.raises(ValueError, match="not finite"):
+        effects_of_factors([np.append(np.zeros(6), np.inf), np.zeros(7)], (2,), 0.95)

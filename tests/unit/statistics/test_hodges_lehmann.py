@@ -75,3 +75,9 @@ def test_coverage_from_twenty_pairs(shape: str) -> None:
         assert interval is not None
         inside += interval.low <= 5 <= interval.high
     assert 0.93 <= inside / runs <= 0.97
+
+
+def test_an_unknown_difference_is_refused() -> None:
+    """NaN would widen the interval to everything, or sort to one end of it."""
+    with pytest.raises(ValueError, match="bounds no shift"):
+        hodges_lehmann(np.array([1.0, np.nan, 2.0]), 0.95)

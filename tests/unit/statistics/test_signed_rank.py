@@ -101,3 +101,9 @@ def test_finds_a_real_effect() -> None:
     rng = np.random.default_rng(3)
     p = [signed_rank(rng.normal(2, 1, 10)).p for _ in range(200)]
     assert np.mean(np.array(p) <= 0.05) > 0.95
+
+
+def test_an_unknown_difference_is_refused() -> None:
+    """NaN has no rank, and a p of the others would be silent about it."""
+    with pytest.raises(ValueError, match="no rank"):
+        signed_rank(np.array([1.0, np.nan, 2.0]))

@@ -13,6 +13,7 @@ from specs import SMALL, changed, written
 
 from quiclab.errors import BusyError, SpecError
 from quiclab.store.layout import StudyDir
+from quiclab.store.looks import Look, keep_look
 from quiclab.study.specs import held, load_study, spec_file_of
 
 
@@ -53,6 +54,21 @@ def test_a_study_that_is_held_has_its_spec(tmp_path: Path) -> None:
         assert not list(study_dir.root.glob("trials/.*"))
         with pytest.raises(BusyError), held(study_dir, spec, study):
             pass
+
+
+def test_more_blocks_after_a_look_are_told_before_they_run(tmp_path: Path) -> None:
+    """They cost hours, and the usual test."""
+    folder, more = tmp_path / "study", tmp_path / "more"
+    more.mkdir()
+    spec, larger = written(tmp_path, SMALL), written(more, SMALL.replace("blocks = 4", "blocks = 9"))
+    study_dir = StudyDir(folder)
+    with held(study_dir, spec, load_study(spec)) as told:
+        assert told == ()
+    keep_look(folder, Look("2026-03-01", 4, {"100KB/plain": 4}, 0.05, ("ttlb_ms",)))
+    for file, words in ((spec, ()), (larger, ("4 blocks were planned when a result of this study was first seen",))):
+        with held(study_dir, file, load_study(file)) as told:
+            assert len(told) == len(words)
+            assert all(sentence.startswith(words) for sentence in told)
 
 
 def test_a_study_may_grow_but_not_change(tmp_path: Path) -> None:

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from quiclab import statistics, wording
-from quiclab.analysis.analyse import alpha_of, measured_cells, metric_of
+from quiclab.analysis.analyse import alpha_of, measured_cells, metric_of, usual_metric
 from quiclab.analysis.builds.change import Change, at_level, change, decided, refused, smallest_p
 from quiclab.analysis.builds.setting import Difference
 from quiclab.analysis.compare import arm_result, compare
+from quiclab.analysis.looks import builds_note, looks_at
 from quiclab.analysis.model import ArmResult, Metric
 from quiclab.analysis.study import Study
 
-_INTERLEAVED = "Interleaved: each block ran both builds back to back, in random order (exact signed-rank test)."
+_INTERLEAVED = "Interleaved: each block ran both builds back to back, each as often first (exact signed-rank test)."
 Place = tuple[str, str, str]
 """Workload, path, arm."""
 
@@ -81,6 +82,7 @@ def compare_studies(
     others: list[Change] = []
     floors: list[Floor] = []
     notes = [f"{label}: {note}" for label, study in (("OLD", old), ("NEW", new)) for note in study.missing]
+    notes += _looks([("This study", old)] if interleaved else [("OLD", old), ("NEW", new)])
     quantities = tuple(metric_of(old if _has(old, name) else new, name) for name in metrics)
     for metric in quantities:
         (before, floor_before), (after, floor_after) = (_results(study, metric, alpha) for study in (old, new))
@@ -112,6 +114,13 @@ def compare_studies(
         new.titles("workloads") | old.titles("workloads"),
         tuple(notes),
     )
+
+
+def _looks(studies: Sequence[tuple[str, Study]]) -> list[str]:
+    """What must be said where a study's number of blocks could follow from what was seen of it."""
+    found = [(label, looks_at(study, [usual_metric(study)])) for label, study in studies]
+    told = [(label, builds_note(looks)) for label, looks in found if looks is not None]
+    return [f"{label}: {note}" for label, note in told if note is not None]
 
 
 def _has(study: Study, metric: str) -> bool:

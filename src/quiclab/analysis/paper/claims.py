@@ -16,7 +16,7 @@ from quiclab.analysis.paper.claim_cells import Cells
 from quiclab.analysis.paper.claim_numbers import number_of
 from quiclab.analysis.paper.claim_verdict import Verdict, of_cells, of_direction, of_number
 from quiclab.analysis.paper.paper import Claim, Expected, Paper
-from quiclab.analysis.refusals import too_slow
+from quiclab.analysis.refusals import refusal, too_slow
 from quiclab.analysis.study import Study
 from quiclab.statistics import Interval
 
@@ -92,8 +92,9 @@ def _adjusted(claims: Iterable[Claim], cells: Cells, analysis: StudyAnalysis) ->
             key = (workload, path, frozenset(claim.arms), claim.metric)
             if key not in known and not cells.obstacle(claim, workload, path):
                 first, second = (cells.arm(claim.metric, workload, path, arm) for arm in claim.arms)
-                p = _compared(workload, path, first, second, cells.metric(claim.metric), analysis.alpha).p
-                rest[key] = math.nan if p is None else p
+                compared = _compared(workload, path, first, second, cells.metric(claim.metric), analysis.alpha)
+                tested = compared.p is not None and refusal(compared, analysis.alpha) is None
+                rest[key] = compared.p if tested and compared.p is not None else math.nan
     values = statistics.adjusted_p_values(np.array(list(rest.values())))
     return known | {key: None if math.isnan(p) else float(p) for key, p in zip(rest, values, strict=True)}
 

@@ -14,6 +14,7 @@ from quiclab.analysis import comparison_words
 from quiclab.analysis.analyse import analyse, metric_of, page_of
 from quiclab.analysis.cost import cost_data
 from quiclab.analysis.effects import effects, effects_table, tails, tails_table
+from quiclab.analysis.looks import remember_look
 from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.paper.claims_section import PaperSection, paper_section
 from quiclab.analysis.path_measured import path_data
@@ -52,6 +53,7 @@ def write_report(study_dir: Path, metric: str | None = None) -> Path:
     """
     study = read_study(study_dir)
     metrics = metrics_of_pages(study, metric)
+    remember_look(study, metrics)
     pages = {name: _write(study, name, metrics) for name in metrics}
     return pages[metric or metrics[0]]
 

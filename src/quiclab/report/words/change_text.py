@@ -170,7 +170,7 @@ def gate_lines(found: StudiesCompared, judgements: Sequence[Judgement]) -> list[
         open_cells = sum(each.open_ended for each in mine)
         if open_cells:
             cells = wording.counted(open_cells, "passed cell")
-            lines.append(f"  In {cells} more than the bound is not excluded: more blocks would tell.")
+            lines.append(f"  In {cells} more than the bound is not excluded: a study of more blocks would tell.")
     return [*lines, *_error_rate(found, judgements)] if judgements else []
 
 

@@ -73,7 +73,7 @@ def remark_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
 def _pairs(study: Study, analysis: StudyAnalysis) -> list[tuple[Comparison, Comparison]]:
     out = excluded(read_remarks(study.directory))
     cells = set(study.trials.filter(pl.col("trial_id").is_in(list(out)))["cell_id"])
-    rest = analyse(without(study, out), analysis.metric.name)
+    rest = analyse(without(study, out), analysis.metric.name, sequential=analysis.sequential)
     found = {(each.cell_id, each.other.arm): each for each in (*rest.comparisons, *rest.controls)}
     pairs = []
     for old in (*analysis.comparisons, *analysis.controls):

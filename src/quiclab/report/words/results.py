@@ -65,7 +65,7 @@ def _fixed(analysis: StudyAnalysis) -> str:
     return (
         "Shift within pairs: Hodges–Lehmann, the median of the means of every two differences within pairs, in per "
         "cent of the baseline's median; the interval is its own and is not corrected. The exact signed-rank test "
-        f"of the pairs decides, at {analysis.alpha:g} after Benjamini–Hochberg over {len(analysis.comparisons)} "
+        f"of the pairs decides, at {analysis.alpha:g} after Benjamini–Hochberg over {analysis.tested} "
         "comparisons. Its null hypothesis: the differences within pairs are symmetric about zero, as they are where "
         "the arms could be exchanged. Unequal spread of skewed times alone breaks that: equal medians are then called "
         "different more often than the level says. A small p says that the arms differ; medians and shift say how."
