@@ -10,12 +10,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
+import polars as pl
 import pytest
 
+from quiclab.decoders import Context, decoder_of
 from quiclab.testbed import _process_tree
 from quiclab.testbed.process_cost import ProcessCosts, reap
-from quiclab.testbed.run_delay import RunDelay, run_delays
+from quiclab.testbed.run_delay import RunDelay, RunDelayCourse, run_delays
 from quiclab.testbed.stops import Stops
 
 pytestmark = pytest.mark.alone
@@ -89,6 +92,42 @@ def test_a_thread_that_others_keep_from_its_processor_waits() -> None:
         delay.begin([one.pid])
         _until(lambda: (delay.look([one.pid]) or delay.summary()["sum_ns"] or 0) > 50_000_000)
         assert delay.summary()["longest_ns"] == delay.summary()["sum_ns"]
+
+
+def test_waits_for_a_processor_are_told_when_they_were(tmp_path: Path) -> None:
+    """Two programs that share a core wait by turns, each about half of the time, while a third sleeps; a thread that
+    comes later counts from its beginning."""
+    log, spin = tmp_path / "run-delay.jsonl", "while True: pass"
+    later = f"import threading, time; time.sleep(0.5); threading.Thread(target=lambda: exec({spin!r})).start()"
+    core = {min(os.sched_getaffinity(0))}
+    with (
+        RunDelayCourse(log) as course,
+        _running(sys.executable, "-c", spin) as one,
+        _running(sys.executable, "-c", later) as two,
+        _running("sleep", "100") as asleep,
+    ):
+        for role, each in (("server", one), ("client", two), ("proxy", asleep)):
+            os.sched_setaffinity(each.pid, core)
+            course.know(role, [each.pid])
+        time.sleep(0.4)
+        alone_until_ns = time.monotonic_ns()
+        before = run_delays(one.pid)[one.pid]
+        _until(lambda: run_delays(one.pid)[one.pid] - before > 300_000_000)
+        least = {"server": sum(run_delays(one.pid).values()), "client": sum(run_delays(two.pid).values())}
+    decoder = decoder_of(log)
+    assert decoder is not None
+    rows = decoder.decode(log, Context()).tables["run_delays"]
+    assert (rows["since_ns"] < rows["time_ns"]).all()
+    assert (rows["longest_ns"] <= rows["waited_ns"]).all()
+    shared = rows.filter(pl.col("since_ns") > alone_until_ns)
+    waited = dict(shared.group_by("role").agg(pl.col("waited_ns").sum()).iter_rows())
+    assert waited["server"] >= 250_000_000
+    assert waited["client"] >= 100_000_000
+    assert waited.get("proxy", 0) < 50_000_000
+    every = dict(rows.group_by("role").agg(pl.col("waited_ns").sum()).iter_rows())
+    # The first look is where the counting begins.
+    assert all(every[role] >= 0.8 * least[role] for role in least)
+    assert rows.filter(pl.col("role") == "client")["threads"].max() == 2
 
 
 def test_a_program_that_stood_still_during_the_transfer() -> None:

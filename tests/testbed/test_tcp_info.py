@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,11 @@ import polars as pl
 import pytest
 from live_link import bulk_tcp, in_sandbox, open_link
 
+from quiclab.decoders import Context
 from quiclab.decoders.tcp_info import read_tcp_info_log
+from quiclab.decoders.tcp_info_tables import TcpInfo
 from quiclab.spec.model import Direction
+from quiclab.testbed.link import SERVER_ADDRESSES
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.tcp_info import TcpInfoSampler
 from quiclab.units import Bitrate, Duration
@@ -90,6 +95,56 @@ def test_the_window_and_the_losses_of_a_transfer_are_seen(tmp_path: Path) -> Non
     assert rows["min_rtt_us"].drop_nulls().min() >= 20_000
     for counter in ("bytes_acked", "bytes_sent", "total_retrans", "busy_time_us", "segs_out"):
         assert (rows[counter].diff().drop_nulls() >= 0).all(), counter
+
+
+@pytest.mark.parametrize("limit", ["receive_window_ns", "send_buffer_ns", "other_busy_ns", None])
+def test_what_limits_a_sender_is_counted_as_that(limit: str | None, tmp_path: Path) -> None:
+    """A receiver that does not read, a send buffer too small for the path, a link that is full, nothing to send: each
+    for half a second, of which its own clock has most."""
+    log = tmp_path / "server.tcpinfo"
+    direction = Direction(rate=Bitrate.parse("20 Mbit/s"), delay=Duration.parse("20 ms"))
+
+    def work() -> list[int]:
+        with open_link(direction, None, "veth") as ends:
+            listener = ends.server.run(lambda: _listener("0.0.0.0", 443, socket.AF_INET))
+            caller = ends.client.run(lambda: socket.create_connection((SERVER_ADDRESSES[4], 443)))
+            server = listener.accept()[0]
+            if limit == "send_buffer_ns":
+                server.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16384)
+                # What Nagle's algorithm holds back has not been sent, and the clock wants all to be.
+                server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            reads = threading.Thread(target=_read, args=(caller,), daemon=True)
+            if limit != "receive_window_ns":
+                reads.start()
+            with TcpInfoSampler(ends.server, 4, 443, INTERVAL, log):
+                server.setblocking(False)
+                for wait_s in (0.3, 0.5):  # the first until it is as it shall be
+                    begun_ns = time.monotonic_ns()
+                    while time.monotonic_ns() < begun_ns + wait_s * 1e9:
+                        with contextlib.suppress(BlockingIOError):
+                            server.send(bytes(1 << 16 if limit else 0))
+                        time.sleep(0.002)
+                over_ns = time.monotonic_ns()
+            for each in (listener, caller, server):
+                each.close()
+        return [begun_ns, over_ns]
+
+    begun_ns, over_ns = in_sandbox(work)
+    rows = TcpInfo().decode(log, Context(vantage="server")).tables["tcp_limits"]
+    rows = rows.filter(pl.col("since_ns") >= begun_ns, pl.col("time_ns") <= over_ns)
+    clocks = ("receive_window_ns", "send_buffer_ns", "other_busy_ns")
+    sums = rows.select(pl.col("busy_ns", *clocks).sum()).row(0, named=True)
+    assert sums["busy_ns"] == sum(sums[name] for name in clocks)
+    for name in clocks:
+        assert (sums[name] > 350_000_000) == (name == limit), sums
+    if limit is None:
+        assert sums["busy_ns"] == 0
+
+
+def _read(caller: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while caller.recv(1 << 16):
+            pass
 
 
 def test_bbr_tells_of_itself(tmp_path: Path) -> None:

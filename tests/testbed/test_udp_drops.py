@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import socket
 import time
+from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from live_link import in_sandbox
 
+from quiclab.decoders import Context, decoder_of
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.sampler import counters
 from quiclab.testbed.udp_drops import UdpDrops
@@ -50,6 +53,37 @@ def test_a_full_socket_is_told_from_its_neighbour(family: int, address: str) -> 
     assert told["found"] == [[4433, 50 - told["taken"]]]
     assert told["total"] == (50 - told["taken"] if family == socket.AF_INET else 0)
     assert told["taken"] < 50
+
+
+def test_drops_are_told_between_two_looks(tmp_path: Path) -> None:
+    """Each burst in a span of its own that holds the instants at which it was sent, and all of them together."""
+    log = tmp_path / "server-udp-drops.jsonl"
+
+    def work() -> dict[str, Any]:
+        with NetworkNamespace() as namespace, UdpDrops(namespace, log) as drops:
+            full, sender = (namespace.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(2))
+            full.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            full.bind(("127.0.0.1", 4433))
+            bursts = []
+            for _ in range(3):
+                begun_ns = time.monotonic_ns()
+                for _ in range(50):
+                    sender.sendto(bytes(1000), ("127.0.0.1", 4433))
+                bursts.append([begun_ns, time.monotonic_ns()])
+                time.sleep(0.2)
+            for each in (full, sender):
+                each.close()
+            return {"bursts": bursts, "drops": [each.drops for each in drops.per_socket()]}
+
+    told = in_sandbox(work)
+    decoder = decoder_of(log)
+    assert decoder is not None
+    rows = decoder.decode(log, Context(vantage="server")).tables["udp_drops"]
+    assert set(rows["port"]) == {4433}
+    assert [rows["drops"].sum()] == told["drops"]
+    for begun_ns, over_ns in told["bursts"]:
+        within = rows.filter((pl.col("time_ns") >= begun_ns) & (pl.col("since_ns") <= over_ns))
+        assert 40 <= within["drops"].sum() <= 50
 
 
 def test_a_quiet_namespace_has_nothing_to_tell() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from quiclab.decoders._api import Decoder
 from quiclab.decoders.har import Har
+from quiclab.decoders.looks import RunDelays, UdpDrops
 from quiclab.decoders.mahimahi_log import MahimahiLog
 from quiclab.decoders.mahimahi_trace import MahimahiTrace
 from quiclab.decoders.netlog import NetLog
@@ -30,8 +31,10 @@ DECODERS: tuple[Decoder, ...] = (
     PlayerLog(),
     ProcessCost(),
     Qlog(),
+    RunDelays(),
     Ss(),
     TcpInfo(),
     TraceEvents(),
     TrialDocument(),
+    UdpDrops(),
 )

@@ -9,6 +9,7 @@ import polars as pl
 
 from quiclab.decoders._api import Absent, Context, FileTables, Finding, Take
 from quiclab.decoders.tcp_info import TcpInfoLog, read_tcp_info_log
+from quiclab.decoders.tcp_limits import segments_in_flight, tcp_limits
 from quiclab.tables import TABLES
 
 _NO_SSTHRESH = 0x7FFFFFFF
@@ -21,7 +22,7 @@ class TcpInfo:
 
     format = "tcp_info"
     versions = ("1",)
-    tables = ("tcp_info", "transport_metrics", "cc_states")
+    tables = ("tcp_info", "tcp_limits", "transport_metrics", "cc_states")
     clock = "CLOCK_MONOTONIC of the machine that ran the trial; each connection was looked at between two instants."
 
     def sniff(self, head: bytes) -> bool:
@@ -35,6 +36,7 @@ class TcpInfo:
         samples = _named(log, context)
         tables = {
             "tcp_info": samples,
+            "tcp_limits": tcp_limits(samples),
             "transport_metrics": _metrics(samples),
             "cc_states": _states(samples),
         }
@@ -77,8 +79,6 @@ def _named(log: TcpInfoLog, context: Context) -> pl.DataFrame:
 
 
 def _metrics(samples: pl.DataFrame) -> pl.DataFrame:
-    wide = {name: pl.col(name).cast(pl.Int64) for name in ("unacked", "sacked", "lost", "retrans", "snd_mss_bytes")}
-    in_flight = wide["unacked"] - wide["sacked"] - wide["lost"] + wide["retrans"]
     mss = pl.col("snd_mss_bytes").cast(pl.UInt64)
 
     def unless(name: str, nothing: int, *more: int) -> pl.Expr:
@@ -93,9 +93,7 @@ def _metrics(samples: pl.DataFrame) -> pl.DataFrame:
         "time_ns",
         transport=pl.lit("tcp"),
         cwnd_bytes=pl.col("snd_cwnd").cast(pl.UInt64) * mss,
-        # As the kernel counts: segments that SACK reported or that are considered lost are not in flight, those sent
-        # again are.
-        bytes_in_flight=(in_flight.clip(0) * wide["snd_mss_bytes"]).cast(pl.UInt64),
+        bytes_in_flight=(segments_in_flight() * pl.col("snd_mss_bytes").cast(pl.Int64)).cast(pl.UInt64),
         ssthresh_bytes=unless("snd_ssthresh", _NO_SSTHRESH).cast(pl.UInt64) * mss,
         smoothed_rtt_ms=milliseconds("rtt_us"),
         min_rtt_ms=milliseconds("min_rtt_us", _NO_MIN_RTT),

@@ -225,7 +225,7 @@ def _blocked(row: Row) -> Told:
     data: Json = {"new": row["new_state"]}
     if row["old_state"] is not None:
         data["old"] = row["old_state"]
-    beside: Json = {}
+    beside: Json = {name: row[name] for name in ("limit", "ready_bytes", "inferred") if row[name] is not None}
     if row["reason"] in _REASONS:
         data["reason"] = row["reason"]
     elif row["reason"] is not None:

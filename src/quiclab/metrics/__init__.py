@@ -17,6 +17,7 @@ from quiclab.metrics.flows import flow_throughput, flows
 from quiclab.metrics.measured import measured_tables
 from quiclab.metrics.order import object_runs
 from quiclab.metrics.page import page_progress
+from quiclab.metrics.unacknowledged import unacknowledged
 from quiclab.metrics.video import video_throughput
 
 __all__ = [
@@ -53,6 +54,7 @@ def made_tables(evidence: Evidence) -> dict[str, pl.DataFrame]:
     """The tables of one trial that are made of others, by name."""
     return {
         "bytes_acknowledged": bytes_acknowledged(evidence),
+        "unacknowledged": unacknowledged(evidence),
         "page_progress": page_progress(evidence),
         "video_throughput": video_throughput(evidence),
         "flow_throughput": evidence.tables["flow_throughput"],

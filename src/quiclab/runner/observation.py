@@ -15,6 +15,7 @@ from quiclab.spec import model
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process import Process
 from quiclab.testbed.process_cost import ProcessCosts
+from quiclab.testbed.run_delay import RunDelayCourse
 from quiclab.testbed.sampler import counters
 from quiclab.testbed.tcp_info import TcpInfoSampler
 from quiclab.testbed.udp_drops import UdpDrops
@@ -71,8 +72,11 @@ class Observation:
     ) -> None:
         """Observe the arm's own legs, or `legs` if given: an empty tuple where no kernel can be asked."""
         self._namespaces = namespaces
-        self._costs = ProcessCosts(raw / "process-cost.jsonl")
-        self._drops = {end: UdpDrops(namespace) for end, namespace in namespaces.items()}
+        self._course = RunDelayCourse(raw / "run-delay.jsonl")
+        self._costs = ProcessCosts(raw / "process-cost.jsonl", course=self._course)
+        self._drops = {
+            place: UdpDrops(namespace, raw / f"{place}-udp-drops.jsonl") for place, namespace in namespaces.items()
+        }
         self._legs = _tcp_legs(arm, path, upload) if legs is None else legs
         self._samplers = {
             leg.file: TcpInfoSampler(
@@ -84,6 +88,7 @@ class Observation:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
+            stack.enter_context(self._course)
             stack.enter_context(self._costs)
             for drops in self._drops.values():
                 stack.enter_context(drops)

@@ -14,8 +14,10 @@ from quiclab.tables.derived import (
     OBJECT_RUNS,
     PAGE_PROGRESS,
     SOURCES,
+    UNACKNOWLEDGED,
     VIDEO_THROUGHPUT,
 )
+from quiclab.tables.held_up import RUN_DELAYS, TCP_LIMITS, UDP_DROPS
 from quiclab.tables.http import HTTP_FRAMES, HTTP_REQUESTS, PAGE_EVENTS, STREAMS
 from quiclab.tables.ip_packets import IP_PACKETS
 from quiclab.tables.link_events import LINK_EVENTS
@@ -64,11 +66,15 @@ TABLES: dict[str, Table] = {
         PLAYER_EVENTS,
         PLAYER_STALLS,
         TCP_INFO,
+        TCP_LIMITS,
         PROCESS_USAGE,
+        RUN_DELAYS,
+        UDP_DROPS,
         SOURCES,
         DECODE_STATS,
         ABSENT,
         BYTES_ACKNOWLEDGED,
+        UNACKNOWLEDGED,
         PAGE_PROGRESS,
         VIDEO_THROUGHPUT,
         FLOW_THROUGHPUT,

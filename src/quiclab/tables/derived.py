@@ -101,6 +101,36 @@ BYTES_ACKNOWLEDGED = Table(
     ),
 )  # fmt: skip
 
+UNACKNOWLEDGED = Table(
+    "unacknowledged",
+    "One moment at which the sender of the bodies (the server; of an upload the client) sent bytes of a stream, or an "
+    "acknowledgment of such bytes arrived there: what it had sent and did not know to be received.",
+    (
+        Column("time_ns", pl.Int64, "ns", NEVER, "CLOCK_MONOTONIC of the study, at the sender's end.", instant=True),
+        Column("connection", pl.String, "", NEVER, CONNECTION.doc),
+        Column("stream_id", pl.UInt64, "", "TCP, which has one stream each way", "RFC 9000 section 2.1."),
+        Column(
+            "offset_bytes", pl.UInt64, "bytes", NEVER,
+            "Offset behind the last byte of the stream that was sent: what a limit in flow_control is held against. "
+            "TCP: payload, TLS records included.",
+        ),
+        Column("acknowledged_bytes", pl.UInt64, "bytes", NEVER, "Distinct bytes of the stream acknowledged so far."),
+        Column(
+            "unacknowledged_bytes", pl.UInt64, "bytes", NEVER,
+            "Distinct bytes of the stream that were sent, lost ones included, and are not acknowledged: at least so "
+            "much the sender must keep.",
+        ),
+        Column(
+            "connection_unacknowledged_bytes", pl.UInt64, "bytes", NEVER,
+            "The same of all streams of the connection together, by this source.",
+        ),
+        Column(
+            "connection_offset_bytes", pl.UInt64, "bytes", NEVER,
+            "Sum of `offset_bytes` over all streams: what the limit of the connection is held against.",
+        ),
+    ),
+)  # fmt: skip
+
 OBJECT_RUNS = Table(
     "object_runs",
     "One run of bytes of one object at their receiver's end (the client's; of an upload the server's), in the order "

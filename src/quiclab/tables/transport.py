@@ -205,7 +205,21 @@ BLOCKED = of_logs(
     Column(
         "reason", pl.String, "", "the log does not say",
         "`scheduling`, `pacing`, `amplification_protection`, `congestion_control`, `connection_flow_control`, "
-        "`stream_flow_control`, `stream_id` (the number of streams), `application` or the log's own word.",
+        "`stream_flow_control`, `stream_id` (the number of streams), `application` (it has nothing to send) or the "
+        "log's own word. With `unblocked`: what no longer holds it back.",
+    ),
+    Column(
+        "limit", pl.UInt64, "", "the log does not say",
+        "The limit that was reached: an offset of the stream, a sum over the connection, a number of streams, or the "
+        "congestion window in bytes, as `reason` says.",
+    ),
+    Column(
+        "ready_bytes", pl.UInt64, "bytes", "the log does not say",
+        "What the application had ready at that moment and the transport had not taken.",
+    ),
+    Column(
+        "inferred", pl.Boolean, "", "the log does not say",
+        "Whether the program concluded the reason from the numbers of its transport library, rather than being told.",
     ),
 )  # fmt: skip
 

@@ -25,7 +25,7 @@ from quiclab.testbed import _process_tree
 from quiclab.testbed._last_seen import LastSeen
 from quiclab.testbed._process_tree import Stat, Used
 from quiclab.testbed._ticker import Ticker
-from quiclab.testbed.run_delay import RunDelay
+from quiclab.testbed.run_delay import RunDelay, RunDelayCourse
 from quiclab.testbed.stops import Stops
 from quiclab.units import Duration
 
@@ -72,8 +72,12 @@ class _Role:
 class ProcessCosts:
     """Context manager: looks at each watched program every 100 ms, and keeps what it sees in `output` (JSON lines)."""
 
-    def __init__(self, output: Path | None = None, interval: Duration = INTERVAL) -> None:
+    def __init__(
+        self, output: Path | None = None, interval: Duration = INTERVAL, course: RunDelayCourse | None = None
+    ) -> None:
+        """Make it. `course`, if given, is told which processes each program has."""
         self._output = output
+        self._course = course
         self._roles: dict[str, _Role] = {}
         self._lock = threading.Lock()
         self._looks = 0
@@ -99,6 +103,8 @@ class ProcessCosts:
         found."""
         with self._lock:
             self._roles[role] = _Role(role, pid, stops=Stops(pid))
+        if self._course is not None:
+            self._course.know(role, [pid])
 
     def begin(self) -> None:
         """Note that the transfer begins. A program that is watched only later counts as started with it."""
@@ -177,6 +183,8 @@ class ProcessCosts:
         for role in self._roles.values():
             stats = _process_tree.tree(everybody, role.pid, role.known)
             role.known = frozenset(stat.identity for stat in stats)
+            if self._course is not None:
+                self._course.know(role.name, (stat.pid for stat in stats))
             yield role, stats
 
 

@@ -8,8 +8,23 @@ on a run queue, timeslices. A stopped thread does not wait in this sense, and a 
 from __future__ import annotations
 
 import contextlib
+import json
+import os
+import threading
+import time
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
+from types import TracebackType
+from typing import Self, TextIO
+
+from quiclab.testbed._ticker import Ticker
+from quiclab.units import Duration
+
+INTERVAL = Duration(20_000_000)
+_MANY_THREADS = 32
+"""Threads of a program from which on it is looked at less often, because each has a file of its own."""
+_LOOKS_PER_LOOK_AT_MANY = 5
 
 
 def run_delays(pid: int) -> dict[int, int]:
@@ -17,9 +32,17 @@ def run_delays(pid: int) -> dict[int, int]:
     its first thread. Empty where the kernel does not count."""
     found = {}
     with contextlib.suppress(OSError, ValueError, IndexError):
-        for thread in Path(f"/proc/{pid}/task").iterdir():
-            found[int(thread.name)] = int((thread / "schedstat").read_text().split()[1])
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - this runs often, and a Path is slow
+            found[int(thread)] = int(_read(f"/proc/{pid}/task/{thread}/schedstat").split()[1])
     return found
+
+
+def _read(path: str) -> bytes:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(fd, 128)
+    finally:
+        os.close(fd)
 
 
 class RunDelay:
@@ -48,3 +71,72 @@ class RunDelay:
         kernel does not count."""
         waited = [ns - self._at_begin.get(thread, 0) for thread, ns in self._last.items()]
         return {"sum_ns": sum(waited) if waited else None, "longest_ns": max(waited, default=None)}
+
+
+class RunDelayCourse:
+    """Context manager that notes every 20 ms how much longer the threads of each program have waited (JSON lines in
+    `output`)."""
+
+    def __init__(self, output: Path, interval: Duration = INTERVAL) -> None:
+        self._output = output
+        self._interval = interval
+        self._programs: dict[str, _Program] = {}
+        self._lock = threading.Lock()
+        self._stack = ExitStack()
+        self._file: TextIO | None = None
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self._file = stack.enter_context(self._output.open("w"))
+            self._file.write(json.dumps({"run_delay": 1, "interval_ns": self._interval.ns}) + "\n")
+            stack.enter_context(Ticker(self._interval, self._look))
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._look()
+        self._stack.close()
+
+    def know(self, role: str, pids: Iterable[int]) -> None:
+        """Note the processes that a program has now."""
+        with self._lock:
+            self._programs.setdefault(role, _Program()).pids = frozenset(pids)
+
+    def _look(self) -> None:
+        with self._lock:
+            for role, program in self._programs.items():
+                line = program.look()
+                if line and self._file is not None:
+                    self._file.write(json.dumps({"at_ns": program.at_ns, "role": role} | line) + "\n")
+
+
+class _Program:
+    """Threads of one program, and how long each had waited at the last look."""
+
+    def __init__(self) -> None:
+        self.pids: frozenset[int] = frozenset()
+        self.at_ns = 0
+        self._waited: dict[int, dict[int, int]] = {}
+        self._looks = 0
+
+    def look(self) -> dict[str, int] | None:
+        """Look at all threads; return what they have waited since the look before, if they have."""
+        self._looks += 1
+        many = sum(map(len, self._waited.values())) >= _MANY_THREADS
+        if many and self._looks % _LOOKS_PER_LOOK_AT_MANY:
+            return None
+        now_ns, since_ns = time.monotonic_ns(), self.at_ns
+        waited = {pid: threads for pid in self.pids if (threads := run_delays(pid))}
+        # A thread that is new began since the look before; a process may have been there longer before it was known.
+        grown = [
+            ns - self._waited[pid].get(thread, 0)
+            for pid, threads in waited.items()
+            if pid in self._waited
+            for thread, ns in threads.items()
+        ]
+        self.at_ns, self._waited = now_ns, waited
+        if not any(grown):
+            return None
+        return {"since_ns": since_ns, "waited_ns": sum(grown), "longest_ns": max(grown), "threads": len(grown)}

@@ -233,6 +233,27 @@ def test_what_holds_a_sender_back(tmp_path: Path) -> None:
     ]
 
 
+def test_how_far_a_sender_could_go_and_what_it_had(tmp_path: Path) -> None:
+    """Limit, bytes that were ready and whether the reason was concluded, in the data or beside them."""
+    name = "quic:stream_data_blocked_updated"
+    data = {"new": "blocked", "stream_id": 4, "reason": "stream_flow_control"}
+    own = {"limit": 9000, "ready_bytes": 70, "inferred": True}
+    file = decoded(
+        tmp_path,
+        {"time": 1, "name": name, "data": {**data, **own}},
+        {"time": 2, "name": name, "data": data, **own, "inferred": False},
+        {"time": 3, "name": name, "data": {"new": "blocked", "stream_id": 4}, "reason": "whim"},
+        {"time": 4, "name": name, "data": {**data, "limit": -1, "ready_bytes": "x", "inferred": 5}},
+    )
+    assert file.tables["blocked"].select("reason", "limit", "ready_bytes", "inferred").rows() == [
+        ("stream_flow_control", 9000, 70, True),
+        ("stream_flow_control", 9000, 70, False),
+        ("whim", None, None, None),
+        ("stream_flow_control", None, None, None),
+    ]
+    assert file.tables["flow_control"].filter(pl.col("event") == "blocked")["limit"].to_list() == [9000, 9000, None]
+
+
 def test_an_event_may_have_a_time_format_of_its_own(tmp_path: Path) -> None:
     """It counts from the event before, whatever the trace's do."""
     ping = {"header": {"packet_type": "1RTT"}}

@@ -117,6 +117,33 @@ def test_process_cost(tmp_path: Path) -> None:
     assert [(finding.name, finding.count) for finding in file.findings] == [("malformed_line", 3)]
 
 
+def test_waits_for_a_processor(tmp_path: Path) -> None:
+    """One row a look; what was cut short or is no number is counted, a file without its header refused."""
+    head = {"run_delay": 1, "interval_ns": 20_000_000}
+    line = {"at_ns": 90, "role": "server", "since_ns": 70, "waited_ns": 15, "longest_ns": 9, "threads": 2}
+    path = tmp_path / "run-delay.jsonl"
+    bad = [line | {"waited_ns": -1}, line | {"threads": 2**32}, {"at_ns": 5}, [1]]
+    path.write_text("".join(json.dumps(each) + "\n" for each in (head, line, *bad)) + json.dumps(line)[:30])
+    file = decoded(path, "run_delay")
+    assert file.tables["run_delays"].rows() == [(90, 70, "server", 15, 9, 2)]
+    assert [(finding.name, finding.count) for finding in file.findings] == [("malformed_line", 5)]
+    path.write_text(json.dumps(line))
+    assert decoder_of(path) is None
+
+
+def test_drops_at_a_socket(tmp_path: Path) -> None:
+    """One row for each socket and look, of the end that the file's name tells; a file without drops has none."""
+    head = {"udp_drops": 1, "interval_ns": 20_000_000}
+    line = {"at_ns": 90, "since_ns": 70, "port": 443, "inode": 12345, "drops": 15}
+    path = tmp_path / "client-udp-drops.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in (head, line, line | {"port": 65_536})))
+    file = decoder_of(path).decode(path, Context(vantage="client"))  # type: ignore[union-attr]
+    assert file.tables["udp_drops"].rows() == [("client", 90, 70, 443, 12345, 15)]
+    assert [(finding.name, finding.count) for finding in file.findings] == [("malformed_line", 1)]
+    path.write_text(json.dumps(head))
+    assert not decoded(path, "udp_drops").tables
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"\x00" * 600, b"[" * 5000, b"{" * 5000, b"\x1f\x8b\x08\x00cut", b"9" * 5000, b"\xff\xfe" * 400]
 )

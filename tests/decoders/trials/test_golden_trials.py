@@ -13,6 +13,7 @@ import pytest
 from quiclab.decoders import decode_trial
 from quiclab.metrics import METRICS, compute_trial, cost, evidence_of
 from quiclab.metrics.bytes_acknowledged import bytes_acknowledged
+from quiclab.metrics.unacknowledged import unacknowledged
 
 HERE = Path(__file__).parent
 
@@ -115,6 +116,61 @@ def test_bytes_acknowledged_grow_to_the_whole_response(trial_dir: Path) -> None:
     assert (points.height, points["bytes"][-1]) == {"h2": (38, 102_014), "h3": (48, 100_118)}[trial_dir.name]
     assert points["x_ms"].is_sorted()
     assert points["bytes"].is_sorted()
+
+
+def test_what_is_unacknowledged_is_what_every_byte_tells(trial_dir: Path) -> None:
+    """Against a plain reading of the sender's packets and of the ACKs that it got, one mark a byte."""
+    tables = decode_trial(trial_dir).tables
+    found = unacknowledged(evidence_of(tables, json.loads((trial_dir / "trial.json").read_text())))
+    assert found["time_ns"].is_sorted()
+    of_body = found.filter(pl.col("stream_id").is_null() | (pl.col("stream_id") == 0))
+    plain = _plain_reading(tables, over_quic=trial_dir.name == "h3")
+    last = of_body.group_by("time_ns", maintain_order=True).last()
+    got = dict(last.select("time_ns", "unacknowledged_bytes").iter_rows())
+    assert got == {time_ns: plain[time_ns] for time_ns in got}
+    # At the end all of the body is acknowledged; over TCP the close_notify of 24 bytes is not.
+    assert (of_body["offset_bytes"][-1], of_body["unacknowledged_bytes"][-1]) == {
+        "h2": (102_038, 24), "h3": (100_118, 0)
+    }[trial_dir.name]  # fmt: skip
+    whole = found.group_by("time_ns", maintain_order=True).last()
+    others = {"h2": 0, "h3": 10}[trial_dir.name]  # the server's control stream
+    assert whole["connection_offset_bytes"][-1] == of_body["offset_bytes"][-1] + others
+    assert (whole["connection_unacknowledged_bytes"] >= whole["unacknowledged_bytes"]).all()
+
+
+def _plain_reading(tables: dict[str, pl.DataFrame], *, over_quic: bool) -> dict[int, int]:
+    """Bytes of the body's stream that are sent and not acknowledged, after each instant."""
+    own = pl.col("source") == "raw/server.pcapng" if not over_quic else pl.col("source").str.starts_with("raw/server-")
+    sent, acks = tables["packets"].filter(own, event="sent"), tables["acks"].filter(own, event="received")
+    steps: list[tuple[int, int, str]] = []
+    if over_quic:
+        captured = "captured_ns"
+        of_body = tables["frames"].filter(own, event="sent", frame_type="stream", stream_id=0)
+        frames = of_body.select("packet_number", "offset", "length_bytes").rows()
+        when = dict(sent.filter(packet_type="1RTT").select("packet_number", captured).iter_rows())
+        came = tables["packets"].filter(own, event="received", packet_type="1RTT")
+        arrived = dict(came.select("packet_number", captured).iter_rows())
+        steps += [(when[number], number, "sent") for number, _, _ in frames]
+        for number, first, last in acks.filter(packet_type="1RTT").select("packet_number", "first", "last").rows():
+            steps += [(arrived[number], each, "acknowledged") for each in range(first, last + 1)]
+    else:
+        frames = [
+            (number, number - 1, length)
+            for number, length in sent.filter(pl.col("length_bytes") > 0).select("packet_number", "length_bytes").rows()
+        ]
+        sizes = sent.filter(pl.col("length_bytes") > 0).select("time_ns", "packet_number")
+        steps += [(time_ns, number, "sent") for time_ns, number in sizes.rows()]
+        for time_ns, first, last in acks.select("time_ns", "first", "last").rows():
+            steps += [(time_ns, number, "acknowledged") for number, _, _ in frames if first <= number <= last]
+    carried: dict[int, set[int]] = {}
+    for number, offset, length in frames:
+        carried.setdefault(number, set()).update(range(offset, offset + length))
+    marks: dict[str, set[int]] = {"sent": set(), "acknowledged": set()}
+    after = {}
+    for time_ns, number, kind in sorted(steps, key=lambda step: (step[0], step[2] != "sent")):
+        marks[kind] |= carried.get(number, set())
+        after[time_ns] = len(marks["sent"] - marks["acknowledged"])
+    return after
 
 
 def test_tables_survive_parquet(trial_dir: Path, tmp_path: Path) -> None:

@@ -73,8 +73,16 @@ def tcp_info() -> bytes:
 
 
 COST = b'{"at_ns": 1, "role": "a", "processes": 1, "threads": 1, "cpu_ns": 1, "resident_bytes": 1}\n'
+WAITED = {"at_ns": 9, "role": "a", "since_ns": 1, "waited_ns": 5, "longest_ns": 5, "threads": 1}
+DROPPED = {"at_ns": 9, "since_ns": 1, "port": 443, "inode": 7, "drops": 3}
 _LIFE = {"life": {"cpu_ns": 5}}
 TRIAL = {"trial_id": "a", "attempt": 1, "row": {"seed": 5}, "host": {"cost": {"client": _LIFE}}, "reason": "x" * 9000}
+
+
+def looks(head: dict[str, int], line: dict[str, int | str]) -> bytes:
+    """A log of nine looks."""
+    return "".join(json.dumps(each) + "\n" for each in (head, *[line] * 9)).encode()
+
 
 PLAYER = {
     "quiclab_player": 1, "player": "element", "player_version": "v" * 9000, "start_ns": 1000, "end_ns": 90_000,
@@ -93,10 +101,12 @@ SAMPLES = {
     "player": [json.dumps(PLAYER).encode()],
     "process_cost": [COST * 9],
     "qlog": [gzip.decompress(path.read_bytes())[:6000] for path in sorted(QLOGS.glob("*.gz"))],
+    "run_delay": [looks({"run_delay": 1, "interval_ns": 20_000_000}, WAITED)],
     "ss": [(GOLDENS / "text/ss-tinm-loopback.txt").read_bytes()],
     "tcp_info": [tcp_info()],
     "trace_events": [gzip.decompress((GOLDENS / "page/chromium-trace.json.gz").read_bytes())[:20_000]],
     "trial": [json.dumps(TRIAL).encode()],
+    "udp_drops": [looks({"udp_drops": 1, "interval_ns": 20_000_000}, DROPPED)],
 }
 
 

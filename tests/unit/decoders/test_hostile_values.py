@@ -53,6 +53,10 @@ def _lines(records: list[Any]) -> Callable[[Any], str]:
     return write
 
 
+def _each_in_a_line(changed: Any) -> str:
+    return "".join(f"{json.dumps(each)}\n" for each in changed)
+
+
 DOCUMENTS: dict[str, tuple[Any, Callable[[Any], str]]] = {
     "har": (json.loads(test_hostile.archive()), json.dumps),
     "netlog": (
@@ -62,6 +66,7 @@ DOCUMENTS: dict[str, tuple[Any, Callable[[Any], str]]] = {
     "player": (test_hostile.PLAYER, json.dumps),
     "process_cost": (json.loads(test_hostile.COST), lambda changed: json.dumps(changed) + "\n"),
     "qlog": (_qlog(), _lines(_qlog())),
+    "run_delay": ([{"run_delay": 1}, test_hostile.WAITED], _each_in_a_line),
     "trace_events": (
         [
             {"name": "navigationStart", "cat": "blink.user_timing", "ph": "R", "ts": 5, "pid": 1, "tid": 1, "args": {}},
@@ -75,6 +80,7 @@ DOCUMENTS: dict[str, tuple[Any, Callable[[Any], str]]] = {
         json.dumps,
     ),
     "trial": (test_hostile.TRIAL, json.dumps),
+    "udp_drops": ([{"udp_drops": 1}, test_hostile.DROPPED], _each_in_a_line),
 }  # fmt: skip
 TEXTS = {
     "mahimahi_log": test_hostile.SAMPLES["mahimahi_log"][0].decode(),

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -22,7 +24,7 @@ ROUND_TRIP = {
         *("event", "packet_type", "packet_number", "frame_type", "stream_id", "offset", "length_bytes", "fin"),
         *("value", "detail"),
     ),
-    "blocked": ("scope", "stream_id", "old_state", "new_state", "reason"),
+    "blocked": ("scope", "stream_id", "old_state", "new_state", "reason", "limit", "ready_bytes", "inferred"),
     "acks": ("event", "packet_type", "packet_number", "kind", "first", "last", "ack_delay_us"),
     "transport_metrics": ("cwnd_bytes", "bytes_in_flight", "smoothed_rtt_ms", "min_rtt_ms", "latest_rtt_ms"),
 }
@@ -94,6 +96,41 @@ def test_as_03_it_gives_the_same_rows(tables: Path, tmp_path: Path) -> None:
             before, after = (each.filter(pl.col("packet_number").is_not_null()) for each in (before, after))
         assert before.height == after.height, name
         assert_frame_equal(before, after, abs_tol=1e-6)
+
+
+SCOPES = ("connection", "stream", "datagram")
+REASONS = (
+    *("scheduling", "pacing", "amplification_protection", "congestion_control", "connection_flow_control"),
+    *("stream_flow_control", "stream_id", "application", "a word of its own", None),
+)
+
+
+def test_why_a_sender_did_not_send_survives(tmp_path: Path, drafts: Drafts) -> None:
+    """Every reason in every scope, with its limit: written as the drafts have it, and decoded to the same rows."""
+    log = tmp_path / "server.sqlog"
+    records: list[dict[str, Any]] = [
+        {"file_schema": "urn:ietf:params:qlog:file:sequential", "serialization_format": "application/qlog+json-seq",
+         "trace": {"vantage_point": {"type": "server"}, "common_fields": {"group_id": "0a0b"}}},
+        {"time": 0, "name": "quic:packet_sent", "data": {"header": {"packet_type": "1RTT", "packet_number": 1}}},
+    ]  # fmt: skip
+    for number, (scope, reason) in enumerate((scope, reason) for scope in SCOPES for reason in REASONS):
+        data = {"new": ("blocked", "unblocked")[number % 2], "stream_id": 4, "limit": number, "reason": reason}
+        if number % 3:
+            data |= {"old": "blocked", "ready_bytes": 2**40 + number, "inferred": number % 3 == 1}
+        if scope != "stream":
+            del data["stream_id"]
+        records.append({"time": number, "name": f"quic:{scope}_data_blocked_updated", "data": data})
+    log.write_text("".join(f"\x1e{json.dumps(each)}\n" for each in records))
+    (tables := tmp_path / "tables").mkdir()
+    (again := tmp_path / "again").mkdir()
+    decode_to(tables, log)
+    (path,) = (written := export(tables, tmp_path / "out")).files
+    assert drafts.check(path) == len(SCOPES) * len(REASONS) + 1
+    assert not written.left_out
+    decode_to(again, path)
+    before, after = (_comparable(rows(folder, "blocked"), ROUND_TRIP["blocked"]) for folder in (tables, again))
+    assert before["reason"].n_unique() == len(REASONS)
+    assert_frame_equal(before, after)
 
 
 def _comparable(table: pl.DataFrame, columns: tuple[str, ...]) -> pl.DataFrame:

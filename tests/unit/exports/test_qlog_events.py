@@ -117,7 +117,7 @@ def test_words_that_the_draft_lacks_stand_beside_the_data(made: Made) -> None:
     made.add("timers", 4, timer="pto", event="set", packet_type="1RTT", delta_ms=12.5)
     made.add("timers", 5, timer="anti_deadlock", event="expired")
     made.add("cc_states", 6, old_state="slow_start", new_state="recovery")
-    made.add("blocked", 7, scope="stream", stream_id=4, new_state="blocked", reason="stream_flow_control")
+    made.add("blocked", 7, scope="stream", stream_id=4, new_state="blocked", reason="stream_flow_control", limit=9)
     made.add("blocked", 8, scope="connection", old_state="blocked", new_state="unblocked", reason="whim")
     sent, whim, lost, pto, own, state, blocked, unblocked = made.events()
     assert sent["data"]["trigger"] == "pto_probe"
@@ -130,6 +130,8 @@ def test_words_that_the_draft_lacks_stand_beside_the_data(made: Made) -> None:
     assert own["timer"] == "anti_deadlock"
     assert state["data"] == {"old": "slow_start", "new": "recovery"}
     assert blocked["data"] == {"stream_id": 4, "new": "blocked", "reason": "stream_flow_control"}
+    # The drafts' data are closed.
+    assert blocked["limit"] == 9
     assert (unblocked["data"], unblocked["reason"]) == ({"new": "unblocked", "old": "blocked"}, "whim")
 
 

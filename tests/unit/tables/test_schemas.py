@@ -26,10 +26,13 @@ FILES = {
     b'"clock_uncertainty_ns": 6, "ended": "watched", "samples": [[2, 0, 0.5, 0.5, 720, 3, 0]], "events": []}',
     "process_cost": b'{"at_ns": 1, "role": "a", "processes": 1, "threads": 1, "cpu_ns": 1, "resident_bytes": 1}\n',
     "qlog": writers.Qlog("client").bytes(),
+    "run_delay": b'{"run_delay": 1}\n{"at_ns": 9, "role": "a", "since_ns": 1, "waited_ns": 5, "longest_ns": 5, '
+    b'"threads": 1}\n',
     "ss": b"1767225600.5\nESTAB 0 0 10.0.0.1:443 10.0.0.2:5000\n\t cubic rtt:1.5/0.5 mss:1448 cwnd:10\n",
     "tcp_info": b"QLTCPINF" + struct.pack("<IIQHBB4xQQq8x", 1, 64, 10_000_000, 443, 4, 1, 0, 0, 0),
     "trace_events": b'[{"name":"navigationStart","cat":"blink.user_timing","ph":"R","ts":5,"pid":1,"tid":1}]',
     "trial": b'{"trial_id": "a", "attempt": 1, "row": {"arm": "x"}}',
+    "udp_drops": b'{"udp_drops": 1}\n{"at_ns": 9, "since_ns": 1, "port": 443, "inode": 7, "drops": 3}\n',
 }
 
 

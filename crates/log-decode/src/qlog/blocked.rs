@@ -19,13 +19,22 @@ pub(super) fn updated(context: &Context<'_>, tables: &mut Tables) {
         (_, None) => "connection",
     };
     let reason = context.member("reason");
-    push(
-        context,
-        (scope, stream_id),
-        (context.member("old").as_deref(), new_state),
-        reason.as_deref(),
-        tables,
-    );
+    let limit = context
+        .unsigned("limit")
+        .or_else(|| context.unsigned("maximum"));
+    tables.blocked.push(BlockedState {
+        scope,
+        stream_id,
+        old_state: context.member("old").as_deref(),
+        new_state,
+        reason: reason.as_deref(),
+        limit,
+        ready_bytes: context.unsigned("ready_bytes"),
+        inferred: context
+            .member("inferred")
+            .and_then(|inferred| inferred.parse().ok()),
+        ..of(context)
+    });
     // What is no limit of the receiver's is no matter of flow control; before the drafts had reasons, it was the only
     // one.
     let limit_of = match reason.as_deref() {
@@ -47,9 +56,7 @@ pub(super) fn updated(context: &Context<'_>, tables: &mut Tables) {
         direction: context.who.outbound,
         scope: limit_of,
         stream_id: stream_id.filter(|_| limit_of == "stream"),
-        limit: context
-            .unsigned("limit")
-            .or_else(|| context.unsigned("maximum")),
+        limit,
         ..FlowControl::default()
     });
 }
@@ -64,32 +71,22 @@ pub(super) fn by_application(context: &Context<'_>, tables: &mut Tables) {
         Some(_) => UNBLOCKED,
         None => return,
     };
-    push(
-        context,
-        ("connection", None),
-        (None, new_state),
-        Some("application"),
-        tables,
-    );
+    tables.blocked.push(BlockedState {
+        scope: "connection",
+        new_state,
+        reason: Some("application"),
+        ..of(context)
+    });
 }
 
-fn push(
-    context: &Context<'_>,
-    (scope, stream_id): (&'static str, Option<u64>),
-    (old_state, new_state): (Option<&str>, &str),
-    reason: Option<&str>,
-    tables: &mut Tables,
-) {
-    tables.blocked.push(BlockedState {
+/// What every row has: whose it is, and when.
+fn of<'a>(context: &Context<'a>) -> BlockedState<'a> {
+    BlockedState {
         vantage: context.who.vantage,
         connection: Some(context.who.connection),
         time_ns: context.time_ns,
         transport: QUIC,
         direction: context.who.outbound,
-        scope,
-        stream_id,
-        old_state,
-        new_state,
-        reason,
-    });
+        ..BlockedState::default()
+    }
 }

@@ -37,6 +37,9 @@ impl Field {
 /// How the events end that programs write for every packet and no table holds: their data are not taken apart.
 const NOT_TABLED: &[u8] = b"data_moved";
 
+/// Members that the drafts' closed data have no place for, and that therefore stand beside them.
+const BESIDE: [&[u8]; 4] = [b"reason", b"limit", b"ready_bytes", b"inferred"];
+
 /// What a time counts from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TimeKind {
@@ -134,7 +137,12 @@ impl Event {
 
     fn read_object(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         let mut inside = reader.enter(b'{')?;
-        while let Some(key) = reader.next_key(&mut inside)? {
+        while let Some((key, name)) = reader.next_key_at(&mut inside)? {
+            if BESIDE.contains(&key) {
+                let value = reader.value()?;
+                self.members.push((name, value));
+                continue;
+            }
             let field = match key {
                 b"time" => Field::Time(TimeKind::AsTheTraceSays),
                 b"time_format" => {

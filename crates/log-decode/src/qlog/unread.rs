@@ -110,6 +110,8 @@ pub(super) fn members_read(event: &[u8]) -> Option<&'static [&'static [u8]]> {
             b"reason",
             b"limit",
             b"maximum",
+            b"ready_bytes",
+            b"inferred",
         ],
         b"app_idle_update" => &[b"idle", b"idle_event"],
         b"app_limited_update" => &[b"app_limited"],

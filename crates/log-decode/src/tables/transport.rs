@@ -142,6 +142,9 @@ table! {
         old_state: Option<Utf8>,
         new_state: Utf8,
         reason: Option<Utf8>,
+        limit: Option<u64>,
+        ready_bytes: Option<u64>,
+        inferred: Option<bool>,
     }
 }
 
