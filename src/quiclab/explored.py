@@ -132,7 +132,7 @@ class ExploredStudy(OpenedStudy):
         return "\n".join([f"study {heading}", *(f"  {what}: {told}" for what, told in lines)])
 
     def _repr_html_(self) -> str:
-        """The same as a small table, for a notebook."""
+        """Small table of what the study is, for a notebook."""
         heading, lines = self._summary()
         rows = "".join(f"<tr><th>{html.escape(what)}</th><td>{html.escape(told)}</td></tr>" for what, told in lines)
         return f"<table><caption>study {html.escape(heading)}</caption>{rows}</table>"
