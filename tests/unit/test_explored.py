@@ -54,9 +54,10 @@ def test_it_says_what_it_is(study: ExploredStudy) -> None:
     assert sum(study.trials["status"] == "void") == 4
 
 
-def test_a_notebook_shows_names_of_a_stranger_as_text(tmp_path: Path) -> None:
-    """As a table; a study may come from anybody."""
-    directory = write_study(tmp_path, replace(Shape(), resolved={"name": "<script>alert(1)</script>"}))
+def test_names_of_a_stranger_are_shown_as_text(tmp_path: Path) -> None:
+    """In a notebook as a table, and on a terminal; a study may come from anybody."""
+    directory = write_study(tmp_path, replace(Shape(), resolved={"name": "<script>alert(1)</script>\x1b[2J"}))
+    assert "\x1b" not in repr(quiclab.open(directory))
     shown = quiclab.open(directory)._repr_html_()
     assert shown.startswith("<table>")
     assert "<td>h2 (baseline), h3</td>" in shown
