@@ -19,6 +19,7 @@ import polars as pl
 from quiclab.errors import DecodeError, QuiclabError, SpecError
 from quiclab.opened import OpenedStudy
 from quiclab.store.layout import check_name
+from quiclab.visible import visible
 from quiclab.wording import counted
 
 if TYPE_CHECKING:
@@ -127,12 +128,12 @@ class ExploredStudy(OpenedStudy):
         return cache(analysis)
 
     def __repr__(self) -> str:
-        """Name, cells, arms, and how many trials came to what."""
+        """Name, cells, arms, and how many trials came to what. Nothing in it controls a terminal."""
         heading, lines = self._summary()
-        return "\n".join([f"study {heading}", *(f"  {what}: {told}" for what, told in lines)])
+        return "\n".join(visible(line) for line in (f"study {heading}", *(f"  {what}: {told}" for what, told in lines)))
 
     def _repr_html_(self) -> str:
-        """Small table of what the study is, for a notebook."""
+        """Small table of the same, for a notebook; names, which may be a stranger's, are escaped."""
         heading, lines = self._summary()
         rows = "".join(f"<tr><th>{html.escape(what)}</th><td>{html.escape(told)}</td></tr>" for what, told in lines)
         return f"<table><caption>study {html.escape(heading)}</caption>{rows}</table>"

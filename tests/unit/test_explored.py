@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,6 +16,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from plotly.graph_objects import Figure
+from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
 
 import quiclab
@@ -52,9 +54,10 @@ def test_it_says_what_it_is(study: ExploredStudy) -> None:
     assert sum(study.trials["status"] == "void") == 4
 
 
-def test_a_notebook_shows_names_of_a_stranger_as_text(tmp_path: Path) -> None:
-    """As a table; a study may come from anybody."""
-    directory = write_study(tmp_path, replace(Shape(), resolved={"name": "<script>alert(1)</script>"}))
+def test_names_of_a_stranger_are_shown_as_text(tmp_path: Path) -> None:
+    """In a notebook as a table, and on a terminal; a study may come from anybody."""
+    directory = write_study(tmp_path, replace(Shape(), resolved={"name": "<script>alert(1)</script>\x1b[2J"}))
+    assert "\x1b" not in repr(quiclab.open(directory))
     shown = quiclab.open(directory)._repr_html_()
     assert shown.startswith("<table>")
     assert "<td>h2 (baseline), h3</td>" in shown
@@ -158,3 +161,22 @@ def _ran(source: str, names: dict[str, Any]) -> Any:
     value = last.value if isinstance(last, ast.Expr) else None
     exec(compile(ast.Module(body if value else [*body, last], []), "cell", "exec"), names)
     return eval(compile(ast.Expression(value), "cell", "eval"), names) if value else None
+
+
+def test_the_how_to_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its lines of Python, one after the other, on a study whose sizes are written with a space."""
+    directory = write_study(tmp_path / "demo-study", Shape(paths=("clean", "loss"), blocks=2, aa_blocks=0))
+    for trial in sorted((directory / "trials").iterdir()):
+        write_logs(directory, trial.name, 200)
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "how-to" / "go-on-with-tables.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    for block in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        if "parquet_metadata" in block:
+            continue  # of files that decoders wrote
+        exec(compile(block.replace("1MB/loss", "1 MB/loss"), "how-to", "exec"), names)
+    assert (tmp_path / "cumulative.html").is_file()
+    assert names["slow"].height < names["study"].table("link_packets").height
+    assert names["numbers"]["cell_id"].unique().to_list() == ["1 MB/loss"]
+    assert names["frame"].attrs["meaning"]
+    assert set(names["times"]["arm"]) >= {"h2", "h3"}
