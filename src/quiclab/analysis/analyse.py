@@ -17,6 +17,7 @@ from quiclab.analysis.independence import independence_notes
 from quiclab.analysis.looks import look_notes, looks_at
 from quiclab.analysis.mixed_sources import source_notes
 from quiclab.analysis.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
+from quiclab.analysis.occasions import occasion_notes
 from quiclab.analysis.probe_notes import probe_notes
 from quiclab.analysis.refusals import too_slow
 from quiclab.analysis.refused_packets import refusal_notes
@@ -95,6 +96,7 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
             *by_rule,
             *(look_notes(looks, sequential=bool(by_rule)) if looks is not None else ()),
             *independence_notes(main, metric),
+            *occasion_notes(study, main, metric),
             *control_notes(controls, alpha),
             *probe_notes(study),
             *refusal_notes(study),

@@ -16,6 +16,7 @@ from quiclab.spec import model
 from quiclab.spec.address_change import MIGRATIONS
 from quiclab.spec.video import QUALITIES
 from quiclab.store.own_files import content_of, is_own_file, own_files, read_own
+from quiclab.testbed import clock
 from quiclab.testbed.clock import Instant
 
 
@@ -33,6 +34,7 @@ def trial_document(
         "row": asdict(row),
         "started_utc": started.utc,
         "started_monotonic_ns": started.monotonic_ns,
+        "boot_id": clock.boot_id(),
         "clock": {
             "realtime_minus_monotonic_start_ns": started.realtime_minus_monotonic_ns,
             "realtime_minus_monotonic_end_ns": ended.realtime_minus_monotonic_ns,

@@ -20,9 +20,11 @@ from quiclab.statistics.sample_size import pairs_to_see
 from quiclab.statistics.signed_rank import SignedRank, signed_rank
 from quiclab.statistics.stratified_shift import stratified_shift
 from quiclab.statistics.two_samples import shift_of_two, smallest_p_of_two
+from quiclab.statistics.variance_components import Components, occasions_differ_p, variance_components
 from quiclab.statistics.welch import welch_p
 
 __all__ = [
+    "Components",
     "Delta",
     "Drift",
     "Independence",
@@ -49,6 +51,7 @@ __all__ = [
     "median_interval",
     "median_sequence",
     "mid_p_interval",
+    "occasions_differ_p",
     "paired_differences",
     "pairs_needed",
     "pairs_to_see",
@@ -61,5 +64,6 @@ __all__ = [
     "smallest_p",
     "smallest_p_of_two",
     "stratified_shift",
+    "variance_components",
     "welch_p",
 ]

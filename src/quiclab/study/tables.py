@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,9 +14,10 @@ import polars as pl
 from quiclab.decoders import decode_trial
 from quiclab.errors import DecodeError
 from quiclab.processes import MOST, by_all_processors
-from quiclab.store.layout import DAMAGED, Attempt, StudyDir, disk_errors, read_trial
+from quiclab.store.layout import DAMAGED, Attempt, StudyDir, disk_errors, judged_document, read_trial
 from quiclab.store.ledger import open_ledger
 from quiclab.store.parquet import write_parquet
+from quiclab.study.occasions import Span, occasions, span_of
 from quiclab.study.trial_tables import has_tables, keep_tables, kept_metrics
 from quiclab.tables import OF_STUDY
 
@@ -58,6 +59,8 @@ def make_tables(study_dir: StudyDir, *, again: bool = False, progress: Progress 
     """
     ledger = _read(study_dir)
     rows = {attempt: _row(study_dir, ledger, attempt) for tries in ledger.attempts.values() for attempt in tries}
+    spans = _spans(study_dir, rows)
+    occasion = occasions(spans)
     with disk_errors(study_dir.tables):
         study_dir.tables.mkdir(exist_ok=True)
         for trial_id, tries in ledger.attempts.items():
@@ -70,10 +73,16 @@ def make_tables(study_dir: StudyDir, *, again: bool = False, progress: Progress 
             if trial_id not in unreadable and (found := kept_metrics(study_dir, trial_id)) is not None
         ]
         lacks = {**ledger.damaged, **unreadable}
-        known = [_trial_row(row, _as_it_is(attempt, lacks)) for attempt, row in rows.items() if row is not None]
+        known = [
+            _trial_row(row, _as_it_is(attempt, lacks)) | _when(spans.get(attempt), occasion.get(attempt))
+            for attempt, row in rows.items()
+            if row is not None
+        ]
         if not known:
             raise DecodeError(f"{study_dir.root} holds no trial yet", "run it first: quiclab run")
-        write_parquet(pl.DataFrame(known, infer_schema_length=None), study_dir.tables / "trials.parquet")
+        schema = {"began_utc": pl.String, "occasion": pl.Int64}  # of which no trial may have a value
+        frame = pl.DataFrame(known, infer_schema_length=None, schema_overrides=schema)
+        write_parquet(frame, study_dir.tables / "trials.parquet")
         write_parquet(pl.concat([OF_STUDY["metrics"].empty(), *metrics]), study_dir.metrics)
     return [attempt.trial_id for attempt, row in rows.items() if row is None]
 
@@ -89,6 +98,17 @@ def _row(study_dir: StudyDir, ledger: _Ledger, attempt: Attempt) -> Mapping[str,
     """Return the plan's row, from the trial's own files where the ledger was lost."""
     planned = ledger.planned.get(attempt.trial_id)
     return planned or (read_trial(study_dir.folder(attempt)) or {}).get("row")
+
+
+def _spans(study_dir: StudyDir, attempts: Iterable[Attempt]) -> dict[Attempt, Span]:
+    """Attempt → when it ran, of those whose trial.json is there."""
+    documents = ((attempt, judged_document(study_dir.folder(attempt))) for attempt in attempts)
+    spans = ((attempt, span_of(document)) for attempt, document in documents if document is not None)
+    return {attempt: span for attempt, span in spans if span is not None}
+
+
+def _when(span: Span | None, occasion: int | None) -> dict[str, Any]:
+    return {"began_utc": None if span is None else span.began.isoformat(), "occasion": occasion}
 
 
 def _as_it_is(attempt: Attempt, lacks: Mapping[str, str]) -> Attempt:

@@ -31,6 +31,14 @@ ATTEMPTS = Table(
         _text("seed", NEVER, "The block's seed, a number of 64 bits."),
         _text("status", NEVER, "`verified`, `failed` (the worst result); no result: `unproven`, `void`, `damaged`."),
         _text("reason", NEVER, "Why it is not verified, or what a damaged one lacks; empty where it is verified."),
+        _text("began_utc", "not told", "Date and time of its start."),
+        Column(
+            "occasion",
+            pl.Int64,
+            "",
+            "not told",
+            "Counts from 1: trials of one boot of one machine, without a pause of an hour or more between them.",
+        ),
     ),
 )
 

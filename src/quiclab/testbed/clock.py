@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -30,3 +31,14 @@ def read() -> Instant:
     _, monotonic, real = best
     utc = datetime.datetime.fromtimestamp(real / 1e9, datetime.UTC).isoformat(timespec="milliseconds")
     return Instant(monotonic, real - monotonic, utc)
+
+
+def boot_id() -> str:
+    """Id of this boot of the kernel, which no other boot and no other machine has; empty where the kernel tells none.
+
+    CLOCK_MONOTONIC counts within it.
+    """
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""

@@ -16,6 +16,7 @@ from quiclab.analysis.flags import drift_table, outlier_table
 from quiclab.analysis.independence import independence_table
 from quiclab.analysis.metric_values import by_path_and_arm, middle, worst
 from quiclab.analysis.model import StudyAnalysis
+from quiclab.analysis.occasions import occasion_tables
 from quiclab.analysis.refused_packets import refusal_table
 from quiclab.analysis.study import DECODE_STATS, Study, read_json, read_record, read_table
 from quiclab.figures.path import Path, path_rows
@@ -35,6 +36,7 @@ def trust_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
         control_table(analysis),
         independence_table(analysis),
         first_in_block_table(study, analysis),
+        *occasion_tables(study, analysis),
         _counts(study),
         *([damage_table(study)] if damaged_trials(study).height else []),
         *address_change_tables(study),
