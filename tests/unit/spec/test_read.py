@@ -84,7 +84,7 @@ OFFENDERS = [
     ("blocks = 4", "blocks = 4\nalpha = 1", 5, ["study.alpha", "above 0 and below 1"]),
     ("blocks = 4", "blocks = 4\nalpha = nan", 5, ["study.alpha", "above 0 and below 1"]),
     ("blocks = 4", 'blocks = 4\nmatters = "0 %"', 5, ["study.matters", "above 0 % and below 100 %"]),
-    ("blocks = 4", "blocks = 4\nmatters = 0.02", 5, ["study.matters", '"2 %"']),
+    ("blocks = 4", "blocks = 4\nmatters = 0.02", 5, ["study.matters", "is a number", "a share from 0 %"]),
     ("blocks = 4", 'blocks = 4\nbaseline = "h22"', 5, ["study.baseline", '"h22"', 'did you mean "h2"?']),
     ("blocks = 4", 'blocks = 4\nbaseline = "quic"', 5, ["study.baseline", "valid arms: h2, h3"]),
     ("blocks = 4", 'blocks = 4\ncaptures = "yes"', 5, ["study.captures", "valid values: whole, headers"]),
