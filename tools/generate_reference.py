@@ -6,7 +6,6 @@ usage: generate_reference.py [--check]      --check writes nothing and fails whe
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import inspect
 import sys
@@ -14,7 +13,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import json_reference
 import reference_pages
+from field_docs import field_docs
 
 from quiclab.spec import (
     address_change,
@@ -124,17 +125,6 @@ def _queue() -> str:
     return "\n".join(lines)
 
 
-def field_docs(cls: type[Any]) -> dict[str, str]:
-    """Docstrings under the fields of a dataclass, by name."""
-    body = ast.parse(inspect.getsource(cls)).body[0]
-    assert isinstance(body, ast.ClassDef)
-    docs = {}
-    for field, after in zip(body.body, body.body[1:], strict=False):
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(after, ast.Expr):
-            docs[field.target.id] = " ".join(str(ast.literal_eval(after.value)).split())
-    return docs
-
-
 def _first_paragraph(cls: type[Any]) -> str:
     return " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split())
 
@@ -184,6 +174,7 @@ def main() -> int:
         "endpoints.md": reference_pages.endpoints_page(),
         "figures.md": reference_pages.figures_page(),
         "paths.md": reference_pages.paths_page(),
+        "json.md": json_reference.json_page(),
     }
     code = 0
     for name, text in pages.items():

@@ -162,7 +162,12 @@ def test_an_arm_whose_program_is_not_here_fails_and_the_others_go_on(tmp_path: P
     extra = '\n[[arm]]\nname = "yesterday"\nprotocol = "h3"\nclient = "curl-cffi"\n'
     spec.write_text(spec.read_text() + extra + 'server = { name = "caddy", version = "1.30" }\n')
     study = tmp_path / "study"
-    done = quiclab("run", main_only(spec), "--out", study)
+    refused = quiclab("run", main_only(spec), "--out", study)
+    assert refused.returncode == 3, refused.stdout + refused.stderr
+    assert "1 of 3 arms cannot run: their programs are not here" in refused.stderr
+    assert "arm 'yesterday': the server caddy is 2." in refused.stderr
+    assert trials(study) == []
+    done = quiclab("run", spec, "--out", study, "--anyway")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "arm yesterday: its trials will fail: the server caddy is 2." in " ".join(done.stdout.split())
     by_arm = {trial["row"]["arm"]: trial for trial in trials(study)}

@@ -37,7 +37,7 @@ _DERIVED = {
 """Properties that are told beside the fields."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Key:
     """One key of a JSON object."""
 

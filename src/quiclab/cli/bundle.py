@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.cli.voice import add_quiet
-from quiclab.errors import DecodeError, ExitCode, SpecError
+from quiclab.errors import DecodeError, ExitCode, SpecError, nearest
 from quiclab.store.archive import pack
 from quiclab.store.layout import StudyDir, disk_errors, read_object, write_atomically
 from quiclab.store.ledger import Ledger, open_ledger
@@ -94,12 +94,20 @@ def _rows_of(ledger: Ledger, asked: str) -> list[dict[str, Any]]:
         blocks = {row["block_id"] for row in rows if row["trial_id"] == asked}
         found = [row for row in rows if row["block_id"] in blocks]
     if not found:
-        cells = ", ".join(sorted({row["cell_id"] for row in rows}))
-        raise SpecError(f"the study has no block {asked!r}", f"write CELL:NUMBER with one of the cells {cells}")
+        raise SpecError(f"the study has no block {asked!r}", _what_there_is(rows, cell))
     tried = ledger.attempts()
     if not any(row["trial_id"] in tried for row in found):
         raise SpecError(f"block {asked!r} has not been run", "run it first: quiclab run")
     return found
+
+
+def _what_there_is(rows: list[dict[str, Any]], cell: str) -> str:
+    """A hint: the blocks of a cell that there is, else the nearest cell."""
+    blocks = sorted({row["block"] for row in rows if row["cell_id"] == cell})
+    if blocks:
+        return f"{cell} has the blocks {blocks[0]} to {blocks[-1]}: write {cell}:{blocks[0]}"
+    cells = sorted({str(row["cell_id"]) for row in rows})
+    return nearest(cell, cells, "write CELL:NUMBER with one of the cells")
 
 
 def _collect(source: StudyDir, ledger: Ledger, rows: list[dict[str, Any]], folder: StudyDir) -> list[Path]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from quiclab.cli.own_name import as_typed
 from quiclab.cli.voice import add_json, add_quiet, print_document
 from quiclab.errors import ExitCode, HostError
 
@@ -144,16 +145,17 @@ def _print(machine: list[Finding], endpoints: list[dict[str, Any]]) -> None:
         rows = [row(each.name, each.state, each.detail, each.remedy) for each in found]
         _print_table(title, ("what", "state", "detail and remedy"), rows)
     real = [each for each in endpoints if not _is_faulty(each)]
-    rows = [
-        row(each["name"], each["status"], each["version"] or each["reason"], each["install"], each["role"], speaks)
-        for each in sorted(real, key=lambda each: str(each["status"]))
-        for speaks in [" ".join(each["protocols"])]
-    ]
-    _print_table("endpoints", ("name", "role", "speaks", "state", "version or reason"), rows)
+    for remedy in dict.fromkeys(each["install"] for each in sorted(real, key=lambda each: str(each["install"]))):
+        rows = [
+            (each["name"], each["role"], " ".join(each["protocols"]), Text(each["version"] or each["reason"], colour))
+            for each in real
+            if each["install"] == remedy
+            for colour in [colours[each["status"]]]
+        ]
+        title = f"endpoints that are not here (to add them: {remedy})" if remedy else "endpoints that are here"
+        _print_table(title, ("name", "role", "speaks", "why not" if remedy else "version"), rows)
     if faulty := len(endpoints) - len(real):
-        print(
-            f"  Not listed: {faulty} servers that are wrong on purpose, for tests of quiclab itself (--json has them)."
-        )
+        print(f"  Not listed: {faulty} servers that are wrong on purpose, for tests of quiclab (--json has them).")
 
 
 def _is_faulty(endpoint: dict[str, Any]) -> bool:
@@ -187,7 +189,7 @@ def _print_conformance() -> None:
     try:
         document = json.loads((stacks_folder() / LAST_RESULT).read_text())
     except (OSError, json.JSONDecodeError):
-        print("which programs work together: not tried here yet; run quiclab conformance")
+        print(as_typed("which programs work together: not tried here yet; `quiclab conformance` tries it"))
         return
     title = f"clients that each program works with (tried {document['ended_utc']}; quiclab conformance)"
     rows: list[tuple[str | Text, ...]] = []

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from quiclab import __version__
+from quiclab.cli.completion import complete_if_asked
 from quiclab.cli.parser import Parser
 from quiclab.cli.streams import ended_in_order, patient_streams
 from quiclab.cli.trouble import code_of
@@ -40,6 +41,7 @@ def parser() -> Parser:
         bundle,
         clean,
         compare,
+        completion,
         conformance,
         decode,
         doctor,
@@ -67,7 +69,7 @@ def parser() -> Parser:
     verbs = top.add_subparsers(metavar="VERB", required=True)
     for verb in (
         *(plan, run, report, explain, compare, figure, sql, decode, export, trial, bundle, remark),
-        *(execute, studies, paths, probe, doctor, conformance, clean),
+        *(execute, studies, paths, probe, doctor, conformance, clean, completion),
     ):
         verb.add_parser(verbs)
     return top
@@ -84,6 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     top = parser()
+    complete_if_asked(top)
     if not words:
         top.print_help()
         return ExitCode.SPEC

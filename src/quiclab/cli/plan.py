@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, groupby, islice, takewhile
 from pathlib import Path
@@ -15,7 +16,7 @@ from quiclab.cli.console import VisibleConsole
 from quiclab.cli.own_programs import missing_programs, own_programs
 from quiclab.cli.plan_text import order_lines, order_table, print_plan
 from quiclab.cli.streams import is_read
-from quiclab.cli.voice import add_json
+from quiclab.cli.voice import add_json, documents
 from quiclab.endpoints import objections
 from quiclab.errors import ExitCode
 from quiclab.plan.duration import expected_duration
@@ -73,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     console = VisibleConsole(highlight=False, soft_wrap=False)
     print_plan(console, study, size, describe_arms(study), warnings(study, size.samples))
     if arguments.all:
-        for line in takewhile(is_read, order_lines(study, _in_order(study, begun), size)):
+        for line in takewhile(lambda _: is_read(sys.stdout), order_lines(study, _in_order(study, begun), size)):
             print(visible(line))
         return ExitCode.OK
     console.print(order_table(study, islice(_in_order(study, begun), SHOWN_TRIALS)))
@@ -92,11 +93,12 @@ def _in_order(study: Study, begun: Mapping[str, int]) -> Iterator[PlanRow]:
 
 def _print_json(document: dict[str, Any], rows: Iterable[PlanRow], study: Study) -> None:
     """Print a document whose last key is the order: row after row, as there may be millions."""
-    print(json.dumps(document, indent=1).removesuffix("\n}") + ',\n "order": [', end="")
-    for number, row in enumerate(takewhile(is_read, rows)):
+    stream = documents()
+    stream.write(json.dumps(document, indent=1).removesuffix("\n}") + ',\n "order": [')
+    for number, row in enumerate(takewhile(lambda _: is_read(stream), rows)):
         told = dataclasses.asdict(row) | {"expected_ns": expected_duration(row, study).ns}
-        print(",\n  " if number else "\n  ", json.dumps(told), sep="", end="")
-    print("\n ]\n}")
+        stream.write((",\n  " if number else "\n  ") + json.dumps(told))
+    stream.write("\n ]\n}\n")
 
 
 def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:

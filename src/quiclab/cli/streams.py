@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 _ERROR = 2
 """File descriptor of standard error."""
@@ -51,9 +51,9 @@ def patient_streams() -> None:
             setattr(sys, name, _text(_Patient(fd, "w", closefd=False), stream.encoding))
 
 
-def is_read(_next: object = None) -> bool:
+def is_read(stream: TextIO) -> bool:
     """Whether somebody still reads standard output: what would be long need not be made for nobody."""
-    raw = _raw(sys.stdout) if isinstance(sys.stdout, io.TextIOWrapper) else None
+    raw = _raw(stream) if isinstance(stream, io.TextIOWrapper) else None
     return not (isinstance(raw, _Patient) and raw.given_up)
 
 

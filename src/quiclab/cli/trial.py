@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.cli.trouble import code_of
-from quiclab.errors import SpecError
+from quiclab.errors import SpecError, nearest
 from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
@@ -112,7 +112,6 @@ def run(arguments: argparse.Namespace) -> int:
 def find_row(study: Study, cell: str | None, arm: str | None, block: int) -> PlanRow:
     """The row of the plan that is asked for. Raises SpecError with what there is instead."""
     from quiclab.plan.make import make_plan
-    from quiclab.spec.nodes import closest
 
     rows = make_plan(study)
     cells = list(dict.fromkeys(row.cell_id for row in sorted(rows, key=lambda row: (row.kind != "main", row.cell_id))))
@@ -122,12 +121,12 @@ def find_row(study: Study, cell: str | None, arm: str | None, block: int) -> Pla
             raise SpecError("the spec has several cells: which one?", f"--cell with one of: {', '.join(cells)}")
         cell = main.pop()
     if cell not in cells:
-        raise SpecError(f"there is no cell {cell!r}", closest(cell, cells, "cells"))
+        raise SpecError(f"there is no cell {cell!r}", nearest(cell, cells, "there are"))
     here = [row for row in rows if row.cell_id == cell]
     arms = sorted({row.arm for row in here})
     arm = arm or here[0].baseline_arm
     if arm not in arms:
-        raise SpecError(f"the cell {cell} has no arm {arm!r}", closest(arm, arms, "arms"))
+        raise SpecError(f"the cell {cell} has no arm {arm!r}", nearest(arm, arms, "it has"))
     blocks = sorted(row.block for row in here if row.arm == arm)
     if block not in blocks:
         raise SpecError(f"the cell {cell} has no block {block}", f"its blocks are 0 to {blocks[-1]}")

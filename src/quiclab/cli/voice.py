@@ -45,7 +45,12 @@ def words_where_asked(arguments: argparse.Namespace) -> Iterator[None]:
 
 def print_document(document: Any) -> None:
     """Print a document to standard output itself."""
-    print(json.dumps(document, indent=1, allow_nan=False), file=_redirected[-1] if _redirected else sys.stdout)
+    print(json.dumps(document, indent=1, allow_nan=False), file=documents())
+
+
+def documents() -> TextIO:
+    """Return the stream for documents: standard output, wherever the words go."""
+    return _redirected[-1] if _redirected else sys.stdout
 
 
 def complaints() -> TextIO:

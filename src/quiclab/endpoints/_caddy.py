@@ -15,7 +15,7 @@ from typing import Any
 
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
 from quiclab.endpoints._pages import HTTP3_FIELD, HTTP3_HERE, listening
-from quiclab.endpoints._stacks import find_program
+from quiclab.endpoints._stacks import find_program, why_absent
 from quiclab.endpoints._tcp import tcp_sender_facts
 from quiclab.project import SET_UP
 from quiclab.spec.model import Program, Protocol, Tcp
@@ -44,7 +44,7 @@ def probe_caddy(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
     started = find_program("caddy", prefix)
     text = run([*started.argv, "version"]) if started else None
     if started is None or text is None:
-        return Unsupported("caddy is missing or does not run", SET_UP)
+        return Unsupported(why_absent("caddy", started), SET_UP)
     return Available(text.split()[0].removeprefix("v"), started.path)
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from quiclab.endpoints._address_change import address_change_job, migration
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
-from quiclab.endpoints._stacks import find_program
+from quiclab.endpoints._stacks import find_program, why_absent
 from quiclab.project import MORE_PROGRAMS
 from quiclab.spec.model import Knobs, Program
 from quiclab.units import ByteCount, Duration
@@ -67,7 +67,7 @@ def probe_program(run: BoundedRun, program: str, library: str, prefix: str | Non
     started = find_program(program, prefix)
     text = None if started is None else run([*started.argv, "version"])
     if started is None or text is None:
-        return Unsupported(f"{program} is missing or does not run", MORE_PROGRAMS)
+        return Unsupported(why_absent(program, started), MORE_PROGRAMS)
     return Available(text.strip().removeprefix(f"{library} "), started.path)
 
 

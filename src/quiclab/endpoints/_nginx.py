@@ -15,7 +15,7 @@ from pathlib import Path
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Unsupported
 from quiclab.endpoints._pages import CONTENT_TYPES, HEADERS, HTTP3_FIELD, HTTP3_HERE, listening
-from quiclab.endpoints._stacks import find_program
+from quiclab.endpoints._stacks import find_program, why_absent
 from quiclab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
 from quiclab.project import MORE_PROGRAMS
 from quiclab.spec.model import Protocol, Tcp
@@ -36,7 +36,7 @@ def probe_nginx(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
     # nginx prints its version on stderr, and a bounded runner returns stdout: hence the shell's 2>&1.
     text = run(["/bin/sh", "-c", '"$@" 2>&1', "sh", *started.argv, "-V"]) if started else None
     if started is None or text is None:
-        return Unsupported("nginx is missing or does not run", INSTALL)
+        return Unsupported(why_absent("nginx", started), INSTALL)
     if "http_v3_module" not in text:
         return Unsupported(f"{started.path} was built without HTTP/3", INSTALL)
     return Available(text.split("nginx/", 1)[1].split()[0], started.path)

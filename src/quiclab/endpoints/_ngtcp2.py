@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from quiclab.endpoints._api import Available, BoundedRun, Unsupported
 from quiclab.endpoints._job import discovery_conflict
-from quiclab.endpoints._stacks import find_program, package_version
+from quiclab.endpoints._stacks import find_program, package_version, why_absent
 from quiclab.project import MORE_PROGRAMS
 from quiclab.spec.model import Knobs, Program
 
@@ -18,7 +18,7 @@ def probe_ngtcp2(run: BoundedRun, name: str, package: str, prefix: str | None) -
     """Look for the program by running its help."""
     started = find_program(name, prefix)
     if started is None or run([*started.argv, "--help"]) is None:
-        return Unsupported(f"{name} is missing or does not run", _INSTALL)
+        return Unsupported(why_absent(name, started), _INSTALL)
     return Available(package_version(started, package) or "unknown", started.path)
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
 from quiclab.endpoints._job import discovery_conflict, job_command
-from quiclab.endpoints._stacks import find_program
+from quiclab.endpoints._stacks import find_program, why_absent
 from quiclab.project import MORE_PROGRAMS
 from quiclab.spec.model import Knobs, Program
 
@@ -29,7 +29,7 @@ def probe_quic_go(run: BoundedRun, prefix: str | None) -> Available | Unsupporte
     """Ask the program for the library's version and Go's, which it prints on a line each."""
     started = find_program(PROGRAM, prefix)
     if started is None or (text := run([*started.argv, "version"])) is None:
-        return Unsupported(f"{PROGRAM} is missing or does not run", _INSTALL)
+        return Unsupported(why_absent(PROGRAM, started), _INSTALL)
     versions = dict(line.split(maxsplit=1) for line in text.splitlines() if " " in line)
     return Available(f"{versions.get('quic-go', 'unknown')} (Go {versions.get('go', 'unknown')})", started.path)
 

@@ -54,6 +54,11 @@ def find_program(name: str, prefix: str | None = None) -> Launch | None:
     return None if found is None else Launch((str(Path(found).absolute()),), path=found)
 
 
+def why_absent(name: str, found: Launch | None) -> str:
+    """Say why a program cannot be asked anything: it is not here, or it is and does not run."""
+    return f"{name} is not installed" if found is None else f"{found.path or name} is here and does not run"
+
+
 def find_python(prefix: str | None) -> Launch | None:
     """Find the Python that runs our small programs around Python packages: this one, or that of an environment."""
     return Launch((sys.executable,), path=sys.executable) if prefix is None else find_program("python3", prefix)

@@ -13,7 +13,7 @@ import polars as pl
 from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.rows import distributions
 from quiclab.analysis.study import Study, read_record, read_study
-from quiclab.errors import SpecError
+from quiclab.errors import SpecError, nearest
 from quiclab.figures._chosen import Chosen, choose
 from quiclab.opened import OpenedStudy
 
@@ -92,5 +92,5 @@ class Asked:
         rows = distributions(self.analysis).filter(cell_id=cell, kind="main")
         if not rows.height:
             known = dict.fromkeys(c.cell_id for c in self.analysis.comparisons)
-            raise SpecError(f"the study has no cell {cell!r}", f"it has {', '.join(known) or 'none'}")
+            raise SpecError(f"the study has no cell {cell!r}", nearest(cell, known, "it has"))
         return rows

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quiclab.analysis import comparison_words
-from quiclab.analysis.model import ArmResult, StudyAnalysis
-from quiclab.errors import SpecError
+from quiclab.analysis.model import ArmResult, Comparison, StudyAnalysis
+from quiclab.errors import SpecError, nearest
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def choose(analysis: StudyAnalysis, cell: str | None = None, block: int | None =
     found = [c for c in compared if cell in (None, c.cell_id)]
     if not found:
         known = dict.fromkeys(c.cell_id for c in (*analysis.comparisons, *analysis.controls))
-        raise SpecError(f"the study has no cell {cell!r}", f"it has {', '.join(known) or 'none'}")
+        raise SpecError(f"the study has no cell {cell!r}", nearest(cell or "", known, "it has"))
     largest = max(found, key=lambda c: abs(c.difference_pct or 0) if c.outcome.significant else -1)
     here = [c for c in compared if c.cell_id == largest.cell_id]
     arms = [here[0].baseline, *(comparison.other for comparison in here)]

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
-from quiclab.endpoints._stacks import Launch, find_program
+from quiclab.endpoints._stacks import Launch, find_program, why_absent
 from quiclab.project import MORE_PROGRAMS
 
 INSTALL = MORE_PROGRAMS
@@ -27,7 +27,7 @@ def probe_cli(
         else None
     )
     if started is None or not text:
-        return Unsupported(f"{name} is missing or does not run", INSTALL)
+        return Unsupported(why_absent(name, started), INSTALL)
     if word not in text:
         return Unsupported(f"{started.path} was built without {word}", INSTALL)
     number = re.search(r"\d+(\.\d+)+", text)

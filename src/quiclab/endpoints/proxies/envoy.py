@@ -17,7 +17,7 @@ from typing import Any
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._origin import is_cold, origin_facts, with_origin_knob
 from quiclab.endpoints._pages import HTTP3_FIELD, HTTP3_HERE, listening
-from quiclab.endpoints._stacks import Launch, find_program
+from quiclab.endpoints._stacks import Launch, find_program, why_absent
 from quiclab.endpoints._tcp import tcp_sender_facts
 from quiclab.project import MORE_PROGRAMS
 from quiclab.spec.model import Knobs, Program, Protocol, Tcp
@@ -50,7 +50,7 @@ class Envoy:
         started = _find(prefix)
         text = run([*started.argv, "--version"]) if started else None
         if started is None or text is None:
-            return Unsupported("envoy is missing or does not run", MORE_PROGRAMS)
+            return Unsupported(why_absent("envoy", started), MORE_PROGRAMS)
         return Available(text.rsplit("version:", 1)[1].split("/")[1], started.path)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:

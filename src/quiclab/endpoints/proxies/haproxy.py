@@ -14,7 +14,7 @@ from dataclasses import replace
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._origin import is_cold, origin_facts, with_origin_knob
 from quiclab.endpoints._pages import HTTP3_FIELD, HTTP3_HERE, listening
-from quiclab.endpoints._stacks import find_program
+from quiclab.endpoints._stacks import find_program, why_absent
 from quiclab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
 from quiclab.project import MORE_PROGRAMS
 from quiclab.spec.model import Knobs, Program, Protocol, Tcp
@@ -47,7 +47,7 @@ class Haproxy:
         text = run([*started.argv, "-v"]) if started else None
         found = re.search(r"version (\d+)\.(\d+)\S*", text or "")
         if started is None or found is None:
-            return Unsupported("haproxy is missing or does not run", MORE_PROGRAMS)
+            return Unsupported(why_absent("haproxy", started), MORE_PROGRAMS)
         if (int(found[1]), int(found[2])) < (3, 2):
             return Unsupported(f"haproxy {found[1]}.{found[2]} is too old: 3.2 is needed for HTTP/3", MORE_PROGRAMS)
         return Available(found[0].removeprefix("version "), started.path)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""--json: one document on standard output, in the form that docs/reference/json.md has, with units in the keys."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import json
+import math
+import types
+import typing
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from synthetic_study import Shape, write_study
+
+from quiclab.cli.as_json import Ends, Level, as_json, keys_of
+from quiclab.cli.documents import DOCUMENTS, StepEntry
+from quiclab.cli.main import main
+from quiclab.statistics import Interval
+
+UNITS = ("_ms", "_ns", "_bytes", "_pct", "_in_unit", "_bit_per_s", "_confidence", "_p", "ratio")
+SHARES = {"p", "alpha", "confidence", "matters"}
+"""Numbers without a unit that are shares of 1 by their nature."""
+
+
+def fits(kind: Any, value: Any) -> bool:
+    """Whether a value of a document is of the type that the reference gives."""
+    if kind is Any:
+        return True
+    if value is None:
+        return kind in (Ends, Level) or type(None) in getattr(kind, "__args__", ())
+    if kind in (float, Level):
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if kind in (int, str, bool):
+        return type(value) is kind
+    if kind is Ends:
+        return len(value) == 2 and all(fits(float | None, each) for each in value)
+    if isinstance(kind, types.UnionType):
+        return any(fits(each, value) for each in kind.__args__ if each is not type(None))
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return value in {each.value for each in kind}
+    inside = typing.get_args(kind)
+    if typing.get_origin(kind) in (tuple, list):
+        return all(fits(inside[0], each) for each in value)
+    if typing.get_origin(kind) in (dict, Mapping):
+        return all(fits(inside[1], each) for each in value.values())
+    keys = {key.name: key.kind for key in keys_of(kind)}
+    assert list(keys) == list(value), kind
+    for name, of in keys.items():
+        # A float that failures or too few values make infinite or unknown is null, whatever its type says.
+        assert fits(of, value[name]) or (of is float and value[name] is None), (kind, name, value[name])
+    return True
+
+
+def all_classes(cls: type[Any]) -> set[type[Any]]:
+    """The class and every dataclass inside it."""
+    found: set[type[Any]] = set()
+    todo: list[Any] = [cls]
+    while todo:
+        kind = todo.pop()
+        if dataclasses.is_dataclass(kind) and kind not in found:
+            found.add(typing.cast("type[Any]", kind))
+            todo += [key.kind for key in keys_of(typing.cast("type[Any]", kind))]
+        todo += typing.get_args(kind)
+    return found
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Two studies of one spec; the ledger of the first is a file that says nothing."""
+    folder = tmp_path_factory.mktemp("studies")
+    return {
+        "STUDY": write_study(folder / "old", Shape()),
+        "OLD": folder / "old",
+        "NEW": write_study(folder / "new", Shape(seed=2)),
+    }
+
+
+DEMO = Path(__file__).resolve().parents[3] / "experiments" / "demo" / "spec.toml"
+COMMANDS = [command for command in DOCUMENTS if command.split()[0] not in {"run", "report", "doctor"}]
+"""Those that need neither a ledger nor a machine; tests/e2e has the others."""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_document_has_the_form_of_the_reference(
+    command: str, studies: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Standard output is one document, with these keys and types and no others."""
+    known = studies | {"SPEC": DEMO}
+    words = [str(known.get(word, word)) for word in command.split()]
+    if words[0] == "compare":
+        words += ["--allow", "kernel,programs,cpu,host", "--fail-if", "ttlb > +3%"]
+    code = main(words)
+    captured = capsys.readouterr()
+    assert code in (0, 6, 8), captured.err
+    document = json.loads(captured.out)
+    assert fits(DOCUMENTS[command], document)
+    assert document["version"] == 1
+
+
+def test_a_page_without_words_is_a_document_of_its_own(
+    studies: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With -q the words are not on standard error either."""
+    words = ["compare", str(studies["OLD"]), str(studies["NEW"]), "--json"]
+    assert main(words) == 0
+    assert capsys.readouterr().err
+    assert main([*words, "-q"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["verdict"] is None
+    assert captured.err == ""
+
+
+@pytest.mark.parametrize("document", DOCUMENTS.values(), ids=DOCUMENTS)
+def test_numbers_say_their_unit(document: type[Any]) -> None:
+    """Whatever is measured has it in its key; counts are whole numbers."""
+    for cls in all_classes(document):
+        for key in keys_of(cls):
+            number = key.kind in (float, Ends) or float in getattr(key.kind, "__args__", ())
+            assert not number or key.name.endswith(UNITS) or key.name in SHARES, (cls, key.name)
+
+
+def test_what_is_infinite_is_null() -> None:
+    """JSON has no infinity, and no NaN."""
+
+    told = as_json({"a": math.inf, "b": [math.nan, -math.inf, 1.5], "c": (1, "x", None)})
+    assert told == {"a": None, "b": [None, None, 1.5], "c": [1, "x", None]}
+
+
+def test_an_interval_has_its_level_beside_it() -> None:
+    """Two ends as a list; null where the data do not bound that side."""
+    interval = Interval(-2.5, math.inf, 0.97)
+    step = StepEntry(None, 1.0, 2.0, 1.0, interval, None)
+    told = as_json(step)
+    assert (told["interval_ms"], told["interval_confidence"]) == ([-2.5, None], 0.97)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Help with examples that can be copied, and wrong words told with the nearest right ones."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quiclab.cli import own_name
+from quiclab.cli.main import main, parser
+from quiclab.cli.own_name import VERBS, as_typed
+
+
+def verbs() -> dict[str, argparse.ArgumentParser]:
+    """Every verb with its parser."""
+    (action,) = (each for each in parser()._actions if isinstance(each, argparse._SubParsersAction))
+    return dict(action.choices)
+
+
+def examples(verb: str) -> Iterator[str]:
+    """The commands of a verb's examples, without the remarks behind them."""
+    lines = (verbs()[verb].epilog or "").partition("examples:\n")[2].partition("\n\n")[0].splitlines()
+    whole = ""
+    for line in lines:
+        whole += line + "\n"
+        if whole.count('"') % 2 == 0:  # a query may stand in several lines
+            if whole.strip().startswith("quiclab "):
+                yield re.split(r"\s{3,}(?=[a-z])", whole.strip())[0]
+            whole = ""
+
+
+def test_every_verb_is_known_by_name() -> None:
+    """In the order of the help: names in hints are made commands by this list."""
+    assert tuple(verbs()) == VERBS
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_help_has_examples_that_work(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each is a command line that is understood, and of this verb."""
+    found = list(examples(verb))
+    assert found, verb
+    for command in found:
+        words = shlex.split(command)
+        words = words[: next((place for place, word in enumerate(words) if word in {">", ">>"}), None)]
+        if words[1] == verb:
+            assert callable(parser().parse_args(words[1:]).run), command
+    assert any(shlex.split(command)[1] == verb for command in found)
+    with pytest.raises(SystemExit) as ended:
+        main([verb, "--help"])
+    assert ended.value.code == 0
+    assert found[0].split(" ", 1)[1] in capsys.readouterr().out
+
+
+def test_alone_it_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """On standard output, with the exit code of a wrong command line."""
+    assert main([]) == 2
+    told = capsys.readouterr()
+    assert "examples of each verb" in told.out
+    assert "conformance" in told.out
+    assert told.err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "told", "hint"),
+    [
+        ("runn x.toml", "there is no verb 'runn'", "did you mean run?"),
+        ("frobnicate", "there is no verb 'frobnicate'", "there are plan, run, report"),
+        ("plan x.toml --alll", "plan has no option --alll", "did you mean --all?"),
+        ("run x.toml --block=3", None, None),
+        ("run x.toml --blcks=3", "run has no option --blcks", "did you mean --blocks?"),
+        ("figure window s --shape violn", "figure: there is no --shape 'violn'", "did you mean violin?"),
+        ("figure sequnce study", "there is no figure 'sequnce'", "did you mean sequence?"),
+        ("plan x.toml y.toml", "plan: 'y.toml' is one word too many", "quiclab plan --help"),
+        ("plan", "plan: the following arguments are required: SPEC", "quiclab plan --help"),
+        ("--hepl", "quiclab has no option --hepl", "did you mean --help?"),
+        ("paths ltee", "there is no path called 'ltee'", "did you mean lte?"),
+        ("export qlgo x -o y", "export: there is no format 'qlgo'", "did you mean qlog?"),
+    ],
+)
+def test_wrong_words(words: str, told: str | None, hint: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is wrong in one line, the nearest in the next; options may be cut short as ever."""
+    assert main(shlex.split(words)) == 2
+    err = capsys.readouterr().err
+    if told is None or hint is None:
+        assert "no option" not in err
+        return
+    first, second = err.splitlines()[:2]
+    assert first == f"quiclab: {told}"
+    assert second.startswith(f"  hint: {hint}")
+
+
+@pytest.mark.parametrize(
+    ("started", "on_path", "name"),
+    [
+        ("{here}/bin/quiclab", None, "bin/quiclab"),
+        ("{here}/bin/quiclab", "{here}/bin/quiclab", "quiclab"),
+        ("{here}/bin/quiclab", "/elsewhere/quiclab", "bin/quiclab"),
+        ("/opt/with space/quiclab", None, "'/opt/with space/quiclab'"),
+        ("/usr/bin/pytest", None, "quiclab"),
+        ("/src/quiclab/cli/main.py", None, f"{sys.executable} -m quiclab.cli.main"),
+    ],
+)
+def test_commands_are_printed_as_they_can_be_copied(
+    started: str, on_path: str | None, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the name alone only where the shell finds this program by it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [started.format(here=tmp_path)])
+    monkeypatch.setattr(own_name.shutil, "which", lambda _: on_path and on_path.format(here=tmp_path))
+    own_name.own_name.cache_clear()
+    try:
+        assert as_typed("run it again: quiclab run x, or `quiclab --help`") == (
+            f"run it again: {name} run x, or `{name} --help`"
+        )
+        kept = "a bug in quiclab; quiclab has verbs; .venv/bin/quiclab run x; src/quiclab runs"
+        assert as_typed(kept) == kept
+    finally:
+        own_name.own_name.cache_clear()

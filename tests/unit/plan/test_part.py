@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A part of a plan is of the plan: nothing in it changes when the rest is run later."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+from specs import SMALL, study_of
+
+from quiclab.errors import SpecError
+from quiclab.plan.make import make_plan
+from quiclab.plan.part import WHOLE, Part, check_part
+
+
+def test_the_rows_are_those_of_the_whole_plan(tmp_path: pathlib.Path) -> None:
+    """With their places, ids and seeds; A/A cells have as many blocks as the others."""
+    rows = make_plan(study_of(tmp_path))
+    two = Part(blocks=2).of(rows)
+    assert two == tuple(row for row in rows if row.block < 2)
+    assert {row.kind for row in two} == {"main", "aa"}
+    assert WHOLE.of(rows) == rows
+
+
+def test_a_cell_runs_without_the_control_unless_that_is_named(tmp_path: pathlib.Path) -> None:
+    """A/A cells are cells of their own."""
+    rows = make_plan(study_of(tmp_path))
+    one = Part(blocks=1, cells=("100KB/plain",)).of(rows)
+    assert {(row.cell_id, row.block) for row in one} == {("100KB/plain", 0)}
+    assert {row.kind for row in Part(cells=("100KB/plain/aa-h2",)).of(rows)} == {"aa"}
+
+
+@pytest.mark.parametrize(
+    ("part", "told", "hint"),
+    [
+        (Part(blocks=0), "--blocks 0: the spec plans 4 blocks of each cell", "give 1 to 4"),
+        (Part(blocks=5), "--blocks 5: the spec plans 4 blocks of each cell", "change blocks in the spec"),
+        (Part(cells=("100KB/plan",)), "--cell 100KB/plan: the spec has no such cell", "did you mean 100KB/plain?"),
+        (Part(cells=("x",)), "--cell x: the spec has no such cell", "it has 100KB/plain, 100KB/plain/aa-h2"),
+    ],
+)
+def test_a_part_that_there_is_not(tmp_path: pathlib.Path, part: Part, told: str, hint: str) -> None:
+    """With what there is instead."""
+    with pytest.raises(SpecError, match=told) as caught:
+        check_part(part, study_of(tmp_path, SMALL))
+    assert hint in caught.value.hint
+
+
+def test_what_the_spec_leaves_out_is_no_part(tmp_path: pathlib.Path) -> None:
+    """A study of named blocks has only their cells."""
+    block = next(row.block_id for row in make_plan(study_of(tmp_path)) if row.kind == "aa")
+    text = SMALL.replace("blocks = 4", f'blocks = 4\nonly_blocks = ["{block}"]')
+    with pytest.raises(SpecError, match="no such cell"):
+        check_part(Part(cells=("100KB/plain",)), study_of(tmp_path, text))
