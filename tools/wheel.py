@@ -70,7 +70,7 @@ def build(out: Path) -> Path:
     needed = max(glibc(release_folder() / name) for name in PROGRAMS)
     wheel = _packed(out)
     tagged = re.search(r"manylinux_2_(\d+)", wheel.name)
-    if tagged is not None and int(tagged[1]) >= needed:
+    if tagged is None or int(tagged[1]) >= needed:
         return wheel
     wheel.unlink()
     return _packed(out, "--compatibility", f"manylinux_2_{needed}")

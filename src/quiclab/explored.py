@@ -158,7 +158,8 @@ class ExploredStudy(OpenedStudy):
         if controls.height:
             cells += f", and {counted(controls['cell_id'].n_unique(), 'A/A cell')}"
         baselines = set(main["baseline_arm"])
-        arms = (f"{arm} (baseline)" if arm in baselines else arm for arm in main["arm"].unique(maintain_order=True))
+        others = main.filter(~pl.col("arm").is_in(list(baselines)))["arm"].unique().sort()
+        arms = (*(f"{arm} (baseline)" for arm in sorted(baselines)), *others)
         last = trials.sort("attempt").unique("trial_id", keep="last", maintain_order=True)
         by_status = last["status"].value_counts(sort=True).rows()
         again = trials.height - last.height

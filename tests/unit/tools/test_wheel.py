@@ -73,7 +73,7 @@ def test_licences_are_in_it(wheel: Path, content: dict[str, zipfile.ZipInfo]) ->
 
 def test_the_tag_names_a_glibc_that_every_program_runs_with(wheel: Path) -> None:
     """The newest symbol that the native module or a program asks for is as old as the tag says, or older."""
-    tagged = re.search(r"-cp311-abi3-manylinux_2_(\d+)_x86_64\.whl$|-cp311-abi3-linux_\w+\.whl$", wheel.name)
+    tagged = re.search(r"-cp311-abi3-manylinux_2_(\d+)_\w+\.whl$", wheel.name)
     assert tagged is not None
     asked = set()
     release = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release"
