@@ -25,7 +25,7 @@ _DESCRIPTION = """\
 Pack one block of a study: its trials with all attempts and logs, the spec, the plan's rows, the machine and the
 versions, the tables, and a report of that block alone. The same block makes the same bytes.
 
-  quiclab bundle studies/demo 1MB/lossy:3            the fourth block of a cell
+  quiclab bundle studies/demo 1MB/loss:3            the fourth block of a cell
   quiclab bundle studies/demo 92a54b225e319a74       by its id, or by that of one of its trials
 
 TLS keys, session tickets and the decryption secrets in captures stay out, unless you say --with-keys: whoever has them

@@ -19,12 +19,12 @@ _EPILOG = """\
 examples:
   quiclab figure --list
   quiclab figure differences STUDY -o figure-4.pdf
-  quiclab figure window STUDY --cell 1MB/lossy --block 3
+  quiclab figure window STUDY --cell 1MB/loss --block 3
   quiclab figure bytes_acknowledged STUDY --block 0 --block 1 --block 2
   quiclab figure factor STUDY --factor size --metric setup_ms
   quiclab figure sequence STUDY --from 100 --until 400 --packets 60
   quiclab figure distributions STUDY --metric ttfb_ms --shape violin
-  quiclab figure queue STUDY --cell 1MB/lossy --block 3 -o queue.csv
+  quiclab figure queue STUDY --cell 1MB/loss --block 3 -o queue.csv
 """
 
 _ENDINGS = (".html", ".pdf", ".svg", ".png", ".csv")

@@ -22,9 +22,9 @@ Run one trial of a spec and report every step: which programs are started, when 
 end, the verdict, and where the logs are. It does not count in any study: its folder is a study of its own, of one
 trial, which `quiclab report` and `quiclab figure` can read.
 
-  quiclab trial spec.toml --cell 1MB/lossy --arm h3
-  quiclab trial spec.toml --cell 1MB/lossy --arm h3 --keep --shell             then: ip addr; ss -ti; tcpdump -ni any
-  quiclab trial spec.toml --cell 1MB/lossy --arm h3 --shell --at server
+  quiclab trial spec.toml --cell 1MB/loss --arm h3
+  quiclab trial spec.toml --cell 1MB/loss --arm h3 --keep --shell             then: ip addr; ss -ti; tcpdump -ni any
+  quiclab trial spec.toml --cell 1MB/loss --arm h3 --shell --at server
 
 With --keep, link and servers stay when the client has ended. With --shell, they stay for a shell in the namespace
 of the client, of the server, or of a node of the path: it is root there, and only there. When the shell ends, or any of
