@@ -21,7 +21,8 @@ PAGES = [
     *sorted(page for page in ROOT.glob("docs/*/*.md") if page.parent.name != "decisions"),
     *sorted(ROOT.glob("experiments/**/*.md")),
 ]
-_BLOCK = re.compile(r"^( *)```(?:sh|bash|yaml)?\n(.*?)^\1```$|(?<=\n\n)((?:    .*\n)+)", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$|(?<=\n\n)((?:    [^\n]*\n)+)", re.DOTALL | re.MULTILINE)
+_SHELL = ("", "sh", "bash", "yaml", None)
 _COMMAND = re.compile(r"(?:^\s*(?:[$#] )?|\.venv/bin/)quiclab ([a-z].*)$")
 _INLINE = re.compile(r"`(?:\.venv/bin/)?quiclab ([a-z][a-z-]*(?: [^`\n]*)?)`")
 _MEANT = {"FORMAT": "qlog", "BLOCK": "3"}
@@ -40,8 +41,8 @@ def commands(text: str) -> Iterator[tuple[str, bool]]:
     """What follows `quiclab`, and whether it is a whole command, as in blocks, where it may take several lines; in the
     middle of a sentence it may be a part."""
     for block in _BLOCK.finditer(text):
-        lines = re.sub(r"\\\n\s*", " ", block[2] or block[3])
-        for line in _joined(lines):
+        lines = re.sub(r"\\\n\s*", " ", block[3] or block[4] or "")
+        for line in _joined(lines) if block[2] in _SHELL else ():
             found = _COMMAND.search(line)
             if found:
                 yield found[1], "…" not in found[1] and "..." not in found[1]
