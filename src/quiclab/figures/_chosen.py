@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quiclab.analysis import comparison_words
-from quiclab.analysis.model import ArmResult, Comparison, StudyAnalysis
+from quiclab.analysis.model import ArmResult, StudyAnalysis
 from quiclab.errors import SpecError, nearest
 
 

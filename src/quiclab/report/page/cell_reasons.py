@@ -13,12 +13,13 @@ import polars as pl
 
 from quiclab import figures, wording
 
-_LINE = 10
-"""Characters of a line: a cell of three on a phone."""
+_LINE, _NAME = 10, 17
+"""Characters of a line: in a cell of three on a phone, and before it."""
 
 
 def with_reasons(maps: list[dict[str, Any]], differences: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the maps with a reason below the word of every cell that has one; `maps` are in the order of the arms."""
+    """Return the maps with a reason below the word of every cell that has one, and with names of rows that leave room
+    for cells on a phone; `maps` are in the order of the arms."""
     if not maps:
         return []
     arms = differences.filter(pl.col("kind") == "main").group_by("other_arm", maintain_order=True)
@@ -33,7 +34,14 @@ def with_reasons(maps: list[dict[str, Any]], differences: pl.DataFrame) -> list[
                 [_told(words[y][x], reasons.get((row, column), "")) for x, column in enumerate(trace["x"])]
                 for y, row in enumerate(trace["y"])
             ]
+            trace["y"] = [_lines(row) for row in trace["y"]]
     return maps
+
+
+def _lines(name: str) -> str:
+    """Name of a row in lines: it is broken after commas alone, so that `1 % loss` stays together."""
+    parts = name.replace(" ", "\N{NO-BREAK SPACE}").replace(",\N{NO-BREAK SPACE}", ", ")
+    return "<br>".join(textwrap.wrap(parts, _NAME, break_long_words=False, break_on_hyphens=False)) or name
 
 
 def _told(word: str | None, reason: str) -> str | None:

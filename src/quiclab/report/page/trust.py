@@ -134,7 +134,8 @@ def _decode_stats(study: Study) -> TextTable:
         rows = [
             tuple("" if v is None else str(v) for v in row) for row in stats.filter(~harmless).select(columns).rows()
         ]
-        note += f" {wording.count(int(stats.filter(harmless)['count'].sum()))} harmless ones (severity info) are not listed."
+        left_out = int(stats.filter(harmless)["count"].sum())
+        note += f" {wording.count(left_out)} harmless ones (severity info) are not listed."
     return TextTable(
         "What the decoders reported",
         note,

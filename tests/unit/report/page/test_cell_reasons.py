@@ -46,3 +46,12 @@ def test_a_cell_without_an_answer_says_why(changes: dict[str, Any], reason: str)
 def test_other_cells_stay_as_they_are(changes: dict[str, Any]) -> None:
     """A number needs no reason; nor does a cell of which nothing more is known."""
     assert text_of(**changes) == (CELL | changes)["cell_text"]
+
+
+def test_long_names_of_rows_take_several_lines() -> None:
+    """On a phone the cells need the width."""
+    cell = CELL | {"path_title": "10 Mbit/s, 20 ms, 1 % loss"}
+    spec = {"data": [{"x": ["1 MB"], "y": [cell["path_title"]], "text": [["undecided"]]}]}
+    ((spec,)) = with_reasons([spec], pl.DataFrame([cell]))
+    assert spec["data"][0]["y"] == ["10\u00a0Mbit/s, 20\u00a0ms,<br>1\u00a0%\u00a0loss"]
+    assert "…" in spec["data"][0]["text"][0][0]
