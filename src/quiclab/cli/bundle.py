@@ -68,7 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
         _analyse(folder)
         left_out = () if arguments.with_keys else take_keys_out(trials)
         target = arguments.out or Path(f"{name}.tar.gz")
-        write_atomically(target, pack(folder.root, name), mode=0o600 if arguments.with_keys else None)
+        packed, mode = pack(folder.root, name), 0o600 if arguments.with_keys else None
+        write_atomically(target, packed, mode=mode, kept="the study is untouched")
     for line in left_out:
         print(line)
     keys = "with keys: who has it can read the captures" if arguments.with_keys else "without keys"
@@ -89,12 +90,19 @@ def _rows_of(ledger: Ledger, asked: str) -> list[dict[str, Any]]:
         blocks = {row["block_id"] for row in rows if row["trial_id"] == asked}
         found = [row for row in rows if row["block_id"] in blocks]
     if not found:
-        cells = ", ".join(sorted({row["cell_id"] for row in rows}))
-        raise SpecError(f"the study has no block {asked!r}", f"write CELL:NUMBER with one of the cells {cells}")
+        raise SpecError(f"the study has no block {asked!r}", _blocks_there_are(rows, cell or asked))
     tried = ledger.attempts()
     if not any(row["trial_id"] in tried for row in found):
         raise SpecError(f"block {asked!r} has not been run", "run it first: quiclab run")
     return found
+
+
+def _blocks_there_are(rows: list[dict[str, Any]], cell: str) -> str:
+    """What to write instead: the numbers of the cell that is meant, else the cells."""
+    numbers = sorted({row["block"] for row in rows if row["cell_id"] == cell})
+    if numbers:
+        return f"{cell} has blocks {numbers[0]} to {numbers[-1]}: write {cell}:{numbers[0]}"
+    return f"write CELL:NUMBER with one of the cells {', '.join(sorted({row['cell_id'] for row in rows}))}"
 
 
 def _collect(source: StudyDir, ledger: Ledger, rows: list[dict[str, Any]], folder: StudyDir) -> list[Path]:
