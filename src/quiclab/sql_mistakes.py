@@ -13,6 +13,7 @@ from quiclab.errors import DecodeError, HostError, QueryError, QuiclabError
 from quiclab.sql_views import SCHEME
 
 ANEW = "`quiclab report STUDY --again` makes a study's tables anew"
+READABLE = "make its files readable for this user"
 _LIST = "`quiclab sql STUDY` lists the tables of a study with their columns"
 _KIND = re.compile(r"^[A-Z][\w ]* Error: ")
 _NO_TABLE = re.compile(r"Table with name (\S+) does not exist")
@@ -36,7 +37,7 @@ def refused(
         return HostError("the query needs more memory than there is", "ask for fewer rows or columns")
     text = str(error)
     if isinstance(error, OSError):
-        return DecodeError(f"a table cannot be read: {text}", "make its files readable for this user")
+        return DecodeError(f"a table cannot be read: {text}", READABLE)
     if SCHEME in text and SCHEME not in query:
         return DecodeError(f"a table cannot be read: {_plain(text)}", ANEW)
     if isinstance(error, duckdb.PermissionException):
@@ -53,8 +54,10 @@ def refused(
 
 
 def unreadable(table: str, why: str) -> DecodeError:
-    """Error for a table that is damaged."""
-    return DecodeError(f"the table {table} cannot be read: {_plain(why)}", ANEW)
+    """Error for a table that is damaged, or that this user may not read."""
+    denied = "PermissionError" in why
+    told = "this user may not read its files" if denied else _plain(why)
+    return DecodeError(f"the table {table} cannot be read: {told}", READABLE if denied else ANEW)
 
 
 def _plain(text: str) -> str:

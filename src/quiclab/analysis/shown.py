@@ -22,7 +22,9 @@ def readable(directory: Path) -> Study:
     study = read_study(directory)
     lost = tuple(told for told in study.missing if told.startswith(_NEEDED) and "has no column" not in told)
     if lost:
-        raise DecodeError(lost[0].removesuffix("."), f"`quiclab report {directory} --again` makes it anew", lost[1:])
+        anew = f"`quiclab report {directory} --again` makes it anew"
+        hint = "make it readable for this user" if "Permission denied" in lost[0] else anew
+        raise DecodeError(lost[0].removesuffix("."), hint, lost[1:])
     return study
 
 

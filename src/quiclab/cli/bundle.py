@@ -73,7 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
         _analyse(folder)
         left_out = () if arguments.with_keys else take_keys_out(trials)
         target = arguments.out or Path(f"{name}.tar.gz")
-        write_atomically(target, pack(folder.root, name), mode=0o600 if arguments.with_keys else None)
+        packed, mode = pack(folder.root, name), 0o600 if arguments.with_keys else None
+        write_atomically(target, packed, mode=mode, kept="the study is untouched")
     for line in left_out:
         print(line)
     keys = "with keys: who has it can read the captures" if arguments.with_keys else "without keys"

@@ -12,7 +12,7 @@ from quiclab.cli.own_name import as_typed
 from quiclab.errors import DecodeError, ExitCode, HostError, QuiclabError
 
 _HINTS = {
-    errno.ENOENT: "was the study moved or removed meanwhile? The same command continues with what is there",
+    errno.ENOENT: "nothing can be made there, or it was moved or removed meanwhile; the same command continues",
     errno.ENOSPC: "free some room and run the same command again",
     errno.EMFILE: "allow more open files: ulimit -n 1024",
     errno.ENFILE: "this machine has too many files open: end something else",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Any program of the user's own, by a command template in the spec.
 
-    client = { argv = ["my-client", "--out", "{work}/body", "{url}"], env = { SSLKEYLOGFILE = "{keylog}" } }
+    client = { argv = ["my-client", "--ca", "{ca}", "{url}"], env = { SSLKEYLOGFILE = "{keylog}" } }
     server = { argv = ["my-server", "--port={port}", "--root={root}"], ready = "udp" }
 
 Words in braces: {address} {port} {host} {url} {object} {protocol} {ip_version} {cert} {key} {ca} {root} {work}

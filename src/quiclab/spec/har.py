@@ -65,7 +65,7 @@ def read_har(file: Path) -> RecordedPage:
     Raises SpecError for a file that is no HAR or has no document.
     """
     try:
-        log = json.loads(file.read_text(encoding="utf-8-sig"))["log"]
+        log = json.loads(file.read_bytes())["log"]  # UTF-16 and byte order marks are recognised
         entries = [_entry(entry) for entry in _of_first_page(log)]
     except RecursionError as error:
         raise SpecError(f"{file} is no HAR: it is nested too deeply", _REMEDY) from error

@@ -189,10 +189,18 @@ def disk_errors(place: Path, kept: str = "finished trials are kept") -> Iterator
             errno.EEXIST: "a file is in the way: choose another directory with --out",
             errno.EFBIG: f"allow larger files (ulimit -f unlimited) and run the same command again: {kept}",
         }
-        if error.errno not in hints:
+        if error.errno not in hints or _is_elsewhere(error, place):
             raise
         where = error.filename or place
         raise HostError(f"cannot write {where}: {error.strerror}", hints[error.errno]) from wrapped
+
+
+def _is_elsewhere(error: OSError, place: Path) -> bool:
+    """Whether the refusal is of a file that is read, as it lies elsewhere than what is written."""
+    if error.errno not in (errno.EACCES, errno.EPERM) or not isinstance(error.filename, str | Path):
+        return False
+    file = Path(error.filename)
+    return not (file.is_relative_to(place) or place.is_relative_to(file) or file.parent == place.parent)
 
 
 def _refusal(error: Exception) -> OSError | None:

@@ -37,7 +37,7 @@ def told_changes(earlier: Mapping[str, Any], study: Study) -> tuple[str, ...]:
     changes = []
     if earlier["attempts"] != now.attempts:
         does = (
-            "blocks that stayed void are run again, up to that often in a row"
+            "blocks that stayed void are run again, up to so many attempts in all, and twice more at the end"
             if now.attempts > earlier["attempts"]
             else "it holds for blocks that are run from now on"
         )

@@ -9,7 +9,11 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from quiclab.spec.link import ONE_WAY_DELAY_SHARE, link_config
@@ -17,6 +21,7 @@ from quiclab.spec.model import Direction, Limits, Path
 from quiclab.testbed.backend import choose_backend
 from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Link, LinkSettings
 from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.testbed.run_delay import run_delays
 from quiclab.units import Bitrate, Duration
 
 _PACKETS = 1000
@@ -25,13 +30,16 @@ _PORT = 5003
 _FULL_PACKET_BITS = 1500 * 8
 _SIDE = Direction(rate=Bitrate(10_000_000), delay=Duration(10_000_000))
 """A usual path: 10 Mbit/s, and an RTT of 20 ms."""
+MOST_WAITED = 0.4
+"""Share beyond which ends wait too long: one that needs a processor for a third of its transfer then waits for more
+than a fifth of it, which is void."""
 SLOWEST_PROMISED = Bitrate(1_000_000)
 """Rate below which it is no use to name the paths that would still bear the lateness."""
 
 
 @dataclass(frozen=True)
 class Timekeeping:
-    """How late the link's packets left during the test."""
+    """How late the link's packets left during the test, and how long another program waited."""
 
     packets: int
     p50_ns: int
@@ -42,11 +50,19 @@ class Timekeeping:
     load: float
     """Programs that wanted a processor, on average of the last minute."""
     processors: int
+    waited: float
+    """Share of its time that a program that always wanted a processor had to wait for one, as clients and servers do:
+    they have no priority."""
 
     @property
     def for_every_path(self) -> bool:
-        """Whether even the fastest and shortest path bears it."""
-        return self.p99_ns <= Limits().lateness_p99.ns
+        """Whether even the fastest and shortest path bears it, and the ends would have a processor."""
+        return self.p99_ns <= Limits().lateness_p99.ns and not self.ends_wait
+
+    @property
+    def ends_wait(self) -> bool:
+        """Whether clients and servers would often wait for longer than decision 4 allows."""
+        return self.waited > MOST_WAITED
 
     @property
     def most_bit_per_s(self) -> int:
@@ -63,6 +79,11 @@ class Timekeeping:
         """The numbers and the verdict, in words."""
         p50, p99, most = (_short(ns) for ns in (self.p50_ns, self.p99_ns, self.max_ns))
         numbers = f"packets left the link late by {p50} (p50), {p99} (p99), {most} (max)"
+        if self.ends_wait:
+            return (
+                f"{numbers}, but programs without priority wait {self.waited:.0%} of their time for a processor: many "
+                "trials would be void because client or server waited"
+            )
         if self.for_every_path:
             return f"{numbers}: punctual enough for every path"
         if self.most_bit_per_s < SLOWEST_PROMISED.bit_per_s:
@@ -78,23 +99,29 @@ class Timekeeping:
         if self.for_every_path:
             return ""
         helps = []
-        if self.load > 0.5 * self.processors:
+        if self.ends_wait or self.load > 0.5 * self.processors:
             helps.append(f"end other programs (load {self.load:.1f} on {self.processors} processors)")
         else:
             helps.append("leave a processor idle: use a machine with more, or one that is less shared")
         if self.real_time == "none":
             helps.append("run as root (sudo), which gives the link real-time priority")
-        return "; ".join([*helps, "choose slower or longer paths; void blocks are tried again by `quiclab run`"])
+        if not self.ends_wait:
+            helps.append("choose slower or longer paths")
+        return "; ".join([*helps, "void blocks are tried again by `quiclab run`"])
 
 
 def keep_time() -> Timekeeping:
-    """Send packets over a link for 2 s. Raises HostError where the link cannot run."""
+    """Send packets over a link for 2 s, while another program wants a processor all the time. Raises HostError where
+    the link cannot run."""
     path = Path("self-test", up=_SIDE, down=_SIDE)
     settings = LinkSettings(
         backend=choose_backend()[0], mtu=path.mtu, model=link_config(path, 1), route=None, work_dir=None,
         packet_log=False, captures=False,
     )  # fmt: skip
-    with NetworkNamespace() as client, NetworkNamespace() as server, Link(settings, client, server) as link:
+    with (
+        NetworkNamespace() as client, NetworkNamespace() as server, Link(settings, client, server) as link,
+        _busy() as waited,
+    ):  # fmt: skip
         ends = [each.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for each in (client, server)]
         for end, addresses in zip(ends, (CLIENT_ADDRESSES, SERVER_ADDRESSES), strict=True):
             end.bind((addresses[4], _PORT))  # what arrives is left in the sockets
@@ -103,14 +130,27 @@ def keep_time() -> Timekeeping:
                 end.sendto(bytes(1000), (other[4], _PORT))
             time.sleep(_GAP_S * (number < _PACKETS - 1))
         time.sleep(2 * _SIDE.delay.s)
+        share = waited()
         summary = link.stop()
         for end in ends:
             end.close()
     late = summary["lateness"]
     return Timekeeping(
         late["count"], late["p50_ns"], late["p99_ns"], late["max_ns"], str(summary.get("real_time", "none")),
-        os.getloadavg()[0], len(os.sched_getaffinity(0)),
+        os.getloadavg()[0], len(os.sched_getaffinity(0)), share,
     )  # fmt: skip
+
+
+@contextmanager
+def _busy() -> Iterator[Callable[[], float]]:
+    """Run a program that always wants a processor. Yields what tells the share of time that it waited so far; 0 where
+    the kernel does not count."""
+    with subprocess.Popen([sys.executable, "-I", "-S", "-c", "while True: pass"]) as program:
+        began_s, at_begin = time.monotonic(), sum(run_delays(program.pid).values())
+        try:
+            yield lambda: (sum(run_delays(program.pid).values()) - at_begin) / 1e9 / (time.monotonic() - began_s)
+        finally:
+            program.kill()
 
 
 def _short(ns: int) -> str:

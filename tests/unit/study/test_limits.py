@@ -12,9 +12,13 @@ import pytest
 from specs import SMALL, changed, written
 from unit.study.rows import OTHER, ROW, attempt_at
 
+from quiclab.plan.rows import PlanRow
+from quiclab.spec.link import lateness_bounds
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import open_ledger
+from quiclab.study.blocks import ROUNDS_LATER, Block, run_blocks
 from quiclab.study.limits import EARLIER, void_what_is_too_late
+from quiclab.study.observer import NOBODY
 from quiclab.study.specs import held, load_study
 from quiclab.study.trial import judge_attempt, keep_attempt
 
@@ -83,3 +87,38 @@ def test_trials_that_were_verified_under_a_wider_limit(tmp_path: Path, limit: st
     assert {file.stem for file in study_dir.tables.glob("metrics/*.parquet")} == set(last) - set(voided)
     for trial_id in voided:
         assert "at least 5 ms late (bound 1.2 ms)" in last[trial_id].reason
+
+
+def _go_on(tmp_path: Path, limits: str, late_ns: int) -> tuple[int, set[str]]:
+    """Run a study once more, as `quiclab run` does, on a machine whose link is that late. Returns how many attempts at
+    its block there were by then, and the statuses of its trials."""
+    _run_with(tmp_path, _with(limits))
+    study_dir, study = StudyDir(tmp_path / "study"), load_study(tmp_path / "spec.toml")
+    (bound,) = lateness_bounds(study.paths[0], study.limits.lateness_p99)
+
+    def run_one(row: PlanRow, number: int) -> Path:
+        unsound = ["late"] if late_ns > bound.ns else []
+        link = {"sound": not unsound, "unsound_reasons": unsound, "lateness": {"p99_ns": late_ns}}
+        return attempt_at(row, number, tmp_path / f"{row.arm}-{number}", link=link)
+
+    with open_ledger(study_dir) as ledger:
+        ledger.plan(ROWS)
+        void_what_is_too_late(study, study_dir, ledger, ROWS)
+        run_blocks([Block(run_one, study_dir, ledger, NOBODY, ROWS)], study.limits.attempts)
+        last = [tries[-1] for tries in ledger.attempts().values()]
+    return max(each.attempt for each in last), {each.status for each in last}
+
+
+def test_limits_do_what_they_say_on_a_study_that_exists(tmp_path: Path) -> None:
+    """A busy machine, run by run: more attempts, then a bound that the path can bear, then a narrower one again."""
+    very_late = 5_000_000
+    assert _go_on(tmp_path, "attempts = 1", very_late) == (1 + ROUNDS_LATER, {"void"})
+    assert _go_on(tmp_path, "attempts = 1", very_late) == (3 + ROUNDS_LATER, {"void"}), "the same command tries again"
+    assert _go_on(tmp_path, "attempts = 9", very_late) == (9 + ROUNDS_LATER, {"void"})
+    at_least = 'attempts = 1\nlateness_p99 = "{}"'
+    # A bound below the 1.2 ms that this path bears changes nothing, one above the lateness does.
+    assert _go_on(tmp_path, at_least.format("1 ms"), very_late) == (11 + ROUNDS_LATER, {"void"})
+    assert _go_on(tmp_path, at_least.format("6 ms"), very_late) == (14, {"verified"})
+    assert _go_on(tmp_path, at_least.format("5 ms"), very_late) == (14, {"verified"}), "as late as is allowed"
+    assert _go_on(tmp_path, at_least.format("4 ms"), very_late) == (14 + ROUNDS_LATER, {"void"})
+    assert _go_on(tmp_path, at_least.format("4 ms"), 1_000_000) == (17, {"verified"})

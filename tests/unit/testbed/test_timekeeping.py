@@ -8,8 +8,8 @@ import pytest
 from quiclab.testbed.timekeeping import Timekeeping
 
 
-def _measured(p99_ns: int, *, real_time: str = "none", load: float = 0.1) -> Timekeeping:
-    return Timekeeping(2000, 1000, p99_ns, 2 * p99_ns, real_time, load, 2)
+def _measured(p99_ns: int, *, real_time: str = "none", load: float = 0.1, waited: float = 0.02) -> Timekeeping:
+    return Timekeeping(2000, 1000, p99_ns, 2 * p99_ns, real_time, load, 2, waited)
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,12 @@ def test_what_would_help_follows_from_what_is_the_matter() -> None:
     assert "as root" in _measured(10**6, load=3).remedy
     assert "as root" not in _measured(10**6, real_time="deadline").remedy
     assert "leave a processor idle" in _measured(10**6).remedy
+
+
+def test_a_punctual_link_does_not_hide_that_the_ends_must_wait() -> None:
+    """With real-time priority the link keeps time on a machine on which every trial is void."""
+    busy = _measured(30_000, real_time="deadline", load=15, waited=0.8)
+    assert "programs without priority wait 80% of their time for a processor: many trials would be void" in busy.told
+    assert busy.remedy.startswith("end other programs (load 15.0 on 2 processors)")
+    assert "slower" not in busy.remedy
+    assert not busy.for_every_path

@@ -2,12 +2,14 @@
 //! Where a decoder reads from: a file that can be opened again, as often as a format needs passes.
 //!
 //! gzip (RFC 1952) and Zstandard (RFC 8878) are recognised by their magic number and unpacked while they are read, one
-//! layer of them: every format may come compressed.
+//! layer of them: every format may come compressed. Text may be UTF-16, or have a byte order mark.
 
+mod encoding;
 mod unpacking;
 mod zstd;
 
 use crate::{Severity, Stats};
+use encoding::{Encoding, Utf16, MARK_BYTES};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::PathBuf;
@@ -59,7 +61,7 @@ impl Input {
         Arc::clone(&self.stop)
     }
 
-    /// Read it from its start, unpacked.
+    /// Read it from its start, unpacked, and as UTF-8 where it is text.
     ///
     /// What cannot be unpacked to its end merely ends there; [`Input::count_trouble`] says so afterwards.
     ///
@@ -74,12 +76,20 @@ impl Input {
             inner: raw,
             stop: self.stop(),
         });
-        Ok(match Compression::of(raw.fill_buf()?) {
+        let mut plain: Box<dyn BufRead> = match Compression::of(raw.fill_buf()?) {
             None => Box::new(raw),
             Some(compression) => {
                 let trouble = Arc::clone(&self.trouble);
                 Box::new(buffered(Unpacking::new(compression, raw, trouble)))
             }
+        };
+        Ok(match Encoding::of(plain.fill_buf()?) {
+            None => plain,
+            Some(Encoding::Marked) => {
+                plain.consume(MARK_BYTES);
+                plain
+            }
+            Some(Encoding::Utf16(order)) => Box::new(buffered(Utf16::new(plain, order))),
         })
     }
 

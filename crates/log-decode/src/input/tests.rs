@@ -133,3 +133,34 @@ fn the_head_is_unpacked() {
     assert_eq!(Input::bytes(&zstd(&whole)).head(100).unwrap(), whole[..100]);
     assert_eq!(Input::bytes(b"ab").head(100).unwrap(), b"ab");
 }
+
+#[test]
+fn text_of_other_encodings_comes_out_as_utf_8() {
+    let json = format!("{{\"log\": \"äé漢😀{}\"}}", "😀x".repeat(40_000));
+    let little = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let marked = format!("\u{feff}{json}");
+    let ways: [Vec<u8>; 5] = [
+        marked.clone().into_bytes(),
+        little(&marked),
+        big(&marked),
+        little(&json),
+        big(&json),
+    ];
+    for bytes in ways {
+        for packed in [bytes.clone(), gzip(&bytes)] {
+            assert_eq!(unpacked(&packed), (json.clone().into_bytes(), vec![]));
+        }
+    }
+}
+
+#[test]
+fn halves_of_characters_are_replaced() {
+    let lone = [0xff, 0xfe, b'a', 0, 0x00, 0xd8, b'b', 0, 0x00, 0xdc, b'c'];
+    assert_eq!(
+        unpacked(&lone).0,
+        "a\u{fffd}b\u{fffd}".as_bytes(),
+        "and a last odd byte is nothing"
+    );
+    assert_eq!(unpacked(&[0xff, 0xfe]).0, b"");
+}
