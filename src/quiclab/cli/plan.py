@@ -8,7 +8,7 @@ import dataclasses
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.console import VisibleConsole
 from quiclab.cli.own_programs import missing_programs, own_programs
@@ -29,6 +29,9 @@ from quiclab.spec.resolved import resolved_json
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import kept_positions
 from quiclab.study.specs import describe_arms, load_study, spec_file_of
+
+if TYPE_CHECKING:
+    from quiclab.analysis.power import Power
 
 SHOWN_TRIALS = 20
 
@@ -53,14 +56,31 @@ def run(arguments: argparse.Namespace) -> int:
     study = load_study(spec_file_of(arguments.spec))
     begun = kept_positions(StudyDir(arguments.spec)) if arguments.spec.is_dir() else {}
     rows = _in_order(as_kept(make_plan(study), begun))
+    matters = power_of(study, arguments.spec if begun else None)
     if arguments.json:
-        print(json.dumps(plan_json(study, rows), indent=1))
+        print(json.dumps(plan_json(study, rows, matters), indent=1))
         return ExitCode.OK
     console = VisibleConsole(highlight=False, soft_wrap=False)
     print_plan(
-        console, study, rows, describe_arms(study), warnings(study, rows), None if arguments.all else SHOWN_TRIALS
+        console,
+        study,
+        rows,
+        describe_arms(study),
+        warnings(study, rows),
+        None if arguments.all else SHOWN_TRIALS,
+        matters.sentence,
     )
     return ExitCode.OK
+
+
+def power_of(study: Study, directory: Path | None) -> Power:
+    """What it takes to find a difference that matters, by the study's own pairs where it has some."""
+    from quiclab.analysis.power import power_to_see  # imported late: it loads the whole analysis
+
+    has_run = directory is not None and (directory / "metrics.parquet").exists()
+    comparisons = attainable(study).comparisons
+    place = directory if has_run else None
+    return power_to_see(study.matters.pct, study.blocks, study.alpha, comparisons, place)
 
 
 def _in_order(rows: Sequence[PlanRow]) -> list[PlanRow]:
@@ -99,7 +119,7 @@ def _links(path: NetworkPath) -> dict[str, Any]:
     return {key: value for key, value in link_config(path, 0).items() if key in ("link", "up", "down", "more_links")}
 
 
-def plan_json(study: Study, rows: Sequence[PlanRow]) -> dict[str, Any]:
+def plan_json(study: Study, rows: Sequence[PlanRow], matters: Power) -> dict[str, Any]:
     """Everything that `quiclab plan` prints, for programs."""
     power = attainable(study)
     return {
@@ -112,6 +132,7 @@ def plan_json(study: Study, rows: Sequence[PlanRow]) -> dict[str, Any]:
         "trials": len(rows),
         "expected_ns": expected_total(rows, study).ns,
         "power": {**dataclasses.asdict(power), "sentence": power.sentence},
+        "matters": {**dataclasses.asdict(matters), "sentence": matters.sentence},
         "warnings": warnings(study, rows),
         "order": [{**dataclasses.asdict(row), "expected_ns": expected_duration(row, study).ns} for row in rows],
     }

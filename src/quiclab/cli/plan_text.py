@@ -38,8 +38,10 @@ def print_plan(
     arms: ArmsSummary,
     warnings: Sequence[str],
     shown_trials: int | None,
+    matters: str,
 ) -> None:
-    """Arms first, then matrix, paths, size, power, order; `shown_trials` None lists all of them."""
+    """Arms first, then matrix, paths, size, power, order; `shown_trials` None lists all of them. `matters` says what it
+    takes to find a difference that matters."""
     console.print(Text(arms["text"], style="bold"))
     console.print()
     console.print(Text(f"Study {study.name}" + (f": {study.question}" if study.question else "")))
@@ -54,6 +56,7 @@ def print_plan(
     power = attainable(study)
     if power.sentence not in warnings:
         console.print(Text(power.sentence))
+    console.print(Text(matters))
     for warning in warnings:
         console.print(Text(f"warning: {warning}", style="yellow"))
     console.print()
