@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, groupby, islice, takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.console import VisibleConsole
 from quiclab.cli.own_programs import missing_programs, own_programs
@@ -34,6 +34,9 @@ from quiclab.store.ledger import kept_positions
 from quiclab.study.foreseen import foreseen
 from quiclab.study.specs import describe_arms, load_study, spec_file_of
 from quiclab.visible import visible
+
+if TYPE_CHECKING:
+    from quiclab.analysis.power import Power
 
 SHOWN_TRIALS = 20
 
@@ -68,11 +71,12 @@ def run(arguments: argparse.Namespace) -> int:
     study = load_study(spec_file_of(arguments.spec))
     size = plan_size(study)
     begun = kept_positions(StudyDir(arguments.spec)) if arguments.spec.is_dir() else {}
+    matters = power_of(study, arguments.spec if begun else None)
     if arguments.json:
-        _print_json(plan_json(study, size), _in_order(study, begun), study)
+        _print_json(plan_json(study, size, matters), _in_order(study, begun), study)
         return ExitCode.OK
     console = VisibleConsole(highlight=False, soft_wrap=False)
-    print_plan(console, study, size, describe_arms(study), warnings(study, size.samples))
+    print_plan(console, study, size, describe_arms(study), warnings(study, size.samples), matters.sentence)
     if arguments.all:
         for line in takewhile(lambda _: is_read(sys.stdout), order_lines(study, _in_order(study, begun), size)):
             print(visible(line))
@@ -81,6 +85,16 @@ def run(arguments: argparse.Namespace) -> int:
     if size.trials > SHOWN_TRIALS:
         console.print(f"… and {size.trials - SHOWN_TRIALS} more (--all lists them)", highlight=False)
     return ExitCode.OK
+
+
+def power_of(study: Study, directory: Path | None) -> Power:
+    """What it takes to find a difference that matters, by the study's own pairs where it has some."""
+    from quiclab.analysis.power import power_to_see  # imported late: it loads the whole analysis
+
+    has_run = directory is not None and (directory / "metrics.parquet").exists()
+    comparisons = attainable(study).comparisons
+    place = directory if has_run else None
+    return power_to_see(study.matters.pct, study.blocks, study.alpha, comparisons, place)
 
 
 def _in_order(study: Study, begun: Mapping[str, int]) -> Iterator[PlanRow]:
@@ -127,7 +141,7 @@ def _links(path: NetworkPath) -> dict[str, Any]:
     return {key: value for key, value in link_config(path, 0).items() if key in ("link", "up", "down", "more_links")}
 
 
-def plan_json(study: Study, size: PlanSize) -> dict[str, Any]:
+def plan_json(study: Study, size: PlanSize, matters: Power) -> dict[str, Any]:
     """Everything that `quiclab plan` prints, for programs, but for the order."""
     power = attainable(study)
     return {
@@ -140,5 +154,6 @@ def plan_json(study: Study, size: PlanSize) -> dict[str, Any]:
         "trials": size.trials,
         "expected_ns": size.expected(study).ns,
         "power": {**dataclasses.asdict(power), "sentence": power.sentence},
+        "matters": {**dataclasses.asdict(matters), "sentence": matters.sentence},
         "warnings": warnings(study, size.samples),
     }

@@ -42,8 +42,10 @@ def print_plan(
     size: PlanSize,
     arms: ArmsSummary,
     warnings: Sequence[str],
+    matters: str,
 ) -> None:
-    """Arms first, then matrix, paths, size, power and what to beware of."""
+    """Arms first, then matrix, paths, size, power and what to beware of. `matters` says what it takes to find a
+    difference that matters."""
     console.print(Text(arms["text"], style="bold"))
     console.print()
     console.print(Text(f"Study {study.name}" + (f": {study.question}" if study.question else "")))
@@ -58,6 +60,7 @@ def print_plan(
     power = attainable(study)
     if power.sentence not in warnings:
         console.print(Text(power.sentence))
+    console.print(Text(matters))
     for warning in warnings:
         console.print(Text(f"warning: {warning}", style="yellow"))
     console.print()

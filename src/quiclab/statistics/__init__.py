@@ -14,6 +14,7 @@ from quiclab.statistics.interval import Interval
 from quiclab.statistics.mann_whitney import mann_whitney_p
 from quiclab.statistics.means import Mean, mean, ratio_of_means
 from quiclab.statistics.median_interval import median_interval
+from quiclab.statistics.planned_pairs import pairs_for_noise, pairs_in_noise_of
 from quiclab.statistics.proportions import binomial_p, fisher_exact_p, mid_p_interval, share_interval
 from quiclab.statistics.quantiles import Quantile, quantile
 from quiclab.statistics.sample_size import pairs_to_see
@@ -53,6 +54,8 @@ __all__ = [
     "mid_p_interval",
     "occasions_differ_p",
     "paired_differences",
+    "pairs_for_noise",
+    "pairs_in_noise_of",
     "pairs_needed",
     "pairs_to_see",
     "quantile",

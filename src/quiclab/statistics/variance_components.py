@@ -27,7 +27,7 @@ class Components:
 
     occasions: float
     blocks: float
-    """Between blocks of one occasion; of a single value in each block, all that occasions do not explain."""
+    """Deviation between blocks of one occasion; of a single value in each block, all that occasions do not explain."""
     within: float
     """Within blocks; NaN where each has a single value."""
 

@@ -20,7 +20,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class Span:
-    """When and on which boot a trial ran."""
+    """Time in which a trial ran, and the boot that it ran on."""
 
     began: datetime
     ended: datetime

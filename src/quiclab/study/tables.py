@@ -80,7 +80,7 @@ def make_tables(study_dir: StudyDir, *, again: bool = False, progress: Progress 
         ]
         if not known:
             raise DecodeError(f"{study_dir.root} holds no trial yet", "run it first: quiclab run")
-        schema = {"began_utc": pl.String, "occasion": pl.Int64}  # of which no trial may have a value
+        schema = {"began_utc": pl.String, "occasion": pl.Int64}  # perhaps no trial has a value
         frame = pl.DataFrame(known, infer_schema_length=None, schema_overrides=schema)
         write_parquet(frame, study_dir.tables / "trials.parquet")
         write_parquet(pl.concat([OF_STUDY["metrics"].empty(), *metrics]), study_dir.metrics)

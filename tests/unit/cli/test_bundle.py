@@ -18,8 +18,8 @@ from quiclab.store.ledger import open_ledger
 @pytest.mark.parametrize(
     ("asked", "hint"),
     [
-        ("100KB/plain:99", "100KB/plain has blocks 0 to 3: write 100KB/plain:0"),
-        ("100KB/plain", "100KB/plain has blocks 0 to 3: write 100KB/plain:0"),
+        ("100KB/plain:99", "100KB/plain has the blocks 0 to 3: write 100KB/plain:0"),
+        ("100KB/plain", "100KB/plain has the blocks 0 to 3: write 100KB/plain:0"),
         ("1MB/plain:0", "write CELL:NUMBER with one of the cells 100KB/plain, 100KB/plain/aa-h2, 100KB/plain/aa-h3"),
     ],
 )
