@@ -47,7 +47,7 @@ func (q *qlogs) trace(_ context.Context, isClient bool, id quic.ConnectionID) ql
 	q.open.Add(1)
 	trace := qlogwriter.NewConnectionFileSeq(&qlogFile{bufio.NewWriter(file), file, q.open.Done}, isClient, id)
 	go trace.Run()
-	return trace
+	return withReasons(trace, isClient)
 }
 
 // configure switches qlog on where there is a folder for it.

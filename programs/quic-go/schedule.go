@@ -121,9 +121,11 @@ func withGate(ctx context.Context, schedule *schedule) context.Context {
 
 // copyInTurn writes a body as the connection's gate has it, or as the libraries do where there is none.
 func copyInTurn(response http.ResponseWriter, body io.Reader, size int64, request *http.Request) {
+	to, end := offered(request.Context(), response, size)
+	defer end()
 	g, scheduled := request.Context().Value(gateKey{}).(*gate)
 	if !scheduled {
-		_, _ = io.CopyN(response, body, size) // a client that has gone is its own affair
+		_, _ = io.CopyN(to, body, size) // a client that has gone is its own affair
 		return
 	}
 	t := g.arrive(urgencyOf(request.Header.Get("Priority")))
@@ -135,7 +137,7 @@ func copyInTurn(response http.ResponseWriter, body io.Reader, size int64, reques
 		if err != nil {
 			return
 		}
-		if _, err := response.Write(part[:count]); err != nil {
+		if _, err := to.Write(part[:count]); err != nil {
 			return
 		}
 		if flusher, can := response.(http.Flusher); can {

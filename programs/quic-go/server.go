@@ -128,10 +128,12 @@ func (job *serverJob) listenH3(
 	}
 	logs.configure(quicConfig)
 	server := &http3.Server{
-		Handler:     handler,
-		TLSConfig:   config,
-		QUICConfig:  quicConfig,
-		ConnContext: func(ctx context.Context, _ *quic.Conn) context.Context { return withGate(ctx, job.schedule()) },
+		Handler:    handler,
+		TLSConfig:  config,
+		QUICConfig: quicConfig,
+		ConnContext: func(ctx context.Context, connection *quic.Conn) context.Context {
+			return forReasons(withGate(ctx, job.schedule()), connection)
+		},
 	}
 	return listener{func() error { return server.Serve(socket) }, server.Close}, nil
 }

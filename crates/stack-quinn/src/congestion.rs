@@ -12,7 +12,7 @@ use quinn_proto::RttEstimator;
 
 use crate::knobs::{CongestionControl, FIRST_PAYLOAD};
 
-type Factory = Arc<dyn ControllerFactory + Send + Sync>;
+pub type Factory = Arc<dyn ControllerFactory + Send + Sync>;
 
 /// A controller with an initial window and, if there is one, a largest window, in bytes.
 pub fn factory(

@@ -12,6 +12,7 @@ mod files;
 mod job;
 mod knobs;
 mod qlog;
+mod reasons;
 mod rebinding;
 mod report;
 mod server;

@@ -5,12 +5,14 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use quinn::{ConnectionId, QlogConfig, QlogStream};
 use serde_json::{json, Value};
 
 use crate::error::Error;
+use crate::reasons::Window;
 
 /// Begins each record of a JSON text sequence (RFC 7464); a line feed ends it.
 const RECORD: u8 = 0x1e;
@@ -26,12 +28,40 @@ pub fn prepare(folder: Option<&Path>) -> Result<(), Error> {
     }
 }
 
+/// The log of one connection: what quinn writes to, and a way to add events of our own.
+pub struct Log {
+    pub stream: QlogStream,
+    pub events: Events,
+}
+
+/// Adds events to a log.
+#[derive(Clone)]
+pub struct Events {
+    file: Arc<Mutex<dyn Records>>,
+    start_time: Instant,
+}
+
+impl Events {
+    /// Write an event of the current drafts.
+    pub fn add(&self, now: Instant, name: &str, data: &Value) {
+        let time = now.saturating_duration_since(self.start_time).as_secs_f64() * 1e3;
+        if let Ok(mut file) = self.file.lock() {
+            // A full disk costs the log, not the transfer.
+            let _ = file.record(&json!({"time": time, "name": name, "data": data}));
+        }
+    }
+}
+
+trait Records: Send {
+    fn record(&mut self, record: &Value) -> io::Result<()>;
+}
+
 /// Events go through a buffer that is written out when it is full and when the connection is gone.
 pub fn stream(
     folder: &Path,
     original: ConnectionId,
     role: &'static str,
-) -> Result<Option<QlogStream>, Error> {
+) -> Result<Option<Log>, Error> {
     let path = folder.join(format!("{original}-{role}.sqlog"));
     let file = File::create(&path).map_err(|source| Error::Unwritable { path, source })?;
     let since_epoch = SystemTime::now()
@@ -47,28 +77,52 @@ pub fn stream(
             "reference_time": since_epoch.as_secs_f64() * 1e3,
         },
     });
+    let corrected = Arc::new(Mutex::new(Corrected {
+        trace,
+        record: Vec::new(),
+        window: Window::default(),
+        file: BufWriter::with_capacity(1 << 16, file),
+    }));
     let mut config = QlogConfig::default();
     config
-        .writer(Box::new(Corrected {
-            trace,
-            record: Vec::new(),
-            file: BufWriter::with_capacity(1 << 16, file),
-        }))
+        .writer(Box::new(Shared(Arc::clone(&corrected))))
         .title(Some(format!("quiclab-quinn {role}")))
         .start_time(start_time);
-    Ok(config.into_stream())
+    let events = Events {
+        file: corrected,
+        start_time,
+    };
+    Ok(config.into_stream().map(|stream| Log { stream, events }))
+}
+
+/// quinn's end of the file.
+struct Shared<W: Write + Send>(Arc<Mutex<Corrected<W>>>);
+
+impl<W: Write + Send> Write for Shared<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().map_err(poisoned)?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.lock().map_err(poisoned)?.flush()
+    }
+}
+
+fn poisoned<T>(_: PoisonError<T>) -> io::Error {
+    io::Error::other("a thread failed while it wrote the log")
 }
 
 /// quinn does not say whose log it is nor when it began, changes the group in the middle of a connection, puts the
 /// size of a packet where that of its payload belongs, writes round-trip times in seconds, and calls every loss one by
 /// reordering.
-struct Corrected<W: Write> {
+struct Corrected<W: Write + Send> {
     trace: Value,
     record: Vec<u8>,
+    window: Window,
     file: W,
 }
 
-impl<W: Write> Write for Corrected<W> {
+impl<W: Write + Send> Write for Corrected<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.record.extend_from_slice(piece);
@@ -84,7 +138,7 @@ impl<W: Write> Write for Corrected<W> {
     }
 }
 
-impl<W: Write> Corrected<W> {
+impl<W: Write + Send> Corrected<W> {
     fn pass_on(&mut self) -> io::Result<()> {
         let text = self.record.strip_prefix(&[RECORD]).unwrap_or(&self.record);
         let mut record: Value = serde_json::from_slice(text)?;
@@ -94,8 +148,18 @@ impl<W: Write> Corrected<W> {
         } else {
             correct(&mut record);
         }
+        self.record(&record)?;
+        match self.window.hear(&record) {
+            Some(event) => self.record(&event),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<W: Write + Send> Records for Corrected<W> {
+    fn record(&mut self, record: &Value) -> io::Result<()> {
         self.file.write_all(&[RECORD])?;
-        serde_json::to_writer(&mut self.file, &record)?;
+        serde_json::to_writer(&mut self.file, record)?;
         self.file.write_all(b"\n")
     }
 }
@@ -146,6 +210,7 @@ mod tests {
         let mut log = Corrected {
             trace: json!({"vantage_point": {"type": "client"}}),
             record: Vec::new(),
+            window: Window::default(),
             file: Vec::new(),
         };
         for record in records {

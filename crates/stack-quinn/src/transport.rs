@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
-use quinn::{AckFrequencyConfig, QlogStream, TransportConfig, VarInt};
+use quinn::{AckFrequencyConfig, TransportConfig, VarInt};
 
-use crate::congestion;
 use crate::knobs::{CongestionControl, Knobs, Scheduler, FIRST_PAYLOAD};
+use crate::qlog::{Events, Log};
+use crate::{congestion, reasons};
 
 /// quinn's own choice, named because a report must name it.
 const DEFAULT_CONGESTION_CONTROL: CongestionControl = CongestionControl::Cubic;
@@ -19,25 +20,30 @@ pub fn congestion_control(knobs: &Knobs) -> CongestionControl {
 }
 
 /// Transport configuration of one connection, because a qlog belongs to one.
-pub fn transport(knobs: &Knobs, qlog: Option<QlogStream>) -> TransportConfig {
+pub fn transport(knobs: &Knobs, log: Option<Log>) -> TransportConfig {
     let mut config = TransportConfig::default();
-    config.qlog_stream(qlog);
-    sending(&mut config, knobs);
+    let (stream, events) = log.map(|log| (log.stream, log.events)).unzip();
+    config.qlog_stream(stream);
+    sending(&mut config, knobs, events);
     receiving(&mut config, knobs);
     recovery(&mut config, knobs);
     config
 }
 
-fn sending(config: &mut TransportConfig, knobs: &Knobs) {
+fn sending(config: &mut TransportConfig, knobs: &Knobs, events: Option<Events>) {
     let first_payload = u64::from(knobs.max_payload_bytes.unwrap_or(FIRST_PAYLOAD));
     let initial_window = knobs
         .initial_window
         .map(|packets| u64::from(packets.get()) * first_payload);
-    config.congestion_controller_factory(congestion::factory(
+    let factory = congestion::factory(
         congestion_control(knobs),
         initial_window,
         knobs.max_window_bytes,
-    ));
+    );
+    config.congestion_controller_factory(match events {
+        Some(events) => reasons::told(factory, events),
+        None => factory,
+    });
     if let Some(bytes) = knobs.max_payload_bytes {
         config.initial_mtu(bytes).mtu_discovery_config(None);
     }

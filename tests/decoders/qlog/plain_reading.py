@@ -84,8 +84,9 @@ def number(value: Any) -> int | None:
 
 
 def read(trace: Trace, who: tuple[str | None, str], ways: tuple[str, str], offset_ns: int) -> None:
-    """Fill `rows`: packets, frames, acks, transport_metrics, losses."""
-    rows: dict[str, list[Any]] = {name: [] for name in ("packets", "frames", "acks", "transport_metrics", "losses")}
+    """Fill `rows`: packets, frames, acks, transport_metrics, losses, blocked."""
+    tables = ("packets", "frames", "acks", "transport_metrics", "losses", "blocked")
+    rows: dict[str, list[Any]] = {name: [] for name in tables}
     unit = 1000 if trace.microseconds else 10**6
     zero = epoch_ns(trace, offset_ns)
     sent: dict[tuple[int, int], tuple[int, int | None]] = {}
@@ -132,6 +133,9 @@ def read(trace: Trace, who: tuple[str | None, str], ways: tuple[str, str], offse
         if name == "packets_acked":
             space = SPACES.get(body["packet_number_space"], 2)
             acknowledged += [(time_ns, space, each, each) for each in body["packet_numbers"]]
+        if name.endswith("_data_blocked_updated"):
+            told = (body.get(member) for member in ("old", "new", "reason", "limit", "ready_bytes", "inferred"))
+            rows["blocked"].append((*who, time_ns, ways[0], name.split("_")[0], body.get("stream_id"), *told))
         if name in METRICS:
             rtts = (body.get(member) for member in ("smoothed_rtt", "min_rtt", "latest_rtt", "rtt_variance"))
             scale = 1e-3 if trace.microseconds else 1.0

@@ -41,6 +41,10 @@ COLUMNS = {
         *("vantage", "connection", "time_ns", "direction", "packet_type", "packet_number", "length_bytes", "sent_ns"),
         *("acknowledged_ns", "spurious"),
     ),
+    "blocked": (
+        *("vantage", "connection", "time_ns", "direction", "scope", "stream_id", "old_state", "new_state", "reason"),
+        *("limit", "ready_bytes", "inferred"),
+    ),
 }
 """The columns that a plain reading gives."""
 
@@ -142,9 +146,11 @@ DIALECTS = {
     "pcap2qlog-draft01-spin-bit": ("pcap2qlog, draft-01, JSON", 1_000_000),
     "picoquic-server-losses": ("picoquic, draft-00, JSON", 1_000),
     "quic-go-server-100kb": ("quic-go v0.63.0, events quic-12, JSON-SEQ", 1),
+    "quic-go-server-blocked": ("quic-go v0.65.0, events quic-14, JSON-SEQ", 1),
     "quic-go-server-losses": ("quic-go v0.63.0, events quic-12, JSON-SEQ", 1),
     "quiche-client": ("quiche, events quic-12, JSON-SEQ", 1_000),
     "quictrace-draft00-cut": ("quictrace-to-qlog, draft-00, JSON", 1_000),
+    "quinn-server-blocked": ("quinn, 0.3, JSON-SEQ", 10),
     "quinn-server-losses": ("quinn, 0.3, JSON-SEQ", 10),
 }
 

@@ -89,7 +89,10 @@ def test_as_03_it_gives_the_same_rows(tables: Path, tmp_path: Path) -> None:
     again = tmp_path / "again"
     again.mkdir()
     decode_to(again, *written.files)
+    assert not rows(again, "blocked").height
     for name, columns in ROUND_TRIP.items():
+        if name == "blocked":
+            continue  # 0.3 has no event for it
         before, after = (_comparable(rows(folder, name), columns) for folder in (tables, again))
         if "event" in columns and name != "packets":
             # It has one name for frames that no packet is told of, whichever way they went.
