@@ -7,15 +7,12 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from quiclab import statistics, wording
-from quiclab.analysis.compare import values_of
 from quiclab.analysis.model import ArmResult, Metric, Outcome
 from quiclab.analysis.refusals import too_slow
+from quiclab.analysis.within_pairs import FloatArray, values_of
 from quiclab.statistics import Interval, Shift
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -68,11 +65,12 @@ def change(
         blocks = sorted({trial.block for trial in old.trials} & {trial.block for trial in new.trials})
         before, after = (_by_block(arm, blocks, metric) for arm in (old, new))
         differences = statistics.paired_differences(after, before)
-        ratios = statistics.paired_differences(_logarithms(after), _logarithms(before))
+        ratios = statistics.paired_differences(*_logarithms(after, before))
         shift, ratio = (statistics.hodges_lehmann(each, confidence) for each in (differences, ratios))
         tested = ratios if ratios.size else differences
         p = statistics.signed_rank(tested).p if tested.size else None
-        return Change(metric, *cell, old, new, int(differences.size), _in_per_cent(ratio), shift, confidence, p)
+        in_pct = statistics.shift_in_per_cent(ratio)
+        return Change(metric, *cell, old, new, int(differences.size), in_pct, shift, confidence, p)
     before, after = values_of(old.trials, metric), values_of(new.trials, metric)
     known = not (np.isnan(before).all() or np.isnan(after).all())
     p = statistics.mann_whitney_p(before, after)
@@ -82,7 +80,7 @@ def change(
         old,
         new,
         None,
-        _in_per_cent(statistics.shift_of_two(_logarithms(before), _logarithms(after), confidence)),
+        statistics.shift_in_per_cent(statistics.shift_of_two(*_logarithms(before, after), confidence)),
         statistics.shift_of_two(before, after, confidence),
         confidence,
         1.0 if p is None and known else p,  # every value is the same
@@ -123,22 +121,12 @@ def _by_block(arm: ArmResult, blocks: list[int], metric: Metric) -> FloatArray:
     return values_of([found[block] for block in blocks], metric)
 
 
-def _logarithms(values: FloatArray) -> FloatArray:
-    """Natural logarithms; nothing where a value has none. Of a rate that failed, the worst there is, it is −inf."""
-    if (np.isfinite(values) & (values <= 0)).any():
-        return np.full_like(values, np.nan)
-    with np.errstate(divide="ignore"):
-        return np.log(np.where(values == -np.inf, 0.0, values))
-
-
-def _in_per_cent(logarithm: Shift) -> Shift:
-    """A shift of logarithms as a change in per cent."""
-    with np.errstate(over="ignore"):
-        estimate, interval = 100 * float(np.expm1(logarithm.estimate)), logarithm.interval
-        if interval is None:
-            return Shift(estimate, None)
-        low, high = (100 * float(np.expm1(end)) for end in (interval.low, interval.high))
-    return Shift(estimate, Interval(low, high, interval.confidence))
+def _logarithms(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Natural logarithms of both; nothing of either where a value has none."""
+    one, two = statistics.logarithms(first), statistics.logarithms(second)
+    if one is None or two is None:
+        return np.full_like(first, np.nan), np.full_like(second, np.nan)
+    return one, two
 
 
 def _refusal(found: Change, alpha: float) -> tuple[Outcome, str] | None:
