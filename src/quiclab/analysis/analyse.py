@@ -21,6 +21,7 @@ from quiclab.analysis.probe_notes import probe_notes
 from quiclab.analysis.refused_packets import refusal_notes
 from quiclab.analysis.sequential import rule_of, sequential_note, sequentially
 from quiclab.analysis.study import Study, read_study
+from quiclab.analysis.tails import tail_notes
 from quiclab.metrics import declared, title_of
 from quiclab.store.layout import BLOCK_VOID, DAMAGED
 
@@ -93,6 +94,7 @@ def analyse(study: Study, metric_name: str | None = None) -> StudyAnalysis:
             *damage_notes(study),
             *sequential,
             *independence_notes(main, metric),
+            *tail_notes(main, matters_pct),
             *control_notes(controls, alpha),
             *probe_notes(study),
             *refusal_notes(study),

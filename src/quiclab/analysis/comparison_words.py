@@ -11,7 +11,6 @@ from quiclab.analysis.model import (
     Comparison,
     Conclusion,
     Metric,
-    Outcome,
     StudyAnalysis,
     Tail,
     TailState,
@@ -87,13 +86,6 @@ def faster(metric: Metric) -> str:
 def slower(metric: Metric) -> str:
     """The word for worse: times are slower, other quantities worse."""
     return "slower" if metric.unit in _TIMES else "worse"
-
-
-def winner(comparison: Comparison) -> str:
-    """Name of the better arm; "" where there is none."""
-    if comparison.outcome is Outcome.OTHER_BETTER:
-        return comparison.other.arm
-    return comparison.baseline.arm if comparison.outcome is Outcome.BASELINE_BETTER else ""
 
 
 def difference_text(comparison: Comparison, metric: Metric) -> str:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from quiclab.analysis.compare import at_level
 from quiclab.analysis.model import Comparison, Conclusion, Metric, Outcome, TailState
 from quiclab.analysis.refusals import too_slow
+from quiclab.analysis.step_up import step_up
 from quiclab.analysis.tails import tail_of
 
 Of = tuple[Comparison, Metric]
@@ -62,32 +63,37 @@ def lies_within(comparison: Comparison, matters_pct: float) -> bool:
 
 
 def _conclusion(comparison: Comparison, tail: TailState, matters_pct: float, within: bool) -> Conclusion:
-    if comparison.outcome is Outcome.NOT_MEASURED:
+    return conclusion_of(comparison.outcome, comparison.difference_pct, tail, matters_pct, within=within)
+
+
+def conclusion_of(
+    outcome: Outcome, estimate_pct: float | None, tail: TailState, matters_pct: float, *, within: bool
+) -> Conclusion:
+    """What an outcome with this estimate amounts to; `within` says whether it is shown to be less than what matters."""
+    if outcome is Outcome.NOT_MEASURED:
         return Conclusion.NOT_MEASURED
-    if not comparison.outcome.significant:
+    if not outcome.significant:
         if not within:
             return Conclusion.UNDECIDED
         return Conclusion.ALIKE if tail is TailState.ALIKE else Conclusion.MEDIAN_ALIKE
     if within:
         return Conclusion.SMALL
-    estimate = comparison.difference_pct
-    return Conclusion.PERHAPS_SMALL if estimate is not None and abs(estimate) < matters_pct else Conclusion.DIFFERENT
+    less = estimate_pct is not None and abs(estimate_pct) < matters_pct
+    return Conclusion.PERHAPS_SMALL if less else Conclusion.DIFFERENT
 
 
 def _within(family: Sequence[Of], alpha: float, matters_pct: float, tested: int) -> dict[int, Comparison]:
     """Place in the family → the cell whose difference is less than what matters, with its interval at the level that
-    decided, or the wider one that it has anyhow: the step-up procedure, from all candidates downwards."""
-    left = {at: each for at, (each, _) in enumerate(family) if _can_tell(each, len(family))}
-    for number in range(len(left), 0, -1):
-        level = 1 - alpha * number / max(1, tested, number)
-        wider = {
-            at: each if each.outcome.significant and each.confidence >= level else at_level(each, family[at][1], level)
-            for at, each in left.items()
-        }
-        left = {at: each for at, each in wider.items() if lies_within(each, matters_pct)}  # intervals only grow
-        if len(left) >= number:
-            return left
-    return {}
+    decided, or the wider one that it has anyhow."""
+
+    def at(cell: Of, level: float) -> Of:
+        each, metric = cell
+        kept = each.outcome.significant and each.confidence >= level
+        return cell if kept else (at_level(each, metric, level), metric)
+
+    candidates = {place: cell for place, cell in enumerate(family) if _can_tell(cell[0], len(family))}
+    found = step_up(candidates, tested, alpha, at, lambda cell: lies_within(cell[0], matters_pct))
+    return {place: each for place, (each, _) in found.items()}
 
 
 def _can_tell(comparison: Comparison, cells: int) -> bool:

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from quiclab import statistics
-from quiclab.analysis.model import ArmResult, Metric, Tail, TailState
+from quiclab import statistics, wording
+from quiclab.analysis.model import ArmResult, Comparison, Conclusion, Metric, Tail, TailState
 from quiclab.analysis.within_pairs import values_within_pairs
 from quiclab.statistics import Interval
 
@@ -37,6 +38,21 @@ def tail_of(baseline: ArmResult, other: ArmResult, metric: Metric, matters_pct: 
     )
     interval = Interval(low, high, found.interval.confidence)
     return Tail(_state(interval, matters_pct), estimate if math.isfinite(estimate) else None, interval, needed)
+
+
+def tail_notes(main: Sequence[Comparison], matters_pct: float) -> tuple[str, ...]:
+    """Return what must be said at the answer where it is about the median only."""
+    said = (Conclusion.SMALL, Conclusion.MEDIAN_ALIKE)
+    unknown = [c for c in main if c.conclusion in said and c.tail and c.tail.state is TailState.NOT_KNOWN]
+    few = [c for c in unknown if c.tail is not None and c.pairs < c.tail.pairs_needed]
+    if not few or few[0].tail is None:
+        return ()
+    pairs = wording.counted(max(each.pairs for each in few), "pair")
+    return (
+        f"Where the median is alike or differs by less than {matters_pct:g} %, nothing is known of the slow tail "
+        f"(p90): an arm may stall now and then. That takes {few[0].tail.pairs_needed} pairs, and such cells have "
+        f"{pairs} at most.",
+    )
 
 
 def _state(interval: Interval, matters_pct: float) -> TailState:

@@ -13,6 +13,7 @@ import pytest
 from quiclab.analysis.compare import arm_result, compare, decide_all
 from quiclab.analysis.conclusions import conclude_all
 from quiclab.analysis.model import ArmResult, Comparison, Conclusion, Metric, TailState, TrialResult
+from quiclab.analysis.tails import tail_notes
 
 TTLB = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)
 MATTERS = 2.0
@@ -88,6 +89,14 @@ def test_an_arm_that_stalls_in_a_quarter_of_its_trials_is_never_called_alike() -
     assert tails.count(TailState.DIFFERENT) >= 55
     assert found.tail.difference_pct is not None
     assert found.tail.difference_pct == pytest.approx(100 * (1 - 190 / 390), abs=3)
+
+
+def test_an_answer_about_the_median_only_says_so() -> None:
+    """Few pairs: the tail is not known, and how many tell of it; forty: nothing is left to say."""
+    few, enough = (concluded(cell(1.0, 0.003, pairs=n)) for n in (20, 40))
+    (note,) = tail_notes(few, MATTERS)
+    assert "That takes 36 pairs, and such cells have 20 pairs at most." in note
+    assert tail_notes(enough, MATTERS) == ()
 
 
 def test_a_slow_machine_shows_no_likeness() -> None:
