@@ -16,7 +16,7 @@ def step_up(
     at_level: Callable[[T, float], T],
     holds: Callable[[T], bool],
 ) -> dict[int, T]:
-    """The candidates of which a statement holds, with their intervals at the level that decided.
+    """Candidates for which the statement holds, with their intervals at the level that decided.
 
     Of `tested` questions R are answered so, where R is the largest number such that the statement holds of R intervals
     at 1 − R × alpha / tested. That is Benjamini and Hochberg's procedure (1995), and these are Benjamini and
