@@ -16,7 +16,7 @@ class Outcome(enum.StrEnum):
     BASELINE_BETTER = "baseline_better"
     NOT_SIGNIFICANT = "not_significant"
     UNDECIDED = "undecided"
-    """The laboratory was too slow, or the numbers contradict each other: `why` says which."""
+    """Too few pairs, a laboratory that was too slow, or a typical pair without a difference: `why` says which."""
     NOT_MEASURED = "not_measured"
 
     @property

@@ -83,6 +83,7 @@ def _legend(analysis: StudyAnalysis) -> str:
             f"the median is, to {matters}; the slow tail (p90) is not, or not known to be",
             Conclusion.MEDIAN_ALIKE,
         ),
+        ("undecided", f"nothing found, but {matters} or more is not excluded, or as said below", Conclusion.UNDECIDED),
     )
     told = "".join(f" {word}: {meaning}." for word, meaning, conclusion in words if conclusion in said)
     return (
