@@ -160,29 +160,31 @@ def test_the_keyboard_opens_and_chooses(browser: Any, report: Path) -> None:
 
 
 def test_the_switches_of_the_map_change_what_it_shows(browser: Any, report: Path) -> None:
-    """Blank or not where the test finds nothing; numbers below 5 % or not; undecided stays undecided. By keyboard."""
+    """Words or numbers where nothing was found; numbers below 5 % or not; undecided stays undecided. By keyboard."""
     texts = "[...document.querySelectorAll('#map .heatmap-label')].map((label) => label.textContent).filter((t) => t)"
-    pct = "(document.querySelector('#map [data-figure]').data[1].z.flat().filter((z) => z !== null))"
     with opened(browser, report, DESKTOP) as page:
-        found, drawn = page.evaluate(texts), page.evaluate(pct)
+        found = page.evaluate(texts)
+        alike = [text for text in found if text == "median alike"]
         assert any(text.startswith("undecided") for text in found)
-        small = [text for text in found if text.endswith("%") and abs(float(text[1:-2])) < 5]
-        page.locator("[name=significant]").focus()
+        assert alike
+        page.locator("[name=numbers]").focus()
         page.keyboard.press("Space")
-        page.wait_for_function(f"before => {pct}.length > before", arg=len(drawn))
+        page.wait_for_function(f"!{texts}.includes('median alike')")
         every = page.evaluate(texts)
         assert any(text.startswith("undecided") for text in every)
-        assert page.evaluate(f"{pct}.length") == 8  # of nine cells one is undecided
-        assert "not bold: not significant" in page.locator("#map .gtitle").first.text_content()
+        assert len(every) == len(found)
+        assert "not bold: no difference found" in page.locator("#map .gtitle").first.text_content()
         page.locator("[name=large]").check()
-        page.wait_for_function(f"before => {texts}.length < before", arg=len(every))
+        page.wait_for_function(
+            f"before => {texts}.filter((t) => t === 'median alike').length === before", arg=len(alike)
+        )
         left = page.evaluate(texts)
         assert all(abs(float(text.replace("−", "-")[:-2])) >= 5 for text in left if text.endswith("%"))
-        assert page.evaluate(f"{pct}.length") == 8, "the cells keep their colours"
         assert "no number: < 5 %" in page.locator("#map .gtitle").first.text_content()
-        page.locator("[name=significant]").check()
-        page.wait_for_function(f"before => {pct}.length === before", arg=len(drawn))
-        assert set(page.evaluate(texts)) == set(found) - set(small)
+        page.locator("[name=numbers]").uncheck()
+        page.locator("[name=large]").uncheck()
+        page.wait_for_function(f"before => {texts}.length === before", arg=len(found))
+        assert sorted(page.evaluate(texts)) == sorted(found)
 
 
 def test_hovering_a_blank_cell_shows_its_numbers(browser: Any, report: Path) -> None:

@@ -19,6 +19,7 @@ import quiclab
 from quiclab.cli.main import main
 from quiclab.errors import DecodeError, QueryError, SpecError
 from quiclab.report import analyse_study, write_report
+from quiclab.statistics import difference_pct
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "docs" / "notebooks" / "difference-map.ipynb"
@@ -157,7 +158,9 @@ def test_the_notebook_has_the_numbers_of_the_report(reported: Path, monkeypatch:
     rows = {(row["path"], row["workload"]): row for row in names["cells"].iter_rows(named=True)}
     assert rows.keys() == compared.keys()
     for place, row in rows.items():
-        assert row["better by, %"] == pytest.approx(compared[place].difference_pct)
+        ends = (compared[place].baseline.median, compared[place].other.median)
+        assert row["of medians, %"] == pytest.approx(difference_pct(*(math.nan if e is None else e for e in ends)))
+        assert row["difference_pct"] == pytest.approx(compared[place].difference_pct)
         assert row["welch"] == pytest.approx(compared[place].welch_p)
     paper, ours = _shown(paper_map), _shown(our_map)
     known = {place: c for place, c in compared.items() if c.difference_pct is not None}

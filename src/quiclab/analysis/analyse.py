@@ -11,6 +11,7 @@ import polars as pl
 
 from quiclab import statistics, wording
 from quiclab.analysis.compare import arm_result, compare, decide, decide_all
+from quiclab.analysis.conclusions import conclude_all, conclude_by_sequence
 from quiclab.analysis.control_alarms import control_notes
 from quiclab.analysis.damaged import damage_notes
 from quiclab.analysis.independence import independence_notes
@@ -21,14 +22,17 @@ from quiclab.analysis.occasions import occasion_notes
 from quiclab.analysis.probe_notes import probe_notes
 from quiclab.analysis.refusals import too_slow
 from quiclab.analysis.refused_packets import refusal_notes
-from quiclab.analysis.sequential import sequential_note, sequentially
+from quiclab.analysis.sequential import rule_of, sequential_note, sequentially
 from quiclab.analysis.study import Study, read_study
+from quiclab.analysis.tails import tail_notes
 from quiclab.analysis.unfinished import unfinished_notes
 from quiclab.metrics import declared, title_of
 from quiclab.store.layout import BLOCK_VOID, DAMAGED
 
 _USUAL = {"page": "plt_ms", "video": "startup_ms"}
 """Kind of all workloads → the metric that is compared."""
+USUAL_MATTERS_PCT = 2.0
+"""What matters in a study whose spec was resolved before it had this key."""
 
 
 def analyse_study(study_dir: Path, metric: str | None = None) -> StudyAnalysis:
@@ -71,7 +75,12 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
     by_rule, looks = sequential_note(study, alpha, len(main)), looks_at(study, [usual_metric(study)])
     if sequential is None:
         sequential = bool(by_rule) or (looks is not None and looks.stopping_is_open)
-    main = sequentially(main, metric, alpha) if sequential else decide_all(main, alpha)
+    matters_pct = matters_of(study)
+    controls = [conclude_all([(control, metric)], alpha, matters_pct)[0] for control in controls]
+    if sequential:
+        main = conclude_by_sequence(sequentially(main, metric, alpha), metric, matters_pct)
+    else:
+        main = conclude_all([(each, metric) for each in decide_all(main, alpha)], alpha, matters_pct)
 
     paths = study.order("paths", {c.path for c in main})
     workloads = study.order("workloads", {c.workload for c in main})
@@ -97,6 +106,7 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
             *(look_notes(looks, sequential=bool(by_rule)) if looks is not None else ()),
             *independence_notes(main, metric),
             *occasion_notes(study, main, metric),
+            *tail_notes(main, matters_pct),
             *control_notes(controls, alpha),
             *probe_notes(study),
             *refusal_notes(study),
@@ -104,6 +114,7 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
             *_limits(main, controls, metric, alpha),
         ),
         sequential=sequential,
+        matters_pct=matters_pct,
         page=page_of(study, metric.name),
     )
 
@@ -177,6 +188,14 @@ def alpha_of(study: Study) -> float:
     """Level of the deciding test."""
     alpha = study.resolved.get("alpha")
     return float(alpha) if isinstance(alpha, int | float) and 0 < alpha < 1 else 0.05
+
+
+def matters_of(study: Study) -> float:
+    """Smallest difference that matters, in per cent: that of `--until` where the study went on until it was decided,
+    else the spec's."""
+    rule = rule_of(study)
+    matters = study.resolved.get("matters_pct") if rule is None else rule.effect_pct
+    return float(matters) if isinstance(matters, int | float) and 0 < matters < 100 else USUAL_MATTERS_PCT
 
 
 def _arms_summary(study: Study, compared: list[Comparison]) -> tuple[str, tuple[str, ...]]:

@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from quiclab import statistics
 from quiclab.analysis.model import ArmResult, Comparison, Metric, Outcome, TrialResult
 from quiclab.analysis.refusals import refusal
-
-FloatArray = npt.NDArray[np.float64]
+from quiclab.analysis.within_pairs import WithinPairs, values_of, within_pairs
+from quiclab.statistics import Interval, Shift
 
 
 def arm_result(
@@ -42,40 +42,78 @@ def compare(
     cell: tuple[str, str, str, str], baseline: ArmResult, other: ArmResult, metric: Metric, alpha: float
 ) -> Comparison:
     """Compare two arms of one cell (cell_id, kind, workload, path); the outcome is left for `decide`."""
-    differences = differences_within_pairs(baseline, other, metric)
-    shift = statistics.hodges_lehmann(differences, 1 - alpha)
-    to_pct = 100 / baseline.median if baseline.median and math.isfinite(baseline.median) else None
+    pairs = within_pairs(baseline, other, metric)
     unpaired = values_of(baseline.trials, metric), values_of(other.trials, metric)
-    return Comparison(
-        *cell,
-        baseline,
-        other,
-        pairs=int(differences.size),
-        difference_pct=statistics.difference_pct(
-            _or_nan(baseline.median), _or_nan(other.median), lower_is_better=metric.lower_is_better
+    return with_typical(
+        Comparison(
+            *cell,
+            baseline,
+            other,
+            pairs=int(pairs.values.size),
+            difference_pct=None,
+            interval_pct=None,
+            difference=None,
+            interval=None,
+            leans=0.0,
+            p=statistics.signed_rank(pairs.values).p if pairs.values.size else None,
+            adjusted_p=None,
+            mann_whitney_p=statistics.mann_whitney_p(*unpaired),
+            welch_p=statistics.welch_p(*unpaired),
+            outcome=Outcome.NOT_MEASURED,
+            why="",
+            confidence=1 - alpha,
         ),
-        shift_pct=shift.estimate * to_pct if to_pct is not None and not math.isnan(shift.estimate) else None,
-        interval_pct=shift.interval.scaled(to_pct) if to_pct is not None and shift.interval else None,
-        p=statistics.signed_rank(differences).p if differences.size else None,
-        adjusted_p=None,
-        mann_whitney_p=statistics.mann_whitney_p(*unpaired),
-        welch_p=statistics.welch_p(*unpaired),
-        outcome=Outcome.NOT_MEASURED,
-        why="",
+        pairs,
+        statistics.hodges_lehmann(pairs.values, 1 - alpha),
     )
 
 
-def differences_within_pairs(baseline: ArmResult, other: ArmResult, metric: Metric) -> FloatArray:
-    """One per block that both have, in the metric's unit: positive where the other arm is better."""
-    sign = 1.0 if metric.lower_is_better else -1.0
-    return sign * statistics.paired_differences(*values_within_pairs(baseline, other, metric))
+def at_level(comparison: Comparison, metric: Metric, confidence: float) -> Comparison:
+    """The comparison with its interval at another level."""
+    pairs = within_pairs(comparison.baseline, comparison.other, metric)
+    typical = statistics.hodges_lehmann(pairs.values, confidence)
+    return with_typical(replace(comparison, confidence=confidence), pairs, typical)
 
 
-def values_within_pairs(baseline: ArmResult, other: ArmResult, metric: Metric) -> tuple[FloatArray, FloatArray]:
-    """Both arms' values in the blocks that both have, block by block."""
-    by_block = {trial.block: trial for trial in other.trials}
-    paired = [trial for trial in baseline.trials if trial.block in by_block]
-    return values_of(paired, metric), values_of([by_block[trial.block] for trial in paired], metric)
+def with_typical(comparison: Comparison, pairs: WithinPairs, typical: Shift) -> Comparison:
+    """Fill in the typical pair with its interval, both on the scale of `pairs`: in per cent where there are ratios."""
+    known = typical.estimate if math.isfinite(typical.estimate) else None
+    failures = float(comparison.baseline.failures - comparison.other.failures)
+    leans = typical.estimate if typical.estimate and not math.isnan(typical.estimate) else failures
+    return replace(
+        comparison,
+        difference_pct=pairs.pct(known) if known is not None and pairs.has_ratios else None,
+        interval_pct=pairs.pct_of(typical.interval) if pairs.has_ratios else None,
+        difference=None if pairs.has_ratios else known,
+        interval=None if pairs.has_ratios else typical.interval,
+        leans=math.copysign(1, leans) if leans else 0.0,
+    )
+
+
+def turned(comparison: Comparison, metric: Metric) -> Comparison:
+    """The comparison the other way round: the baseline beside the other arm."""
+
+    def swapped(pct: float) -> float:
+        lower = metric.lower_is_better
+        return statistics.advantage_pct(-statistics.log_advantage(pct, lower_is_better=lower), lower_is_better=lower)
+
+    def ends(interval: Interval | None, turn: Callable[[float], float]) -> Interval | None:
+        return interval and Interval(turn(interval.high), turn(interval.low), interval.confidence)
+
+    opposite = {Outcome.OTHER_BETTER: Outcome.BASELINE_BETTER, Outcome.BASELINE_BETTER: Outcome.OTHER_BETTER}
+    shown, in_unit = comparison.difference_pct, comparison.difference
+    return replace(
+        comparison,
+        baseline=comparison.other,
+        other=comparison.baseline,
+        difference_pct=None if shown is None else swapped(shown),
+        interval_pct=ends(comparison.interval_pct, swapped),
+        difference=None if in_unit is None else -in_unit,
+        interval=ends(comparison.interval, operator.neg),
+        leans=-comparison.leans,
+        outcome=opposite.get(comparison.outcome, comparison.outcome),
+        tail=None,
+    )
 
 
 def decide_all(family: Sequence[Comparison], alpha: float) -> list[Comparison]:
@@ -112,25 +150,9 @@ def _outcome(comparison: Comparison, p: float | None, alpha: float, least_p: flo
         return Outcome.UNDECIDED, why
     if p > alpha:
         return Outcome.NOT_SIGNIFICANT, ""
-    sign, shown = _direction(comparison), comparison.difference_pct
-    if sign == 0 or (shown is not None and shown * sign < 0):
-        return Outcome.UNDECIDED, "The medians and the differences within pairs point in opposite directions."
-    return (Outcome.OTHER_BETTER if sign > 0 else Outcome.BASELINE_BETTER), ""
-
-
-def _direction(comparison: Comparison) -> float:
-    """Sign of the typical pair; where failures leave no percentage, the arm that failed less is the better."""
-    if comparison.shift_pct:
-        return math.copysign(1, comparison.shift_pct)
-    return float(comparison.baseline.failures - comparison.other.failures)
-
-
-def values_of(trials: Iterable[TrialResult], metric: Metric) -> FloatArray:
-    """The metric of each trial; the worst there is where it failed, NaN where it is unknown."""
-    trials = list(trials)
-    values = np.array([_or_nan(trial.value) for trial in trials], dtype=np.float64)
-    failed = np.array([trial.status == "failed" for trial in trials], dtype=np.bool_)
-    return statistics.censored(values, failed, lower_is_better=metric.lower_is_better)
+    if comparison.leans == 0:
+        return Outcome.UNDECIDED, "The typical pair shows no difference, although the others lean to one side."
+    return (Outcome.OTHER_BETTER if comparison.leans > 0 else Outcome.BASELINE_BETTER), ""
 
 
 def _or_nan(value: float | None) -> float:

@@ -13,7 +13,7 @@ from quiclab.text_table import TextTable
 
 def is_alarm(control: Comparison, alpha: float) -> bool:
     """Whether an arm was found to differ from itself: by its test, or by an interval that excludes zero."""
-    interval = control.interval_pct
+    interval = control.interval_pct or control.interval
     excludes = interval is not None and (interval.low > 0 or interval.high < 0)
     return excludes or (control.p is not None and control.p <= alpha)
 
@@ -39,8 +39,8 @@ def control_table(analysis: StudyAnalysis) -> TextTable:
         (
             _arm(c),
             comparison_words.place(c, analysis),
-            wording.percent(c.shift_pct),
-            comparison_words.shift_interval(c, 1 - analysis.alpha),
+            comparison_words.estimate_text(c, analysis.metric),
+            comparison_words.estimate_interval(c, analysis.metric, 1 - analysis.alpha),
             wording.p_text(c.p),
             str(c.pairs),
             "differs from itself: a false alarm" if is_alarm(c, analysis.alpha) else "",
@@ -49,11 +49,19 @@ def control_table(analysis: StudyAnalysis) -> TextTable:
     )
     return TextTable(
         "Each arm against itself (A/A)",
-        "What this laboratory measures where there is no difference: the interval of the shift (Hodges–Lehmann) is the "
-        "noise of that cell. Both trials of a pair meet the same draws of loss and jitter with the same program: "
+        "What this laboratory measures where there is no difference: the interval of the difference is the noise of "
+        "that cell. Both trials of a pair meet the same draws of loss and jitter with the same program: "
         "this noise lacks what two protocols make of the same draws. The p-values are not corrected: "
         f"each control is a false alarm in at most {100 * analysis.alpha:g} % of studies.",
-        ("arm", "cell", "shift within pairs", f"its {wording.level(1 - analysis.alpha)} interval, %", "p", "pairs", ""),
+        (
+            "arm",
+            "cell",
+            "difference within pairs",
+            f"its {wording.level(1 - analysis.alpha)} interval",
+            "p",
+            "pairs",
+            "",
+        ),
         rows,
         "No A/A cell was run: the noise floor is unknown.",
     )

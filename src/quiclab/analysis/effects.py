@@ -3,61 +3,71 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import polars as pl
 
 from quiclab import statistics, wording
 from quiclab.analysis import comparison_words
-from quiclab.analysis.compare import differences_within_pairs, values_of
 from quiclab.analysis.model import ArmResult, Comparison, StudyAnalysis
+from quiclab.analysis.within_pairs import values_of, within_pairs
 from quiclab.statistics import Interval
 from quiclab.statistics.cliffs_delta import MID_P_FROM
 from quiclab.text_table import TextTable
 
 CONFIDENCE = 0.95
 SHARES = (0.5, 0.9, 0.95, 0.99)
-EFFECT_PCT = 5.0
-"""The effect for which the pairs are counted, in per cent of the baseline's median."""
 
 
 def effects(analysis: StudyAnalysis) -> pl.DataFrame:
-    """One row per main comparison: shift and Cliff's delta within pairs, and the pairs that an effect of 5 % takes."""
+    """One row per main comparison: difference and Cliff's delta within pairs, and the pairs that it takes to find a
+    difference that just matters."""
     schema = {
-        **dict.fromkeys(("cell_id", "cell_title", "baseline_arm", "other_arm", "unit"), pl.String),
-        **dict.fromkeys(("shift", "shift_low", "shift_high", "shift_confidence", "shift_pct"), pl.Float64),
+        **dict.fromkeys(("cell_id", "cell_title", "baseline_arm", "other_arm"), pl.String),
+        **dict.fromkeys(("difference_pct", "interval_low_pct", "interval_high_pct"), pl.Float64),
+        **dict.fromkeys(("difference", "interval_low", "interval_high"), pl.Float64),
+        "unit": pl.String,
+        "interval_confidence_pct": pl.Float64,
         **dict.fromkeys((f"cliffs_delta_within{end}" for end in ("", "_low", "_high")), pl.Float64),
-        **dict.fromkeys(("pairs", "pairs_better", "pairs_worse", "pairs_for_5_pct"), pl.Int64),
+        **dict.fromkeys(("pairs", "pairs_better", "pairs_worse", "pairs_to_matter"), pl.Int64),
+        "matters_pct": pl.Float64,
+        "difference_text": pl.String,
+        "interval_text": pl.String,
     }
     return pl.DataFrame([_effect(comparison, analysis) for comparison in analysis.comparisons], schema=schema)
 
 
 def _effect(comparison: Comparison, analysis: StudyAnalysis) -> dict[str, object]:
-    metric, baseline, other = analysis.metric, comparison.baseline, comparison.other
-    differences = differences_within_pairs(baseline, other, metric)
-    shift = statistics.hodges_lehmann(differences, 1 - analysis.alpha)
-    delta = statistics.cliffs_delta_within(differences, CONFIDENCE)
-    median = baseline.median if baseline.median is not None and np.isfinite(baseline.median) else None
-    needed = None if median is None else statistics.pairs_to_see(differences, EFFECT_PCT / 100 * median, analysis.alpha)
-    estimate = None if np.isnan(shift.estimate) else shift.estimate
+    pairs = within_pairs(comparison.baseline, comparison.other, analysis.metric)
+    delta = statistics.cliffs_delta_within(pairs.values, CONFIDENCE)
+    interval, in_unit = comparison.interval_pct, comparison.interval
+    needed = None
+    if pairs.has_ratios:
+        needed = statistics.pairs_to_see(pairs.values, math.log1p(analysis.matters_pct / 100), analysis.alpha)
     return {
         "cell_id": comparison.cell_id,
         "cell_title": comparison_words.place(comparison, analysis),
-        "baseline_arm": baseline.arm,
-        "other_arm": other.arm,
-        "unit": metric.unit,
-        "shift": estimate,
-        "shift_low": shift.interval.low if shift.interval else None,
-        "shift_high": shift.interval.high if shift.interval else None,
-        "shift_confidence": shift.interval.confidence if shift.interval else None,
-        # Not the comparison's: of a sequential study that is another quantity.
-        "shift_pct": 100 * estimate / median if estimate is not None and median else None,
+        "baseline_arm": comparison.baseline.arm,
+        "other_arm": comparison.other.arm,
+        "difference_pct": comparison.difference_pct,
+        "interval_low_pct": interval.low if interval else None,
+        "interval_high_pct": interval.high if interval else None,
+        "difference": comparison.difference,
+        "interval_low": in_unit.low if in_unit else None,
+        "interval_high": in_unit.high if in_unit else None,
+        "unit": analysis.metric.unit,
+        "interval_confidence_pct": of.confidence * 100 if (of := interval or in_unit) else None,
         "cliffs_delta_within": None if np.isnan(delta.estimate) else delta.estimate,
         "cliffs_delta_within_low": delta.interval.low if delta.interval else None,
         "cliffs_delta_within_high": delta.interval.high if delta.interval else None,
         "pairs": comparison.pairs,
         "pairs_better": delta.above,
         "pairs_worse": delta.below,
-        "pairs_for_5_pct": needed,
+        "pairs_to_matter": needed,
+        "matters_pct": analysis.matters_pct,
+        "difference_text": comparison_words.estimate_text(comparison, analysis.metric),
+        "interval_text": comparison_words.estimate_interval(comparison, analysis.metric, analysis.confidence),
     }
 
 
@@ -67,28 +77,27 @@ def effects_table(data: pl.DataFrame) -> TextTable:
         (
             row["cell_title"],
             row["other_arm"],
-            _signed(row["shift"], row["unit"]),
-            _span(row["shift_low"], row["shift_high"], row["unit"]),
-            "–" if row["shift_confidence"] is None else wording.level(row["shift_confidence"]),
-            wording.percent(row["shift_pct"]),
+            row["difference_text"] or "–",
+            row["interval_text"] or "–",
             _plain(row["cliffs_delta_within"]),
             _span_plain(row["cliffs_delta_within_low"], row["cliffs_delta_within_high"]),
             str(row["pairs"]),
-            "–" if row["pairs_for_5_pct"] is None else str(row["pairs_for_5_pct"]),
+            "–" if row["pairs_to_matter"] is None else str(row["pairs_to_matter"]),
         )
         for row in data.iter_rows(named=True)
     )
+    matters = f"{data['matters_pct'][0]:g} %" if data.height else "what matters"
     return TextTable(
         "How large, beside the noise",
-        "Shift: the typical difference within a pair (Hodges–Lehmann), positive where the arm is better than the "
-        "baseline, with the level that its interval attains; in per cent of the baseline's median. Cliff's delta "
-        "within pairs (his d_w, not the delta of two independent samples): the share of pairs in which the arm is the "
-        "better one, less the share in which it is the worse one; 1 is always. Its interval holds at least 95 % of "
-        f"fewer than {MID_P_FROM} pairs (Clopper and Pearson), about 95 % of more (mid-p), more near ±1 and with ties. "
-        f"Pairs for {EFFECT_PCT:g} %: how many this noise needs to see such a shift four times out of five, before "
-        "correction.",
-        ("cell", "arm", "shift", "its interval", "level", "shift, %", "Cliff's delta within pairs", "95 % interval",
-         "pairs", f"pairs for {EFFECT_PCT:g} %"),
+        "The difference within pairs, positive where the arm is better than the baseline, as in All numbers. Cliff's "
+        "delta within pairs (his d_w, not the delta of two independent samples): the share of pairs in which the arm "
+        "is the better one, less the share in which it is the worse one; 1 is always. Its interval holds at least 95 % "
+        f"of fewer than {MID_P_FROM} pairs (Clopper and Pearson), about 95 % of more (mid-p), more near ±1 and with "
+        f"ties. Pairs for {matters}: how many this noise needs to find a difference that just matters four times out "
+        "of five, before correction. It is rough: of such numbers from seven pairs four in five lie between a fifth "
+        "and twice the right one.",
+        ("cell", "arm", "difference", "its interval", "Cliff's delta within pairs", "95 % interval", "pairs",
+         f"pairs for {matters}"),
         rows,
         "There is nothing to compare.",
     )  # fmt: skip
@@ -154,14 +163,6 @@ def tails_table(data: pl.DataFrame) -> TextTable:
         tuple(rows),
         "No trial has a result.",
     )
-
-
-def _signed(value: float | None, unit: str) -> str:
-    if value is None:
-        return "–"
-    if np.isinf(value):
-        return "by failures"
-    return ("+" if value > 0 else "") + wording.quantity(value, unit)
 
 
 def _span(low: float | None, high: float | None, unit: str) -> str:

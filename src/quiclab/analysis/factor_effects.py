@@ -12,8 +12,9 @@ import numpy.typing as npt
 from quiclab import statistics, wording
 from quiclab.analysis.factors import factor_title, varying
 from quiclab.analysis.model import StudyAnalysis
-from quiclab.analysis.sequential import relative_differences
 from quiclab.analysis.study import Study
+from quiclab.analysis.within_pairs import within_pairs
+from quiclab.statistics import Interval
 from quiclab.statistics.factorial import LEAST_VALUES, Effect, effects_of_factors
 from quiclab.text_table import TextTable
 
@@ -32,17 +33,21 @@ def factor_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
 
 def _table(study: Study, analysis: StudyAnalysis, other: str) -> TextTable:
     levels = {**_axis(study, "paths", analysis.paths), **_axis(study, "workloads", analysis.workloads)}
-    cells, failures = _cells(analysis, other, levels)
     title = f"What changes the difference of {other}"
+    found = _cells(analysis, other, levels)
+    if found is None:
+        return TextTable(title, "", (), (), "A value of zero has no ratio: no change of it can be told in per cent.")
+    cells, failures = found
     note = (
-        "The difference within pairs, in per cent of the baseline's value in the pair: by how much it changes from the "
+        f"By how much the ratio of {other} to the baseline within pairs changes in {other}'s favour, from the "
         "least value of a factor to the largest, from the first network or workload to each other, averaged over all "
-        "other factors (Hodges–Lehmann per cell, intervals by resampling within cells; p is of the whole factor). Two "
-        "factors interact where the effect of one depends on the other. Blank: not "
+        "other factors: +20 % where a ratio of times falls from 1.00 to 0.80 (Hodges–Lehmann of the log ratios per "
+        "cell, intervals by resampling within cells; p is of the whole factor). Two factors interact where the effect "
+        "of one depends on the other. Blank: not "
         f"significant at {analysis.alpha:g} after Benjamini–Hochberg over the rows of this table."
     )
     note += f" {wording.counted(failures, 'pair')} with a failure left out." if failures else ""
-    headings = ("factor", "from", "to", "the difference changes by", "95 % interval", "adjusted p")
+    headings = ("factor", "from", "to", "the ratio changes by", "95 % interval, %", "adjusted p")
     names = [name for name, by_entry in levels.items() if len(set(by_entry.values())) > 1]
     spans = [list(dict.fromkeys(sorted(levels[name].values(), key=_in_order))) for name in names]
     shape = tuple(len(span) for span in spans)
@@ -76,8 +81,9 @@ def _axis(study: Study, axis: str, seen: tuple[str, ...]) -> Levels:
 
 def _cells(
     analysis: StudyAnalysis, other: str, levels: Levels
-) -> tuple[dict[tuple[str | float, ...], npt.NDArray[np.float64]], int]:
-    """Place in the matrix → finite differences of its pairs; and how many pairs were not finite."""
+) -> tuple[dict[tuple[str | float, ...], npt.NDArray[np.float64]], int] | None:
+    """Place in the matrix → finite log ratios of its pairs, and how many pairs were not finite; None where a value has
+    no ratio."""
     cells, failures = {}, 0
     for comparison in analysis.comparisons:
         if comparison.other.arm != other:
@@ -87,7 +93,10 @@ def _cells(
             for by_entry in levels.values()
             if len(set(by_entry.values())) > 1
         ]
-        values = relative_differences(comparison, analysis.metric)
+        pairs = within_pairs(comparison.baseline, comparison.other, analysis.metric)
+        if not pairs.has_ratios:
+            return None
+        values = pairs.values
         failures += int(np.isinf(values).sum())
         if np.isfinite(values).any():
             cells[tuple(here)] = values[np.isfinite(values)]
@@ -114,8 +123,14 @@ def _rows(
     first, *others = spans[effect.factors[0]]
     told = list(zip(others, effect.changes, strict=True))
     for level, change in told[-1:] if isinstance(first, float) else told:
-        shown = f"{change.by:+.1f} points".replace("-", "−") if p <= analysis.alpha else ""
-        yield named, _level(first), _level(level), shown, wording.interval_text(change.interval), wording.p_text(p)
+        lower = analysis.metric.lower_is_better
+        by, low, high = (
+            statistics.advantage_pct(each, lower_is_better=lower)
+            for each in (change.by, change.interval.low, change.interval.high)
+        )
+        shown = wording.percent(by) if p <= analysis.alpha else ""
+        ends = wording.interval_text(Interval(low, high, change.interval.confidence))
+        yield named, _level(first), _level(level), shown, ends, wording.p_text(p)
 
 
 def _level(level: str | float) -> str:

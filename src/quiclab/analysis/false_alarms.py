@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from quiclab import statistics, wording
-from quiclab.analysis.compare import FloatArray, differences_within_pairs, values_of
 from quiclab.analysis.model import ArmResult, Metric, StudyAnalysis
+from quiclab.analysis.within_pairs import FloatArray, values_of, within_pairs
 from quiclab.statistics import Interval
 from quiclab.text_table import TextTable
 
@@ -21,7 +21,7 @@ Samples = list[tuple[str, FloatArray]]
 
 def false_alarm_table(analysis: StudyAnalysis) -> TextTable:
     """A/A cells, and in every main cell each arm against itself, block against next block."""
-    controls = [(c.cell_id, differences_within_pairs(c.baseline, c.other, analysis.metric)) for c in analysis.controls]
+    controls = [(c.cell_id, within_pairs(c.baseline, c.other, analysis.metric).values) for c in analysis.controls]
     arms = {(c.cell_id, arm.arm): arm for c in analysis.comparisons for arm in (c.baseline, c.other)}
     own = [(cell, against_itself(arm, analysis.metric)) for (cell, _), arm in arms.items()]
     rows = [
@@ -49,9 +49,11 @@ def false_alarm_table(analysis: StudyAnalysis) -> TextTable:
 
 
 def against_itself(arm: ArmResult, metric: Metric) -> FloatArray:
-    """Differences of each block's trial and the next one's, every block once; every other one is turned round, so that
-    a steady drift adds to none of the signs."""
+    """Log ratios of each block's trial and the next one's (differences where a value has no ratio), every block once;
+    every other one is turned round, so that a steady drift adds to none of the signs."""
     values = values_of(arm.trials, metric)
+    logarithms = statistics.logarithms(values)
+    values = values if logarithms is None else logarithms
     pairs = values.size // 2
     differences = statistics.paired_differences(values[0 : 2 * pairs : 2], values[1 : 2 * pairs : 2])
     differences[1::2] *= -1

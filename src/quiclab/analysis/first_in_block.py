@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from quiclab import statistics, wording
-from quiclab.analysis.compare import FloatArray
 from quiclab.analysis.differences_by_block import differences_by_block, has_ratios
 from quiclab.analysis.model import Comparison, StudyAnalysis
 from quiclab.analysis.study import Study, read_record
+from quiclab.analysis.within_pairs import FloatArray
 from quiclab.statistics import Interval
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.text_table import TextTable

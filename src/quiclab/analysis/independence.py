@@ -10,9 +10,9 @@ import numpy as np
 
 from quiclab import statistics, wording
 from quiclab.analysis import comparison_words
-from quiclab.analysis.compare import FloatArray
 from quiclab.analysis.differences_by_block import differences_by_block
 from quiclab.analysis.model import Comparison, Metric, StudyAnalysis
+from quiclab.analysis.within_pairs import FloatArray
 from quiclab.statistics import Independence
 from quiclab.text_table import TextTable
 

@@ -16,13 +16,64 @@ class Outcome(enum.StrEnum):
     BASELINE_BETTER = "baseline_better"
     NOT_SIGNIFICANT = "not_significant"
     UNDECIDED = "undecided"
-    """The laboratory was too slow, or the numbers contradict each other: `why` says which."""
+    """Too few pairs, a laboratory that was too slow, or a typical pair without a difference: `why` says which."""
     NOT_MEASURED = "not_measured"
 
     @property
     def significant(self) -> bool:
         """Whether there is a difference to show."""
         return self in (Outcome.OTHER_BETTER, Outcome.BASELINE_BETTER)
+
+
+class Conclusion(enum.StrEnum):
+    """What a comparison amounts to beside the smallest difference that matters."""
+
+    DIFFERENT = "different"
+    """A difference was found, and it is estimated to matter."""
+    SMALL = "different, but by less than matters"
+    """A difference was found, and its whole interval is less than what matters."""
+    PERHAPS_SMALL = "different, undecided whether it matters"
+    """A difference was found that is estimated at less than what matters; its interval reaches further."""
+    ALIKE = "alike"
+    """No difference was found, and the whole interval is less than what matters; so is that of the tail."""
+    MEDIAN_ALIKE = "median alike"
+    """The same, but the tail differs, is undecided, or is not known."""
+    UNDECIDED = "undecided"
+    NOT_MEASURED = "not measured"
+
+    @property
+    def found(self) -> bool:
+        """Whether the test found a difference."""
+        return self in (Conclusion.DIFFERENT, Conclusion.SMALL, Conclusion.PERHAPS_SMALL)
+
+    @property
+    def decided(self) -> bool:
+        """Whether nothing is left to ask: it is known whether a difference that matters is there."""
+        return self in (Conclusion.DIFFERENT, Conclusion.SMALL, Conclusion.ALIKE, Conclusion.MEDIAN_ALIKE)
+
+
+class TailState(enum.StrEnum):
+    """What is known of the slow tail of two arms, their p90."""
+
+    ALIKE = "alike"
+    """The whole interval of its difference is less than what matters."""
+    DIFFERENT = "different"
+    UNDECIDED = "undecided"
+    NOT_KNOWN = "not known"
+    """Too few pairs to tell, or no ratio."""
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The worst tenth of both arms' trials: how their p90 (p10 of what is better high) compare."""
+
+    state: TailState
+    difference_pct: float | None
+    """Per cent of the baseline's p90 by which the other arm's is better; None where it is not known or failures own
+    it."""
+    interval_pct: Interval | None
+    pairs_needed: int
+    """Fewest pairs that tell anything of it."""
 
 
 @dataclass(frozen=True)
@@ -103,14 +154,23 @@ class Comparison:
     other: ArmResult
     pairs: int
     difference_pct: float | None
-    """(median baseline − median other) / median baseline × 100: positive where the other arm is better."""
-    shift_pct: float | None
-    """Hodges–Lehmann shift within pairs, in per cent of the baseline's median, same sign; of a sequential study the
-    median within pairs, in per cent of the baseline's value in the pair."""
+    """Per cent of the baseline's value by which the other arm is better in the typical pair, `12` for 12 % less time:
+    the Hodges–Lehmann estimate of the log ratios within pairs, of a sequential study their median, told in per cent.
+    None where failures own it, or a value has no ratio."""
     interval_pct: Interval | None
-    """Interval of the shift; None where so few pairs allow none."""
+    """Interval of the difference in per cent, with an infinite end where failures own it; None where so few pairs
+    allow none."""
+    difference: float | None
+    """The difference in the metric's unit, positive where the other arm is better, where a value of zero has no ratio;
+    else None."""
+    interval: Interval | None
+    """Interval of the difference in the metric's unit."""
+    leans: float
+    """Sign of the typical pair: above zero where the other arm is better, 0 where neither is. Where failures leave
+    none, the arm that failed less is the better."""
     p: float | None
-    """Exact signed-rank test, two-sided; None without a pair."""
+    """Exact signed-rank test of the log ratios within pairs (of differences where there are none), two-sided; None
+    without a pair."""
     adjusted_p: float | None
     """The p-value after Benjamini–Hochberg over all main comparisons of the study that are tested; None for A/A cells,
     and for a cell that is refused."""
@@ -120,6 +180,12 @@ class Comparison:
     outcome: Outcome
     why: str
     """A sentence where the outcome is undecided or not measured."""
+    conclusion: Conclusion = Conclusion.UNDECIDED
+    """What it amounts to beside what matters."""
+    tail: Tail | None = None
+    """How the slow tails compare; None where it was not asked."""
+    confidence: float = 0.95
+    """Level that was asked for of the interval: wider than the study's where the cell was selected."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +210,8 @@ class StudyAnalysis:
     """What is missing or limits what can be said; a sentence each."""
     sequential: bool = False
     """Whether p and intervals hold at any time, because the number of pairs was not fixed before."""
+    matters_pct: float = 2.0
+    """Smallest difference that matters, in per cent of the baseline's value."""
     page: str = "report"
     """Name of the page about this metric, and of the folder beside it: `report-METRIC` of one that is not the usual."""
 

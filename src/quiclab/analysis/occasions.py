@@ -12,10 +12,10 @@ import polars as pl
 
 from quiclab import statistics, wording
 from quiclab.analysis import comparison_words
-from quiclab.analysis.compare import values_within_pairs
 from quiclab.analysis.differences_by_block import differences_by_block, has_ratios
 from quiclab.analysis.model import Comparison, Metric, StudyAnalysis
 from quiclab.analysis.study import Study, read_table
+from quiclab.analysis.within_pairs import values_within_pairs
 from quiclab.text_table import TextTable
 
 LEVEL = 0.05

@@ -51,7 +51,7 @@ def distributions(analysis: StudyAnalysis) -> pl.DataFrame:
 
 
 def _difference(comparison: Comparison, analysis: StudyAnalysis) -> dict[str, object]:
-    interval = comparison.interval_pct
+    interval, in_unit, tail = comparison.interval_pct, comparison.interval, comparison.tail
     return {
         "kind": comparison.kind,
         "cell_id": comparison.cell_id,
@@ -67,10 +67,12 @@ def _difference(comparison: Comparison, analysis: StudyAnalysis) -> dict[str, ob
         **_arm("baseline", comparison.baseline),
         **_arm("other", comparison.other),
         "difference_pct": comparison.difference_pct,
-        "shift_pct": comparison.shift_pct,
         "interval_low_pct": interval.low if interval else None,
         "interval_high_pct": interval.high if interval else None,
-        "interval_confidence_pct": interval.confidence * 100 if interval else None,
+        "difference": comparison.difference,
+        "interval_low": in_unit.low if in_unit else None,
+        "interval_high": in_unit.high if in_unit else None,
+        "interval_confidence_pct": of.confidence * 100 if (of := interval or in_unit) else None,
         "p": comparison.p,
         "adjusted_p": comparison.adjusted_p,
         "mann_whitney_p": comparison.mann_whitney_p,
@@ -79,9 +81,16 @@ def _difference(comparison: Comparison, analysis: StudyAnalysis) -> dict[str, ob
         "outcome": comparison.outcome.value,
         "why": comparison.why,
         "significant": comparison.outcome.significant,
-        "cell_text": comparison_words.difference_text(comparison),
+        "matters_pct": analysis.matters_pct,
+        "conclusion": comparison.conclusion.value,
+        "tail": tail.state.value if tail else None,
+        "tail_difference_pct": tail.difference_pct if tail else None,
+        "tail_low_pct": tail.interval_pct.low if tail and tail.interval_pct else None,
+        "tail_high_pct": tail.interval_pct.high if tail and tail.interval_pct else None,
+        "cell_text": comparison_words.difference_text(comparison, analysis.metric),
         "details": details(comparison, analysis),
         "faster": comparison_words.faster(analysis.metric),
+        **dict(zip(("plus", "minus"), comparison_words.sign_words(analysis.metric), strict=True)),
     }
 
 
@@ -102,7 +111,7 @@ def _arm(side: str, arm: ArmResult) -> dict[str, object]:
 
 def details(comparison: Comparison, analysis: StudyAnalysis) -> str:
     """All numbers of a cell, a line each."""
-    unit, interval = analysis.metric.unit, comparison.interval_pct
+    unit, interval = analysis.metric.unit, comparison.interval_pct or comparison.interval
     lines = [comparison_words.place(comparison, analysis)]
     for arm in (comparison.baseline, comparison.other):
         spread = ""
@@ -113,12 +122,15 @@ def details(comparison: Comparison, analysis: StudyAnalysis) -> str:
         lines.append(
             f"{arm.arm}: median {wording.quantity(arm.median, unit)}{spread}" + (f", {trouble}" if trouble else "")
         )
-    lines.append(f"difference of medians {wording.percent(comparison.difference_pct) or 'none'}")
+    told = comparison_words.advantage_words(comparison, analysis.metric)
+    lines.append(f"within pairs, {comparison.other.arm}: {told or 'no difference that can be told'}")
     if interval:
-        lines.append(
-            f"{comparison_words.within_pairs(comparison, analysis)} {wording.percent(comparison.shift_pct) or 'none'}"
-        )
-        lines.append(f"its {wording.level(interval.confidence)} interval {wording.interval_text(interval)} %")
+        shown = comparison_words.estimate_interval(comparison, analysis.metric, interval.confidence)
+        lines.append(f"its {wording.level(interval.confidence)} interval {shown}")
+    lines.append(comparison_words.conclusion_words(comparison, analysis.matters_pct))
+    tail = comparison_words.tail_words(comparison.tail, analysis.metric)
+    if tail:
+        lines.append(f"slow tail {tail}")
     p, adjusted, mann_whitney, welch = (
         wording.p_text(value) or "–"
         for value in (comparison.p, comparison.adjusted_p, comparison.mann_whitney_p, comparison.welch_p)

@@ -51,8 +51,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument(
         "--until",
         metavar="PERCENT",
-        help="go on after the spec's blocks until each cell is decided: different, or alike to within so many per "
-        "cent; tested so that the error rate holds however often it is looked at",
+        help="go on after the spec's blocks until each cell is decided: different, by less than so many per cent or by "
+        "more, or alike to within that; tested so that the error rate holds however often it is looked at",
     )
     parser.add_argument(
         "--at-most",

@@ -62,6 +62,8 @@ DIFFERENCE_SCALE = [[0.0, "#1f63a0"], [0.35, "#8dbbdd"], [0.5, "#eceae6"], [0.65
 """Colours of the map of differences, from the baseline's blue to the other arm's red."""
 BLANK = "rgba(128, 128, 128, 0.13)"
 """A cell without an answer, on light and on dark paper."""
+ALIKE = "rgba(0, 158, 115, 0.22)"
+"""A cell with an answer, in which no difference that matters is."""
 BEHIND_SCALE = [[0.0, "#f4e3d7"], [0.4, "#f2ab7e"], [1.0, "#bf4a00"]]
 """Colours of the map of distances to the best arm, from the best to far behind it."""
 RULE = "rgba(128, 128, 128, 0.4)"

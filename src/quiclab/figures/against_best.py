@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -11,21 +13,24 @@ import polars as pl
 from quiclab import wording
 from quiclab.analysis import comparison_words
 from quiclab.analysis.compare import compare, decide_all
-from quiclab.analysis.model import ArmResult, Comparison, StudyAnalysis
+from quiclab.analysis.conclusions import conclude_all
+from quiclab.analysis.model import ArmResult, Comparison, Conclusion, Metric, StudyAnalysis
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
 from quiclab.figures._api import Figure, Where
 from quiclab.figures._asked import Asked
 
 _SCHEMA = {
-    **dict.fromkeys(("path_title", "workload_title", "arm", "best_arm", "cell_text", "details"), pl.String),
-    **dict.fromkeys(("behind_pct", "alpha"), pl.Float64),
+    **dict.fromkeys(
+        ("path_title", "workload_title", "arm", "best_arm", "cell_text", "details", "conclusion"), pl.String
+    ),
+    **dict.fromkeys(("behind_pct", "alpha", "matters_pct"), pl.Float64),
     **dict.fromkeys(("best", "significant"), pl.Boolean),
 }
 
 
 class AgainstBest(Figure):
-    """Cells by arms. The best arm is marked; empty where the deciding test sees no difference from it."""
+    """Cells by arms. The best arm is marked; coloured where a difference from it was found that matters."""
 
     name = "against_best"
     question = "Which arm is the best over each network and for each size, and how far behind it are the others?"
@@ -35,11 +40,13 @@ class AgainstBest(Figure):
         "path_title": "network",
         "workload_title": "size",
         "arm": "the columns from left to right",
-        "best_arm": "the arm with the best median in this cell",
+        "best_arm": "the arm that is better than most others within pairs",
         "best": "whether this arm is the best one",
-        "behind_pct": "by how much the median is worse, in per cent of the best one; null where failures leave none",
-        "significant": "whether the cell is coloured and shows its number",
-        "cell_text": "what stands in the cell; empty where not significant",
+        "behind_pct": "per cent of the best arm's value by which it is worse in the typical pair; null by failures",
+        "significant": "whether the deciding test finds a difference from the best arm",
+        "conclusion": "what it amounts to beside what matters; empty for the best arm",
+        "matters_pct": "smallest difference that matters, in %",
+        "cell_text": "what stands in the cell: a difference that was found, or the conclusion",
         "details": "all numbers of the cell, a line each, for hovering",
         "alpha": "level of the deciding test after correction over all pairs of arms",
     }
@@ -55,12 +62,10 @@ class AgainstBest(Figure):
             known = [arm for arm in arms if arm.median is not None]
             if len(known) < 2:
                 continue
-            sign = 1.0 if asked.analysis.metric.lower_is_better else -1.0
-            best = min(known, key=lambda arm: sign * (arm.median or 0.0))
+            best = _best(known, (path, workload), pairs, asked.analysis.metric)
             for arm in arms:
                 found = pairs.get((path, workload, best.arm, arm.arm))
                 behind = None if found is None or found.difference_pct is None else -found.difference_pct
-                sure = found is not None and found.outcome.significant
                 told = [f"{arm.arm}: median {wording.quantity(arm.median, asked.analysis.metric.unit)}"]
                 if found is not None:
                     told.append(f"best: {best.arm}, {wording.quantity(best.median, asked.analysis.metric.unit)}")
@@ -74,10 +79,12 @@ class AgainstBest(Figure):
                         "best_arm": best.arm,
                         "best": arm is best,
                         "behind_pct": behind,
-                        "significant": sure,
-                        "cell_text": "best" if arm is best else _cell_text(found, behind, sure),
+                        "significant": found is not None and found.outcome.significant,
+                        "conclusion": "" if found is None else found.conclusion.value,
+                        "cell_text": "best" if arm is best else _cell_text(found, asked.analysis.metric),
                         "details": "\n".join(told),
                         "alpha": asked.analysis.alpha,
+                        "matters_pct": asked.analysis.matters_pct,
                     }
                 )
         return pl.DataFrame(rows, schema=_SCHEMA)
@@ -100,7 +107,7 @@ class AgainstBest(Figure):
         several = len({size for _, size in places}) > 1
         names = [_style.text(f"{path}, {size}" if several else path) for path, size in places]
         axes = {"x": [_style.text(arm) for arm in arms], "y": names, "xgap": 3, "ygap": 3, "showscale": False}
-        shown = [row["behind_pct"] for row in cells.values() if row["significant"] and row["behind_pct"] is not None]
+        shown = [row["behind_pct"] for row in cells.values() if _coloured(row)]
         hover = {
             "customdata": grid(lambda cell: _style.text(cell["details"]).replace("\n", "<br>")),
             "hovertemplate": "%{customdata}<extra></extra>",
@@ -131,7 +138,8 @@ class AgainstBest(Figure):
         )
         title = [
             "<b>how far behind the best arm of its row</b>",
-            f"blank: not significant at {data['alpha'][0]:g}, over all pairs of arms",
+            f"small: found, but less than {data['matters_pct'][0]:g} %; small?: perhaps",
+            f"tested at {data['alpha'][0]:g}, corrected over all pairs of arms",
         ]
         figure.update_layout(_style.titled(60 + 40 * len(places), title))
         figure.update_layout(margin={"t": figure.layout.margin.t + 24})  # the names of the columns
@@ -142,13 +150,33 @@ class AgainstBest(Figure):
 
 
 def _coloured(cell: dict[str, Any]) -> bool:
-    return bool(cell["significant"]) and cell["behind_pct"] is not None and not cell["best"]
+    """Whether the arm was found to be behind, by what matters or perhaps does."""
+    found = (Conclusion.DIFFERENT.value, Conclusion.PERHAPS_SMALL.value)
+    return cell["conclusion"] in found and (cell["behind_pct"] or 0.0) > 0 and not cell["best"]
 
 
-def _cell_text(found: Comparison | None, behind: float | None, sure: bool) -> str:
-    if sure:
-        return wording.percent(behind) or "fails"
-    return comparison_words.difference_text(found) if found is not None else "no data"
+def _cell_text(found: Comparison | None, metric: Metric) -> str:
+    if found is None:
+        return "no data"
+    if found.conclusion.found and found.difference_pct is not None:
+        found = replace(found, difference_pct=-found.difference_pct)  # how far behind, not how much better
+    return comparison_words.difference_text(found, metric)
+
+
+def _best(
+    arms: Sequence[ArmResult],
+    place: tuple[str, str],
+    pairs: Mapping[tuple[str, str, str, str], Comparison],
+    metric: Metric,
+) -> ArmResult:
+    """The arm that is better than most others in the typical pair; of several, the one with the best median."""
+    sign = -1.0 if metric.lower_is_better else 1.0
+
+    def rank(arm: ArmResult) -> tuple[int, float]:
+        others = [pairs[*place, other.arm, arm.arm] for other in arms if other is not arm]
+        return sum(each.leans > 0 for each in others), sign * (arm.median or 0.0)
+
+    return max(arms, key=rank)
 
 
 def _cells(analysis: StudyAnalysis) -> dict[tuple[str, str], list[ArmResult]]:
@@ -172,5 +200,8 @@ def _all_pairs(analysis: StudyAnalysis) -> dict[tuple[str, str, str, str], Compa
             contrasts.append(keys)
     for way in (0, 1):
         keys = [both[way] for both in contrasts]
-        found |= dict(zip(keys, decide_all([found[key] for key in keys], analysis.alpha), strict=True))
+        decided = decide_all([found[key] for key in keys], analysis.alpha)
+        family = [(each, analysis.metric) for each in decided]
+        concluded = conclude_all(family, analysis.alpha, analysis.matters_pct)
+        found |= dict(zip(keys, concluded, strict=True))
     return found

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import polars as pl
 
+from quiclab.analysis.model import Conclusion
 from quiclab.analysis.rows import differences
 from quiclab.errors import SpecError
 from quiclab.figures import _canvas as go
@@ -16,7 +18,8 @@ from quiclab.figures._asked import Asked
 
 
 class DifferenceMap(Figure):
-    """Map of the better arm in each cell, and by how much. Blank where the deciding test says nothing."""
+    """Map of the better arm in each cell, and by how much: coloured where it matters, green where nothing does, grey
+    where it is undecided."""
 
     name = "differences"
     question = "Over which network and for which size is which arm faster, and by how much?"
@@ -27,11 +30,15 @@ class DifferenceMap(Figure):
         "workload_title": "size, the columns from left to right",
         "baseline_arm": "arm that the difference is relative to",
         "other_arm": "the arm that is compared: one of them per figure",
-        "difference_pct": "(median baseline − median other) / median baseline × 100",
-        "significant": "whether the cell is coloured and shows its number",
-        "cell_text": "what stands in the cell; empty where not significant",
+        "difference_pct": "per cent of the baseline's value by which the other arm is better in the typical pair",
+        "significant": "whether the deciding test finds a difference",
+        "conclusion": "what the cell amounts to beside what matters: its colour follows",
+        "matters_pct": "smallest difference that matters, in %",
+        "cell_text": "what stands in the cell: a difference that was found, or the conclusion",
         "details": "all numbers of the cell, a line each, for hovering",
         "faster": "the word for better: 'faster' or 'better'",
+        "plus": "what +12 % stands for: '12.0 % less time'",
+        "minus": "what −12 % stands for: '12.0 % more time'",
         "alpha": "level of the deciding test after correction",
     }
 
@@ -60,9 +67,9 @@ class DifferenceMap(Figure):
             gaps = {"xgap": 3, "ygap": 3, "showscale": False}
             return go.Heatmap(z=z, text=labels, texttemplate="%{text}", **axes, **gaps, **more)
 
-        shown = [abs(cell["difference_pct"] or 0) for cell in cells.values() if cell["significant"]]
+        shown = [abs(cell["difference_pct"] or 0) for cell in cells.values() if _coloured(cell)]
         reach = min(100.0, max(10.0, *shown, 0.0))
-        blank = grid(lambda cell: None if cell["significant"] and cell["difference_pct"] is not None else 0)
+        plain = grid(lambda cell: None if _coloured(cell) else int(cell["conclusion"] in _NO_DIFFERENCE))
         hover: dict[str, Any] = {
             "customdata": grid(lambda cell: _style.text(cell["details"]).replace("\n", "<br>")),
             "hovertemplate": "%{customdata}<extra></extra>",
@@ -71,15 +78,17 @@ class DifferenceMap(Figure):
         figure = go.Figure(
             [
                 place(
-                    blank,
+                    plain,
                     grid(lambda cell: _style.text(cell["cell_text"])),
-                    colorscale=[[0, _style.BLANK], [1, _style.BLANK]],
+                    colorscale=[[0, _style.BLANK], [1, _style.ALIKE]],
+                    zmin=0,
+                    zmax=1,
                     textfont={"size": 12, "color": _style.BLANK_TEXT},
                     **hover,
                 ),
                 place(
-                    grid(lambda cell: cell["difference_pct"] if cell["significant"] else None),
-                    grid(lambda cell: f"<b>{_style.text(cell['cell_text'])}</b>" if cell["significant"] else ""),
+                    grid(lambda cell: cell["difference_pct"] if _coloured(cell) else None),
+                    grid(lambda cell: f"<b>{_style.text(cell['cell_text'])}</b>" if _coloured(cell) else ""),
                     colorscale=_style.DIFFERENCE_SCALE,
                     textfont={"size": 13},
                     zmid=0,
@@ -116,9 +125,33 @@ class DifferenceMap(Figure):
     @staticmethod
     def _convention(data: pl.DataFrame) -> list[str]:
         """The sign convention, on the figure itself so that it stays with a copy of it."""
-        baseline, other, word = (_style.text(data[column][0]) for column in ("baseline_arm", "other_arm", "faster"))
-        return [
-            f"<b>+, red: {other} is {word}</b>",
-            f"<b>−, blue: {baseline} is {word}</b>",
-            f"blank: not significant at {data['alpha'][0]:g}",
+        baseline, other, word, plus, minus = (
+            _style.text(data[column][0]) for column in ("baseline_arm", "other_arm", "faster", "plus", "minus")
+        )
+        matters, said = f"{data['matters_pct'][0]:g} %", set(data["conclusion"])
+        lines = [
+            f"<b>+, red: {other} is {word}</b> ({plus})",
+            f"<b>−, blue: {baseline} is {word}</b> ({minus})",
         ]
+        if said & set(_NO_DIFFERENCE):
+            lines.append(f"green: less than {matters} either way")
+        lines += [words.format(matters=matters) for conclusion, words in _WORDS if conclusion in said]
+        if Conclusion.UNDECIDED.value in said:
+            lines.append(f"grey: undecided at {data['alpha'][0]:g}")
+        return lines
+
+
+_NO_DIFFERENCE = (Conclusion.SMALL.value, Conclusion.ALIKE.value, Conclusion.MEDIAN_ALIKE.value)
+"""Conclusions by which no difference that matters is there."""
+_WORDS = (
+    (Conclusion.SMALL.value, "small: found, but less than {matters}"),
+    (Conclusion.MEDIAN_ALIKE.value, "median alike: the slow tail is not, or not known to be"),
+    (Conclusion.PERHAPS_SMALL.value, "small?: found, perhaps less than {matters}"),
+)
+"""Words of cells that do not explain themselves."""
+
+
+def _coloured(cell: Mapping[str, Any]) -> bool:
+    """Whether a difference was found that matters, or perhaps does, and that has a number."""
+    found = (Conclusion.DIFFERENT.value, Conclusion.PERHAPS_SMALL.value)
+    return cell["conclusion"] in found and cell["difference_pct"] is not None

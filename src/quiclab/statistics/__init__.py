@@ -17,9 +17,11 @@ from quiclab.statistics.median_interval import median_interval
 from quiclab.statistics.planned_pairs import pairs_for_noise, pairs_in_noise_of
 from quiclab.statistics.proportions import binomial_p, fisher_exact_p, mid_p_interval, share_interval
 from quiclab.statistics.quantiles import Quantile, quantile
+from quiclab.statistics.ratio import advantage_pct, log_advantage, logarithms, per_cent, shift_in_per_cent
 from quiclab.statistics.sample_size import pairs_to_see
 from quiclab.statistics.signed_rank import SignedRank, signed_rank
 from quiclab.statistics.stratified_shift import stratified_shift
+from quiclab.statistics.tail_ratio import least_for_tail, tail_difference
 from quiclab.statistics.two_samples import shift_of_two, smallest_p_of_two
 from quiclab.statistics.variance_components import Components, occasions_differ_p, variance_components
 from quiclab.statistics.welch import welch_p
@@ -35,6 +37,7 @@ __all__ = [
     "Shift",
     "SignedRank",
     "adjusted_p_values",
+    "advantage_pct",
     "anytime_p",
     "binomial_p",
     "censored",
@@ -46,6 +49,9 @@ __all__ = [
     "fisher_exact_p",
     "hodges_lehmann",
     "independence",
+    "least_for_tail",
+    "log_advantage",
+    "logarithms",
     "mann_whitney_p",
     "mean",
     "median",
@@ -58,15 +64,18 @@ __all__ = [
     "pairs_in_noise_of",
     "pairs_needed",
     "pairs_to_see",
+    "per_cent",
     "quantile",
     "ratio_of_means",
     "share_interval",
+    "shift_in_per_cent",
     "shift_of_two",
     "signed_rank",
     "smallest_adjusted_p",
     "smallest_p",
     "smallest_p_of_two",
     "stratified_shift",
+    "tail_difference",
     "variance_components",
     "welch_p",
 ]

@@ -68,10 +68,9 @@ def _look(asked: tuple[StudyDir, Study, Goal]) -> Look:
     _write(study_dir, study, goal, before, looks)  # that this study is a sequential one is known before its first look
     with disk_errors(study_dir.root):
         comparisons = analyse_study(study_dir.root).comparisons
-    found = [(each, state(each, goal.effect_pct, study.alpha, len(comparisons))) for each in comparisons]
-    states = {f"{each.cell_id} {each.other.arm}": decided for each, decided in found}
+    states = {f"{each.cell_id} {each.other.arm}": state(each) for each in comparisons}
     pairs = {f"{each.cell_id} {each.other.arm}": each.pairs for each in comparisons}
-    still_open = {each.cell_id for each, decided in found if decided == OPEN}
+    still_open = {each.cell_id for each in comparisons if state(each) == OPEN}
     blocks = before | more_blocks(still_open, before, study.blocks, goal.at_most)
     looks.append({"pairs": pairs, "states": states})
     _write(study_dir, study, goal, blocks, looks)

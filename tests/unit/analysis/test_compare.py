@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from dataclasses import replace
 
 import pytest
 
-from quiclab.analysis.compare import arm_result, compare, decide, decide_all
+from quiclab.analysis.compare import arm_result, compare, decide, decide_all, turned
 from quiclab.analysis.comparison_words import trouble
 from quiclab.analysis.model import ArmResult, Comparison, Metric, Outcome, TrialResult
 
@@ -34,13 +36,16 @@ FAST: list[float | None] = [80.0, 82, 79, 81, 83, 84, 78, 85]
 
 
 def test_numbers_of_a_clear_cell() -> None:
-    """Medians 103.5 and 81.5: 21.26 per cent, p of 2 in 256, shift and interval of one sign."""
+    """The median of the means of every two log ratios, by hand; p of 2 in 256; the interval has it inside."""
     found = decided(arm("h2", SLOW), arm("h3", FAST))
-    assert found.difference_pct == pytest.approx(100 * 22 / 103.5)
+    logs = [math.log((one or 0) / (two or 1)) for one, two in zip(SLOW, FAST, strict=True)]
+    walsh = [(logs[i] + logs[j]) / 2 for i in range(8) for j in range(i, 8)]
+    assert found.difference_pct == pytest.approx(100 * (1 - math.exp(-statistics.median(walsh))))
+    assert found.difference_pct == pytest.approx(20.69, abs=0.01)
     assert found.p == 2 / 256
     assert found.outcome is Outcome.OTHER_BETTER
     assert found.interval_pct is not None
-    assert 0 < found.interval_pct.low <= (found.shift_pct or 0) <= found.interval_pct.high
+    assert 0 < found.interval_pct.low <= found.difference_pct <= found.interval_pct.high
 
 
 def test_an_unproven_trial_is_left_out_and_counted() -> None:
@@ -58,13 +63,60 @@ def test_swapping_the_arms_swaps_the_outcome() -> None:
     assert decided(arm("h2", FAST), arm("h3", SLOW)).outcome is Outcome.BASELINE_BETTER
 
 
-def test_a_contradiction_is_not_an_answer() -> None:
-    """Where medians and pairs disagree in sign, the cell is undecided whatever p says."""
+def test_pairs_decide_where_the_medians_of_the_arms_say_otherwise() -> None:
+    """Eight of nine pairs are better with h3, whose median is larger: the pairs share what the medians do not know."""
     baseline: list[float | None] = [1.0, 2, 3, 4, 50, 60, 70, 80, 90]
     other: list[float | None] = [0.9, 1.9, 2.9, 3.9, 51, 59, 69, 79, 89]
-    found = decide(compare(("c", "main", "w", "p"), arm("h2", baseline), arm("h3", other), TTLB, 0.05), 0.01, 0.05)
-    assert found.outcome is Outcome.UNDECIDED
-    assert "opposite directions" in found.why
+    found = decided(arm("h2", baseline), arm("h3", other))
+    assert (found.baseline.median or 0) < (found.other.median or 0)
+    assert found.outcome is Outcome.OTHER_BETTER
+
+
+def test_a_typical_pair_without_a_difference_is_no_answer() -> None:
+    """Where most pairs are equal and the rest lean to one side, neither arm is called better."""
+    baseline: list[float | None] = [100.0] * 23 + [110.0] * 7
+    found = decided(arm("h2", baseline), arm("h3", [100.0] * 30))
+    assert found.p is not None
+    assert found.p <= 0.05
+    assert (found.difference_pct, found.outcome) == (0, Outcome.UNDECIDED)
+    assert found.why.startswith("The typical pair shows no difference")
+
+
+@pytest.mark.parametrize("higher", [False, True])
+def test_per_cent_are_always_of_the_baseline(higher: bool) -> None:
+    """Half of the time is 50 % less, twice the time 100 % more; of a rate, twice is 100 % more, half 50 % less."""
+    metric = replace(TTLB, lower_is_better=not higher)
+
+    def pct(ratio: float) -> float | None:
+        first = [100.0 * 10**block for block in range(8)]
+        arms = [arm_result(name, [TrialResult(str(b), b, "verified", v * by, "") for b, v in enumerate(first)], 8, 0,
+                metric) for name, by in (("h2", 1.0), ("h3", ratio))]  # fmt: skip
+        return compare(("c", "main", "w", "p"), *arms, metric, 0.05).difference_pct
+
+    expected = (-50, 100) if higher else (50, -100)
+    assert [pct(0.5), pct(2.0)] == [pytest.approx(each) for each in expected]
+
+
+def test_a_value_of_zero_is_compared_in_the_unit() -> None:
+    """No ratio of nothing: whole numbers, positive where the other arm has less; nothing is invented in per cent."""
+    found = decided(arm("h2", [0.0, 3, 4, 5, 6, 7, 8, 9]), arm("h3", [0.0, 1, 2, 2, 3, 3, 4, 4]))
+    assert (found.difference_pct, found.interval_pct) == (None, None)
+    assert found.difference == 3
+    assert found.interval is not None
+    assert found.outcome is Outcome.OTHER_BETTER
+
+
+def test_the_other_way_round_is_the_inverse_ratio() -> None:
+    """As if it were compared so, to the last digits."""
+    there, back = decided(arm("h2", SLOW), arm("h3", FAST)), decided(arm("h3", FAST), arm("h2", SLOW))
+    found = turned(there, TTLB)
+    assert found.difference_pct == pytest.approx(back.difference_pct)
+    assert found.interval_pct is not None
+    assert back.interval_pct is not None
+    assert [found.interval_pct.low, found.interval_pct.high] == pytest.approx(
+        [back.interval_pct.low, back.interval_pct.high]
+    )
+    assert (found.outcome, found.baseline.arm, found.leans) == (back.outcome, "h3", back.leans)
 
 
 def test_too_few_pairs_are_undecided_and_not_alike() -> None:

@@ -11,6 +11,11 @@ from synthetic_study import Shape, write_study
 
 from quiclab.analysis import comparison_words
 from quiclab.analysis.analyse import analyse_study
+from quiclab.analysis.model import Conclusion, Metric
+
+TTLB = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)
+GOODPUT = Metric("goodput_bit_per_s", "goodput", "bit/s", lower_is_better=False)
+STALLS = Metric("stalls", "stalls", "", lower_is_better=True)
 
 
 @pytest.mark.parametrize(("blocks", "expected"), [(1, ""), (3, "none (at most 75 %)"), (5, "none (at most 93.8 %)")])
@@ -18,7 +23,7 @@ def test_too_few_pairs_for_an_interval_tell_what_they_attain(tmp_path: Path, blo
     """Of n pairs the widest interval holds 1 − 2 / 2ⁿ."""
     shape = replace(Shape(), workloads=("1 MB",), paths=("clean",), blocks=blocks, voids=frozenset())
     (cell,) = analyse_study(write_study(tmp_path, shape)).comparisons
-    assert comparison_words.shift_interval(cell, 0.95) == expected
+    assert comparison_words.estimate_interval(cell, TTLB, 0.95) == expected
 
 
 def test_cells_without_an_answer_stand_together_by_reason(tmp_path: Path) -> None:
@@ -30,3 +35,34 @@ def test_cells_without_an_answer_stand_together_by_reason(tmp_path: Path) -> Non
     ]
     few = analyse_study(write_study(tmp_path / "few", replace(Shape(), blocks=2, voids=frozenset())))
     assert comparison_words.whys(few) == ["Too few pairs: 2 cannot show any difference at 0.05. (every cell)"]
+
+
+def test_a_percentage_has_one_meaning(tmp_path: Path) -> None:
+    """What the other arm takes less or more of, in per cent of the baseline's, whichever side is better."""
+    assert comparison_words.percent_words(12.04, TTLB) == "12.0 % less time"
+    assert comparison_words.percent_words(-112.0, TTLB) == "112.0 % more time"
+    assert comparison_words.percent_words(12.04, GOODPUT) == "12.0 % more"
+    assert comparison_words.percent_words(-12.04, STALLS) == "12.0 % more"
+    assert comparison_words.sign_words(TTLB) == ("+12 % is 12 % less time", "−12 % is 12 % more time")
+
+
+def test_a_cell_of_the_map_tells_every_conclusion_apart(tmp_path: Path) -> None:
+    """A number where a difference was found, marked where it does not matter; else a word."""
+    shape = replace(Shape(), workloads=("1 MB",), paths=("loss",), voids=frozenset())
+    (cell,) = analyse_study(write_study(tmp_path, shape)).comparisons
+    shown = {
+        each: comparison_words.difference_text(replace(cell, conclusion=each, difference_pct=1.23), TTLB)
+        for each in Conclusion
+    }
+    assert shown == {
+        Conclusion.DIFFERENT: "+1.2 %",
+        Conclusion.SMALL: "+1.2 %, small",
+        Conclusion.PERHAPS_SMALL: "+1.2 %, small?",
+        Conclusion.ALIKE: "alike",
+        Conclusion.MEDIAN_ALIKE: "median alike",
+        Conclusion.UNDECIDED: "undecided",
+        Conclusion.NOT_MEASURED: "no data",
+    }
+    in_unit = replace(cell, conclusion=Conclusion.DIFFERENT, difference_pct=None, difference=-4.0)
+    assert comparison_words.difference_text(in_unit, STALLS) == "4.00 more"
+    assert comparison_words.difference_text(in_unit, GOODPUT) == "4.00 bit/s less"

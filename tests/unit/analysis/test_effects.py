@@ -21,20 +21,20 @@ def test_a_clear_difference_has_a_large_effect_and_takes_few_pairs(tmp_path: Pat
     """22 % built in: h3's trials are better nearly always, by a shift in milliseconds that is positive."""
     row = effects(analyse(read_study(write_study(tmp_path, replace(SHAPE, failures=frozenset()))))).row(0, named=True)
     assert (row["cell_id"], row["unit"], row["pairs"]) == ("5 MB/loss", "ms", 12)
-    assert row["shift"] > 700
-    assert row["shift_low"] < row["shift"] < row["shift_high"]
-    assert row["shift_pct"] == pytest.approx(22, abs=3)
-    assert row["shift_confidence"] >= 0.95
+    assert row["difference_pct"] == pytest.approx(22, abs=3)
+    assert row["interval_low_pct"] < row["difference_pct"] < row["interval_high_pct"]
+    assert row["interval_confidence_pct"] >= 95
     assert (row["cliffs_delta_within"], row["pairs_better"], row["pairs_worse"]) == (1, 12, 0)
     assert 0.4 < row["cliffs_delta_within_low"] < row["cliffs_delta_within_high"] == 1
-    assert 6 <= row["pairs_for_5_pct"] < 100
+    assert 6 <= row["pairs_to_matter"] < 1000
+    assert row["matters_pct"] == 2
 
 
 def test_where_higher_is_better_positive_still_means_the_other_arm(tmp_path: Path) -> None:
-    """Goodput of the same trials: shift and delta keep their sign."""
+    """Goodput of the same trials: difference and delta keep their sign."""
     study = read_study(write_study(tmp_path, replace(SHAPE, failures=frozenset())))
     row = effects(analyse(study, "goodput_bit_per_s")).row(0, named=True)
-    assert row["shift"] > 0
+    assert row["difference_pct"] > 0
     assert row["cliffs_delta_within"] > 0.9
 
 

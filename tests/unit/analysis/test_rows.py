@@ -47,9 +47,18 @@ def test_a_failed_trial_is_a_row_without_a_value(analysis: StudyAnalysis) -> Non
 
 
 def test_details_tell_every_number(analysis: StudyAnalysis) -> None:
-    """Medians, interval, pairs and all three tests."""
+    """Medians, difference, interval, conclusion, pairs and all three tests."""
     told = details(analysis.comparisons[0], analysis)
-    for words in ("h2: median", "1 failed", "difference of medians +", "96.1 % interval", "9 pairs, p .0", "Welch p –"):
+    for words in (
+        "h2: median",
+        "1 failed",
+        "within pairs, h3: ",
+        "% less time",
+        "its 96.1 % interval",
+        "\ndifferent",
+        "9 pairs, p .0",
+        "Welch p –",
+    ):
         assert words in told
 
 

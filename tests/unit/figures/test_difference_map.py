@@ -9,7 +9,7 @@ import pytest
 from quiclab.figures import DifferenceMap
 
 
-def cell(network: str, size: str, difference_pct: float | None, significant: bool, text: str) -> dict[str, object]:
+def cell(network: str, size: str, difference_pct: float | None, conclusion: str, text: str) -> dict[str, object]:
     """One row of the figure's table."""
     return {
         "path_title": network,
@@ -17,7 +17,11 @@ def cell(network: str, size: str, difference_pct: float | None, significant: boo
         "baseline_arm": "h2",
         "other_arm": "h3",
         "difference_pct": difference_pct,
-        "significant": significant,
+        "conclusion": conclusion,
+        "significant": conclusion.startswith("different"),
+        "matters_pct": 2.0,
+        "plus": "+12 % is 12 % less time",
+        "minus": "−12 % is 12 % more time",
         "cell_text": text,
         "details": f"{network}, {size}\nall numbers",
         "faster": "faster",
@@ -27,21 +31,29 @@ def cell(network: str, size: str, difference_pct: float | None, significant: boo
 
 CELLS = pl.DataFrame(
     [
-        cell("clean", "1 MB", 0.4, False, ""),
-        cell("clean", "5 MB", 1.0, False, "undecided"),
-        cell("<b>loss</b>", "1 MB", 21.6, True, "+21.6 %"),
-        cell("<b>loss</b>", "5 MB", None, True, "h2 fails"),
+        cell("clean", "1 MB", 0.4, "alike", "alike"),
+        cell("clean", "5 MB", 1.0, "undecided", "undecided"),
+        cell("<b>loss</b>", "1 MB", 21.6, "different", "+21.6 %"),
+        cell("<b>loss</b>", "5 MB", None, "different", "h2 fails"),
+        cell("far", "1 MB", -0.4, "different, but by less than matters", "−0.4 %, small"),
+        cell("far", "5 MB", 1.4, "different, undecided whether it matters", "+1.4 %, small?"),
     ]
 )
 
 
-def test_only_significant_cells_have_a_colour_and_a_number() -> None:
-    """The coloured layer is empty where the test does not decide; the number stands only where it does."""
-    blank, coloured = DifferenceMap().draw(CELLS).data
-    assert [list(row) for row in coloured.z] == [[None, None], [21.6, None]]
-    assert [list(row) for row in blank.z] == [[0, 0], [None, 0]]
-    assert blank.text[0][0] == ""
-    assert (blank.text[0][1], blank.text[1][1]) == ("undecided", "h2 fails")
+def test_conclusions_are_told_apart_by_colour_and_word() -> None:
+    """Coloured only where a difference matters or perhaps does; green where none matters; grey where it is not known;
+    a difference that is too small keeps its number and is no win."""
+    plain, coloured = DifferenceMap().draw(CELLS).data
+    assert [list(row) for row in coloured.z] == [[None, None], [21.6, None], [None, 1.4]]
+    assert [list(row) for row in plain.z] == [[1, 0], [None, 0], [1, None]]
+    assert plain.colorscale[0][1] != plain.colorscale[1][1]
+    assert list(plain.text[0]) == ["alike", "undecided"]
+    assert (plain.text[1][1], plain.text[2][0], coloured.text[2][1]) == (
+        "h2 fails",
+        "−0.4 %, small",
+        "<b>+1.4 %, small?</b>",
+    )
 
 
 def test_hovering_shows_all_numbers_of_every_cell() -> None:
@@ -52,11 +64,18 @@ def test_hovering_shows_all_numbers_of_every_cell() -> None:
 
 
 def test_the_sign_convention_stands_on_the_figure() -> None:
-    """A copy of the figure alone still says which colour is whose."""
+    """A copy of the figure alone still says which colour is whose, and what each word means that is on it."""
     title = DifferenceMap().draw(CELLS).layout.title.text
     assert "+, red: h3 is faster" in title
     assert "−, blue: h2 is faster" in title
-    assert "not significant at 0.05" in title
+    assert "+12 % is 12 % less time" in title
+    assert "green: less than 2 % either way" in title
+    assert "small: found, but less than 2 %" in title
+    assert "small?: found, perhaps less than 2 %" in title
+    assert "grey: undecided at 0.05" in title
+    assert "median alike" not in title
+    few = DifferenceMap().draw(CELLS.filter(conclusion="different")).layout.title.text
+    assert not any(word in few for word in ("green", "grey", "small"))
 
 
 def test_red_is_positive_and_the_scale_is_symmetric() -> None:

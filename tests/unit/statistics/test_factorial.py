@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from quiclab.statistics import hodges_lehmann
 from quiclab.statistics.factorial import effects_of_factors
 
 FloatArray = npt.NDArray[np.float64]
@@ -40,6 +41,24 @@ def test_false_alarms_and_coverage(noise: str) -> None:
     assert (alarms / runs <= 0.05 + allowance).all(), alarms
     assert (held / runs >= 0.93 - allowance).all(), held
     assert (held / runs <= 0.97 + allowance).all(), held
+
+
+def test_a_factor_that_only_adds_noise_changes_no_ratio() -> None:
+    """Two equal arms, lognormal noise of 0.02 at one level and of 0.5 at the other: log ratios raise no more alarms
+    than nominal."""
+    rng, runs, alarms = np.random.default_rng(21), 60, 0
+    for _ in range(runs):
+        cells = [np.log(rng.lognormal(0, sigma, 16) / rng.lognormal(0, sigma, 16)) for sigma in (0.02, 0.5)]
+        alarms += effects_of_factors(cells, (2,), 0.95)[0].p <= 0.05
+    assert alarms / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_noise_alone_moves_per_cent_of_one_value_and_no_log_ratio() -> None:
+    """Of equal arms with noise of 0.3 the typical difference in per cent of the baseline's value is 4 points off."""
+    rng = np.random.default_rng(22)
+    one, other = rng.lognormal(0, 0.3, 600), rng.lognormal(0, 0.3, 600)
+    assert 100 * hodges_lehmann((one - other) / one, 0.95).estimate == pytest.approx(-4.4, abs=1.6)
+    assert 100 * hodges_lehmann(np.log(one / other), 0.95).estimate == pytest.approx(0, abs=1.6)
 
 
 def _centre() -> float:

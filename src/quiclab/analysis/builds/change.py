@@ -7,15 +7,14 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from quiclab import statistics, wording
-from quiclab.analysis.compare import values_of
-from quiclab.analysis.model import ArmResult, Metric, Outcome
+from quiclab.analysis.conclusions import conclusion_of
+from quiclab.analysis.model import ArmResult, Conclusion, Metric, Outcome, TailState
 from quiclab.analysis.refusals import too_slow
+from quiclab.analysis.tails import tail_of
+from quiclab.analysis.within_pairs import FloatArray, values_of
 from quiclab.statistics import Interval, Shift
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -45,6 +44,8 @@ class Change:
     """BASELINE_BETTER: it was better in OLD. OTHER_BETTER: it is better in NEW."""
     why: str = ""
     """A sentence where the outcome is undecided or not measured."""
+    conclusion: Conclusion = Conclusion.UNDECIDED
+    """What it amounts to beside what matters."""
     refused: bool = False
     """Whether it cannot be tested at all, whatever its values: nothing measured, too few trials, too many voids."""
 
@@ -64,36 +65,51 @@ def change(
 ) -> Change:
     """Return the change of one cell (workload, path, arm), with intervals that hold at least at `confidence`; its
     outcome is left for `decided`."""
+    pairs: int | None = None
     if paired:
-        blocks = sorted({trial.block for trial in old.trials} & {trial.block for trial in new.trials})
-        before, after = (_by_block(arm, blocks, metric) for arm in (old, new))
+        before, after = _in_blocks(old, new, metric)
         differences = statistics.paired_differences(after, before)
-        ratios = statistics.paired_differences(_logarithms(after), _logarithms(before))
-        shift, ratio = (statistics.hodges_lehmann(each, confidence) for each in (differences, ratios))
+        ratios = statistics.paired_differences(*_logarithms(after, before))
         tested = ratios if ratios.size else differences
-        p = statistics.signed_rank(tested).p if tested.size else None
-        return Change(metric, *cell, old, new, int(differences.size), _in_per_cent(ratio), shift, confidence, p)
-    before, after = values_of(old.trials, metric), values_of(new.trials, metric)
-    known = not (np.isnan(before).all() or np.isnan(after).all())
-    p = statistics.mann_whitney_p(before, after)
-    return Change(
-        metric,
-        *cell,
-        old,
-        new,
-        None,
-        _in_per_cent(statistics.shift_of_two(_logarithms(before), _logarithms(after), confidence)),
-        statistics.shift_of_two(before, after, confidence),
-        confidence,
-        1.0 if p is None and known else p,  # every value is the same
-    )
+        pairs, p = int(differences.size), statistics.signed_rank(tested).p if tested.size else None
+    else:
+        before, after = values_of(old.trials, metric), values_of(new.trials, metric)
+        known = not (np.isnan(before).all() or np.isnan(after).all())
+        p = statistics.mann_whitney_p(before, after)
+        p = 1.0 if p is None and known else p  # every value is the same
+    nothing = Shift(math.nan, None)
+    return at_level(Change(metric, *cell, old, new, pairs, nothing, nothing, confidence, p), confidence)
 
 
 def at_level(found: Change, confidence: float) -> Change:
     """Return the change with its intervals at another level."""
-    cell = found.workload, found.path, found.arm
-    again = change(cell, found.old, found.new, found.metric, confidence, paired=found.pairs is not None)
-    return replace(found, ratio=again.ratio, shift=again.shift, confidence=confidence)
+    if found.pairs is not None:
+        before, after = _in_blocks(found.old, found.new, found.metric)
+        logs, values = (
+            statistics.hodges_lehmann(statistics.paired_differences(*both), confidence)
+            for both in (_logarithms(after, before), (after, before))
+        )
+    else:
+        before, after = (values_of(arm.trials, found.metric) for arm in (found.old, found.new))
+        logs, values = (
+            statistics.shift_of_two(*both, confidence) for both in (_logarithms(before, after), (before, after))
+        )
+    return replace(found, ratio=statistics.shift_in_per_cent(logs), shift=values, confidence=confidence)
+
+
+def lies_within(found: Change, matters_pct: float) -> bool:
+    """Whether the whole interval is less than what matters, either way."""
+    interval = found.interval_pct
+    return interval is not None and -matters_pct < interval.low and interval.high < matters_pct
+
+
+def concluded(found: Change, matters_pct: float, *, within: bool) -> Change:
+    """Return the change with its conclusion; `within` says whether it is shown to be less than what matters. Of trials
+    that do not pair up the slow tail is not compared."""
+    paired = found.pairs is not None
+    tail = tail_of(found.old, found.new, found.metric, matters_pct).state if paired else TailState.NOT_KNOWN
+    conclusion = conclusion_of(found.outcome, found.change_pct, tail, matters_pct, within=within)
+    return replace(found, conclusion=conclusion)
 
 
 def refused(found: Change, alpha: float) -> Change:
@@ -118,27 +134,19 @@ def decided(found: Change, adjusted_p: float, alpha: float, least_p: float) -> C
     return replace(found, adjusted_p=adjusted_p, outcome=outcome, why="")
 
 
-def _by_block(arm: ArmResult, blocks: list[int], metric: Metric) -> FloatArray:
-    found = {trial.block: trial for trial in arm.trials}
-    return values_of([found[block] for block in blocks], metric)
+def _in_blocks(old: ArmResult, new: ArmResult, metric: Metric) -> tuple[FloatArray, FloatArray]:
+    """Values of both builds in the blocks that both have."""
+    before, after = ({trial.block: trial for trial in arm.trials} for arm in (old, new))
+    blocks = sorted(before.keys() & after.keys())
+    return values_of([before[each] for each in blocks], metric), values_of([after[each] for each in blocks], metric)
 
 
-def _logarithms(values: FloatArray) -> FloatArray:
-    """Natural logarithms; nothing where a value has none. Of a rate that failed, the worst there is, it is −inf."""
-    if (np.isfinite(values) & (values <= 0)).any():
-        return np.full_like(values, np.nan)
-    with np.errstate(divide="ignore"):
-        return np.log(np.where(values == -np.inf, 0.0, values))
-
-
-def _in_per_cent(logarithm: Shift) -> Shift:
-    """A shift of logarithms as a change in per cent."""
-    with np.errstate(over="ignore"):
-        estimate, interval = 100 * float(np.expm1(logarithm.estimate)), logarithm.interval
-        if interval is None:
-            return Shift(estimate, None)
-        low, high = (100 * float(np.expm1(end)) for end in (interval.low, interval.high))
-    return Shift(estimate, Interval(low, high, interval.confidence))
+def _logarithms(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Natural logarithms of both; nothing of either where a value has none."""
+    one, two = statistics.logarithms(first), statistics.logarithms(second)
+    if one is None or two is None:
+        return np.full_like(first, np.nan), np.full_like(second, np.nan)
+    return one, two
 
 
 def _refusal(found: Change, alpha: float) -> tuple[Outcome, str] | None:

@@ -11,7 +11,18 @@ from typing import Any
 
 from quiclab.analysis.study import Study, read_json
 
-_FREE = {"name", "question", "seed", "blocks", "aa", "metric", "baseline", "count_system_calls", "arms_summary"}
+_FREE = {
+    "name",
+    "question",
+    "seed",
+    "blocks",
+    "aa",
+    "matters_pct",
+    "metric",
+    "baseline",
+    "count_system_calls",
+    "arms_summary",
+}
 """Keys of a resolved spec that change no trial; seed and blocks decide what pairs up, and are told there."""
 _ROLES = ("client", "server", "proxy")
 _BUILD = {"prefix", "version", "program"}

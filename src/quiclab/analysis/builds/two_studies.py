@@ -10,12 +10,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from quiclab import statistics, wording
-from quiclab.analysis.analyse import alpha_of, measured_cells, metric_of, usual_metric
-from quiclab.analysis.builds.change import Change, at_level, change, decided, refused, smallest_p
+from quiclab.analysis.analyse import alpha_of, matters_of, measured_cells, metric_of, usual_metric
+from quiclab.analysis.builds.change import (
+    Change,
+    at_level,
+    change,
+    concluded,
+    decided,
+    lies_within,
+    refused,
+    smallest_p,
+)
 from quiclab.analysis.builds.setting import Difference
 from quiclab.analysis.compare import arm_result, compare
 from quiclab.analysis.looks import builds_note, looks_at
 from quiclab.analysis.model import ArmResult, Metric
+from quiclab.analysis.step_up import step_up
 from quiclab.analysis.study import Study
 
 _INTERLEAVED = "Interleaved: each block ran both builds back to back, each as often first (exact signed-rank test)."
@@ -47,6 +57,8 @@ class StudiesCompared:
     pairing: str
     """Whether trials pair up, and why: the first line of every result."""
     alpha: float
+    matters_pct: float
+    """Smallest change that matters, in per cent of OLD."""
     metrics: tuple[Metric, ...]
     differences: tuple[Difference, ...]
     """Where the studies were not run alike: what was meant to change, and what the user accepted."""
@@ -95,9 +107,11 @@ def compare_studies(
             (asked if place[2] in arms else others).append(found)
         if metric is quantities[0]:
             notes += _missing(before, after, paired)
-    asked = _corrected(asked, alpha)
+    matters_pct = matters_of(old)
+    asked = _corrected(asked, alpha, matters_pct)
     changed = {arm for each in differences for arm in each.arms}
-    controls = [each for each in (*asked, *_corrected(others, alpha)) if changed and each.arm not in changed]
+    others = _corrected(others, alpha, matters_pct)
+    controls = [each for each in (*asked, *others) if changed and each.arm not in changed]
     return StudiesCompared(
         str(old.directory),
         str(new.directory),
@@ -105,6 +119,7 @@ def compare_studies(
         interleaved,
         _INTERLEAVED if interleaved else _pairing(old, new, paired),
         alpha,
+        matters_pct,
         quantities,
         tuple(differences),
         tuple(asked),
@@ -157,8 +172,8 @@ def _results(study: Study, metric: Metric, alpha: float) -> tuple[dict[Place, Ar
     return results, reach
 
 
-def _corrected(changes: list[Change], alpha: float) -> list[Change]:
-    """Return the changes with their outcomes; those that were refused are of no family.
+def _corrected(changes: list[Change], alpha: float, matters_pct: float) -> list[Change]:
+    """Return the changes with their outcomes and conclusions; those that were refused are of no family.
 
     Of m changes R are significant: their intervals are at 1 − R × alpha / m, so that of the intervals of what was
     selected at most a share alpha misses the truth (Benjamini and Yekutieli 2005).
@@ -172,8 +187,16 @@ def _corrected(changes: list[Change], alpha: float) -> list[Change]:
         for at, (each, own) in enumerate(zip(changes, adjusted, strict=True))
     ]
     selected = sum(each.outcome.significant for each in found)
-    level = 1 - alpha * selected / max(1, int((~np.isnan(p)).sum()))
-    return [at_level(each, level) if each.outcome.significant else each for each in found]
+    tested = int((~np.isnan(p)).sum())
+    level = 1 - alpha * selected / max(1, tested)
+    found = [at_level(each, level) if each.outcome.significant else each for each in found]
+
+    def wider(each: Change, asked: float) -> Change:
+        return each if each.outcome.significant and each.confidence >= asked else at_level(each, asked)
+
+    candidates = {at: each for at, each in enumerate(found) if not each.refused}
+    within = step_up(candidates, tested, alpha, wider, lambda each: lies_within(each, matters_pct))
+    return [concluded(within.get(at, each), matters_pct, within=at in within) for at, each in enumerate(found)]
 
 
 def _order(study: Study) -> Callable[[Place], tuple[int, ...]]:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from quiclab import statistics
-from quiclab.analysis.compare import compare, differences_within_pairs, values_of, values_within_pairs
+from quiclab.analysis.compare import compare
 from quiclab.analysis.model import ArmResult, Metric
+from quiclab.analysis.within_pairs import values_of, values_within_pairs, within_pairs
 from quiclab.statistics import Interval
 
 
@@ -34,9 +35,13 @@ def number_of(arms: Sequence[ArmResult], metric: Metric, statistic: str, alpha: 
     if len(arms) == 1:
         return _of_one(arms[0], metric, statistic, alpha)
     first, second = arms
-    if (first.mean if statistic == "mean" else first.median) == 0:
-        count = int(differences_within_pairs(first, second, metric).size)
-        return Number(None, None, "%", count, f"The {statistic} of {first.arm} is 0: no advantage in per cent of that.")
+    pairs = within_pairs(first, second, metric)
+    if statistic == "mean" and first.mean == 0:
+        why = f"The mean of {first.arm} is 0: no advantage in per cent of that."
+        return Number(None, None, "%", int(pairs.values.size), why)
+    if statistic == "median" and not pairs.has_ratios:
+        why = "A value of zero has no ratio: no advantage in per cent."
+        return Number(None, None, "%", int(pairs.values.size), why)
     return _of_means(first, second, metric, alpha) if statistic == "mean" else _of_pairs(first, second, metric, alpha)
 
 
@@ -56,7 +61,7 @@ def _of_means(first: ArmResult, second: ArmResult, metric: Metric, alpha: float)
     """Return the difference of the means, in per cent of the first one's: positive where the second is better."""
     ratio = statistics.ratio_of_means(*values_within_pairs(first, second, metric), 1 - alpha)
     if ratio is None:
-        return Number(None, None, "%", int(differences_within_pairs(first, second, metric).size), advantage=True)
+        return Number(None, None, "%", int(within_pairs(first, second, metric).values.size), advantage=True)
     to_pct = -100.0 if metric.lower_is_better else 100.0
     beyond = ratio.interval and Interval(ratio.interval.low - 1, ratio.interval.high - 1, ratio.interval.confidence)
     interval = beyond.scaled(to_pct) if beyond else None
@@ -64,6 +69,6 @@ def _of_means(first: ArmResult, second: ArmResult, metric: Metric, alpha: float)
 
 
 def _of_pairs(first: ArmResult, second: ArmResult, metric: Metric, alpha: float) -> Number:
-    """Return the difference in the typical pair, in per cent of the first one's median."""
+    """Return the difference in the typical pair, in per cent of the first one's value."""
     found = compare(("", "main", "", ""), first, second, metric, alpha)
-    return Number(found.shift_pct, found.interval_pct, "%", found.pairs, advantage=True)
+    return Number(found.difference_pct, found.interval_pct, "%", found.pairs, advantage=True)

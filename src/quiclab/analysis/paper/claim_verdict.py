@@ -6,23 +6,25 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Sequence
+from types import MappingProxyType
 
-from quiclab.analysis.model import Comparison, Outcome
+from quiclab.analysis.model import Comparison, Conclusion, Metric, Outcome
 from quiclab.analysis.paper.claim_numbers import Number
 from quiclab.analysis.paper.paper import Expected
 
 SAME_PCT = 5.0
-"""A difference whose whole interval is smaller than this is too small for a paper to mention."""
+"""Points of an advantage in per cent within which nobody tells the paper's number from ours."""
 CLEAR_PCT = 25.0
 """Per cent of the paper's number: a number that is farther from it than this clearly differs."""
 _IN_UNIT = {("ms", "us"): 1e3, ("ms", "s"): 1e-3}
 """Factor from the unit of the paper's number to that of the metric, where the two differ."""
 
 RULES = (
-    "A claim that an arm is lower or higher agrees where the test that decides everywhere on this page finds a "
-    "significant difference in that direction, and differs where it finds one in the other direction. A claim that "
-    "there is no difference differs where any is significant; it agrees only where the interval lies wholly within "
-    f"±{SAME_PCT:g} %, as a difference that was not found may still be there. A number differs where our interval "
+    "A claim that an arm is lower or higher agrees where this page calls the arms different in that direction, and "
+    "differs where it finds a difference in the other direction, by however little. A difference that is less than "
+    "what matters here, or perhaps is, agrees with no such claim. A claim that there is no difference agrees where the "
+    "whole interval is less than what matters, whether a difference was found or not, as one that was not found may "
+    "still be there; it differs where the arms are called different. A number differs where our interval "
     "excludes it, to half of its last printed digit. It agrees where our interval holds it and is narrow enough to "
     f"exclude all that is clearly another: more than {CLEAR_PCT:g} % of it away, of an advantage in per cent more than "
     f"{SAME_PCT:g} points at the least, and no advantage at all. So a number that is clearly another passes for the "
@@ -31,9 +33,9 @@ RULES = (
     "A claim about several cells agrees where every cell that can be tested agrees, and differs where one does.",
     "p is corrected as in the map where the map has the comparison; all others of this table are one family of their "
     "own. The test is of pairs whatever the paper made of its runs. Of a direction, and of an advantage of medians, "
-    "ours is the shift within pairs (Hodges–Lehmann) in per cent of the first arm's median. No interval of a mean is "
-    "exact: of very skewed times (lognormal, sigma 1) one of nominal 95 % holds the mean of 92 to 95 % of samples of "
-    "20 to 40 values, of 91 % of 10, and of 82 % of 5.",
+    "ours is the difference within pairs (Hodges–Lehmann of the log ratios) in per cent of the first arm's value. "
+    "No interval of a mean is exact: of very skewed times (lognormal, sigma 1) one of nominal 95 % holds the mean of "
+    "92 to 95 % of samples of 20 to 40 values, of 91 % of 10, and of 82 % of 5.",
 )
 
 
@@ -54,36 +56,38 @@ def counted(verdict: Verdict, count: int) -> str:
     return f"{count} {verdict.value if count == 1 else _PLURAL.get(verdict, verdict.value)}"
 
 
-def of_direction(expected: str, found: Comparison, lower_is_better: bool) -> tuple[Verdict, str]:
+def of_direction(expected: str, found: Comparison, metric: Metric, matters_pct: float) -> tuple[Verdict, str]:
     """Return the verdict on a direction in one cell, with the reason where it does not agree.
 
     `expected` is what the paper says of the other arm beside the baseline.
     """
     if found.outcome is Outcome.NOT_MEASURED:
         return Verdict.NOT_TESTABLE, found.why
-    if found.outcome is Outcome.UNDECIDED:
-        return Verdict.UNDECIDED, found.why
-    if not found.outcome.significant:
-        return _no_difference(expected, found)
-    direction = "lower" if (found.outcome is Outcome.OTHER_BETTER) == lower_is_better else "higher"
+    if found.conclusion is Conclusion.UNDECIDED:
+        why = f"No difference was found, but {matters_pct:g} % or more is not excluded."
+        return Verdict.UNDECIDED, found.why or why
+    if found.conclusion in _ALIKE:
+        return _alike(expected, "No difference was found, and", matters_pct)
+    direction = "lower" if (found.outcome is Outcome.OTHER_BETTER) == metric.lower_is_better else "higher"
+    if found.conclusion is Conclusion.SMALL and direction != _OPPOSITE.get(expected):
+        return _alike(expected, f"Significantly {direction}, but", matters_pct)
+    if found.conclusion is Conclusion.PERHAPS_SMALL and direction != _OPPOSITE.get(expected):
+        return Verdict.UNDECIDED, f"Significantly {direction}, but undecided whether by {matters_pct:g} %."
     if direction == expected:
         return Verdict.AGREES, ""
     return Verdict.DIFFERS, f"Significantly {direction}."
 
 
-def _no_difference(expected: str, found: Comparison) -> tuple[Verdict, str]:
-    if expected != "same":
-        return Verdict.UNDECIDED, "Not significant."
-    if _within_margin(found):
+_ALIKE = (Conclusion.ALIKE, Conclusion.MEDIAN_ALIKE)
+_OPPOSITE = MappingProxyType({"lower": "higher", "higher": "lower"})
+
+
+def _alike(expected: str, found: str, matters_pct: float) -> tuple[Verdict, str]:
+    """Return the verdict where the whole interval is less than what matters: whether that is what the paper means by a
+    direction, nobody knows."""
+    if expected == "same":
         return Verdict.AGREES, ""
-    return Verdict.UNDECIDED, f"Not significant, but more than {SAME_PCT:g} % is not excluded."
-
-
-def _within_margin(found: Comparison) -> bool:
-    if found.interval_pct is not None:
-        return found.interval_pct.low >= -SAME_PCT and found.interval_pct.high <= SAME_PCT
-    values = {trial.value for arm in (found.baseline, found.other) for trial in arm.trials}
-    return values == {0.0}  # no percentage of nothing, but nothing is like nothing
+    return Verdict.UNDECIDED, f"{found} the whole interval is less than {matters_pct:g} %."
 
 
 def of_number(expected: Expected, ours: Number) -> tuple[Verdict, str]:

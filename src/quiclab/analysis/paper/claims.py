@@ -3,20 +3,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from quiclab import statistics
-from quiclab.analysis.compare import compare, decide, differences_within_pairs
-from quiclab.analysis.model import ArmResult, Comparison, Metric, Outcome, StudyAnalysis
+from quiclab.analysis.compare import compare, decide_all, turned
+from quiclab.analysis.conclusions import conclude_all
+from quiclab.analysis.model import ArmResult, Comparison, Conclusion, Metric, StudyAnalysis
 from quiclab.analysis.paper.claim_cells import Cells
 from quiclab.analysis.paper.claim_numbers import number_of
 from quiclab.analysis.paper.claim_verdict import Verdict, of_cells, of_direction, of_number
 from quiclab.analysis.paper.paper import Claim, Expected, Paper
-from quiclab.analysis.refusals import refusal, too_slow
+from quiclab.analysis.refusals import too_slow
 from quiclab.analysis.study import Study
 from quiclab.statistics import Interval
 
@@ -41,6 +38,8 @@ class Finding:
     """Pairs of two arms, trials of one."""
     p: float | None = None
     adjusted_p: float | None = None
+    conclusion: Conclusion | None = None
+    """What the comparison of a direction amounts to beside what matters."""
 
 
 @dataclass(frozen=True)
@@ -60,13 +59,13 @@ class Judged:
 def judge(study: Study, analysis: StudyAnalysis, paper: Paper) -> tuple[Judged, ...]:
     """Every claim, in the paper's order."""
     cells = Cells(study, paper.changed)
-    adjusted = _adjusted(paper.claims, cells, analysis)
+    compared = _compared(paper.claims, cells, analysis)
     found = []
     for claim in paper.claims:
         expected = claim.expected
         findings = (
             tuple(
-                _finding(claim, expected, workload, path, cells, adjusted, analysis.alpha)
+                _finding(claim, expected, workload, path, cells, compared, analysis)
                 for workload in claim.workloads
                 for path in claim.paths
             )
@@ -77,31 +76,32 @@ def judge(study: Study, analysis: StudyAnalysis, paper: Paper) -> tuple[Judged, 
     return tuple(found)
 
 
-def _adjusted(claims: Iterable[Claim], cells: Cells, analysis: StudyAnalysis) -> dict[Key, float | None]:
-    """Adjusted p of each comparison: the map's own where it has the comparison, so that the page does not contradict
-    itself; the others are adjusted among themselves."""
-    known: dict[Key, float | None] = {
-        (c.workload, c.path, frozenset((c.baseline.arm, c.other.arm)), analysis.metric.name): c.adjusted_p
+def _compared(claims: Iterable[Claim], cells: Cells, analysis: StudyAnalysis) -> dict[Key, Comparison]:
+    """The comparison that decides each direction: the map's own where it has it, so that the page does not contradict
+    itself; the others are decided among themselves, as one family."""
+    known: dict[Key, Comparison] = {
+        (c.workload, c.path, frozenset((c.baseline.arm, c.other.arm)), analysis.metric.name): c
         for c in analysis.comparisons
     }
-    rest: dict[Key, float] = {}
+    rest: dict[Key, Comparison] = {}
     for claim in claims:
         if not claim.testable or claim.expected is None or not claim.expected.direction:
             continue
         for workload, path in ((workload, path) for workload in claim.workloads for path in claim.paths):
             key = (workload, path, frozenset(claim.arms), claim.metric)
-            if key not in known and not cells.obstacle(claim, workload, path):
+            if key not in known and key not in rest and not cells.obstacle(claim, workload, path):
                 first, second = (cells.arm(claim.metric, workload, path, arm) for arm in claim.arms)
-                compared = _compared(workload, path, first, second, cells.metric(claim.metric), analysis.alpha)
-                tested = compared.p is not None and refusal(compared, analysis.alpha) is None
-                rest[key] = compared.p if tested and compared.p is not None else math.nan
-    values = statistics.adjusted_p_values(np.array(list(rest.values())))
-    return known | {key: None if math.isnan(p) else float(p) for key, p in zip(rest, values, strict=True)}
+                metric = cells.metric(claim.metric)
+                rest[key] = compare(("", "main", workload, path), first, second, metric, analysis.alpha)
+    decided = dict(zip(rest, decide_all(list(rest.values()), analysis.alpha), strict=True))
+    family = [(each, cells.metric(key[-1])) for key, each in decided.items()]
+    concluded = conclude_all(family, analysis.alpha, analysis.matters_pct)
+    return known | dict(zip(rest, concluded, strict=True))
 
 
 def _finding(
-    claim: Claim, expected: Expected, workload: str, path: str, cells: Cells, adjusted: dict[Key, float | None],
-    alpha: float,
+    claim: Claim, expected: Expected, workload: str, path: str, cells: Cells, compared: dict[Key, Comparison],
+    analysis: StudyAnalysis,
 ) -> Finding:  # fmt: skip
     obstacle = cells.obstacle(claim, workload, path)
     if obstacle:
@@ -110,10 +110,11 @@ def _finding(
     arms = [cells.arm(claim.metric, workload, path, arm) for arm in claim.arms]
     doubt = _doubt(arms, cells.describes_only(claim.metric), claim.statistic if not expected.direction else "")
     if expected.direction:
-        key = (workload, path, frozenset(claim.arms), claim.metric)
-        found = _direction(expected.direction, workload, path, arms[0], arms[1], metric, adjusted.get(key), alpha)
+        decided = compared[workload, path, frozenset(claim.arms), claim.metric]
+        decided = decided if decided.baseline.arm == claim.arms[0] else turned(decided, metric)
+        found = _direction(expected.direction, decided, metric, analysis.matters_pct)
     else:
-        ours = number_of(arms, metric, claim.statistic, alpha)
+        ours = number_of(arms, metric, claim.statistic, analysis.alpha)
         verdict, why = of_number(expected, ours)
         found = Finding(workload, path, verdict, why, ours.estimate, ours.interval, ours.unit, ours.count)
     if doubt and found.verdict is not Verdict.NOT_TESTABLE:
@@ -133,36 +134,13 @@ def _doubt(arms: list[ArmResult], describes_only: bool, statistic: str) -> str:
     return too_slow(arms[0], arms[-1])
 
 
-def _compared(
-    workload: str, path: str, first: ArmResult, second: ArmResult, metric: Metric, alpha: float
-) -> Comparison:
-    return compare(("", "main", workload, path), first, second, metric, alpha)
-
-
-def _direction(
-    expected: str, workload: str, path: str, first: ArmResult, second: ArmResult, metric: Metric,
-    adjusted_p: float | None, alpha: float,
-) -> Finding:  # fmt: skip
-    found = decide(_compared(workload, path, first, second, metric, alpha), adjusted_p, alpha)
-    better = statistics.hodges_lehmann(differences_within_pairs(first, second, metric), 1 - alpha)
-    if first.median == 0:
-        found = _of_nothing(found, better.estimate, alpha)
-    verdict, why = of_direction(expected, found, metric.lower_is_better)
+def _direction(expected: str, found: Comparison, metric: Metric, matters_pct: float) -> Finding:
+    verdict, why = of_direction(expected, found, metric, matters_pct)
     sign = -1.0 if metric.lower_is_better else 1.0
-    if found.shift_pct is not None:
-        ours, interval, unit = found.shift_pct, found.interval_pct, "%"
-    else:
-        ours, interval, unit = better.estimate, better.interval, metric.unit
+    in_pct = found.difference_pct is not None or found.interval_pct is not None
+    ours, interval = (found.difference_pct, found.interval_pct) if in_pct else (found.difference, found.interval)
     return Finding(
-        workload, path, verdict, why, None if math.isnan(ours) else sign * ours,
-        interval.scaled(sign) if interval else None, unit, found.pairs, found.p, found.adjusted_p,
+        found.workload, found.path, verdict, why, None if ours is None else sign * ours,
+        interval.scaled(sign) if interval else None, "%" if in_pct else metric.unit, found.pairs, found.p,
+        found.adjusted_p, found.conclusion,
     )  # fmt: skip
-
-
-def _of_nothing(found: Comparison, better: float, alpha: float) -> Comparison:
-    """Return the comparison decided by its differences, where a median of 0 allows no percentage."""
-    p = found.adjusted_p if found.adjusted_p is not None else found.p
-    significant = p is not None and p <= alpha and statistics.smallest_p(found.pairs) <= alpha
-    if found.outcome is not Outcome.UNDECIDED or not significant or math.isnan(better) or better == 0:
-        return found
-    return replace(found, outcome=Outcome.OTHER_BETTER if better > 0 else Outcome.BASELINE_BETTER, why="")

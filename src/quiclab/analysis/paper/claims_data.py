@@ -15,7 +15,7 @@ def claims_data(judged: Sequence[Judged]) -> pl.DataFrame:
     texts = ("claim", "section", "text", "claim_verdict", "metric", "statistic", "first_arm", "second_arm", "paper")
     schema = {
         **dict.fromkeys(texts, pl.String),
-        **dict.fromkeys(("workload", "path", "verdict", "why", "unit"), pl.String),
+        **dict.fromkeys(("workload", "path", "verdict", "why", "unit", "conclusion"), pl.String),
         **dict.fromkeys(("ours", "low", "high", "confidence", "p", "adjusted_p"), pl.Float64),
         "n": pl.Int64,
         "known_before": pl.String,
@@ -49,6 +49,7 @@ def _cell_row(cell: Finding) -> dict[str, object]:
         "verdict": cell.verdict.value,
         "why": cell.why or None,
         "unit": cell.unit or None,
+        "conclusion": cell.conclusion.value if cell.conclusion else None,
         "ours": cell.ours,
         "low": interval.low if interval else None,
         "high": interval.high if interval else None,

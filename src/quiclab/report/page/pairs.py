@@ -112,7 +112,7 @@ def _cell(number: int, cell_id: str, compared: list[Comparison], rows: pl.DataFr
     if medians:
         pairs.insert(0, Pair(f"{folder}/median.html", "the median trial of each arm", cell_id, title, None, medians))
     differences = [
-        f"{comparison.other.arm}: {comparison_words.difference_text(comparison) or 'not significant'}"
+        f"{comparison.other.arm}: {comparison_words.difference_text(comparison, analysis.metric)}"
         for comparison in compared
     ]
     return Cell(cell_id, title, "; ".join(differences), tuple(pairs))

@@ -24,13 +24,13 @@ class Why:
 
 
 def why(analysis: StudyAnalysis, cells: Sequence[Cell], shown: Mapping[str, Sequence[Drawn]]) -> Why | None:
-    """The cell of the largest significant difference, else the first; None where no page of a cell has a figure."""
+    """The cell of the largest difference that was found, else the first; None where no page of a cell has a figure."""
     significant = [c for c in analysis.comparisons if c.outcome.significant]
     largest = max(significant, key=lambda c: abs(c.difference_pct or 0), default=None)
     wanted = [cell for cell in cells if largest is not None and cell.cell_id == largest.cell_id] or list(cells)
     pair = next((pair for cell in wanted for pair in cell.pairs if shown.get(pair.file)), None)
     if pair is None:
         return None
-    reason = "where the difference is largest" if largest is not None else "though no difference is significant"
+    reason = "where the difference is largest" if largest is not None else "though no difference was found"
     leads = tuple((drawn.question, f"{pair.file}#figure-{drawn.name}") for drawn in shown[pair.file])
     return Why(pair.cell_title, reason, leads)

@@ -6,11 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quiclab.analysis.comparison_words import difference_text, faster, winner
-from quiclab.analysis.model import Comparison, Outcome, StudyAnalysis
+from quiclab.analysis.comparison_words import advantage_words, faster, percent_words, slower
+from quiclab.analysis.model import Comparison, Conclusion, Outcome, StudyAnalysis, TailState
 from quiclab.wording import listed
-
-_WITHOUT = ((Outcome.UNDECIDED, "undecided"), (Outcome.NOT_MEASURED, "not measured"))
 
 
 @dataclass(frozen=True)
@@ -43,32 +41,61 @@ def _sentences(row: Sequence[Comparison], analysis: StudyAnalysis) -> tuple[str,
     same: dict[str, list[str]] = {}
     found: dict[str, str] = {}
     for arm, cells in by_arm.items():
-        nothing = _without_winner(cells, analysis)
-        if any(map(winner, cells)):
-            found[arm] = "; ".join((*_won(cells, analysis), *nothing))
+        won, rest = _won(cells, analysis), "; ".join(_rest(cells, analysis))
+        if won:
+            found[arm] = f"{arm} is " + "; ".join(filter(None, (*won, rest)))
         else:
-            same.setdefault("; ".join(nothing), []).append(arm)
+            same.setdefault(rest, []).append(arm)
     for told, arms in same.items():
         found[arms[0]] = f"{listed(arms)} against {row[0].baseline.arm}: {told}"
     return tuple(f"{found[arm]}." for arm in by_arm if arm in found)
 
 
 def _won(cells: Sequence[Comparison], analysis: StudyAnalysis) -> list[str]:
-    baseline, other = cells[0].baseline.arm, cells[0].other.arm
+    """Say where the arm is better and where worse by what matters, then by what perhaps does: what it takes less or
+    more, always in per cent of the baseline's value."""
+    baseline, metric = cells[0].baseline.arm, analysis.metric
     parts = []
-    for better, worse in ((other, baseline), (baseline, other)):
-        won = [cell for cell in cells if winner(cell) == better]
-        if won:
-            where = listed([f"{analysis.workload_titles[c.workload]} ({difference_text(c)})" for c in won])
-            parts.append(f"{better} is {faster(analysis.metric)} than {worse} for {where}")
+    for conclusion, doubt in (
+        (Conclusion.DIFFERENT, ""),
+        (Conclusion.PERHAPS_SMALL, f", undecided whether by {analysis.matters_pct:g} %"),
+    ):
+        for outcome, word in ((Outcome.OTHER_BETTER, faster(metric)), (Outcome.BASELINE_BETTER, slower(metric))):
+            here = [cell for cell in cells if cell.conclusion is conclusion and cell.outcome is outcome]
+            if here:
+                parts.append(f"{word} than {baseline}{doubt}: {listed([_by_how_much(c, analysis) for c in here])}")
     return parts
 
 
-def _without_winner(cells: Sequence[Comparison], analysis: StudyAnalysis) -> list[str]:
-    parts = []
-    for outcome, words in ((Outcome.NOT_SIGNIFICANT, "no significant difference"), *_WITHOUT):
-        found = [analysis.workload_titles[cell.workload] for cell in cells if cell.outcome is outcome]
-        if found:
-            everywhere = len(found) == len(cells) > 1
-            parts.append(words if everywhere and outcome is Outcome.NOT_SIGNIFICANT else f"{words} for {listed(found)}")
+def _by_how_much(cell: Comparison, analysis: StudyAnalysis) -> str:
+    return f"{advantage_words(cell, analysis.metric)} for {analysis.workload_titles[cell.workload]}"
+
+
+def _rest(cells: Sequence[Comparison], analysis: StudyAnalysis) -> list[str]:
+    """Say where no difference that matters was found: what is known all the same."""
+    matters, parts = f"{analysis.matters_pct:g} %", []
+    for conclusion, words in (
+        (Conclusion.SMALL, f"the median differs by less than {matters} for"),
+        (Conclusion.ALIKE, f"alike to within {matters} for"),
+        (Conclusion.MEDIAN_ALIKE, f"the median is alike to within {matters} for"),
+        (Conclusion.UNDECIDED, "undecided for"),
+        (Conclusion.NOT_MEASURED, "not measured for"),
+    ):
+        here = [cell for cell in cells if cell.conclusion is conclusion]
+        if here:
+            parts.append(f"{words} {listed([_named(cell, analysis) for cell in here])}")
     return parts
+
+
+def _named(cell: Comparison, analysis: StudyAnalysis) -> str:
+    """The cell, with the difference that was found in it and what its slow tail is like, where either must be said."""
+    told = [advantage_words(cell, analysis.metric)] if cell.conclusion is Conclusion.SMALL else []
+    if cell.tail is not None and cell.conclusion in (Conclusion.SMALL, Conclusion.MEDIAN_ALIKE):
+        if cell.tail.state is TailState.DIFFERENT:
+            shown = cell.tail.difference_pct
+            told.append(
+                "but the slow tail, " + ("a failure" if shown is None else percent_words(shown, analysis.metric))
+            )
+        elif cell.tail.state is TailState.UNDECIDED:
+            told.append("the slow tail is undecided")
+    return analysis.workload_titles[cell.workload] + (f" ({', '.join(told)})" if told else "")

@@ -14,7 +14,7 @@ from quiclab.analysis import comparison_words
 from quiclab.analysis.builds.change import Change
 from quiclab.analysis.builds.gate import Judgement, Verdict, exit_verdict
 from quiclab.analysis.builds.two_studies import StudiesCompared
-from quiclab.analysis.model import Metric, Outcome
+from quiclab.analysis.model import Conclusion, Metric, Outcome
 
 HEADINGS = ("OLD", "NEW", "change", "interval, %", "p adj", "n", "")
 _STYLES = {
@@ -63,13 +63,13 @@ def _table(found: StudiesCompared, metric: Metric, judgements: Sequence[Judgemen
 
 
 def numbers(each: Change, judgements: Iterable[Judgement]) -> tuple[str, ...]:
-    """A row under `HEADINGS`; the change is blank where it is neither significant nor beyond a bound."""
+    """A row under `HEADINGS`."""
     verdict = answer(each, judgements)
     trials = str(each.pairs) if each.pairs is not None else f"{len(each.old.trials)}+{len(each.new.trials)}"
     return (
         wording.quantity(each.old.median, each.metric.unit),
         wording.quantity(each.new.median, each.metric.unit),
-        (wording.percent(each.change_pct) or "no ratio") if each.outcome.significant or verdict == "FAILED" else "",
+        (wording.percent(each.change_pct) or "no ratio") if each.p is not None else "",
         wording.interval_text(each.interval_pct),
         wording.p_text(each.adjusted_p),
         trials,
@@ -81,25 +81,25 @@ def answer(each: Change, judgements: Iterable[Judgement]) -> str:
     """One word for a row: a failed gate before anything else."""
     if any(j.verdict is Verdict.FAILED for j in judgements if j.change is each):
         return "FAILED"
-    return {
-        Outcome.BASELINE_BETTER: "worse",
-        Outcome.OTHER_BETTER: "better",
-        Outcome.UNDECIDED: "undecided",
-        Outcome.NOT_MEASURED: "no data",
-    }.get(each.outcome, "")
+    if not each.conclusion.found:
+        return "no data" if each.conclusion is Conclusion.NOT_MEASURED else each.conclusion.value
+    small = {Conclusion.SMALL: ", small", Conclusion.PERHAPS_SMALL: ", small?"}.get(each.conclusion, "")
+    return ("worse" if each.outcome is Outcome.BASELINE_BETTER else "better") + small
 
 
 def legend(found: StudiesCompared) -> str:
     """What the signs and blanks mean."""
     tested = sum(not each.refused for each in found.changes)
-    levels = [each.confidence for each in found.changes if each.outcome.significant]
-    levels = [level for level in levels if level != 1 - found.alpha]
-    selected = f" (where significant {wording.level(levels[0])}, after Benjamini and Yekutieli)" if levels else ""
+    levels = sorted({each.confidence for each in found.changes} - {1 - found.alpha})
+    told = " to ".join(dict.fromkeys(wording.level(level) for level in levels[:1] + levels[-1:]))
+    selected = f" ({told} where the word says more than undecided, after Benjamini and Yekutieli)" if levels else ""
+    matters = f"{found.matters_pct:g} %"
     return (
         f"Change: typical ratio NEW / OLD{' within pairs' if found.paired else ''} (Hodges–Lehmann of its logarithm), "
-        f"+ where NEW's value is larger. Blank: not significant at {found.alpha:g} (Benjamini–Hochberg over "
-        f"{wording.counted(tested, 'comparison')}). Interval: of the change, at {wording.level(1 - found.alpha)}"
-        f"{selected}."
+        f"+ where NEW's value is larger. Worse, better: significant at {found.alpha:g} (Benjamini–Hochberg over "
+        f"{wording.counted(tested, 'comparison')}); small: by less than {matters}; small?: perhaps. Alike: less than "
+        f"{matters} either way; median alike: not, or not known to be, of the slow tail (p90). Interval: of the "
+        f"change, at {wording.level(1 - found.alpha)}{selected}."
     )
 
 

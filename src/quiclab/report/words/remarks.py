@@ -42,14 +42,13 @@ def without(study: Study, trial_ids: Iterable[str]) -> Study:
 def both_ways(study: Study, analysis: StudyAnalysis) -> TextTable:
     """Every comparison that the exclusions touch: in cells with an excluded trial, and wherever the outcome changes."""
     pairs = _pairs(study, analysis)
-    typical = "median within pairs" if analysis.sequential else "shift within pairs"
-    interval = f"its {wording.level(analysis.confidence)} interval"
+    typical, interval = "difference within pairs", f"its {wording.level(analysis.confidence)} interval"
     return TextTable(
         "With and without the excluded trials",
         "The answer above is that of all trials. Without: the blocks that hold an excluded trial are left out, and all "
         "is tested again. An exclusion that was decided after a look at the numbers can produce any result.",
-        ("cell", "arm", "pairs", typical, f"{interval}, %", "adjusted p", "pairs without", f"{typical} without",
-         f"{interval} without, %", "adjusted p without", "outcome"),
+        ("cell", "arm", "pairs", typical, interval, "adjusted p", "pairs without", f"{typical} without",
+         f"{interval} without", "adjusted p without", "outcome"),
         tuple((*_row(old, analysis), *_row(new, analysis)[2:], _change(old, new)) for old, new in pairs),
         "No comparison changes.",
     )  # fmt: skip
@@ -64,8 +63,8 @@ def remark_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
     lines = [f"Excluded by hand: trial {trial_id}, because {reason}." for trial_id, reason in out.items()]
     for old, new in _pairs(study, analysis) if out else []:
         lines.append(
-            f"{comparison_words.place(old, analysis)}, {old.other.arm}: with all {_told(old)}; "
-            f"without the excluded {_told(new)}; {_change(old, new)}."
+            f"{comparison_words.place(old, analysis)}, {old.other.arm}: with all {_told(old, analysis)}; "
+            f"without the excluded {_told(new, analysis)}; {_change(old, new)}."
         )
     return lines
 
@@ -89,14 +88,14 @@ def _row(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
         comparison_words.place(comparison, analysis),
         comparison.other.arm,
         str(comparison.pairs),
-        wording.percent(comparison.shift_pct),
-        comparison_words.shift_interval(comparison, analysis.confidence),
+        comparison_words.estimate_text(comparison, analysis.metric),
+        comparison_words.estimate_interval(comparison, analysis.metric, analysis.confidence),
         wording.p_text(p),
     )
 
 
-def _told(comparison: Comparison) -> str:
-    shown = wording.percent(comparison.difference_pct) or "no difference that can be told"
+def _told(comparison: Comparison, analysis: StudyAnalysis) -> str:
+    shown = comparison_words.advantage_words(comparison, analysis.metric) or "no difference that can be told"
     return f"{shown} ({wording.counted(comparison.pairs, 'pair')})"
 
 

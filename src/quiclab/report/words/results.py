@@ -15,8 +15,8 @@ def results_table(analysis: StudyAnalysis) -> TextTable:
         "All numbers",
         _method(analysis),
         ("network", "size", "baseline", "median", "failed", "void", "other", "median", "failed", "void", "pairs",
-         "difference of medians", *_typical(analysis), "p", "adjusted p", "Mann–Whitney p",
-         "Welch p"),
+         "difference within pairs", f"its {wording.level(analysis.confidence)} interval", "p", "adjusted p",
+         "conclusion", "slow tail", "Mann–Whitney p", "Welch p"),
         tuple(_result(comparison, analysis) for comparison in (*analysis.comparisons, *analysis.controls)),
         "There is nothing to compare.",
     )  # fmt: skip
@@ -32,27 +32,27 @@ def _result(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
         analysis.workload_titles.get(size, size),
         *sides,
         str(comparison.pairs),
-        comparison_words.difference_text(comparison),
-        wording.percent(comparison.shift_pct),
-        comparison_words.shift_interval(comparison, analysis.confidence),
-        *map(wording.p_text, (comparison.p, comparison.adjusted_p, comparison.mann_whitney_p, comparison.welch_p)),
+        comparison_words.estimate_text(comparison, analysis.metric),
+        comparison_words.estimate_interval(comparison, analysis.metric, analysis.confidence),
+        *map(wording.p_text, (comparison.p, comparison.adjusted_p)),
+        comparison_words.conclusion_words(comparison, analysis.matters_pct),
+        comparison_words.tail_words(comparison.tail, analysis.metric),
+        *map(wording.p_text, (comparison.mann_whitney_p, comparison.welch_p)),
     )
-
-
-def _typical(analysis: StudyAnalysis) -> tuple[str, str]:
-    """Headings of what the test is about, and of its interval."""
-    name = "median within pairs" if analysis.sequential else "shift within pairs"
-    return name, f"its {wording.level(analysis.confidence)} interval, %"
 
 
 def _method(analysis: StudyAnalysis) -> str:
     """What each number is, and which null hypothesis each test has."""
-    return " ".join((_DIFFERENCE, _sequential(analysis) if analysis.sequential else _fixed(analysis), _BESIDE))
+    decided = _sequential(analysis) if analysis.sequential else _fixed(analysis)
+    levels = comparison_words.interval_levels(analysis)
+    return " ".join((_DIFFERENCE, decided, levels, _conclusions(analysis), _BESIDE))
 
 
 _DIFFERENCE = (
-    "Difference of medians: (median of the baseline − median of the other arm) / median of the baseline × 100; blank "
-    "where the test that decides does not find it."
+    "Difference within pairs: by how many per cent of the baseline's value the other arm is better in the typical "
+    "pair. +12 % of a time is 12 % less time, −12 % is 12 % more; of what is better high, +12 % is 12 % more. It comes "
+    "from the ratios of the two trials of each block, in which what they share cancels, and so need not be the "
+    "difference of the medians. Where a value of zero has no ratio, it is in the metric's unit."
 )
 _BESIDE = (
     "Mann–Whitney (null hypothesis: both arms have the same distribution) and Welch (the same mean) are shown for "
@@ -61,21 +61,32 @@ _BESIDE = (
 )
 
 
+def _conclusions(analysis: StudyAnalysis) -> str:
+    matters = f"{analysis.matters_pct:g} %"
+    return (
+        f"What matters here is {matters} (`matters` in the spec). Different, but by less than {matters}: the whole "
+        f"interval is. Undecided whether by {matters}: the estimate is less, the interval reaches further. Alike: no "
+        f"difference was found, and the whole interval is less than {matters}, also that of the slow tail: p90 of both "
+        "arms by its ratio, with a 95 % interval by resampling pairs; the median is alike where the tail differs, is "
+        "undecided, or is not known."
+    )
+
+
 def _fixed(analysis: StudyAnalysis) -> str:
     return (
-        "Shift within pairs: Hodges–Lehmann, the median of the means of every two differences within pairs, in per "
-        "cent of the baseline's median; the interval is its own and is not corrected. The exact signed-rank test "
-        f"of the pairs decides, at {analysis.alpha:g} after Benjamini–Hochberg over {analysis.tested} "
-        "comparisons. Its null hypothesis: the differences within pairs are symmetric about zero, as they are where "
-        "the arms could be exchanged. Unequal spread of skewed times alone breaks that: equal medians are then called "
-        "different more often than the level says. A small p says that the arms differ; medians and shift say how."
+        "Estimate and interval are those of Hodges and Lehmann on the logarithms of the ratios (the median of the "
+        "means of every two of them), told in per cent. The exact signed-rank test "
+        f"of the log ratios decides, at {analysis.alpha:g} after Benjamini–Hochberg over {analysis.tested} "
+        "comparisons. Its null hypothesis: the log ratios within pairs are symmetric about zero, as they are where "
+        "the arms could be exchanged. Unequal spread of times that are skewed even as logarithms breaks that: equal "
+        "medians are then called different more often than the level says."
     )
 
 
 def _sequential(analysis: StudyAnalysis) -> str:
     return (
-        "Median within pairs: of the differences in per cent of the baseline's value in the pair. Decided at "
+        "The typical pair is the median one, of the logarithms of the ratios. Decided at "
         f"{analysis.alpha:g} by {analysis.decided_by}: the null hypothesis is that this median is zero. Interval and p "
         "are its own, and hold however often the study was looked at. Controls (A/A) have a fixed number of pairs, the "
-        "shift of Hodges and Lehmann, and the exact signed-rank test."
+        "estimate of Hodges and Lehmann, and the exact signed-rank test."
     )

@@ -11,15 +11,16 @@ from rich.text import Text
 
 from quiclab import wording
 from quiclab.analysis import comparison_words
-from quiclab.analysis.model import Comparison, Outcome, StudyAnalysis
+from quiclab.analysis.model import Comparison, Conclusion, Outcome, StudyAnalysis
 from quiclab.report.words.answers import answers
 
-_STYLES = {
-    Outcome.OTHER_BETTER: "bold red",
-    Outcome.BASELINE_BETTER: "bold blue",
-    Outcome.UNDECIDED: "yellow",
-    Outcome.NOT_MEASURED: "yellow",
+_STYLES = {Outcome.OTHER_BETTER: "bold red", Outcome.BASELINE_BETTER: "bold blue"}
+_WORDS = {
+    Conclusion.SMALL: "small",
+    Conclusion.PERHAPS_SMALL: "small?",
+    Conclusion.NOT_MEASURED: "no data",
 }
+"""Conclusions whose own words are too long for a column."""
 
 
 def render(analysis: StudyAnalysis, console: Console) -> None:
@@ -39,11 +40,11 @@ def render(analysis: StudyAnalysis, console: Console) -> None:
 
 def _table(analysis: StudyAnalysis, cells: list[Comparison]) -> Table:
     baseline, other = cells[0].baseline.arm, cells[0].other.arm
-    typical = f"{_typical(analysis)}, %"
     table = Table(box=None, padding=(0, 1, 0, 0), title=analysis.metric.title, title_justify="left", title_style="bold")
     table.add_column("", max_width=18)
-    for heading in (baseline, other, "diff.", typical, "p adj", "M-W", "Welch", "pairs"):
+    for heading in (baseline, other, "diff.", "interval, %", "p adj", "pairs"):
         table.add_column(heading, justify="right", no_wrap=heading not in (baseline, other), overflow="fold")
+    table.add_column("")
     for path in analysis.paths:
         table.add_row(Text(analysis.path_titles[path], style="bold"))
         for cell in (c for c in cells if c.path == path):
@@ -52,30 +53,42 @@ def _table(analysis: StudyAnalysis, cells: list[Comparison]) -> Table:
 
 
 def _numbers(cell: Comparison, analysis: StudyAnalysis) -> Iterable[Text]:
-    unit = analysis.metric.unit
+    unit, conclusion = analysis.metric.unit, cell.conclusion
+    matters = conclusion in (Conclusion.DIFFERENT, Conclusion.PERHAPS_SMALL)
+    interval = wording.interval_text(cell.interval_pct)
+    if cell.interval is not None:
+        interval = comparison_words.estimate_interval(cell, analysis.metric, cell.interval.confidence)
     yield Text(wording.quantity(cell.baseline.median, unit))
     yield Text(wording.quantity(cell.other.median, unit))
-    yield Text(comparison_words.difference_text(cell), style=_STYLES.get(cell.outcome, ""))
-    yield Text(wording.interval_text(cell.interval_pct), style="dim")
-    for p in (cell.adjusted_p, cell.mann_whitney_p, cell.welch_p):
-        yield Text(wording.p_text(p), style="" if p is cell.adjusted_p else "dim")
+    yield Text(
+        comparison_words.estimate_text(cell, analysis.metric),
+        style=_STYLES.get(cell.outcome, "") if matters else "" if conclusion.found else "dim",
+    )
+    yield Text(interval, style="dim")
+    yield Text(wording.p_text(cell.adjusted_p))
     yield Text(str(cell.pairs))
-
-
-def _typical(analysis: StudyAnalysis) -> str:
-    """What the intervals are of, in a word that fits above them."""
-    return "median" if analysis.sequential else "shift"
+    undecided = conclusion in (Conclusion.UNDECIDED, Conclusion.NOT_MEASURED)
+    yield Text(_WORDS.get(conclusion, conclusion.value), style="yellow" if undecided else "")
 
 
 def _legend(analysis: StudyAnalysis) -> str:
-    levels = [c.interval_pct.confidence for c in analysis.comparisons if c.interval_pct]
-    ends = dict.fromkeys(wording.level(each) for each in (min(levels), max(levels))) if levels else ()
-    attained = f", at {' to '.join(ends)}" if ends else ""
+    said = {comparison.conclusion for comparison in analysis.comparisons}
+    matters = f"{analysis.matters_pct:g} %"
+    words = (
+        ("small", f"found, but less than {matters}", Conclusion.SMALL),
+        ("small?", f"found, perhaps less than {matters}", Conclusion.PERHAPS_SMALL),
+        ("alike", f"less than {matters} either way", Conclusion.ALIKE),
+        (
+            "median alike",
+            f"the median is, to {matters}; the slow tail (p90) is not, or not known to be",
+            Conclusion.MEDIAN_ALIKE,
+        ),
+        ("undecided", f"nothing found, but {matters} or more is not excluded, or as said below", Conclusion.UNDECIDED),
+    )
+    told = "".join(f" {word}: {meaning}." for word, meaning, conclusion in words if conclusion in said)
     return (
-        f"{comparison_words.sign_convention(analysis)} "
-        f"Blank: not significant at {analysis.alpha:g} ({analysis.decided_by}). "
-        f"diff.: of the medians. {_typical(analysis)}: within pairs, the interval of "
-        f"{'the same' if analysis.sequential else 'Hodges–Lehmann'}{attained}."
+        f"{comparison_words.sign_convention(analysis)} diff.: within pairs, beside the arms' medians. different: at "
+        f"{analysis.alpha:g} ({analysis.decided_by}).{told} {comparison_words.interval_levels(analysis)}"
     )
 
 
@@ -97,12 +110,13 @@ def _controls(analysis: StudyAnalysis) -> list[str]:
     lines = []
     for control in analysis.controls:
         arm = control.baseline.arm.partition("#")[0]
-        interval = wording.interval_text(control.interval_pct)
-        level = wording.level(control.interval_pct.confidence) if control.interval_pct else ""
-        shown = f" ({level} interval {interval} %)" if interval else ""
+        of = control.interval_pct or control.interval
+        level = wording.level(of.confidence) if of else ""
+        interval = comparison_words.estimate_interval(control, analysis.metric, of.confidence) if of else ""
+        shown = f" ({level} interval {interval})" if interval else ""
         lines.append(
             f"A/A, {arm} against itself ({comparison_words.place(control, analysis)}): "
-            f"shift within pairs {wording.percent(control.shift_pct) or 'unknown'}{shown}, "
+            f"difference within pairs {comparison_words.estimate_text(control, analysis.metric) or 'unknown'}{shown}, "
             f"{wording.counted(control.pairs, 'pair')}."
         )
     return lines

@@ -25,6 +25,7 @@ CLEAR = replace(
 )  # fmt: skip
 ONE = {"arms": ["h2"]}
 MEAN = {"statistic": "mean"}
+NONE = "No difference was found, and the whole interval is less than 2 %."
 
 
 def judged(directory: Path, *claims: dict[str, Any], **keys: Any) -> tuple[Judged, ...]:
@@ -56,8 +57,8 @@ def values(directory: Path, metric: str, by_arm: dict[str, float], better: str =
         ("higher", "loss", Verdict.DIFFERS, "Significantly lower."),
         ("same", "loss", Verdict.DIFFERS, "Significantly lower."),
         ("same", "clean", Verdict.AGREES, ""),
-        ("lower", "clean", Verdict.UNDECIDED, "Not significant."),
-        ("higher", "clean", Verdict.UNDECIDED, "Not significant."),
+        ("lower", "clean", Verdict.UNDECIDED, NONE),
+        ("higher", "clean", Verdict.UNDECIDED, NONE),
     ],
 )
 def test_a_direction(tmp_path: Path, expected: str, path: str, verdict: Verdict, why: str) -> None:
@@ -88,7 +89,38 @@ def test_no_significance_is_no_sameness_where_the_interval_is_wide(tmp_path: Pat
     (found,) = judged(tmp_path, direction("same"))
     assert (found.verdict, found.cells[0].why) == (
         Verdict.UNDECIDED,
-        "Not significant, but more than 5 % is not excluded.",
+        "No difference was found, but 2 % or more is not excluded.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("h3", "expected", "verdict", "why"),
+    [
+        (99.5, "same", Verdict.AGREES, ""),
+        (99.5, "lower", Verdict.UNDECIDED, "Significantly lower, but the whole interval is less than 2 %."),
+        (99.5, "higher", Verdict.DIFFERS, "Significantly lower."),
+        (97, "same", Verdict.DIFFERS, "Significantly lower."),
+        (97, "lower", Verdict.AGREES, ""),
+    ],
+)
+def test_a_difference_that_does_not_matter_agrees_with_sameness_only(
+    tmp_path: Path, h3: float, expected: str, verdict: Verdict, why: str
+) -> None:
+    """Found without a doubt, of half a per cent or of three, where 2 % matter."""
+    write_study(tmp_path, CLEAR)
+    values(tmp_path, "wait_ms", {"h2": 100, "h3": h3})
+    (found,) = judged(tmp_path, direction(expected, metric="wait_ms"))
+    assert (found.verdict, found.cells[0].why) == (verdict, why)
+
+
+@pytest.mark.parametrize("expected", ["lower", "same"])
+def test_a_difference_that_perhaps_matters_decides_nothing(tmp_path: Path, expected: str) -> None:
+    """About 22 % are found, less than the 22.5 % that matter, and more is not excluded."""
+    write_study(tmp_path, replace(CLEAR, resolved={"matters_pct": 22.5}))
+    (found,) = judged(tmp_path, direction(expected))
+    assert (found.verdict, found.cells[0].why) == (
+        Verdict.UNDECIDED,
+        "Significantly lower, but undecided whether by 22.5 %.",
     )
 
 
@@ -182,7 +214,13 @@ def test_there_is_no_advantage_over_nothing(tmp_path: Path, statistic: str) -> N
     values(write_study(tmp_path, CLEAR), "faults", {"h2": 0, "h3": 3})
     (found,) = judged(tmp_path, number("2 %", 1.5, 2.5, "%", metric="faults", statistic=statistic))
     assert (found.verdict, found.cells[0].n) == (Verdict.NOT_TESTABLE, 20)
-    assert found.cells[0].why == f"The {statistic} of h2 is 0: no advantage in per cent of that."
+    assert (
+        found.cells[0].why
+        == {
+            "mean": "The mean of h2 is 0: no advantage in per cent of that.",
+            "median": "A value of zero has no ratio: no advantage in per cent.",
+        }[statistic]
+    )
 
 
 def test_two_trials_have_no_interval(tmp_path: Path) -> None:

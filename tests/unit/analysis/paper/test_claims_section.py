@@ -64,7 +64,7 @@ def test_a_row_per_claim_has_both_numbers_and_the_verdict(tmp_path: Path) -> Non
         "time to last byte: h3 lower than h2",
     )
     assert re.fullmatch(r"−2\d\.\d %", rows[0][2])
-    assert re.fullmatch(r"−2\d\.\d … −1\d\.\d %|−2\d\.\d … −2\d\.\d %", rows[0][3])
+    assert re.fullmatch(r"−2\d\.\d … −[12]\d\.\d % \(at 97\.6 %\)", rows[0][3])
     assert (rows[0][4], rows[0][8]) == ("20 pairs", "Caddy stands for their server.")
     assert rows[1][8] == "Significantly lower. (1 cell) 1 of its 2 cells are not in this study."
     assert rows[2][5] == "time to last byte: h3 as h2"

@@ -9,49 +9,58 @@ from pathlib import Path
 from synthetic_study import Shape, write_study
 
 from quiclab.analysis.analyse import analyse_study
-from quiclab.analysis.model import Comparison, Outcome, StudyAnalysis
+from quiclab.analysis.model import Comparison, Conclusion, Outcome, StudyAnalysis, Tail, TailState
 from quiclab.report.words.answers import Answer, answers
+from quiclab.statistics import Interval
 
 
-def of_arms(analysis: StudyAnalysis, **outcomes: Outcome) -> StudyAnalysis:
-    """The same study with these arms in place of its second one, each with one outcome everywhere."""
+def of_arms(analysis: StudyAnalysis, **conclusions: Conclusion) -> StudyAnalysis:
+    """The same study with these arms in place of its second one, each with one conclusion everywhere."""
     comparisons = tuple(
-        replace(each, other=replace(each.other, arm=arm), outcome=outcome, difference_pct=12.0)
+        replace(
+            each,
+            other=replace(each.other, arm=arm),
+            conclusion=conclusion,
+            outcome=Outcome.OTHER_BETTER if conclusion.found else Outcome.UNDECIDED,
+            difference_pct=12.0,
+        )
         for each in analysis.comparisons
-        for arm, outcome in outcomes.items()
+        for arm, conclusion in conclusions.items()
     )
     return replace(analysis, comparisons=comparisons)
 
 
 def test_every_cell_of_each_network_is_told(tmp_path: Path) -> None:
-    """One sentence a network: who is faster than whom where, where nothing differs, and where nothing can be said."""
+    """One sentence a network: faster or slower than what, by how much, where nothing differs or nothing is known."""
     found = {each.place: each.sentences for each in answers(analyse_study(write_study(tmp_path)))}
-    assert found["nothing added"] == ("h3 against h2: no significant difference.",)
-    assert found["1 % loss"][0].startswith("h3 is faster than h2 for 100 KB (+")
+    assert found["nothing added"] == ("h3 against h2: the median is alike to within 2 % for 100 KB, 1 MB and 5 MB.",)
+    assert found["1 % loss"][0].startswith("h3 is faster than h2: ")
+    assert "% less time for 100 KB" in found["1 % loss"][0]
     (mixed,) = found["100 ms more RTT"]
-    assert "h2 is faster than h3 for 100 KB (−8.0 %)" in mixed
+    assert "slower than h2: 7.9 % more time for 100 KB" in mixed
     assert mixed.endswith("; undecided for 1 MB.")
 
 
 def test_arms_of_which_the_same_holds_share_a_sentence_that_names_them(tmp_path: Path) -> None:
     """Three arms without an answer are one sentence; a winner has its own, and names whom it beats."""
     analysis = analyse_study(write_study(tmp_path, replace(Shape(), workloads=("1 MB",), paths=("loss",))))
-    undecided = of_arms(analysis, a=Outcome.UNDECIDED, b=Outcome.UNDECIDED, c=Outcome.UNDECIDED)
+    undecided = of_arms(analysis, a=Conclusion.UNDECIDED, b=Conclusion.UNDECIDED, c=Conclusion.UNDECIDED)
     assert answers(undecided) == [Answer("1 % loss", ("a, b and c against h2: undecided for 1 MB.",))]
-    mixed = of_arms(analysis, a=Outcome.UNDECIDED, b=Outcome.OTHER_BETTER, c=Outcome.UNDECIDED)
+    mixed = of_arms(analysis, a=Conclusion.UNDECIDED, b=Conclusion.DIFFERENT, c=Conclusion.UNDECIDED)
     assert answers(mixed)[0].sentences == (
         "a and c against h2: undecided for 1 MB.",
-        "b is faster than h2 for 1 MB (+12.0 %).",
+        "b is faster than h2: 12.0 % less time for 1 MB.",
     )
 
 
 def test_networks_of_which_the_same_holds_share_a_row(tmp_path: Path) -> None:
     """Two of three stand together; all of them are called so."""
     analysis = analyse_study(write_study(tmp_path, replace(Shape(), workloads=("1 MB",))))
-    assert [each.place for each in answers(of_arms(analysis, a=Outcome.NOT_SIGNIFICANT))] == ["every network"]
+    assert [each.place for each in answers(of_arms(analysis, a=Conclusion.ALIKE))] == ["every network"]
 
     def lossy(each: Comparison) -> Comparison:
-        return replace(each, outcome=Outcome.NOT_MEASURED if each.path == "loss" else Outcome.UNDECIDED)
+        conclusion = Conclusion.NOT_MEASURED if each.path == "loss" else Conclusion.UNDECIDED
+        return replace(each, conclusion=conclusion, outcome=Outcome.UNDECIDED)
 
     some = replace(analysis, comparisons=tuple(map(lossy, analysis.comparisons)))
     assert [(each.place, *each.sentences) for each in answers(some)] == [
@@ -61,13 +70,33 @@ def test_networks_of_which_the_same_holds_share_a_row(tmp_path: Path) -> None:
 
 
 def test_every_sentence_names_its_arms(tmp_path: Path) -> None:
-    """Whatever the outcomes are: both names, every arm in exactly one sentence of each row."""
+    """Whatever the conclusions are: both names, every arm in exactly one sentence of each row."""
     analysis = analyse_study(write_study(tmp_path, replace(Shape(), paths=("loss",))))
-    for first in Outcome:
-        for second in Outcome:
+    for first in Conclusion:
+        for second in Conclusion:
             (row,) = answers(of_arms(analysis, arm_one=first, arm_two=second))
             assert all("h2" in sentence for sentence in row.sentences)
             assert [sum(arm in sentence for sentence in row.sentences) for arm in ("arm_one", "arm_two")] == [1, 1]
+
+
+def test_what_is_too_small_to_matter_makes_no_arm_the_faster(tmp_path: Path) -> None:
+    """A difference that was found, of less than matters or perhaps less, is told as such; a tail that differs too."""
+    analysis = analyse_study(write_study(tmp_path, replace(Shape(), workloads=("1 MB",), paths=("loss",))))
+    small = of_arms(analysis, a=Conclusion.SMALL)
+    small = replace(small, comparisons=tuple(replace(each, difference_pct=-0.4) for each in small.comparisons))
+    assert answers(small)[0].sentences == (
+        "a against h2: the median differs by less than 2 % for 1 MB (0.4 % more time).",
+    )
+    perhaps = of_arms(analysis, a=Conclusion.PERHAPS_SMALL)
+    assert answers(perhaps)[0].sentences == (
+        "a is faster than h2, undecided whether by 2 %: 12.0 % less time for 1 MB.",
+    )
+    tail = Tail(TailState.DIFFERENT, -50.0, Interval(-60, -40, 0.95), 36)
+    alike = of_arms(analysis, a=Conclusion.MEDIAN_ALIKE)
+    alike = replace(alike, comparisons=tuple(replace(each, tail=tail) for each in alike.comparisons))
+    assert answers(alike)[0].sentences == (
+        "a against h2: the median is alike to within 2 % for 1 MB (but the slow tail, 50.0 % more time).",
+    )
 
 
 def test_nothing_compared_is_no_answer(tmp_path: Path) -> None:

@@ -29,14 +29,23 @@ def test_the_first_line_says_what_is_compared(tmp_path: Path) -> None:
     assert "They differ in" in " ".join(lines[:3])
 
 
-def test_significant_cells_show_a_number_and_others_none(tmp_path: Path) -> None:
-    """Rows by network; a blank where the test does not decide; p values and pairs in every row."""
+def test_every_cell_has_its_number_and_its_conclusion(tmp_path: Path) -> None:
+    """Rows by network; difference, interval, p, pairs and a word in every row; the legend has the words that occur."""
     lines = rendered(write_study(tmp_path))
     network = lines.index("1 % loss")
-    assert "+" in lines[network + 2].split(" s ")[-1].split("%")[0]
-    clean = lines[lines.index("nothing added") + 1]
-    assert "%" not in clean
-    assert clean.endswith(" 9")
+    assert "+" in lines[network + 2].split(" ms ")[-1].split("%")[0]
+    assert lines[network + 2].endswith(" 9 different")
+    assert lines[lines.index("nothing added") + 1].endswith(" 9 median alike")
+    legend = " ".join(lines)
+    assert "median alike: the median is, to 2 %" in legend
+    assert "small:" not in legend
+
+
+def test_the_legend_says_that_intervals_of_selected_cells_are_wider(tmp_path: Path) -> None:
+    """Five of nine cells are different: 1 − 5 × 0.05 / 9."""
+    legend = " ".join(rendered(write_study(tmp_path)))
+    assert "Intervals: at least 95 %; 97.2 % of cells called different and" in legend
+    assert "(Benjamini–Yekutieli 2005)." in legend
 
 
 def test_fits_80_columns_and_tells_failures_and_voids(tmp_path: Path) -> None:
@@ -51,8 +60,7 @@ def test_fits_80_columns_and_tells_failures_and_voids(tmp_path: Path) -> None:
 def test_the_answer_and_the_level_of_its_intervals_are_told(tmp_path: Path) -> None:
     """The sentences of the page; nine pairs attain 96.1 % where 95 % are asked for."""
     lines = rendered(write_study(tmp_path), 200)
-    assert "nothing added: h3 against h2: no significant difference." in lines
-    assert any(line.endswith("Hodges–Lehmann, at 96.1 %.") for line in lines)
+    assert "nothing added: h3 against h2: the median is alike to within 2 % for 100 KB, 1 MB and 5 MB." in lines
     assert any(line.startswith("A/A, h2 against itself") and "(96.1 % interval " in line for line in lines)
 
 

@@ -6,21 +6,20 @@
   const single = "single" in document.body.dataset;
   const part = (file) => document.querySelector(`[data-part="${CSS.escape(file)}"]`);
   const pageOf = (file) => (!file || !single ? file : part(file) ? `#${file}` : null);
-  // What the maps show: differences that the test does not find too, in plain type; numbers from 5 % on only.
+  // What the maps show: the numbers of differences that the test does not find too; numbers from 5 % on only.
   const choices = document.getElementById("choose-shown");
   const chosen = (name) => choices.querySelector(`[name=${name}]`).checked;
   const grid = (rows, value) => rows.map((row, y) => row.map((cell, x) => value(cell, y, x)));
 
-  function showDifferences(element, [blank, coloured], title) {
+  function showDifferences(element, [plain, coloured], title) {
     const { unfound, texts } = coloured.meta;
-    const also = (y, x) => !chosen("significant") && unfound[y][x] !== null;
-    const z = grid(coloured.z, (value, y, x) => (also(y, x) ? unfound[y][x] : value));
-    const named = (value) => value !== null && (!chosen("large") || Math.abs(value) >= 5);
-    const text = grid(coloured.text, (word, y, x) => (!named(z[y][x]) ? "" : also(y, x) ? texts[y][x] : word));
-    const behind = grid(blank.z, (value, y, x) => (also(y, x) ? null : value));
-    const words = (chosen("significant") ? title : title.replace("blank: not", "not bold: not")) +
+    const named = (value) => !chosen("large") || Math.abs(value) >= 5;
+    const also = (y, x) => chosen("numbers") && unfound[y][x] !== null && named(unfound[y][x]);
+    const words = grid(plain.text, (word, y, x) => (also(y, x) ? texts[y][x] : word));
+    const numbers = grid(coloured.text, (word, y, x) => (coloured.z[y][x] === null || named(coloured.z[y][x]) ? word : ""));
+    const told = title + (chosen("numbers") ? "<br>not bold: no difference found" : "") +
       (chosen("large") ? "; no number: < 5 %" : "");
-    return Plotly.update(element, { z: [behind, z], text: [blank.text, text] }, { "title.text": words }, [0, 1]);
+    return Plotly.update(element, { text: [words, numbers] }, { "title.text": told }, [0, 1]);
   }
 
   // A cell of a map opens on its pairs.
