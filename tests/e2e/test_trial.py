@@ -107,7 +107,7 @@ def test_a_shell_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--cell", "objekt/plain"], 'did you mean "object/plain"?'),
+        (["--cell", "objekt/plain"], "did you mean object/plain?"),
         (["--arm", "h4"], "the cell object/plain has no arm 'h4'"),
         *by_night(
             (["--block", "7"], "its blocks are 0 to 0"),

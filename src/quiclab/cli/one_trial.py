@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from quiclab.cli.own_name import as_typed
 from quiclab.errors import ExitCode
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import PORT, arm_of, path_of, workload_of
@@ -119,5 +120,5 @@ def run_and_tell(study: Study, study_dir: StudyDir, row: PlanRow, wanted: Backen
     for fact, value in read_object(kept.folder / "trial.json")["proof"].items():
         if isinstance(value, str | int | float) and value not in ("", "unproven"):
             print(f"           {fact}: {value}")
-    print(f"logs: {kept.folder}\ntables and a report of it: quiclab report {study_dir.root}", flush=True)
+    print(as_typed(f"logs: {kept.folder}\ntables and a report of it: quiclab report {study_dir.root}"), flush=True)
     return ExitCode.OK if status == "verified" else ExitCode.TRIALS_FAILED

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from quiclab.cli.own_name import as_typed
 from quiclab.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import open_ledger
@@ -83,7 +84,8 @@ def _change(study_dir: StudyDir, asked: str, kind: Kind, text: str | None, undo:
             raise SpecError(f"trial {trial_id} has no {kind} to take back", "quiclab note STUDY lists what there is")
         write_remarks(study_dir.root, after)
     changed = next(remark for remark in reversed(after) if remark not in before)
-    print(f"{told(changed)}\nthe report tells it once it is written again: quiclab report {study_dir.root}")
+    print(told(changed))
+    print(as_typed(f"the report tells it once it is written again: quiclab report {study_dir.root}"))
     return ExitCode.OK
 
 
