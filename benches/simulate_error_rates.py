@@ -67,7 +67,10 @@ def page(runs: int) -> str:
         )
     )
     parts += [_looks(shape, max(1, runs // 2)) + "\n" for shape in simulated.SHAPES if shape.assumed]
-    parts.append(f"\n{runs} runs of a cell with one number of pairs, a fifth of nine cells, half of looks.\n")
+    parts.append(
+        f"\n{runs} runs of a cell with one number of pairs, a fifth of nine cells, half of looks (a quarter of those at "
+        "each pair).\n"
+    )
     return "".join(parts)
 
 
@@ -85,7 +88,7 @@ def _looks(shape: simulated.Shape, runs: int) -> str:
     rates = [simulated.ever_alarms(shape, simulated.LOOKS, runs, sequence=True)]
     rates += [
         simulated.ever_alarms(shape, looks, count, sequence=False)
-        for looks, count in ((simulated.ADDED, runs), (range(7, 41), max(1, runs // 5)))
+        for looks, count in ((simulated.ADDED, runs), (range(7, 41), max(1, runs // 2)))
     ]
     told = f"| {shape.name} | {' | '.join(map(_pct, rates))} |"
     print(told, file=sys.stderr, flush=True)

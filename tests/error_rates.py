@@ -120,7 +120,7 @@ SHAPES = (
     Shape("same median, one arm stalls", _one_arm_stalls, (0.12, 0.16, 0.28), 0.7, assumed=False),
     _coupled(0.3, (0.16, 0.17, 0.18), 0.82),
     _coupled(0.6, (0.33, 0.36, 0.37), 0.63),
-    Shape("one arm feels a drift twice", _felt_twice, (0.62, 0.68, 0.72), 0.3, assumed=False),
+    Shape("one arm feels a drift twice", _felt_twice, (0.7, 0.78, 0.82), 0.2, assumed=False),
 )
 
 
