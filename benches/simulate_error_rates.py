@@ -68,8 +68,8 @@ def page(runs: int) -> str:
     )
     parts += [_looks(shape, max(1, runs // 2)) + "\n" for shape in simulated.SHAPES if shape.assumed]
     parts.append(
-        f"\n{runs} runs of a cell with one number of pairs, a fifth of nine cells, half of looks (a quarter of those at "
-        "each pair).\n"
+        f"\n{runs} runs of a cell with one number of pairs, a fifth of nine cells, half of looks (a quarter of those "
+        "at each pair).\n"
     )
     return "".join(parts)
 
