@@ -67,9 +67,10 @@ def page(runs: int) -> str:
         )
     )
     parts += [_looks(shape, max(1, runs // 2)) + "\n" for shape in simulated.SHAPES if shape.assumed]
+    chance = [100 * (simulated.ALPHA + side * simulated.allowance(simulated.ALPHA, runs)) for side in (-1, 1)]
     parts.append(
-        f"\n{runs} runs of a cell with one number of pairs, a fifth of nine cells, half of looks (a quarter of those "
-        "at each pair).\n"
+        f"\n{runs} runs of a cell with one number of pairs (by chance a true 5 shows as {chance[0]:.1f} to "
+        f"{chance[1]:.1f}), a fifth of nine cells, half of looks (a quarter of those at each pair).\n"
     )
     return "".join(parts)
 
