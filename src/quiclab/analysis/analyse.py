@@ -111,7 +111,7 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
             *probe_notes(study),
             *refusal_notes(study),
             *source_notes(study, metric, main),
-            *_limits(main, controls, metric, alpha),
+            *_limits(main, controls, metric, alpha, sequential=sequential),
         ),
         sequential=sequential,
         matters_pct=matters_pct,
@@ -209,7 +209,9 @@ def _arms_summary(study: Study, compared: list[Comparison]) -> tuple[str, tuple[
     return f"{against}the resolved spec does not say how the arms differ.", ()
 
 
-def _limits(main: list[Comparison], controls: list[Comparison], metric: Metric, alpha: float) -> list[str]:
+def _limits(
+    main: list[Comparison], controls: list[Comparison], metric: Metric, alpha: float, *, sequential: bool
+) -> list[str]:
     """What this study cannot show, and why."""
     notes: list[str] = []
     if not main:
@@ -230,7 +232,7 @@ def _limits(main: list[Comparison], controls: list[Comparison], metric: Metric, 
     measured = [c for c in main if c.pairs and not too_slow(c.baseline, c.other, len(main))]
     pairs = min((comparison.pairs for comparison in measured), default=0)
     needed = statistics.pairs_needed(alpha, len(measured)) if measured else 0
-    if 0 < pairs < needed:
+    if 0 < pairs < needed and not sequential:
         notes.append(
             f"With {wording.counted(pairs, 'pair')} per cell, a difference in one cell alone cannot be significant at "
             f"{alpha:g} once it is corrected for {len(measured)} comparisons: that takes {needed} pairs per cell."

@@ -37,9 +37,8 @@ def occasion_notes(study: Study, main: Sequence[Comparison], metric: Metric) -> 
         return ()
     if len(set(of.values())) == 1:
         return (
-            f"This holds on this machine, in {_stretch(trials)}: all trials ran on one occasion, without a restart or "
-            "a pause of an hour. Intervals tell what more trials there would show, and not what another day or "
-            "machine would (docs/how-to/replicate.md).",
+            f"This holds on this machine, in {_stretch(trials)}: all trials ran on one occasion. Intervals tell what "
+            "more trials there would show, not what another day or machine would (docs/how-to/replicate.md).",
         )
     found = [(each, _differ_p(each, metric, of)) for each in main]
     p = np.array([math.nan if own is None else own for _, own in found])
