@@ -289,7 +289,7 @@ mod tests {
         );
     }
 
-    /// The library writes STREAM_DATA_BLOCKED when it has data for a stream and no credit; a higher limit ends that.
+    /// The library writes `STREAM_DATA_BLOCKED` when it has data for a stream and no credit; a higher limit ends that.
     #[test]
     fn a_streams_credit_is_what_the_library_announces() {
         let mut reasons = Reasons::default();
@@ -313,7 +313,7 @@ mod tests {
         );
     }
 
-    /// DATA_BLOCKED comes before the credit is used up: it counts where the window has room.
+    /// `DATA_BLOCKED` comes before the credit is used up: it counts where the window has room.
     #[test]
     fn a_connections_credit_needs_an_open_window() {
         let mut reasons = Reasons::default();
