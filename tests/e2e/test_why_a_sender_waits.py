@@ -38,7 +38,9 @@ def test_a_server_says_why_it_does_not_send(tmp_path: Path, server: str) -> None
     nothing to send before the request and after the response."""
     need(("client", "quinn"), ("server", server))
     arm = f'protocol = "h3"\nserver = "{server}"\nclient = {{ name = "quinn"'
-    arms = {"free": arm + " }", "credit": arm + f', stream_window = "{_CREDIT_BYTES} B" }}'}
+    arms = {"free": arm + " }"} | {
+        name: arm + f', {name}_window = "{_CREDIT_BYTES} B" }}' for name in ("stream", "connection")
+    }
     found = run_arms(tmp_path, arms, size=f"{_SIZE_BYTES} B", delay="20 ms")
     told = {
         name: _table(tmp_path, "blocked", trial).filter(pl.col("vantage") == "server") for name, trial in found.items()
@@ -51,13 +53,16 @@ def test_a_server_says_why_it_does_not_send(tmp_path: Path, server: str) -> None
         assert windows["inferred"].all()
     if server == "quinn":
         return  # nobody is told of its streams' credit but by frames
-    credit = told["credit"].filter(pl.col("reason") == "stream_flow_control")
+    credit = told["stream"].filter(pl.col("reason") == "stream_flow_control")
     assert set(credit["stream_id"]) == {0}
     assert not credit["inferred"].any()
     assert _longest_ms(credit, "stream_flow_control") > 10
     assert credit["ready_bytes"].max() <= _SIZE_BYTES
+    of_all = told["connection"].filter(pl.col("reason") == "connection_flow_control")
+    assert _longest_ms(of_all, "connection_flow_control") > 10
+    assert of_all["inferred"].any() == (server == "quiche")
     # What is told is what the sender's packets show: it stands at the limit that the client gave it.
-    unacknowledged = _table(tmp_path, "unacknowledged", found["credit"]).filter(pl.col("stream_id") == 0)
+    unacknowledged = _table(tmp_path, "unacknowledged", found["stream"]).filter(pl.col("stream_id") == 0)
     assert unacknowledged["unacknowledged_bytes"].max() <= _CREDIT_BYTES
     assert unacknowledged["offset_bytes"].max() > _SIZE_BYTES
 

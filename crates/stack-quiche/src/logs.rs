@@ -2,10 +2,12 @@
 //! qlog and key log of a connection.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::failure::Failure;
+use crate::tap::{Numbers, Tap};
 
 /// Few large writes, because they happen between two packets.
 const QLOG_BUFFER: usize = 256 << 10;
@@ -48,15 +50,18 @@ impl Logs {
     }
 
     /// Attach the logs to a connection that was just created.
-    pub fn attach(&self, quic: &mut quiche::Connection) -> Result<(), Failure> {
+    ///
+    /// Returns what the library logs of its congestion window, where there is a qlog.
+    pub fn attach(&self, quic: &mut quiche::Connection) -> Result<Option<Arc<Numbers>>, Failure> {
+        let mut numbers = None;
         if let Some(dir) = &self.qlog_dir {
             let path = dir.join(format!("{}-{}.sqlog", quic.trace_id(), self.role));
             let file = File::create(&path)
                 .map_err(|error| Failure::cannot(&format!("write {}", path.display()), error))?;
-            let writer: Box<dyn Write + Send + Sync> =
-                Box::new(BufWriter::with_capacity(QLOG_BUFFER, file));
+            let (tap, read) = Tap::on(BufWriter::with_capacity(QLOG_BUFFER, file));
+            numbers = Some(read);
             quic.set_qlog(
-                writer,
+                Box::new(tap),
                 format!("quiche {}", self.role),
                 quic.trace_id().to_owned(),
             );
@@ -64,6 +69,6 @@ impl Logs {
         if let Some(file) = &self.keylog {
             quic.set_keylog(Box::new(file.try_clone()?));
         }
-        Ok(())
+        Ok(numbers)
     }
 }

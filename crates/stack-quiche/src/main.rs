@@ -15,11 +15,13 @@ mod logs;
 mod migration;
 mod notice;
 mod outbox;
+mod reasons;
 mod report;
 mod requests;
 mod responses;
 mod server;
 mod sys;
+mod tap;
 
 use std::process::ExitCode;
 

@@ -22,6 +22,8 @@ pub struct Responses {
     open: BTreeMap<u64, Response>,
     scheduler: Scheduler,
     last_served: u64,
+    /// Bytes of bodies that the connection has taken.
+    taken: u64,
 }
 
 struct Response {
@@ -53,6 +55,7 @@ impl Responses {
             open: BTreeMap::new(),
             scheduler,
             last_served: 0,
+            taken: 0,
         }
     }
 
@@ -64,6 +67,17 @@ impl Responses {
     /// The peer no longer wants it.
     pub fn forget(&mut self, stream: u64) {
         self.open.remove(&stream);
+    }
+
+    /// Bytes of bodies that the connection has not taken, those that it has taken, and the stream of the only answer.
+    pub fn standing(&self) -> (u64, u64, Option<u64>) {
+        let ready = self
+            .open
+            .values()
+            .map(|each| each.body.length - each.sent)
+            .sum();
+        let only = self.open.keys().next().filter(|_| self.open.len() == 1);
+        (ready, self.taken, only.copied())
     }
 
     /// Give the connection as much as it takes: the oldest stream first, or a packet of each in turn.
@@ -82,7 +96,10 @@ impl Responses {
                 let Some(response) = self.open.get_mut(&stream) else {
                     return false;
                 };
-                match response.write(quic, http, stream, quantum, incremental) {
+                let before = response.sent;
+                let progress = response.write(quic, http, stream, quantum, incremental);
+                self.taken += response.sent - before;
+                match progress {
                     Progress::Written => {
                         self.last_served = stream;
                         true

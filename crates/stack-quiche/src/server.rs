@@ -15,6 +15,7 @@ use crate::files::Files;
 use crate::job::{Scheduler, ServerJob};
 use crate::logs::Logs;
 use crate::outbox::{earliest, Batch, Outbox};
+use crate::reasons::{Own, Reasons};
 use crate::responses::Responses;
 use crate::sys::{self, Signals};
 
@@ -66,6 +67,7 @@ struct Connection {
     http: Option<h3::Connection>,
     responses: Responses,
     outbox: Outbox,
+    reasons: Reasons,
     /// Packets came since it was last looked at.
     touched: bool,
 }
@@ -146,7 +148,7 @@ impl Server {
         let own = new_connection_id()?;
         let mut quic = quiche::accept(&own, None, self.local, from, &mut self.quic).ok()?;
         // A full disk must not stop the service; the missing log is noticed.
-        let _ = self.logs.attach(&mut quic);
+        let numbers = self.logs.attach(&mut quic).unwrap_or(None);
         let number = self.next_number;
         self.next_number += 1;
         self.routes.insert(own, number);
@@ -162,6 +164,7 @@ impl Server {
                 http: None,
                 responses,
                 outbox,
+                reasons: Reasons::new(numbers),
                 touched: true,
             },
         );
@@ -172,6 +175,7 @@ impl Server {
     fn advance(&mut self) {
         let now = Instant::now();
         for (&number, connection) in &mut self.connections {
+            let mut looked_at = false;
             if connection.touched
                 || connection
                     .deadline()
@@ -180,10 +184,14 @@ impl Server {
                 connection.advance(now, &self.http, &self.files);
                 connection.renew_ids(number, &mut self.routes);
                 connection.outbox.fill(&mut connection.quic);
+                looked_at = true;
             }
             connection
                 .outbox
                 .send(|batch| transmit(&self.socket, batch));
+            if looked_at || connection.outbox.is_blocked() {
+                connection.say_why_not();
+            }
         }
         self.connections
             .retain(|_, connection| !connection.quic.is_closed());
@@ -251,6 +259,19 @@ impl Connection {
         }
         self.responses.write(&mut self.quic, http);
         while self.quic.path_event_next().is_some() {}
+    }
+
+    /// Log what keeps it from sending more now.
+    fn say_why_not(&mut self) {
+        let (ready, taken, stream) = self.responses.standing();
+        let own = Own {
+            ready,
+            taken,
+            stream,
+            paced: self.outbox.is_paced(),
+            socket_full: self.outbox.is_blocked(),
+        };
+        self.reasons.look(&mut self.quic, &own);
     }
 
     /// Keep the client in spare connection IDs, without which it cannot migrate.

@@ -58,7 +58,7 @@ TCP_LIMITS = of_logs(
 RUN_DELAYS = of_logs(
     "run_delays",
     "Time that threads of one program were ready to run and had no processor, as the scheduler counts it when each "
-    "wait ends, between two looks some 20 ms apart (100 ms for a program of 32 threads or more). No row: none ended. "
+    "wait ends, between two looks some 50 ms apart (100 ms for a program of 32 threads or more). No row: none ended. "
     "Processes that a program starts are looked at from 100 ms after their start at the latest.",
     _UNTIL,
     replace(_SINCE, doc="The look before; a wait that ended since may have begun earlier."),
@@ -70,7 +70,7 @@ RUN_DELAYS = of_logs(
 
 UDP_DROPS = of_logs(
     "udp_drops",
-    "Datagrams that had arrived and that the kernel did not hand to one UDP socket between two looks some 20 ms apart, "
+    "Datagrams that had arrived and that the kernel did not hand to one UDP socket between two looks some 50 ms apart, "
     "because its receive buffer was full or the checksum wrong. What a socket dropped between the last look and its "
     "end is missing; the sum of the namespace is in trial.json.",
     VANTAGE,

@@ -12,7 +12,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -21,10 +21,12 @@ from typing import Self, TextIO
 from quiclab.testbed._ticker import Ticker
 from quiclab.units import Duration
 
-INTERVAL = Duration(20_000_000)
+INTERVAL = Duration(50_000_000)
 _MANY_THREADS = 32
 """Threads of a program from which on it is looked at less often, because each has a file of its own."""
-_LOOKS_PER_LOOK_AT_MANY = 5
+_LOOKS_PER_LIST = 2
+"""Looks for each one before which threads are listed anew."""
+_NOT_OPEN = -1
 
 
 def run_delays(pid: int) -> dict[int, int]:
@@ -33,8 +35,17 @@ def run_delays(pid: int) -> dict[int, int]:
     found = {}
     with contextlib.suppress(OSError, ValueError, IndexError):
         for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - this runs often, and a Path is slow
-            found[int(thread)] = int(_read(f"/proc/{pid}/task/{thread}/schedstat").split()[1])
+            found[int(thread)] = int(_read(_file(pid, int(thread))).split()[1])
     return found
+
+
+def _file(pid: int, thread: int) -> str:
+    return f"/proc/{pid}/task/{thread}/schedstat"
+
+
+def _close(fd: int) -> None:
+    if fd != _NOT_OPEN:
+        os.close(fd)
 
 
 def _read(path: str) -> bytes:
@@ -74,7 +85,7 @@ class RunDelay:
 
 
 class RunDelayCourse:
-    """Context manager that notes every 20 ms how much longer the threads of each program have waited (JSON lines in
+    """Context manager that notes every 50 ms how much longer the threads of each program have waited (JSON lines in
     `output`)."""
 
     def __init__(self, output: Path, interval: Duration = INTERVAL) -> None:
@@ -98,6 +109,8 @@ class RunDelayCourse:
     ) -> None:
         self._look()
         self._stack.close()
+        for program in self._programs.values():
+            program.close()
 
     def know(self, role: str, pids: Iterable[int]) -> None:
         """Note the processes that a program has now."""
@@ -113,30 +126,66 @@ class RunDelayCourse:
 
 
 class _Program:
-    """Threads of one program, and how long each had waited at the last look."""
+    """Threads of one program, and how long each had waited at the last look. Their files stay open, because opening
+    one takes longer than reading it."""
 
     def __init__(self) -> None:
         self.pids: frozenset[int] = frozenset()
         self.at_ns = 0
-        self._waited: dict[int, dict[int, int]] = {}
+        self._listed_ns = 0
         self._looks = 0
+        self._files: dict[tuple[int, int], int] = {}
+        self._waited: dict[tuple[int, int], int] = {}
 
     def look(self) -> dict[str, int] | None:
         """Look at all threads; return what they have waited since the look before, if they have."""
+        lists = self._looks % _LOOKS_PER_LIST == 0
         self._looks += 1
-        many = sum(map(len, self._waited.values())) >= _MANY_THREADS
-        if many and self._looks % _LOOKS_PER_LOOK_AT_MANY:
+        if not lists and len(self._files) >= _MANY_THREADS:
             return None
-        now_ns, since_ns = time.monotonic_ns(), self.at_ns
-        waited = {pid: threads for pid in self.pids if (threads := run_delays(pid))}
-        # A thread that is new began since the look before; a process may have been there longer before it was known.
-        grown = [
-            ns - self._waited[pid].get(thread, 0)
-            for pid, threads in waited.items()
-            if pid in self._waited
-            for thread, ns in threads.items()
-        ]
-        self.at_ns, self._waited = now_ns, waited
+        since_ns, self.at_ns = self.at_ns, time.monotonic_ns()
+        if lists:
+            if self._list():
+                # A thread that is new began since the list before.
+                since_ns = self._listed_ns
+            self._listed_ns = self.at_ns
+        waited = dict(self._read())
+        grown = [ns - self._waited[thread] for thread, ns in waited.items() if thread in self._waited]
+        self._waited = waited
         if not any(grown):
             return None
         return {"since_ns": since_ns, "waited_ns": sum(grown), "longest_ns": max(grown), "threads": len(grown)}
+
+    def _list(self) -> bool:
+        """Open the files of threads that are new; whether a process that was known has any. They count from their
+        beginning, those of another process from now on."""
+        known = {pid for pid, _ in self._files}
+        found = False
+        for pid in self.pids:
+            with contextlib.suppress(OSError):
+                for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - this runs often, and a Path is slow
+                    thread = pid, int(name)
+                    if thread in self._files:
+                        continue
+                    room = len(self._files) < _MANY_THREADS
+                    self._files[thread] = os.open(_file(*thread), os.O_RDONLY) if room else _NOT_OPEN
+                    if pid in known:
+                        self._waited[thread] = 0
+                        found = True
+        return found
+
+    def _read(self) -> Iterator[tuple[tuple[int, int], int]]:
+        """Waiting time of every thread; one that has ended is forgotten."""
+        for thread, fd in list(self._files.items()):
+            try:
+                text = _read(_file(*thread)) if fd == _NOT_OPEN else os.pread(fd, 128, 0)
+                yield thread, int(text.split()[1])
+            except (OSError, ValueError, IndexError):
+                del self._files[thread]
+                _close(fd)
+
+    def close(self) -> None:
+        """Close all files."""
+        for fd in self._files.values():
+            _close(fd)
+        self._files.clear()

@@ -48,7 +48,12 @@ COLUMNS = {
 }
 """The columns that a plain reading gives."""
 
-NAMELESS = {"quiche-client.sqlog.gz", "neqo-firefox-client.sqlog.gz", "openssl-client-losses.sqlog.gz"}
+NAMELESS = {
+    "quiche-client.sqlog.gz",
+    "quiche-server-blocked.sqlog.gz",
+    "neqo-firefox-client.sqlog.gz",
+    "openssl-client-losses.sqlog.gz",
+}
 """Logs whose header names no connection: their first Initial packet does."""
 CUT = {
     "ngtcp2-server-losses.sqlog.gz": {"truncated_record"},
@@ -148,6 +153,7 @@ DIALECTS = {
     "quic-go-server-100kb": ("quic-go v0.63.0, events quic-12, JSON-SEQ", 1),
     "quic-go-server-blocked": ("quic-go v0.65.0, events quic-14, JSON-SEQ", 1),
     "quic-go-server-losses": ("quic-go v0.63.0, events quic-12, JSON-SEQ", 1),
+    "quiche-server-blocked": ("quiche, events quic-12, JSON-SEQ", 1_000),
     "quiche-client": ("quiche, events quic-12, JSON-SEQ", 1_000),
     "quictrace-draft00-cut": ("quictrace-to-qlog, draft-00, JSON", 1_000),
     "quinn-server-blocked": ("quinn, 0.3, JSON-SEQ", 10),
