@@ -62,7 +62,7 @@ def test_a_picture_for_a_paper(directory: Path, tmp_path: Path, ending: str, hea
     [
         (["figure"], "name a figure and a study"),
         (["figure", "pie", "STUDY"], "there is no figure 'pie'"),
-        (["figure", "window", "STUDY", "-o", "x.docx"], "its name ends in .docx"),
+        (["figure", "window", "STUDY", "-o", "x.docx"], "no figure can be written as x.docx"),
         (["figure", "filmstrip", "STUDY", "--block", "0", "--block", "1"], "filmstrip shows one block at a time"),
         (["figure", "window", "STUDY"], "needs tables/transport_metrics/*.parquet"),
     ],
