@@ -132,7 +132,8 @@ def _decode_stats(study: Study) -> TextTable:
         rows = [
             tuple("" if v is None else str(v) for v in row) for row in stats.filter(~harmless).select(columns).rows()
         ]
-        note += f" {wording.count(stats.filter(harmless)['count'].sum())} harmless ones (severity info) are not listed."
+        hidden = wording.count(float(stats.filter(harmless)["count"].sum()))
+        note += f" {hidden} harmless ones (severity info) are not listed."
     return TextTable(
         "What the decoders reported",
         note,
