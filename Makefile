@@ -40,9 +40,10 @@ sbom: ## write what quiclab is made of, to quiclab.cdx.json (CycloneDX) and quic
 	@tools/setup.sh dev
 	@.venv/bin/python tools/sbom.py quiclab.cdx.json quiclab.spdx.json
 
-docs: ## write the generated reference pages anew
+docs: ## write anew what is generated: reference pages, outputs of commands, the picture of the report
 	@tools/setup.sh dev
 	@.venv/bin/python tools/generate_reference.py
+	@.venv/bin/python tools/docs_examples.py
 
 bench: ## speeds and accuracies, as ratios against named alternatives
 	@tools/setup.sh dev

@@ -65,7 +65,7 @@ def test_a_picture_for_a_paper(directory: Path, tmp_path: Path, ending: str, hea
     [
         (["figure"], "name a figure and a study"),
         (["figure", "pie", "STUDY"], "there is no figure 'pie'"),
-        (["figure", "window", "STUDY", "-o", "x.docx"], "as x.docx: its ending tells the format"),
+        (["figure", "window", "STUDY", "-o", "x.docx"], "no figure can be written as x.docx"),
         (["figure", "filmstrip", "STUDY", "--block", "0", "--block", "1"], "filmstrip shows one block at a time"),
         (["figure", "window", "STUDY"], "has no tables/transport_metrics"),
     ],

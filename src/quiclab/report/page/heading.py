@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import polars as pl
+
 from quiclab import wording
 from quiclab.analysis import path_asked
 from quiclab.analysis.model import StudyAnalysis
@@ -193,11 +195,13 @@ def _machine(host: Mapping[str, Any]) -> str:
 
 
 def _size(study: Study, analysis: StudyAnalysis) -> str:
-    """Count what was measured: `9 cells, 7 pairs each, 154 trials`."""
+    """Count what was measured: `9 cells, 7 pairs each; 154 trials that count, …`."""
     cells = len({comparison.cell_id for comparison in analysis.comparisons})
     pairs = [comparison.pairs for comparison in analysis.comparisons] or [0]
     least, most = min(pairs), max(pairs)
     each = wording.counted(most, "pair") if least == most else f"{least} to {most} pairs"
-    trials = study.trials["trial_id"].drop_nulls().n_unique()
+    counting = study.trials.filter(pl.col("status").is_in(["verified", "failed"]))
+    trials = counting["trial_id"].drop_nulls().n_unique()
     each += " each" if cells != 1 else ""
-    return f"{wording.counted(cells, 'cell')}, {each}; {wording.counted(trials, 'trial')}, controls (A/A) included"
+    counted = wording.counted(trials, "trial")
+    return f"{wording.counted(cells, 'cell')}, {each}; {counted} that count, controls (A/A) included"

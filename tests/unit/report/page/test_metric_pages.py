@@ -51,12 +51,12 @@ def test_the_pages_of_pairs_lead_back_to_their_own_report(tmp_path: Path) -> Non
 
 def test_pages_tell_of_each_other_and_that_looks_are_not_corrected_together(tmp_path: Path) -> None:
     """A report alone says nothing of it."""
-    assert "looks at the same trials" not in body(write_report(write_study(tmp_path, SHAPE)))
+    assert "The same trials are compared by" not in body(write_report(write_study(tmp_path, SHAPE)))
     write_report(tmp_path, "setup_ms")
     for name, other in (("report", "report-setup_ms"), ("report-setup_ms", "report")):
         text = body(tmp_path / f"{name}.html")
         assert f'<a href="{other}.html">' in text
-        assert "one of 2 looks at the same trials" in text
+        assert "The same trials are compared by 2 metrics" in text
 
 
 def test_the_correction_is_over_the_cells_of_the_metric(tmp_path: Path) -> None:

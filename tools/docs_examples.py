@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write what the docs show of the demo: the picture of its report, and outputs of commands.
+
+usage: docs_examples.py                  write docs/report.png, its words, and the outputs anew, from the recorded demo
+       docs_examples.py --check          write nothing; fail where words or outputs are out of date
+       docs_examples.py --record STUDY   record a finished study of experiments/demo/spec.toml, for the above
+
+An output stands in a block below a line `<!-- output of: COMMAND -->`. The picture needs a Chromium; its words, in
+docs/report.txt, do not, so that a test can tell whether the picture is still that of the report.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import io
+import json
+import re
+import shutil
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+RECORD = DOCS / "demo-study.tar.xz"
+PICTURE, WORDS = DOCS / "report.png", DOCS / "report.txt"
+DEMO = ROOT / "experiments" / "demo" / "spec.toml"
+KEPT = (
+    "resolved.json",
+    "host.json",
+    "spec.toml",
+    "metrics.parquet",
+    "tables/trials.parquet",
+    "tables/account/*.parquet",
+)
+KEPT_OF_TRIAL = ("version", "trial_id", "started_utc", "time_ns")
+WIDTH_PX, COLUMNS = 1280, 80
+_OUTPUT = re.compile(r"<!-- output of: (.+?) -->\n```\n.*?^```$", re.DOTALL | re.MULTILINE)
+
+
+def main(arguments: list[str]) -> int:
+    """Do as the arguments say; 1 where something is out of date."""
+    if arguments[:1] == ["--record"] and len(arguments) == 2:
+        return _record(Path(arguments[1]))
+    check = arguments == ["--check"]
+    if arguments and not check:
+        print(__doc__, file=sys.stderr)
+        return 2
+    with _recorded() as study:
+        stale = [name for name, old, new in _pages(study) if not _settled(name, old, new, check=check)]
+        report = _report(study)
+        words = words_of(report.read_text(encoding="utf-8"))
+        if not WORDS.exists() or WORDS.read_text(encoding="utf-8") != words:
+            stale.append(PICTURE)
+        if not check:
+            _draw(report)
+            WORDS.write_text(words, encoding="utf-8")
+    for name in stale if check else ():
+        print(f"{name.relative_to(ROOT)} is out of date: run `make docs`", file=sys.stderr)
+    return int(check and bool(stale))
+
+
+def _settled(page: Path, old: str, new: str, *, check: bool) -> bool:
+    if old != new and not check:
+        page.write_text(new, encoding="utf-8")
+    return old == new
+
+
+def _record(study: Path) -> int:
+    """Keep the files that report and outputs are made from, as an archive."""
+    if (study / "spec.toml").read_bytes() != DEMO.read_bytes():
+        print(f"{study} is not a study of {DEMO.relative_to(ROOT)} as it is now", file=sys.stderr)
+        return 2
+    files = {str(file.relative_to(study)): file.read_bytes() for each in KEPT for file in study.glob(each)}
+    for file in (*study.glob("trials/*/trial.json"), *study.glob("failed/**/trial.json")):
+        record = json.loads(file.read_text(encoding="utf-8"))
+        few = {key: record[key] for key in KEPT_OF_TRIAL if key in record}
+        files[str(file.relative_to(study))] = json.dumps(few).encode()
+    with tarfile.open(RECORD, "w:xz", format=tarfile.PAX_FORMAT) as archive:
+        for name, content in sorted(files.items()):
+            entry = tarfile.TarInfo(f"demo-study/{name}")
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    print(f"{RECORD.relative_to(ROOT)}: {len(files)} files, {RECORD.stat().st_size} bytes")
+    return 0
+
+
+@contextlib.contextmanager
+def _recorded() -> Iterator[Path]:
+    """The recorded study in a folder of its own, which is the current one meanwhile."""
+    with tempfile.TemporaryDirectory() as folder, tarfile.open(RECORD) as archive, contextlib.chdir(folder):
+        archive.extractall(folder, filter="data")
+        yield Path("demo-study")
+
+
+def _pages(study: Path) -> Iterator[tuple[Path, str, str]]:
+    """Each page of the docs that shows an output: its path, its text, and that with the outputs of today."""
+    for page in sorted(DOCS.rglob("*.md")):
+        old = page.read_text(encoding="utf-8")
+        new = _OUTPUT.sub(lambda found: f"<!-- output of: {found[1]} -->\n```\n{_output(found[1], study)}```", old)
+        if _OUTPUT.search(old):
+            yield page, old, new
+
+
+def _output(command: str, study: Path) -> str:
+    """What a command prints, in a terminal of 80 columns, without spaces at the ends of lines."""
+    import shlex
+
+    from rich.console import Console
+
+    from quiclab.cli.main import main as quiclab
+    from quiclab.report import analyse_study, render
+
+    printed = io.StringIO()
+    program, verb, *arguments = shlex.split(command)
+    if verb == "report":  # its logs are not recorded: what is printed is made from the tables that are
+        render(analyse_study(study), Console(file=printed, width=COLUMNS))
+    else:
+        with contextlib.redirect_stdout(printed):
+            code = quiclab([verb, *arguments])
+        if program != "quiclab" or code:
+            raise ValueError(f"{command} failed")
+    return "".join(f"{line.rstrip()}\n" for line in printed.getvalue().strip("\n").splitlines())
+
+
+def _report(study: Path) -> Path:
+    from quiclab.report import write_report
+
+    return write_report(study.resolve())
+
+
+def words_of(report: str) -> str:
+    """Return what is to be read on a report's first screen: its head, the answer, the map, and what differs."""
+    shown = report.partition("<header>")[2].partition('<section id="numbers">')[0]
+    maps = [
+        json.loads(each) for each in re.findall(r'<script type="application/json" id="map-\d+">(.*?)</script>', shown)
+    ]
+    shown = re.sub(r"<(script|noscript)\b.*?</\1>", "", shown, flags=re.DOTALL)
+    lines = [*re.sub(r"<[^>]*>", "\n", shown).splitlines(), *(word for each in maps for word in _on_map(each))]
+    return "".join(f"{line}\n" for line in (_plain(line) for line in lines) if line)
+
+
+def _on_map(spec: dict[str, Any]) -> Iterator[str]:
+    """Title, axes and cells of a map."""
+    yield spec["layout"]["title"]["text"]
+    for trace in spec["data"]:
+        yield from (*trace["x"], *trace["y"])
+        yield from (text for row in trace["text"] for text in row if text)
+
+
+def _plain(text: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
+
+
+def _draw(report: Path) -> None:
+    """Take the picture of the first screen, down to the end of what differs."""
+    from playwright.sync_api import sync_playwright
+
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport={"width": WIDTH_PX, "height": 900})
+        page.goto(report.as_uri())
+        page.wait_for_selector("#map [data-drawn] .main-svg")
+        end = page.locator(".first").bounding_box()
+        assert end is not None
+        page.screenshot(path=PICTURE, clip={"x": 0, "y": 0, "width": WIDTH_PX, "height": end["y"] + end["height"] + 16},
+                        full_page=True)  # fmt: skip
+        browser.close()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
