@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`quiclab explain`: where the time of a transfer went in each arm, and in which parts the arms differ."""
+"""`quiclab explain`: where the time of a transfer went in each arm, and why the arms differ."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 from quiclab.errors import ExitCode, SpecError
 
 if TYPE_CHECKING:
-    from quiclab.analysis.accounts import Waterfall
+    from quiclab.analysis.accounts import Step, Waterfall
     from quiclab.analysis.model import Comparison, StudyAnalysis
     from quiclab.opened import OpenedStudy
 
 _DESCRIPTION = """\
-Share out the time to the last byte of each arm among its parts, cell by cell: set-up, request, the bottleneck busy or
-idle, the last flight. The parts of a transfer add up to its time exactly; the table shows means over the pairs. The
-account says where the time went and does not prove why. docs/explanation/account.md defines the parts.
+Share out the time to the last byte of each arm, cell by cell: by why the sender had not sent earlier (set-up, link
+busy, slow start, a window after a loss, credit, pacing, ...) and by what passes the time (service, propagation,
+endpoints). Both sums are exact in each transfer; the tables show means over the pairs. Each reason names the table that
+decided it. docs/explanation/account.md defines the labels.
 """
 
 _EPILOG = """\
@@ -29,7 +29,7 @@ examples:
   quiclab explain STUDY                   every cell
   quiclab explain STUDY 5MB/loss          one cell
   quiclab explain STUDY --json            the same as JSON, times in ms
-  quiclab sql STUDY "SELECT * FROM account WHERE part LIKE 'idle%'"    the stretches behind it
+  quiclab sql STUDY "SELECT * FROM account WHERE why = 'slow_start'"   the stretches behind it
 """
 
 
@@ -37,7 +37,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     """Teach the command line this verb."""
     parser = verbs.add_parser(
         "explain",
-        help="say in which parts of their time two arms differ",
+        help="say why two arms differ: where the time of each goes",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -87,7 +87,10 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[Waterfal
         place = comparison_words.place(each.comparison, analysis)
         console.print(Text(f"{place}: {account.because(each, analysis.alpha)}", style="bold"))
         if each.pairs:
+            if parting := account.parting(each, analysis.alpha):
+                console.print(Text(parting))
             console.print(account.account_table(each, analysis.alpha))
+            console.print(account.floor_table(each, analysis.alpha))
         if each.without:
             console.print(Text(account.left_out(each, why_without(study, each))))
         console.print()
@@ -96,7 +99,6 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[Waterfal
 
 def _document(waterfall: Waterfall) -> dict[str, Any]:
     comparison = waterfall.comparison
-    steps = [_step(asdict(step)) for step in (*waterfall.steps, waterfall.total)] if waterfall.pairs else []
     return {
         "cell": comparison.cell_id,
         "baseline": comparison.baseline.arm,
@@ -104,15 +106,29 @@ def _document(waterfall: Waterfall) -> dict[str, Any]:
         "pairs": waterfall.pairs,
         "pairs_without_account": waterfall.without,
         "served_bytes": dict(zip(("baseline", "other"), waterfall.served_bytes, strict=True)),
-        "parts": steps[:-1],
-        "total": steps[-1] if steps else None,
+        "why": [_step(step) for step in waterfall.steps],
+        "what": [_step(step) for step in waterfall.floor],
+        "roles": [_step(step) for step in waterfall.roles],
+        "total": _step(waterfall.total) if waterfall.pairs else None,
     }
 
 
-def _step(step: dict[str, Any]) -> dict[str, Any]:
-    interval = step.pop("interval_ms")
-    ends = None if interval is None else [_finite(interval["low"]), _finite(interval["high"])]
-    return {**step, "interval_ms": ends, "interval_confidence": interval and interval["confidence"]}
+def _step(step: Step) -> dict[str, Any]:
+    interval = step.interval_ms
+    document: dict[str, Any] = {
+        "label": step.label,
+        "baseline_ms": step.baseline_ms,
+        "other_ms": step.other_ms,
+        "difference_ms": step.difference_ms,
+        "interval_ms": interval and [_finite(interval.low), _finite(interval.high)],
+        "interval_confidence": interval and interval.confidence,
+        "p": step.p,
+        "p_adjusted": step.p_adjusted,
+    }
+    if step.fine:
+        tables = dict(zip(("baseline", "other"), step.evidence, strict=True))
+        document |= {"sums_up": step.fine, "decided_by": tables}
+    return document
 
 
 def _finite(value: float) -> float | None:
