@@ -194,7 +194,7 @@ def _end(path: Path, completing: int) -> int:
 
 
 def _answers_ns(evidence: Evidence, reached: list[tuple[int, tuple[int, int] | None]]) -> int | None:
-    """Instant at which the response begins: its headers in the server's capture or log, else its stream's first data."""
+    """Instant at which the response begins: its headers in the server's capture or log, else the first data."""
     rows = evidence.table("http_requests").filter(pl.col("vantage") == evidence.sender)
     captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
     captured = rows.filter(pl.col("source").is_in(captures))
