@@ -21,6 +21,7 @@ def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = No
     # Imported late: these take a while, which the measuring side never needs.
     from quiclab.report import (
         analyse_study,
+        because_lines,
         claims_lines,
         metrics_of_pages,
         read_study,
@@ -38,7 +39,7 @@ def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = No
         analysis = analyse_study(study_dir.root, metric)
         render(analysis, console)
         claims = claims_lines(study, analysis) if analysis.metric.name == usual else []
-        for line in (*remark_lines(study, analysis), *shares(study), *claims):
+        for line in (*remark_lines(study, analysis), *shares(study), *claims, *because_lines(study, analysis)):
             console.print(line, highlight=False, markup=False)
         report = write_report(study_dir.root, metric)
     console.print(f"report: {report}", highlight=False, soft_wrap=True)

@@ -7,6 +7,7 @@ from quiclab.analysis.paper.claims_section import claims_lines
 from quiclab.analysis.study import read_study
 from quiclab.report.page.metric_pages import metrics_of_pages
 from quiclab.report.page.write import write_report
+from quiclab.report.words.because_lines import because_lines
 from quiclab.report.words.remarks import remark_lines
 from quiclab.report.words.shares import shares
 from quiclab.report.words.terminal import render
@@ -14,6 +15,7 @@ from quiclab.report.words.terminal import render
 __all__ = [
     "StudyAnalysis",
     "analyse_study",
+    "because_lines",
     "claims_lines",
     "metrics_of_pages",
     "read_study",
