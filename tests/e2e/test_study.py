@@ -63,8 +63,8 @@ def test_the_link_kept_its_books(study: Path) -> None:
             assert books["packets_in"] + books["duplicated"] == given
 
 
-def test_every_nanosecond_has_its_part(study: Path) -> None:
-    """The stretches of each trial's account follow each other and add up to its time to the last byte."""
+def test_every_nanosecond_has_its_labels(study: Path) -> None:
+    """The edges of each trial's account follow each other and add up to its time to the last byte."""
     metrics = polars.read_parquet(study / "metrics.parquet").filter(polars.col("name") == "ttlb_ms")
     times = dict(metrics.select("trial_id", "value").iter_rows())
     accounts = list((study / "tables" / "account").glob("*.parquet"))
@@ -75,12 +75,39 @@ def test_every_nanosecond_has_its_part(study: Path) -> None:
         assert (stretches["until_ns"] >= stretches["from_ns"]).all()
         total_ms = (stretches["until_ns"][-1] - stretches["from_ns"][0]) / 1e6
         assert total_ms == pytest.approx(times[file.stem], abs=1e-6)
-        served = stretches.filter(part="busy")
+        served = stretches.filter(why="link_busy")
+        served_ns = (served["until_ns"] - served["from_ns"]).sum()
         # 100 KB at 20 Mbit/s; headers, and what is lost behind the bottleneck, make it more.
-        assert (served["until_ns"] - served["from_ns"]).sum() > 100_000 * 8 / 20e6 * 1e9
+        assert served_ns > 100_000 * 8 / 20e6 * 1e9
+        # The link's own log has served for as long, between the first packet of the response and the last.
+        log = polars.read_parquet(study / "tables" / "link_packets" / file.name).filter(direction="down")
+        within = log.filter(
+            polars.col("left_ns") > served["from_ns"][0], polars.col("left_ns") <= served["until_ns"][-1]
+        )
+        assert within["service_ns"].sum() == served_ns
+        totals = polars.read_parquet(study / "tables" / "account_totals" / file.name)
+        assert totals["total_ns"].sum() == stretches["until_ns"][-1] - stretches["from_ns"][0]
+
+
+def test_what_is_inferred_of_tcp_stays_within_the_kernels_clocks(study: Path) -> None:
+    """Time charged to the receive window or the send buffer is time that the kernel counted so, rounded to jiffies."""
+    for file in (study / "tables" / "tcp_info").glob("*.parquet"):
+        clocks = polars.read_parquet(file)
+        account = polars.read_parquet(study / "tables" / "account" / file.name)
+        for why, clock in (("receive_window", "rwnd_limited_us"), ("send_buffer", "sndbuf_limited_us")):
+            inferred = account.filter(why=why)
+            inferred_ms = (inferred["until_ns"] - inferred["from_ns"]).sum() / 1e6
+            counted_ms = (clocks[clock].max() or 0) / 1e3  # type: ignore[operator]
+            assert inferred_ms <= 2 * counted_ms + 8, (file.stem, why)
+
+
+def test_explain_names_reasons_and_what_decided_them(study: Path) -> None:
+    """Reasons, physical side and the tables behind them, in the terminal."""
     told = quiclab("explain", study)
     assert told.returncode == 0, told.stderr
-    assert "bottleneck busy" in told.stdout
+    assert "link busy" in told.stdout
+    assert "propagation down" in told.stdout
+    assert "link_packets" in told.stdout
 
 
 def test_metrics_are_there_and_plausible(study: Path) -> None:

@@ -4,7 +4,19 @@
 from __future__ import annotations
 
 from quiclab.accounting.download import account_of_download
-from quiclab.accounting.parts import Part
-from quiclab.accounting.table import account_table
+from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
+from quiclab.accounting.table import account_table, account_totals
+from quiclab.accounting.what import What
+from quiclab.accounting.why import UNIONS, Why
 
-__all__ = ["Part", "account_of_download", "account_table"]
+__all__ = [
+    "PROMPT_NS",
+    "UNIONS",
+    "Edge",
+    "Reason",
+    "What",
+    "Why",
+    "account_of_download",
+    "account_table",
+    "account_totals",
+]

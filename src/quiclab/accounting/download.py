@@ -1,95 +1,60 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The account of one download over one link: what passed while the client waited for its last byte."""
+"""The account of one download over one link: what passed while the client waited for its last byte, and why."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import polars as pl
 
-from quiclab.accounting.bottleneck import Period, busy_periods
-from quiclab.accounting.parts import PROMPT_NS, Part
+from quiclab.accounting.contents import contents
+from quiclab.accounting.edges import Edge, chained
+from quiclab.accounting.hop import Hop, hop
+from quiclab.accounting.judge import judge
+from quiclab.accounting.response import response_edges
+from quiclab.accounting.set_up import request_edges, set_up_edges
+from quiclab.accounting.walk import Path
 from quiclab.metrics import Evidence, Noted, Unknown, times
 
 
-@dataclass(frozen=True)
-class Stretch:
-    """A stretch of time that belongs to one part."""
+def account_of_download(evidence: Evidence) -> list[Edge]:
+    """Edges that follow each other without a gap from the client's first packet to its last byte.
 
-    part: Part
-    from_ns: int
-    until_ns: int
-    packet_index: int | None = None
-    """Packet that begins a busy period or ends an idle one, or that arrives with the last byte: `index` in
-    link_packets, going down."""
-    packets: int | None = None
-    """Packets that a busy period served."""
-    size_bytes: int | None = None
-    """Bytes of these, IP headers included."""
-    prompted_after_ns: int | None = None
-    """Time from the last arrival at the server to the packet that ended an idle time."""
-
-
-@dataclass(frozen=True)
-class _Instants:
-    zero_ns: int
-    set_up_ns: int
-    requested_ns: int
-    """Arrival of the request at the server."""
-    last_ns: int
-
-
-def account_of_download(evidence: Evidence) -> list[Stretch]:
-    """Stretches that follow each other without a gap from the client's first packet to its last byte.
-
-    Raises Unknown where the trial is of another kind, or its records cannot carry an account or contradict each other.
+    The bottleneck has priority: while it serves, that is where the time goes. Raises Unknown where the trial is of
+    another kind, or its records cannot carry an account or contradict each other.
     """
-    _check_kind(evidence)
-    up, down = (_of_link(evidence, direction) for direction in ("up", "down"))
-    instants = _instants(evidence, up)
-    answer = down.filter(pl.col("arrival_ns") >= instants.requested_ns)
-    completing = _completing(evidence, answer, instants.last_ns)
-    periods = list(busy_periods(answer.filter(pl.col("left_ns") <= completing["left_ns"])))
-    lost_ns = answer.filter(pl.col("action") == "dropped")["arrival_ns"].min()
-    came_ns = evidence.packets("server", "up")["time_ns"].sort().to_list()
-    if not came_ns:
+    check_kind(evidence)
+    up, down = hop(evidence, "up"), hop(evidence, "down")
+    if evidence.packets("server", "up").is_empty():
         raise Unknown("the trial has no capture of what reached the server")
-    stretches = [
-        Stretch(Part.SET_UP, instants.zero_ns, instants.set_up_ns),
-        Stretch(Part.REQUEST, instants.set_up_ns, periods[0].from_ns, periods[0].first_index),
-        *_served(periods, came_ns, lost_ns if isinstance(lost_ns, int) else None),
-        Stretch(Part.LAST_FLIGHT, completing["left_ns"], instants.last_ns, completing["index"]),
-    ]
-    if any(each.until_ns < each.from_ns for each in stretches):
+    path = Path(up, down, contents(evidence, "up", _delivered(up)), contents(evidence, "down", _delivered(down)))
+    # Instants of the metrics setup_ms and ttlb_ms, so that account and metric agree.
+    zero_ns = evidence.zero_ns
+    set_up_ns = zero_ns + round(times.setup_ms(evidence) * 1e6)
+    last = times.ttlb_ms(evidence)
+    last_ns = zero_ns + round((last.value if isinstance(last, Noted) else last) * 1e6)
+    carrier = _sent_at(up, set_up_ns)
+    asked_ns = min((up.written[p] or 0 for p in up.came if up.arrival[p] >= set_up_ns), default=None)
+    if asked_ns is None:
+        raise Unknown("no packet of the client that could carry the request reached the server")
+    completing = _completing(evidence, down, last_ns)
+    first = next((p for p in down.served if down.arrival[p] >= asked_ns), None)
+    if first is None or down.rank[first] > down.rank[completing]:
         raise Unknown("the captures, the link's log and the times of this trial contradict each other")
-    return stretches
+    return chained(
+        [
+            *set_up_edges(evidence, path, carrier, zero_ns),
+            *request_edges(evidence, path, first, set_up_ns),
+            *response_edges(path, judge(evidence, path, completing), first, completing),
+        ],
+        zero_ns,
+        last_ns,
+    )
 
 
-def _served(periods: Sequence[Period], came_ns: Sequence[int], lost_ns: int | None) -> list[Stretch]:
-    """Periods of service and, between them, the times in which nothing was there to serve."""
-    stretches: list[Stretch] = []
-    for period in periods:
-        if stretches:
-            before_ns = stretches[-1].until_ns
-            known = bisect_right(came_ns, period.from_ns)
-            after_ns = period.from_ns - came_ns[known - 1] if known else None
-            part = _idle(after_ns, lost=lost_ns is not None and lost_ns < period.from_ns)
-            stretches.append(Stretch(part, before_ns, period.from_ns, period.first_index, prompted_after_ns=after_ns))
-        stretches.append(
-            Stretch(Part.BUSY, period.from_ns, period.until_ns, period.first_index, period.packets, period.size_bytes)
-        )
-    return stretches
+def _delivered(of: Hop) -> set[int]:
+    return {of.index[position] for position in of.came}
 
 
-def _idle(prompted_after_ns: int | None, *, lost: bool) -> Part:
-    if prompted_after_ns is None or prompted_after_ns > PROMPT_NS:
-        return Part.IDLE_UNPROMPTED
-    return Part.IDLE_AWAITING_AFTER_LOSS if lost else Part.IDLE_AWAITING
-
-
-def _check_kind(evidence: Evidence) -> None:
+def check_kind(evidence: Evidence) -> None:
     """Raise Unknown for what this account does not cover."""
     trial, expected = evidence.trial, evidence.trial.get("expected") or {}
     beyond = {
@@ -107,29 +72,18 @@ def _check_kind(evidence: Evidence) -> None:
             raise Unknown(f"{kind} is not accounted for yet: only downloads of one object over one link are")
 
 
-def _of_link(evidence: Evidence, direction: str) -> pl.DataFrame:
-    rows = evidence.table("link_packets").filter(pl.col("direction") == direction, pl.col("action") != "outside_model")
-    if rows.is_empty():
-        raise Unknown("the trial has no log of its link's packets")
-    return rows.with_columns((pl.col("due_ns") + pl.col("lateness_ns")).alias("written_ns"))
+def _sent_at(up: Hop, time_ns: int) -> int:
+    """Position of the packet that reached the link at an instant. Raises Unknown without one."""
+    found = next((p for p, at in enumerate(up.arrival) if at == time_ns), None)
+    if found is None:
+        raise Unknown("the packet that can carry the request is not found in the link's log")
+    return found
 
 
-def _instants(evidence: Evidence, up: pl.DataFrame) -> _Instants:
-    """Instants that bound the parts; those of the metrics setup_ms and ttlb_ms, so that account and metric agree."""
-    zero_ns = evidence.zero_ns
-    set_up_ns = zero_ns + round(times.setup_ms(evidence) * 1e6)
-    last = times.ttlb_ms(evidence)
-    last_ns = zero_ns + round((last.value if isinstance(last, Noted) else last) * 1e6)
-    asked = up.filter(pl.col("arrival_ns") >= set_up_ns, pl.col("action") == "delivered")["written_ns"].min()
-    if not isinstance(asked, int):
-        raise Unknown("no packet of the client that could carry the request reached the server")
-    return _Instants(zero_ns, set_up_ns, asked, last_ns)
-
-
-def _completing(evidence: Evidence, answer: pl.DataFrame, last_ns: int) -> dict[str, int]:
-    """`index` and `left_ns` of the packet that arrived with the last byte. Raises Unknown without one."""
-    arrived = evidence.packets("client", "down").filter(pl.col("time_ns") == last_ns)["packet_index"].to_list()
-    rows = answer.filter(pl.col("index").is_in(arrived), pl.col("written_ns") == last_ns).drop_nulls("left_ns")
-    if rows.is_empty():
+def _completing(evidence: Evidence, down: Hop, last_ns: int) -> int:
+    """Position of the packet that arrived with the last byte. Raises Unknown without one."""
+    arrived = set(evidence.packets("client", "down").filter(pl.col("time_ns") == last_ns)["packet_index"].to_list())
+    found = [p for p in down.came if down.written[p] == last_ns and down.index[p] in arrived and p in down.rank]
+    if not found:
         raise Unknown("the packet with the last byte is not found in the link's log")
-    return rows.sort("left_ns").select("index", "left_ns").row(-1, named=True)
+    return max(found, key=lambda position: down.rank[position])

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two arms' accounts of time against each other: by how much each part of a transfer's time differs, cell by cell.
 
-In each pair the parts' differences add up to that of the times to the last byte, to the nanosecond. Over pairs means
-add up and medians do not, so that the steps are means over the pairs.
+In each pair the differences by *why* add up to that of the times to the last byte, to the nanosecond, and so do those
+by *what*. Over pairs means add up and medians do not, so that the steps are means over the pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
-import polars as pl
 
 from quiclab import statistics
-from quiclab.accounting import Part, account_of_download
+from quiclab.accounting import What, Why, account_of_download
+from quiclab.analysis.account_shares import WHATS, WHYS, FloatArray, Shares, categories, shares
+from quiclab.analysis.divergence import Role, roles
 from quiclab.analysis.model import ArmResult, Comparison
 from quiclab.analysis.study import read_record
 from quiclab.metrics import Evidence, Unknown
@@ -23,35 +23,40 @@ from quiclab.opened import OpenedStudy
 from quiclab.statistics import Interval
 from quiclab.tables import TABLES
 
-FloatArray = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Step:
-    """One part of the time, or all of it, in both arms: means over the pairs, in ms."""
+    """One category of the time, or all of it, in both arms: means over the pairs, in ms."""
 
-    part: Part | None
-    """The part; None where the step is the whole time to the last byte."""
+    label: Why | What | Role | None
+    """The category; None where the step is the whole time to the last byte."""
     baseline_ms: float
     other_ms: float
     difference_ms: float
     """Mean of other − baseline: positive where the other arm takes longer."""
     interval_ms: Interval | None
-    """Interval of the difference; those of parts are at a level at which they hold at once (Bonferroni)."""
+    """Interval of the difference. Those of categories allow for the choice of those that are told: at most a share
+    alpha of the intervals told is expected to miss (Benjamini and Yekutieli 2005)."""
     p: float | None = None
     """Exact signed-rank test of the pairs' differences; None without a pair."""
+    p_adjusted: float | None = None
+    """Adjusted p: for the number of categories (Benjamini–Hochberg); of the whole time it is `p`."""
+    fine: tuple[Why, ...] = ()
+    """Finer labels that the category sums up."""
+    evidence: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    """Tables that decided the label: in the baseline, in the other arm."""
 
     def differs(self, alpha: float) -> bool:
         """Whether the difference is there: its interval, which rests on means, excludes 0, and the exact test, which
-        needs no shape, agrees at the level `alpha`."""
-        if self.interval_ms is None or self.p is None:
+        needs no shape, agrees at the level `alpha` after the adjustment for all categories."""
+        if self.interval_ms is None or self.p_adjusted is None:
             return False
-        return self.p <= alpha and not self.interval_ms.low <= 0 <= self.interval_ms.high
+        return self.p_adjusted <= alpha and not self.interval_ms.low <= 0 <= self.interval_ms.high
 
 
 @dataclass(frozen=True)
 class Waterfall:
-    """The way from the baseline's time to the last byte to the other arm's, part by part, in one cell."""
+    """The way from the baseline's time to the last byte to the other arm's, category by category, in one cell."""
 
     comparison: Comparison
     pairs: int
@@ -60,7 +65,11 @@ class Waterfall:
     """Further pairs of verified trials, in which one or both have none."""
     total: Step
     steps: tuple[Step, ...]
-    """One step for each part, in the order of `Part`; empty without a pair."""
+    """One step for each *why* that has time in either arm, in the order of `Why`; empty without a pair."""
+    floor: tuple[Step, ...]
+    """Steps by *what*: the physical side."""
+    roles: tuple[Step, ...]
+    """Steps by role in the transfer: set-up, request, each tenth of the response."""
     served_bytes: tuple[float, float]
     """Mean bytes that the bottleneck served towards the client: baseline, other."""
     first_without: str | None = None
@@ -68,14 +77,14 @@ class Waterfall:
 
     @property
     def gross_ms(self) -> float:
-        """Sum of the parts' differences without their signs: what moved, also where it cancels."""
+        """Sum of the steps' differences without their signs: what moved, also where it cancels."""
         return sum(abs(step.difference_ms) for step in self.steps)
 
 
 def waterfalls(study: OpenedStudy, comparisons: Sequence[Comparison], alpha: float) -> list[Waterfall]:
     """One waterfall for each comparison, in their order. Raises DecodeError for a table that cannot be read."""
-    shares, served = _shares(study) if "account" in study.tables else ({}, {})
-    return [_waterfall(each, shares, served, alpha) for each in comparisons]
+    known = shares(study)
+    return [_waterfall(study, each, known, alpha) for each in comparisons]
 
 
 def why_without(study: OpenedStudy, waterfall: Waterfall) -> str:
@@ -91,34 +100,56 @@ def why_without(study: OpenedStudy, waterfall: Waterfall) -> str:
     return f"its tables were made by another version; `quiclab report {study.directory.name}` makes them anew"
 
 
-_Shares = Mapping[str, FloatArray]
-"""Trial → ms of each part, in the order of `Part`."""
-
-
-def _shares(study: OpenedStudy) -> tuple[_Shares, Mapping[str, float]]:
-    """Every account of the study, and the bytes that were served."""
-    rows = study.table("account").with_columns(((pl.col("until_ns") - pl.col("from_ns")) / 1e6).alias("ms"))
-    order = {str(part): at for at, part in enumerate(Part)}
-    shares: dict[str, FloatArray] = {}
-    for trial_id, part, ms in rows.group_by("trial_id", "part").agg(pl.col("ms").sum()).iter_rows():
-        shares.setdefault(trial_id, np.zeros(len(order)))[order[part]] = ms
-    bytes_of = rows.group_by("trial_id").agg(pl.col("size_bytes").sum())
-    return shares, dict(bytes_of.iter_rows())
-
-
-def _waterfall(comparison: Comparison, shares: _Shares, served: Mapping[str, float], alpha: float) -> Waterfall:
+def _waterfall(study: OpenedStudy, comparison: Comparison, known: Shares, alpha: float) -> Waterfall:
     pairs = _pairs(comparison.baseline, comparison.other)
-    known = [pair for pair in pairs if all(trial in shares for trial in pair)]
-    # (pairs, arms, parts)
-    ms = np.array([[shares[trial] for trial in pair] for pair in known]).reshape(len(known), 2, len(Part))
-    level = 1 - alpha / len(Part)
-    steps = tuple(_step(part, ms[:, 0, at], ms[:, 1, at], level) for at, part in enumerate(Part)) if known else ()
-    total = _step(None, ms[:, 0].sum(axis=1), ms[:, 1].sum(axis=1), 1 - alpha)
-    bytes_served = np.array([[served[trial] for trial in pair] for pair in known]).reshape(len(known), 2)
-    means = bytes_served.mean(axis=0) if known else np.zeros(2)
-    lacking = next((trial for pair in pairs for trial in pair if trial not in shares), None)
+    whole = [pair for pair in pairs if all(trial in known.why_ms for trial in pair)]
+    lacking = next((trial for pair in pairs for trial in pair if trial not in known.why_ms), None)
+    # (pairs, arms, labels)
+    why_ms = np.array([[known.why_ms[trial] for trial in pair] for pair in whole]).reshape(len(whole), 2, len(WHYS))
+    total = _step(None, why_ms[:, 0].sum(axis=1), why_ms[:, 1].sum(axis=1), 1 - alpha)
+    total = replace(total, p_adjusted=total.p)
+    if not whole:
+        return Waterfall(comparison, 0, len(pairs), total, (), (), (), (0.0, 0.0), lacking)
+    what_ms = np.array([[known.what_ms[trial] for trial in pair] for pair in whole])
+    served = np.array([[known.served_bytes[trial] for trial in pair] for pair in whole]).mean(axis=0)
     return Waterfall(
-        comparison, len(known), len(pairs) - len(known), total, steps, (float(means[0]), float(means[1])), lacking
+        comparison,
+        len(whole),
+        len(pairs) - len(whole),
+        total,
+        _by_why(known, whole, why_ms, alpha),
+        _adjusted(WHATS, [what_ms[:, :, at] for at in range(len(WHATS))], alpha),
+        _adjusted(tuple(Role), roles(study, whole), alpha),
+        (float(served[0]), float(served[1])),
+        lacking,
+    )
+
+
+def _by_why(known: Shares, pairs: Sequence[tuple[str, str]], ms: FloatArray, alpha: float) -> tuple[Step, ...]:
+    groups = categories(ms)
+    at = {why: place for place, why in enumerate(WHYS)}
+    sums = [ms[:, :, [at[why] for why in members]].sum(axis=2) for _, members in groups]
+    fine = dict(groups)
+    arms = [[pair[arm] for pair in pairs] for arm in (0, 1)]
+    found = []
+    for step in _adjusted([category for category, _ in groups], sums, alpha):
+        members = fine[step.label] if isinstance(step.label, Why) else ()
+        evidence = (known.evidence_of(arms[0], members), known.evidence_of(arms[1], members))
+        found.append(replace(step, fine=members, evidence=evidence))
+    return tuple(found)
+
+
+def _adjusted(labels: Sequence[Why | What | Role], ms: Sequence[FloatArray], alpha: float) -> tuple[Step, ...]:
+    """Steps of arrays (pairs, arms) with p and intervals adjusted for their number; those without time are left out."""
+    present = [(label, each) for label, each in zip(labels, ms, strict=True) if each.any()]
+    steps = [_step(label, each[:, 0], each[:, 1], 1 - alpha) for label, each in present]
+    raw = np.array([np.nan if step.p is None else step.p for step in steps])
+    adjusted = statistics.adjusted_p_values(raw)
+    told = max(1, int((adjusted <= alpha).sum()))
+    level = 1 - alpha * told / max(1, len(steps))
+    return tuple(
+        replace(_step(label, each[:, 0], each[:, 1], level), p_adjusted=None if np.isnan(p) else float(p))
+        for (label, each), p in zip(present, adjusted, strict=True)
     )
 
 
@@ -132,13 +163,13 @@ def _pairs(baseline: ArmResult, other: ArmResult) -> list[tuple[str, str]]:
     ]
 
 
-def _step(part: Part | None, baseline: FloatArray, other: FloatArray, level: float) -> Step:
+def _step(label: Why | What | Role | None, baseline: FloatArray, other: FloatArray, level: float) -> Step:
     differences = other - baseline
     if not differences.size:
-        return Step(part, np.nan, np.nan, np.nan, None)
+        return Step(label, np.nan, np.nan, np.nan, None)
     mean = statistics.mean(differences, level)
     return Step(
-        part,
+        label,
         float(baseline.mean()),
         float(other.mean()),
         float(differences.mean()),

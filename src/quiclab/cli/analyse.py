@@ -25,6 +25,7 @@ def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = No
     from quiclab.cli.documents import VERSION, ReportDocument
     from quiclab.report import (
         analyse_study,
+        because_lines,
         claims_lines,
         metrics_of_pages,
         read_study,
@@ -44,7 +45,7 @@ def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = No
         remember_look(study, metrics)
         render(analysis, console)
         claims = claims_lines(study, analysis) if analysis.metric.name == metrics[0] else []
-        for line in (*remark_lines(study, analysis), *shares(study), *claims):
+        for line in (*remark_lines(study, analysis), *shares(study), *claims, *because_lines(study, analysis)):
             console.print(line, highlight=False, markup=False)
         report = write_report(study_dir.root, metric)
     console.print(f"report: {report}", highlight=False, soft_wrap=True)

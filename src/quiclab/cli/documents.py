@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quiclab.accounting import Part as TimePart
 from quiclab.analysis.builds.gate import Verdict
 from quiclab.analysis.builds.two_studies import StudiesCompared
 from quiclab.analysis.model import StudyAnalysis
@@ -163,20 +162,28 @@ class PathsDocument:
 
 @dataclass(frozen=True)
 class StepEntry:
-    """A part of the time to the last byte, or all of it, in both arms: means over the pairs."""
+    """One category of the time in both arms, or the whole time: means over the pairs."""
 
-    part: TimePart | None
-    """The part; null where the step is the whole time."""
+    label: str | None
+    """Name of the category, as in the tables; null of the whole time."""
     baseline_ms: float
     """Mean of the baseline."""
     other_ms: float
     """Mean of the other arm."""
     difference_ms: float
-    """Mean of other − baseline: positive where the other arm takes longer."""
+    """Mean of other − baseline."""
     interval_ms: Interval | None
-    """Interval of the difference; those of parts hold all at once."""
+    """Interval of the difference, which allows for the choice of the categories that are told."""
     p: float | None
-    """Exact signed-rank test of the pairs' differences; null without a pair."""
+    """Exact signed-rank test of the pairs' differences."""
+    p_adjusted: float | None
+    """The same p, adjusted for the number of categories."""
+    sums_up: tuple[str, ...]
+    """Finer categories that this one sums up, where an arm's evidence cannot tell them apart."""
+    baseline_decided_by: tuple[str, ...]
+    """Tables that decided the category in the baseline."""
+    other_decided_by: tuple[str, ...]
+    """Tables that decided it in the other arm."""
 
 
 @dataclass(frozen=True)
@@ -197,8 +204,12 @@ class AccountEntry:
     """Mean bytes that the bottleneck served towards the baseline's client."""
     other_served_bytes: float
     """Mean bytes that it served towards the other arm's client."""
-    parts: tuple[StepEntry, ...]
-    """One for each part; empty without a pair."""
+    why: tuple[StepEntry, ...]
+    """One for each reason for which the sender had not sent earlier; they add up to the whole time."""
+    what: tuple[StepEntry, ...]
+    """One for each thing that passes the time; they add up to the whole time, too."""
+    roles: tuple[StepEntry, ...]
+    """One for each stage of the transfer: set-up, request, each tenth of the response."""
     total: StepEntry | None
     """The whole time; null without a pair."""
 

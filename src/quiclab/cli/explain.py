@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`quiclab explain`: where the time of a transfer went in each arm, and in which parts the arms differ."""
+"""`quiclab explain`: where the time of a transfer went in each arm, and why the arms differ."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from quiclab.opened import OpenedStudy
 
 _DESCRIPTION = """\
-Share out the time to the last byte of each arm among its parts, cell by cell: set-up, request, the bottleneck busy or
-idle, the last flight. The parts of a transfer add up to its time exactly; the table shows means over the pairs. The
-account says where the time went and does not prove why. docs/explanation/account.md defines the parts.
+Share out the time to the last byte of each arm, cell by cell: by why the sender had not sent earlier (set-up, link
+busy, slow start, a window after a loss, credit, pacing, ...) and by what passes the time (service, propagation,
+endpoints). Both sums are exact in each transfer; the tables show means over the pairs. Each reason names the table that
+decided it. docs/explanation/account.md defines the labels.
 """
 
 _EPILOG = """\
@@ -28,7 +29,7 @@ examples:
   quiclab explain STUDY                   every cell
   quiclab explain STUDY 5MB/loss          one cell
   quiclab explain STUDY --json            the same as JSON, times in ms
-  quiclab sql STUDY "SELECT * FROM account WHERE part LIKE 'idle%'"    the stretches behind it
+  quiclab sql STUDY "SELECT * FROM account WHERE why = 'slow_start'"   the stretches behind it
 """
 
 
@@ -36,7 +37,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     """Teach the command line this verb."""
     parser = verbs.add_parser(
         "explain",
-        help="say in which parts of their time two arms differ",
+        help="say why two arms differ: where the time of each goes",
         description=_DESCRIPTION,
         epilog=_EPILOG,
     )
@@ -86,7 +87,10 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[Waterfal
         place = comparison_words.place(each.comparison, analysis)
         console.print(Text(f"{place}: {account.because(each, analysis.alpha)}", style="bold"))
         if each.pairs:
+            if parting := account.parting(each, analysis.alpha):
+                console.print(Text(parting))
             console.print(account.account_table(each, analysis.alpha))
+            console.print(account.floor_table(each, analysis.alpha))
         if each.without:
             console.print(Text(account.left_out(each, why_without(study, each))))
         console.print()
@@ -97,6 +101,7 @@ def _entry(waterfall: Waterfall) -> AccountEntry:
     from quiclab.cli.documents import AccountEntry
 
     comparison, served = waterfall.comparison, waterfall.served_bytes
+    why, what, roles = (tuple(map(_step, steps)) for steps in (waterfall.steps, waterfall.floor, waterfall.roles))
     return AccountEntry(
         comparison.cell_id,
         comparison.baseline.arm,
@@ -104,7 +109,9 @@ def _entry(waterfall: Waterfall) -> AccountEntry:
         waterfall.pairs,
         waterfall.without,
         *served,
-        tuple(_step(step) for step in waterfall.steps),
+        why,
+        what,
+        roles,
         _step(waterfall.total) if waterfall.pairs else None,
     )
 
@@ -112,4 +119,15 @@ def _entry(waterfall: Waterfall) -> AccountEntry:
 def _step(step: Step) -> StepEntry:
     from quiclab.cli.documents import StepEntry
 
-    return StepEntry(step.part, step.baseline_ms, step.other_ms, step.difference_ms, step.interval_ms, step.p)
+    label = None if step.label is None else str(step.label)
+    return StepEntry(
+        label,
+        step.baseline_ms,
+        step.other_ms,
+        step.difference_ms,
+        step.interval_ms,
+        step.p,
+        step.p_adjusted,
+        tuple(map(str, step.fine)),
+        *step.evidence,
+    )

@@ -25,6 +25,7 @@ from quiclab.figures.page_bytes import PageBytes
 from quiclab.figures.path import Path
 from quiclab.figures.proxy import Proxy
 from quiclab.figures.queue_length import QueueLength
+from quiclab.figures.reasons import Reasons
 from quiclab.figures.round_trip_time import RoundTripTime
 from quiclab.figures.sequence import Sequence
 from quiclab.figures.stall_reduction import StallReduction
@@ -37,6 +38,7 @@ from quiclab.figures.zero_rtt import ZeroRtt
 
 FIGURES: tuple[Figure, ...] = (
     DifferenceMap(),
+    Reasons(),
     AgainstBest(),
     Factor(),
     Proxy(),

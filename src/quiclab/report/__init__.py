@@ -9,6 +9,7 @@ from quiclab.analysis.study import read_study
 from quiclab.report.page.metric_pages import metrics_of_pages
 from quiclab.report.page.single_file import SingleFile, write_single_file
 from quiclab.report.page.write import write_report
+from quiclab.report.words.because_lines import because_lines
 from quiclab.report.words.remarks import remark_lines
 from quiclab.report.words.shares import shares
 from quiclab.report.words.terminal import render
@@ -17,6 +18,7 @@ __all__ = [
     "SingleFile",
     "StudyAnalysis",
     "analyse_study",
+    "because_lines",
     "claims_lines",
     "metrics_of_pages",
     "read_study",

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from quiclab import __version__
-from quiclab.accounting import account_table
+from quiclab.accounting import account_table, account_totals
 from quiclab.errors import DecodeError, SpecError
 from quiclab.exports import EXPORTS, Choice
 from quiclab.metrics import METRICS, evidence_of, made_tables, metrics_of
@@ -37,7 +37,9 @@ def keep_tables(
     """Make and write all tables of a trial. `decoded` is of `decode_trial`, `trial` is the content of trial.json."""
     evidence = evidence_of(decoded, trial)
     metrics = pl.DataFrame(metrics_of(evidence, trial_id), OF_STUDY["metrics"].schema(), orient="row")
-    tables = {**decoded, **made_tables(evidence), "account": account_table(evidence), "metrics": metrics}
+    account = account_table(evidence)
+    accounts = {"account": account, "account_totals": account_totals(account)}
+    tables = {**decoded, **made_tables(evidence), **accounts, "metrics": metrics}
     files = {name: _file(study_dir, name, trial_id) for name in tables}
     with disk_errors(study_dir.tables):
         files["metrics"].unlink(missing_ok=True)

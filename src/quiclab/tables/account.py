@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The account of a transfer's time, made from the link's log and the captures."""
+"""The account of a transfer's time, made from the link's log, the captures and the endpoints' logs."""
 
 from __future__ import annotations
 
@@ -7,29 +7,67 @@ import polars as pl
 
 from quiclab.tables._api import NEVER, Column, Table
 
+_ONLY = "Only of downloads of one object over one link; docs/explanation/account.md defines the labels."
+_WHAT = Column(
+    "what", pl.String, "", NEVER,
+    "What passes the time: service of `payload`, `headers`, `handshake`, `retransmission`, `needless_retransmission`, "
+    "`probe`, `acknowledgments` or `served` (contents unknown); `propagation_down`, `propagation_up`, `link_up`, "
+    "`ack_held`, `client`, `server`, `timer`, `jitter`, `late` or `unexplained`.",
+)  # fmt: skip
+_WHY = Column(
+    "why", pl.String, "", NEVER,
+    "Why the sender had not sent earlier: `tcp_handshake`, `tls_round_trip`, `quic_handshake`, `hello_retry_request`, "
+    "`retry`, `amplification_limit`, `set_up_loss`, `request`, `link_busy`, `slow_start`, `window_after_loss`, "
+    "`window_after_exit`, `window`, `stream_credit`, `connection_credit`, `stream_limit`, `receive_window`, "
+    "`send_buffer`, `contested`, `loss_detection`, `awaiting_acks`, `loss_timer`, `probe_timer`, `pacing`, "
+    "`application`, `scheduling`, `pacing_or_program`, `unexplained` or `last_flight`.",
+)  # fmt: skip
+_EVIDENCE = Column("evidence", pl.String, "", NEVER, "The table that decided `why`.")
+
 ACCOUNT = Table(
     "account",
-    "One stretch of the time from the client's first packet to its last byte, in the order of time: the stretches "
-    "follow each other without a gap, so that their durations add up to `ttlb_ms`. Only of downloads of one object "
-    "over one link; docs/explanation/account.md defines the parts.",
+    "One edge of the critical path of a transfer, in the order of time: the edges follow each other without a gap from "
+    "the client's first packet to its last byte, so that their durations add up to `ttlb_ms`. " + _ONLY,
     (
-        Column(
-            "part", pl.String, "", NEVER,
-            "`set_up`, `request`, `busy`, `idle_awaiting`, `idle_awaiting_after_loss`, `idle_unprompted` or "
-            "`last_flight`.",
-        ),
+        _WHAT,
+        _WHY,
         Column("from_ns", pl.Int64, "ns", NEVER, "Its beginning, CLOCK_MONOTONIC.", instant=True),
         Column("until_ns", pl.Int64, "ns", NEVER, "Its end, which is the beginning of the next.", instant=True),
+        Column("direction", pl.String, "", "no packet", "Direction of the packet: `up` or `down`."),
         Column(
-            "packet_index", pl.UInt32, "", "set-up",
-            "Packet towards the client that ends the request or an idle time, begins a busy one, or completes the "
-            "response: `index` in link_packets, `direction` `down`.",
+            "packet_index", pl.UInt32, "", "no packet",
+            "The packet that is on its way, that is served first, or that is sent at the end: `index` in link_packets.",
         ),
-        Column("packets", pl.UInt32, "packets", "not busy", "Packets that the bottleneck served."),
-        Column("size_bytes", pl.UInt64, "bytes", "not busy", "Bytes of these packets, IP headers included."),
+        Column("packets", pl.UInt32, "packets", "no service", "Packets that the bottleneck served."),
         Column(
-            "prompted_after_ns", pl.Int64, "ns", "not idle, or nothing had reached the server",
+            "size_bytes", pl.UInt64, "bytes", "no service",
+            "Bytes of these packets that belong to `what`; those of `payload` and its `headers` add up to their size.",
+        ),
+        Column(
+            "prompted_after_ns", pl.Int64, "ns", "the bottleneck is busy, or nothing had reached the server",
             "Time from the last packet that reached the server to the one with which the server ended the idle time.",
+        ),
+        _EVIDENCE,
+        Column(
+            "event_ns", pl.Int64, "ns", "no window, or the log has no event",
+            "Instant of the event that last tightened the window: the loss, or the end of slow start.", instant=True,
+        ),
+        Column(
+            "event_packet", pl.UInt32, "", "no loss, or not found in the link's log",
+            "The packet that was lost then: `index` in link_packets, direction `down`.",
         ),
     ),
 )  # fmt: skip
+
+ACCOUNT_TOTALS = Table(
+    "account_totals",
+    "The sum of all edges of one trial's account with the same labels and the same evidence. " + _ONLY,
+    (
+        _WHY,
+        _WHAT,
+        _EVIDENCE,
+        Column("total_ns", pl.Int64, "ns", NEVER, "Their duration."),
+        Column("edges", pl.UInt32, "", NEVER, "Their number."),
+        Column("size_bytes", pl.UInt64, "bytes", NEVER, "Bytes that the bottleneck served in them."),
+    ),
+)

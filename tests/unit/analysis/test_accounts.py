@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from quiclab.accounting import Part
+from quiclab.accounting import Why, account_totals
 from quiclab.analysis.accounts import Waterfall, waterfalls, why_without
 from quiclab.analysis.compare import arm_result, compare
 from quiclab.analysis.model import ArmResult, Metric, TrialResult
@@ -24,27 +24,34 @@ def _arm(name: str, status: str = "verified") -> ArmResult:
     return arm_result(name, trials, PAIRS, 0, TTLB)
 
 
-def _write(study: Path, trial_id: str, **parts_ms: float) -> None:
-    """The account of a trial, with parts in the order given."""
-    folder = study / "tables" / "account"
-    folder.mkdir(parents=True, exist_ok=True)
+def _write(study: Path, trial_id: str, **ms: float) -> None:
+    """The account of a trial, with labels in the order given; "what" is the first of its kind."""
     rows, at_ns = [], 0
-    for part, ms in parts_ms.items():
-        until_ns = at_ns + round(ms * 1e6)
-        rows.append((part, at_ns, until_ns, None, None, 5_000_000 if part == "busy" else None, None))
+    for why, length_ms in ms.items():
+        until_ns = at_ns + round(length_ms * 1e6)
+        busy = why == "link_busy"
+        what = "payload" if busy else "propagation_up"
+        sizes = (4000, 5_000_000) if busy else (None, None)
+        evidence = "link_packets" if busy else f"evidence_{why}"
+        rows.append((what, why, at_ns, until_ns, "down", 0, *sizes, None, evidence, None, None))
         at_ns = until_ns
-    pl.DataFrame(rows, TABLES["account"].schema(), orient="row").write_parquet(folder / f"{trial_id}.parquet")
+    account = pl.DataFrame(rows, TABLES["account"].schema(), orient="row")
+    for name, table in (("account", account), ("account_totals", account_totals(account))):
+        folder = study / "tables" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        table.write_parquet(folder / f"{trial_id}.parquet")
 
 
 def _study(folder: Path, lacking: int = 0) -> Path:
-    """h3 saves 20 ms of set-up and loses 30 ms of busy time in each pair; its idle time varies around h2's."""
+    """h3 saves 20 ms of set-up and loses 30 ms of busy time in each pair; its slow start varies around h2's."""
     (folder / "tables").mkdir()
     OF_STUDY["trials"].empty().write_parquet(folder / "tables" / "trials.parquet")
     for block in range(PAIRS):
         noise = (-1) ** block * (block // 2)
-        _write(folder, f"{ord('2'):x}{block}", set_up=40 + block / 10, request=10, busy=800, idle_awaiting=50)
+        h2 = {"tcp_handshake": 20, "tls_round_trip": 20 + block / 10, "request": 10, "link_busy": 800, "slow_start": 50}
+        _write(folder, f"{ord('2'):x}{block}", **h2)
         if block >= lacking:
-            h3 = {"set_up": 20.0, "request": 10.0, "busy": 830 + block / 10, "idle_awaiting": 50.0 + noise}
+            h3 = {"quic_handshake": 20.0, "request": 10.0, "link_busy": 830 + block / 10, "slow_start": 50.0 + noise}
             _write(folder, f"{ord('3'):x}{block}", **h3)
     return folder
 
@@ -54,22 +61,71 @@ def _waterfall(study: Path, other: ArmResult | None = None) -> Waterfall:
     return waterfalls(open_study(study), [comparison], 0.05)[0]
 
 
-def test_parts_add_up_and_those_that_differ_are_told(tmp_path: Path) -> None:
-    """Set-up and busy time differ in each pair by nearly the same, idle time by chance."""
+def test_reasons_add_up_and_those_that_differ_are_told(tmp_path: Path) -> None:
+    """Set-up and busy time differ in each pair by nearly the same, slow start by chance; *what* and roles sum alike."""
     found = _waterfall(_study(tmp_path))
     assert found.pairs == PAIRS
-    assert sum(step.difference_ms for step in found.steps) == pytest.approx(found.total.difference_ms)
+    for steps in (found.steps, found.floor, found.roles):
+        assert sum(step.difference_ms for step in steps) == pytest.approx(found.total.difference_ms)
     assert found.total.difference_ms == pytest.approx(10, abs=0.5)
-    assert [step.part for step in found.steps if step.differs(0.05)] == [Part.SET_UP, Part.BUSY]
+    assert [step.label for step in found.steps if step.differs(0.05)] == [Why.SET_UP, Why.LINK_BUSY]
     assert found.gross_ms > 50
     assert found.served_bytes == (5e6, 5e6)
+    assert found.steps[0].evidence == (
+        ("evidence_tcp_handshake", "evidence_tls_round_trip"),
+        ("evidence_quic_handshake",),
+    )
 
 
-def test_parts_hold_at_once(tmp_path: Path) -> None:
-    """Each of seven intervals errs a seventh as often as the one of the whole."""
+def test_p_is_adjusted_and_intervals_allow_for_those_that_are_told(tmp_path: Path) -> None:
+    """Four categories have time; two of them are told, so that an interval errs half as often as the one of the whole.
+
+    The request is equal in all pairs: its p of 1 counts among the four.
+    """
     found = _waterfall(_study(tmp_path))
+    assert [step.label for step in found.steps] == [Why.SET_UP, Why.REQUEST, Why.LINK_BUSY, Why.SLOW_START]
     intervals = [step.interval_ms for step in (found.steps[0], found.total)]
-    assert [each.confidence for each in intervals if each] == pytest.approx([1 - 0.05 / 7, 0.95])
+    assert [each.confidence for each in intervals if each] == pytest.approx([1 - 0.05 * 2 / 4, 0.95])
+    p = 2 / 2**PAIRS
+    assert [found.steps[0].p, found.steps[0].p_adjusted] == pytest.approx([p, p * 4 / 2])
+
+
+def _undecided(folder: Path, **h3: float) -> Waterfall:
+    (folder / "tables").mkdir()
+    OF_STUDY["trials"].empty().write_parquet(folder / "tables" / "trials.parquet")
+    for block in range(PAIRS):
+        _write(folder, f"{ord('2'):x}{block}", request=10, slow_start=20, window_after_loss=30, pacing=5)
+        _write(folder, f"{ord('3'):x}{block}", request=10, **h3)
+    return _waterfall(folder)
+
+
+def test_only_what_both_arms_evidence_supports_is_compared(tmp_path: Path) -> None:
+    """h3's evidence does not tell which window it was: then h2's is not told apart either, and the sums stay."""
+    found = _undecided(tmp_path, slow_start=1, window=44, pacing=5)
+    assert [(step.label, step.baseline_ms, step.other_ms) for step in found.steps] == [
+        (Why.REQUEST, 10, 10),
+        (Why.WINDOW, 50, 45),
+        (Why.PACING, 5, 5),
+    ]
+
+
+def test_the_widest_union_takes_in_the_narrower_one(tmp_path: Path) -> None:
+    """Where one arm only awaits ACKs, whatever for, all windows are that; a little that is undecided is a row of its
+    own."""
+    found = _undecided(tmp_path, awaiting_acks=40, window=5, pacing=4.9, pacing_or_program=0.1)
+    assert [(str(step.label), step.other_ms) for step in found.steps] == [
+        ("request", 10),
+        ("awaiting_acks", pytest.approx(45)),
+        ("pacing", pytest.approx(4.9)),
+        ("pacing_or_program", pytest.approx(0.1)),
+    ]
+
+
+def test_roles_are_cut_where_the_bytes_are(tmp_path: Path) -> None:
+    """Ten tenths of 800 ms each take 80, and what is idle behind the last byte served belongs to the last one."""
+    found = _waterfall(_study(tmp_path))
+    ms = [step.baseline_ms for step in found.roles]
+    assert ms == pytest.approx([40.35, 10, *[80] * 9, 130])
 
 
 def test_pairs_without_an_account_are_counted(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from quiclab.analysis.rows import differences, distributions
 from quiclab.analysis.study import Study, read_study
 from quiclab.analysis.system_calls import read_counts, system_call_data
 from quiclab.report.page import curves
+from quiclab.report.page.because import Because, because
 from quiclab.report.page.cell_figures import cell_figures
 from quiclab.report.page.cell_reasons import with_reasons
 from quiclab.report.page.findings import findings
@@ -79,6 +80,8 @@ class _Parts:
     cells: list[Cell]
     """The cells with the pages of their pairs."""
     leads: Why | None
+    because: Because | None
+    """Reasons of the cells that have an account."""
 
 
 def _write(study: Study, metric: str, metrics: list[str]) -> Path:
@@ -101,6 +104,7 @@ def _write(study: Study, metric: str, metrics: list[str]) -> Path:
         paper=paper_section(study, analysis) if metric == metrics[0] else None,
         cells=cells,
         leads=why(analysis, cells, write_pairs(study, analysis, cells)),
+        because=because(study, analysis, data),
     )
     parts.differences.write_csv(data / "differences.csv")
     parts.trials.write_csv(data / "distributions.csv")
@@ -152,6 +156,7 @@ def _page(parts: _Parts) -> str:
         spec_text=_read(study.directory / "spec.toml"),
         pair_cells=parts.cells,
         why=parts.leads,
+        because=parts.because,
         plotly=plotly(),
     )
 
@@ -188,12 +193,13 @@ def _contents(parts: _Parts, beside_answer: list[TextTable]) -> list[tuple[str, 
     """The page's sections in their order: (anchor, words of the link)."""
     sections = [
         ("answer", "Answer", True),
+        ("because", "Why?", parts.because is not None),
         ("map", "Map", True),
         ("arms", "What differs", True),
         ("numbers", "Numbers", bool(parts.analysis.comparisons)),
         ("paper", "Paper", parts.paper is not None),
         ("distributions", "Distributions", True),
-        ("pairs", "Why?", True),
+        ("pairs", "Pairs" if parts.because else "Why?", True),
         ("bytes", "Bytes", True),
         ("findings", "How far it carries", bool(beside_answer)),
         ("cost", "Cost", True),

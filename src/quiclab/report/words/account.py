@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences and a table about where two arms' times to the last byte differ."""
+"""Sentences and tables about why two arms' times to the last byte differ."""
 
 from __future__ import annotations
 
@@ -9,24 +9,45 @@ from rich.table import Table
 from rich.text import Text
 
 from quiclab import wording
-from quiclab.accounting import Part
+from quiclab.accounting import Why
 from quiclab.analysis.accounts import Step, Waterfall
 
 _SMALL_PCT = 3.0
-"""Share of what moved in all below which a sentence leaves a part out."""
+"""Share of what moved in all below which a sentence leaves a category out."""
+_CANCELS = 0.25
+"""Share of the gains that losses must reach (or the reverse) for the two to be told as cancelling."""
 _PHRASES = {
-    Part.SET_UP: "set-up takes {}",
-    Part.REQUEST: "the request takes {}",
-    Part.BUSY: "the bottleneck is busy {} ({} against {} on the wire)",
-    Part.IDLE_AWAITING: "the bottleneck is idle {} awaiting ACKs before any loss",
-    Part.IDLE_AWAITING_AFTER_LOSS: "the bottleneck is idle {} awaiting ACKs after a loss",
-    Part.IDLE_UNPROMPTED: "the bottleneck is idle {} until the server sends unprompted (pacing, timer or program)",
-    Part.LAST_FLIGHT: "the last flight takes {}",
+    Why.LINK_BUSY: "the bottleneck is busy {} ({} against {} on the wire)",
+    Why.REQUEST: "the request and the server's first answer take {}",
+    Why.SET_UP: "the set-up takes {}",
+    Why.SET_UP_LOSS: "losses in the set-up cost {}",
+    Why.LAST_FLIGHT: "the last flight takes {}",
+    Why.UNEXPLAINED: "time without an explanation is {}",
+}
+_WAITING = {
+    Why.SLOW_START: "a window still growing in slow start",
+    Why.WINDOW_AFTER_LOSS: "a window that a loss had reduced",
+    Why.WINDOW_AFTER_EXIT: "a window that had left slow start without a loss",
+    Why.WINDOW: "a full congestion window",
+    Why.STREAM_CREDIT: "credit of the stream",
+    Why.CONNECTION_CREDIT: "credit of the connection",
+    Why.STREAM_LIMIT: "a limit on the number of streams",
+    Why.RECEIVE_WINDOW: "TCP's receive window",
+    Why.SEND_BUFFER: "the server's own send buffer",
+    Why.CONTESTED: "window and credit at once",
+    Why.LOSS_DETECTION: "a loss to be noticed",
+    Why.AWAITING_ACKS: "ACKs or credit (no log says for what)",
+    Why.LOSS_TIMER: "a loss timer",
+    Why.PROBE_TIMER: "a probe timer",
+    Why.PACING: "pacing",
+    Why.APPLICATION: "the server's application",
+    Why.SCHEDULING: "another stream's turn",
+    Why.PACING_OR_PROGRAM: "pacing or the server's program (no log says which)",
 }
 
 
 def because(waterfall: Waterfall, alpha: float) -> str:
-    """Say in a sentence or two by how much the other arm's mean time differs, and in which parts."""
+    """Say in a sentence or two by how much the other arm's mean time differs, and for which reasons."""
     if not waterfall.pairs:
         return "no pair has an account of its time."
     large = sorted(
@@ -44,11 +65,29 @@ def because(waterfall: Waterfall, alpha: float) -> str:
     if not large:
         return f"{told}; {pairs} do not show that any part of the time differs."
     parts = wording.listed([_phrase(step, waterfall) for step in large])
-    open_parts = [step.part.heading for step in _undecided(waterfall, alpha) if step.part]
+    told = f"{told}: {parts}.{_cancelling(large)}"
+    open_parts = [step.label.heading for step in _undecided(waterfall, alpha) if step.label]
     rest = [abs(step.difference_ms) for step in waterfall.steps if step not in large]
     if open_parts:
-        return f"{told}: {parts}. Not decided by {pairs}: {'; '.join(open_parts)}."
-    return f"{told}: {parts}. No other part differs by more than {_ms(max(rest, default=0.0))}."
+        return f"{told} Not decided by {pairs}: {'; '.join(open_parts)}."
+    return f"{told} Nothing else differs by more than {_ms(max(rest, default=0.0))}."
+
+
+def _cancelling(large: Sequence[Step]) -> str:
+    """Say so where gains and losses are both large: their sum alone would hide them."""
+    losses = sum(step.difference_ms for step in large if step.difference_ms > 0)
+    gains = -sum(step.difference_ms for step in large if step.difference_ms < 0)
+    if min(gains, losses) < _CANCELS * max(gains, losses) or not min(gains, losses):
+        return ""
+    return f" These work against each other: {_ms(losses)} more, {_ms(gains)} less."
+
+
+def parting(waterfall: Waterfall, alpha: float) -> str:
+    """Say in which role of the transfer the arms first part; "" where no role is shown to differ."""
+    first = next((step for step in waterfall.roles if step.differs(alpha) and not _small(step, waterfall)), None)
+    if first is None or first.label is None:
+        return ""
+    return f"The arms part first in the {first.label.heading}: {_longer(first.difference_ms)}."
 
 
 def _small(step: Step, waterfall: Waterfall) -> bool:
@@ -56,15 +95,17 @@ def _small(step: Step, waterfall: Waterfall) -> bool:
 
 
 def _undecided(waterfall: Waterfall, alpha: float) -> list[Step]:
-    """Parts that differ much on average, and that the pairs do not show to differ."""
+    """Categories that differ much on average, and that the pairs do not show to differ."""
     return [step for step in waterfall.steps if not step.differs(alpha) and not _small(step, waterfall)]
 
 
 def _phrase(step: Step, waterfall: Waterfall) -> str:
-    if step.part is None:
-        raise ValueError("the whole time is no part of itself")
+    if not isinstance(step.label, Why):
+        raise TypeError("only reasons have a phrase")
     sizes = (f"{each / 1e6:.2f} MB" for each in reversed(waterfall.served_bytes))
-    return _PHRASES[step.part].format(_longer(step.difference_ms), *sizes)
+    if step.label in _WAITING:
+        return f"the bottleneck is idle {_longer(step.difference_ms)} for {_WAITING[step.label]}"
+    return _PHRASES[step.label].format(_longer(step.difference_ms), *sizes)
 
 
 def _longer(difference_ms: float) -> str:
@@ -76,23 +117,51 @@ def _ms(value: float) -> str:
 
 
 def account_table(waterfall: Waterfall, alpha: float) -> Table:
-    """Return one row for each part and one for their sum: means of both arms in ms, difference, interval, p."""
+    """Return one row for each reason and one for their sum: means of both arms in ms, difference, interval, p, and the
+    tables that decided it."""
+    table = _table(waterfall, "why: mean, ms")
+    table.add_column("decided by")
+    for step in (*waterfall.steps, waterfall.total):
+        table.add_row(*_cells(step, alpha), Text(_evidence(step, waterfall), style="dim"))
+    return table
+
+
+def floor_table(waterfall: Waterfall, alpha: float) -> Table:
+    """Return one row for each thing that passes the time, those of less than 0.05 ms in both arms left out."""
+    table = _table(waterfall, "what: mean, ms")
+    for step in waterfall.floor:
+        if max(step.baseline_ms, step.other_ms) >= 0.05:
+            table.add_row(*_cells(step, alpha))
+    return table
+
+
+def _table(waterfall: Waterfall, title: str) -> Table:
     base, other = waterfall.comparison.baseline.arm, waterfall.comparison.other.arm
     table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("mean, ms")
+    table.add_column(title)
     for heading in (base, other, f"{other} − {base}", "interval", "p"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for step in (*waterfall.steps, waterfall.total):
-        heading = step.part.heading if step.part else "time to last byte"
-        strong = "bold" if step.part is None or step.differs(alpha) else ""
-        table.add_row(
-            Text(heading, style=strong),
-            *(Text(_decimal(each)) for each in (step.baseline_ms, step.other_ms)),
-            Text(_decimal(step.difference_ms, signed=True), style=strong),
-            Text(_ends(step), style="dim"),
-            Text(wording.p_text(step.p), style="dim"),
-        )
     return table
+
+
+def _cells(step: Step, alpha: float) -> list[Text]:
+    heading = step.label.heading if step.label else "time to last byte"
+    strong = "bold" if step.label is None or step.differs(alpha) else ""
+    return [
+        Text(heading, style=strong),
+        *(Text(_decimal(each)) for each in (step.baseline_ms, step.other_ms)),
+        Text(_decimal(step.difference_ms, signed=True), style=strong),
+        Text(_ends(step), style="dim"),
+        Text(wording.p_text(step.p_adjusted), style="dim"),
+    ]
+
+
+def _evidence(step: Step, waterfall: Waterfall) -> str:
+    """The tables, once where both arms have the same."""
+    first, second = (", ".join(each) for each in step.evidence)
+    if first == second or not first or not second:
+        return first or second
+    return f"{waterfall.comparison.baseline.arm}: {first}; {waterfall.comparison.other.arm}: {second}"
 
 
 def _ends(step: Step) -> str:
@@ -115,9 +184,9 @@ def limits(waterfalls: Sequence[Waterfall], alpha: float) -> str:
     """Say what intervals and p are of, and what the account does not tell."""
     pairs = [each.pairs for each in waterfalls]
     least = f"{min(pairs)} to {max(pairs)}" if min(pairs) < max(pairs) else f"{max(pairs)}"
-    level = wording.level(1 - alpha)
     return (
-        f"Means over {least} pairs. Intervals: {level} for the whole time and, at once, for all parts of a cell. "
-        "A part is bold where its interval excludes 0 and the exact signed-rank test (p) agrees. The account says "
-        "where the time went by the packets; it does not prove why."
+        f"Means over {least} pairs. Of the rows that are bold, at most {wording.number(100 * alpha)} % are expected to "
+        "be false alarms or to have an interval that misses (Benjamini–Hochberg over the rows of a table; exact "
+        "signed-rank test). The account says what the packets and the logs show of each wait; no run has yet proven "
+        "that without the cause the time is gone."
     )

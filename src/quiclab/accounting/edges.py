@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Edges of the critical path: stretches of time with the two labels that say what passed, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from quiclab.accounting.what import What
+from quiclab.accounting.why import Why
+from quiclab.metrics import Unknown
+
+PROMPT_NS = 1_000_000
+"""Longest time from a packet's arrival at an endpoint to a packet that it sent because of it.
+
+A choice, which docs/explanation/account.md holds against what was measured.
+"""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a sender sent no earlier, the table that shows it, and the event that last tightened the limit."""
+
+    why: Why
+    evidence: str
+    event_ns: int | None = None
+    event_packet: int | None = None
+    """The lost packet: `index` in link_packets, down."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A stretch of time on the critical path."""
+
+    what: What
+    from_ns: int
+    until_ns: int
+    packet_index: int | None = None
+    """The packet that is served, on its way, or sent at the end of the stretch: `index` in link_packets."""
+    direction: str | None = None
+    """Direction of the packet."""
+    packets: int | None = None
+    """Packets that the bottleneck served."""
+    size_bytes: int | None = None
+    """Bytes of these that belong to the label, IP headers included."""
+    reason: Reason = Reason(Why.UNEXPLAINED, "")
+    prompted_after_ns: int | None = None
+    """Time from the last arrival at the server to the packet that ended an idle time."""
+
+    @property
+    def length_ns(self) -> int:
+        """Duration of the edge."""
+        return self.until_ns - self.from_ns
+
+    def clipped(self, floor_ns: int) -> Edge:
+        """The part of it from `floor_ns` on."""
+        return self if self.from_ns >= floor_ns else replace(self, from_ns=min(floor_ns, self.until_ns))
+
+
+def chained(edges: Iterable[Edge], from_ns: int, until_ns: int) -> list[Edge]:
+    """Edges with a length, in order. Raises Unknown where they leave a gap, overlap, or miss an end."""
+    found = list(edges)
+    if any(edge.length_ns < 0 for edge in found):
+        raise Unknown("the captures, the link's log and the times of this trial contradict each other")
+    whole = [edge for edge in found if edge.length_ns]
+    ends = [from_ns, *(edge.until_ns for edge in whole)]
+    if any(end != edge.from_ns for end, edge in zip(ends, whole, strict=False)) or ends[-1] != until_ns:
+        raise Unknown("the account of this trial leaves a gap: its records contradict each other")
+    return whole
+
+
+def gaps(edges: Iterable[Edge]) -> list[int]:
+    """What lies between the end of each edge and the beginning of the next: all 0 in an account."""
+    return [after.from_ns - before.until_ns for before, after in pairwise(edges)]

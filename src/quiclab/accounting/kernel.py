@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Evidence for *why*: samples of the kernel's own account of a TCP sender (table `tcp_info`)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+import polars as pl
+
+from quiclab.accounting.edges import Reason
+from quiclab.accounting.series import Steps
+from quiclab.accounting.why import Why
+from quiclab.accounting.window import History
+from quiclab.metrics import Evidence
+
+_NEAR_NS = 20_000_000
+"""Age up to which a sample before a time tells of that time."""
+_UNSET = 0x7FFFFFFF
+_COLUMNS = (
+    "time_ns", "ca_state", "snd_cwnd", "snd_ssthresh", "notsent_bytes", "rwnd_limited_us", "sndbuf_limited_us",
+    "unacked", "sacked", "lost", "retrans",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sample of a connection."""
+
+    time_ns: int
+    ca_state: str | None
+    window: int | None
+    threshold: int | None
+    unsent_bytes: int | None
+    receive_limited_us: int | None
+    buffer_limited_us: int | None
+    unacked: int | None
+    sacked: int | None
+    lost: int | None
+    retrans: int | None
+
+    @property
+    def in_flight(self) -> int | None:
+        """Segments that the kernel holds to be on their way; None where it does not tell."""
+        parts = (self.unacked, self.sacked, self.lost, self.retrans)
+        if any(part is None for part in parts):
+            return None
+        unacked, sacked, lost, retrans = (part or 0 for part in parts)
+        return unacked - sacked - lost + retrans
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A TCP sender by its kernel's samples."""
+
+    at_ns: list[int]
+    samples: list[Sample]
+    history: History
+
+    def near(self, from_ns: int, until_ns: int) -> list[Sample]:
+        """Samples within a time; without any the last one before it, where that is not old."""
+        first, end = bisect_right(self.at_ns, from_ns), bisect_right(self.at_ns, until_ns)
+        if first < end:
+            return self.samples[first:end]
+        return self.samples[first - 1 : first] if first and from_ns - self.at_ns[first - 1] <= _NEAR_NS else []
+
+    def limited(self, from_ns: int, until_ns: int) -> Why | None:
+        """What the kernel's clocks counted for most of a time: receive window or send buffer; None for neither."""
+        first = max(0, bisect_right(self.at_ns, from_ns) - 1)
+        end = min(len(self.samples) - 1, bisect_right(self.at_ns, until_ns))
+        if end <= first:
+            return None
+        before, after = self.samples[first], self.samples[end]
+        half_us = (until_ns - from_ns) / 2000
+        if _grown(before.receive_limited_us, after.receive_limited_us) >= half_us:
+            return Why.RECEIVE_WINDOW
+        if _grown(before.buffer_limited_us, after.buffer_limited_us) >= half_us:
+            return Why.SEND_BUFFER
+        return None
+
+    def had_data(self, from_ns: int, until_ns: int) -> bool | None:
+        """Whether the send buffer held bytes that were not sent yet; None where no sample tells."""
+        told = [s.unsent_bytes for s in self.near(from_ns, until_ns) if s.unsent_bytes is not None]
+        return any(told) if told else None
+
+
+def _grown(before: int | None, after: int | None) -> int:
+    return 0 if before is None or after is None else after - before
+
+
+def kernel(evidence: Evidence) -> Kernel:
+    """The samples of the connection that sent the most; none where the trial has none."""
+    rows = evidence.table("tcp_info").filter(pl.col("vantage") == evidence.sender)
+    if rows.height:
+        sent = rows.group_by("connection").agg(pl.col("data_segs_out").max(), pl.len()).sort("data_segs_out", "len")
+        rows = rows.filter(pl.col("connection") == sent["connection"][-1])
+    samples = [Sample(*row) for row in rows.sort("time_ns").select(_COLUMNS).iter_rows()]
+    return Kernel([each.time_ns for each in samples], samples, _history(evidence, samples))
+
+
+def _history(evidence: Evidence, samples: list[Sample]) -> History:
+    """Each change of the threshold, with the first loss that the capture shows since the sample before."""
+    losses = (
+        evidence.table("losses")
+        .filter(pl.col("vantage") == evidence.sender, pl.col("direction") == evidence.way)
+        .select("time_ns", "sent_ns")
+        .sort("time_ns")
+    )
+    lost_ns = losses["time_ns"].to_list()
+    sent = losses["sent_ns"].to_list()
+    index_at = dict(
+        evidence.packets(evidence.sender, evidence.way).select("time_ns", "packet_index").drop_nulls().iter_rows()
+    )
+    events: list[tuple[int, Reason]] = []
+    threshold: int | None = _UNSET
+    before_ns = samples[0].time_ns if samples else 0
+    for sample in samples:
+        if sample.threshold is not None and sample.threshold != threshold:
+            first, end = bisect_right(lost_ns, before_ns - 1_000_000), bisect_right(lost_ns, sample.time_ns)
+            events.append((sample.time_ns, _change(sample, lost_ns[first:end], sent[first:end], index_at)))
+            threshold = sample.threshold
+        before_ns = sample.time_ns
+    placed = sorted(((min(r.event_ns or at, at), r) for at, r in events), key=lambda event: event[0])
+    return History(Steps([at for at, _ in placed], [reason for _, reason in placed]), "tcp_info", bool(samples))
+
+
+def _change(sample: Sample, lost_ns: list[int], sent: list[int | None], index_at: dict[int, int]) -> Reason:
+    if lost_ns:
+        packet = None if sent[0] is None else index_at.get(sent[0])
+        return Reason(Why.WINDOW_AFTER_LOSS, "tcp_info", lost_ns[0], packet)
+    if sample.ca_state in ("recovery", "loss"):
+        return Reason(Why.WINDOW_AFTER_LOSS, "tcp_info", sample.time_ns)
+    if sample.ca_state == "open":
+        return Reason(Why.WINDOW_AFTER_EXIT, "tcp_info", sample.time_ns)
+    return Reason(Why.WINDOW, "tcp_info", sample.time_ns)

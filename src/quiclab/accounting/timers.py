@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Evidence for *why*: timers of a sender that expired, by its own log or, of TCP, by its capture."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+
+import polars as pl
+
+from quiclab.accounting.edges import Reason
+from quiclab.accounting.why import Why
+from quiclab.metrics import Evidence
+
+_NEAR_NS = 2_000_000
+"""Longest time from a timer's end in a log to the packet that follows it."""
+_OF_TIMER = {"pto": Why.PROBE_TIMER, "rto": Why.LOSS_TIMER, "loss": Why.LOSS_TIMER, "loss_timeout": Why.LOSS_TIMER}
+_OF_RULE = {
+    "time_threshold": Why.LOSS_TIMER,
+    "timeout": Why.LOSS_TIMER,
+    "pto_expired": Why.PROBE_TIMER,
+    "tail_loss_probe": Why.PROBE_TIMER,
+}
+
+
+@dataclass(frozen=True)
+class Expired:
+    """Timers that expired, in the order of time."""
+
+    at_ns: list[int]
+    reasons: list[Reason]
+    thresholds: frozenset[Reason]
+    """Reasons that are a loss which a time threshold declared."""
+
+    def reason(self, came_ns: int | None, sent_ns: int, *, prompted: bool) -> Reason | None:
+        """The timer that had just ended when a packet was sent, if no packet came to the sender since.
+
+        A time threshold is looked at when an acknowledgment comes, too: then no timer declares the loss.
+        """
+        first = bisect_left(self.at_ns, max(sent_ns - _NEAR_NS, came_ns or 0))
+        end = bisect_right(self.at_ns, sent_ns + 100_000)
+        found = self.reasons[first:end]
+        return next((each for each in reversed(found) if not (prompted and each in self.thresholds)), None)
+
+
+def expired(evidence: Evidence) -> Expired:
+    """The sender's timers. A loss that a time threshold declares is one: QUIC's log may not name its timer."""
+    sender = pl.col("vantage") == evidence.sender
+    timers = evidence.table("timers").filter(sender, pl.col("event") == "expired", pl.col("timer").is_in([*_OF_TIMER]))
+    losses = evidence.table("losses").filter(
+        sender, pl.col("direction").is_null() | (pl.col("direction") == evidence.way), pl.col("rule").is_in([*_OF_RULE])
+    )
+    if evidence.quic and losses.filter(~pl.col("estimate")).height:  # a log knows better than a capture
+        losses = losses.filter(~pl.col("estimate"))
+    found = [(at, Reason(_OF_TIMER[name], "timers", at)) for at, name in timers.select("time_ns", "timer").iter_rows()]
+    declared = [
+        (at, rule, Reason(_OF_RULE[rule], "losses", at)) for at, rule in losses.select("time_ns", "rule").iter_rows()
+    ]
+    found += [(at, reason) for at, _, reason in declared]
+    found.sort(key=lambda each: each[0])
+    thresholds = frozenset(reason for _, rule, reason in declared if rule == "time_threshold")
+    return Expired([at for at, _ in found], [reason for _, reason in found], thresholds)

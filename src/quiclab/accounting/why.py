@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why the time of a transfer passes: what had kept the sender from sending earlier, each label with its evidence.
+
+Labels say what the records show. Where they show less, the label is a union of others (`UNIONS`) and says so.
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class Why(enum.StrEnum):
+    """The reason for one stretch of time, in the order in which sums are reported."""
+
+    TCP_HANDSHAKE = "tcp_handshake"
+    TLS_ROUND_TRIP = "tls_round_trip"
+    QUIC_HANDSHAKE = "quic_handshake"
+    HELLO_RETRY_REQUEST = "hello_retry_request"
+    RETRY = "retry"
+    AMPLIFICATION_LIMIT = "amplification_limit"
+    SET_UP = "set_up"
+    SET_UP_LOSS = "set_up_loss"
+    REQUEST = "request"
+    LINK_BUSY = "link_busy"
+    SLOW_START = "slow_start"
+    WINDOW_AFTER_LOSS = "window_after_loss"
+    WINDOW_AFTER_EXIT = "window_after_exit"
+    WINDOW = "window"
+    STREAM_CREDIT = "stream_credit"
+    CONNECTION_CREDIT = "connection_credit"
+    STREAM_LIMIT = "stream_limit"
+    RECEIVE_WINDOW = "receive_window"
+    SEND_BUFFER = "send_buffer"
+    CONTESTED = "contested"
+    LOSS_DETECTION = "loss_detection"
+    AWAITING_ACKS = "awaiting_acks"
+    LOSS_TIMER = "loss_timer"
+    PROBE_TIMER = "probe_timer"
+    PACING = "pacing"
+    APPLICATION = "application"
+    SCHEDULING = "scheduling"
+    PACING_OR_PROGRAM = "pacing_or_program"
+    UNEXPLAINED = "unexplained"
+    LAST_FLIGHT = "last_flight"
+
+    @property
+    def heading(self) -> str:
+        """Name of the label for readers."""
+        return _HEADINGS[self]
+
+    @property
+    def definition(self) -> str:
+        """What is observed where time has this label, in a sentence."""
+        return _DEFINITIONS[self]
+
+
+UNIONS: dict[Why, tuple[Why, ...]] = {
+    Why.SET_UP: (
+        Why.TCP_HANDSHAKE,
+        Why.TLS_ROUND_TRIP,
+        Why.QUIC_HANDSHAKE,
+        Why.HELLO_RETRY_REQUEST,
+        Why.RETRY,
+        Why.AMPLIFICATION_LIMIT,
+    ),
+    Why.WINDOW: (Why.SLOW_START, Why.WINDOW_AFTER_LOSS, Why.WINDOW_AFTER_EXIT),
+    Why.AWAITING_ACKS: (
+        Why.SLOW_START,
+        Why.WINDOW_AFTER_LOSS,
+        Why.WINDOW_AFTER_EXIT,
+        Why.WINDOW,
+        Why.STREAM_CREDIT,
+        Why.CONNECTION_CREDIT,
+        Why.RECEIVE_WINDOW,
+        Why.SEND_BUFFER,
+        Why.CONTESTED,
+        Why.LOSS_DETECTION,
+    ),
+    Why.PACING_OR_PROGRAM: (Why.PACING, Why.APPLICATION, Why.SCHEDULING),
+}
+"""Label → the finer ones that it stands for where the records do not tell them apart; wider unions last."""
+
+_HEADINGS = {
+    Why.TCP_HANDSHAKE: "TCP handshake",
+    Why.TLS_ROUND_TRIP: "TLS over TCP",
+    Why.QUIC_HANDSHAKE: "QUIC handshake",
+    Why.HELLO_RETRY_REQUEST: "HelloRetryRequest",
+    Why.RETRY: "QUIC Retry or version negotiation",
+    Why.AMPLIFICATION_LIMIT: "amplification limit",
+    Why.SET_UP: "set-up",
+    Why.SET_UP_LOSS: "loss in the set-up (timer)",
+    Why.REQUEST: "request",
+    Why.LINK_BUSY: "link busy",
+    Why.SLOW_START: "slow start",
+    Why.WINDOW_AFTER_LOSS: "window reduced after a loss",
+    Why.WINDOW_AFTER_EXIT: "window after slow start ended without a loss",
+    Why.WINDOW: "congestion window",
+    Why.STREAM_CREDIT: "credit of the stream",
+    Why.CONNECTION_CREDIT: "credit of the connection",
+    Why.STREAM_LIMIT: "number of streams",
+    Why.RECEIVE_WINDOW: "TCP's receive window",
+    Why.SEND_BUFFER: "the server's own send buffer",
+    Why.CONTESTED: "window and credit, both used up",
+    Why.LOSS_DETECTION: "a loss had to be noticed",
+    Why.AWAITING_ACKS: "awaiting ACKs or credit",
+    Why.LOSS_TIMER: "loss timer",
+    Why.PROBE_TIMER: "probe timer",
+    Why.PACING: "pacing",
+    Why.APPLICATION: "nothing to send from the application",
+    Why.SCHEDULING: "another stream's turn",
+    Why.PACING_OR_PROGRAM: "pacing or the server's program",
+    Why.UNEXPLAINED: "unexplained",
+    Why.LAST_FLIGHT: "last flight",
+}
+_CREDIT = "has the highest offset that it was allowed, until a packet of the client raised the limit"
+_DEFINITIONS = {
+    Why.TCP_HANDSHAKE: "From the client's first SYN to its ClientHello.",
+    Why.TLS_ROUND_TRIP: "From a ClientHello over TCP, or from the client's next message, to what follows the answer.",
+    Why.QUIC_HANDSHAKE: "From the client's first packet, or the next of its flights, to what follows the answer.",
+    Why.HELLO_RETRY_REQUEST: "A round trip of the set-up that a HelloRetryRequest answers.",
+    Why.RETRY: "A round trip of the set-up that Retry or Version Negotiation answers.",
+    Why.AMPLIFICATION_LIMIT: "The server had sent three times what it had received, and had more to send.",
+    Why.SET_UP: "The round trips of the set-up, whatever they carry: the union of those above.",
+    Why.SET_UP_LOSS: "An endpoint sends something of the set-up again more than 1 ms after the last packet came to it.",
+    Why.REQUEST: "From the first packet that can carry the request to the first of the response that is served.",
+    Why.LINK_BUSY: "The bottleneck serves packets of the server.",
+    Why.SLOW_START: "The window is full and was never reduced.",
+    Why.WINDOW_AFTER_LOSS: "The window is full and was last reduced by a loss, which the row names.",
+    Why.WINDOW_AFTER_EXIT: "The window is full; slow start had ended without a loss, and nothing was reduced since.",
+    Why.WINDOW: "The window is full; what last reduced it is not in the logs, or the arms' logs differ in that.",
+    Why.STREAM_CREDIT: f"The response's stream {_CREDIT}.",
+    Why.CONNECTION_CREDIT: f"The connection {_CREDIT}.",
+    Why.STREAM_LIMIT: "The sender says that the number of streams is used up.",
+    Why.RECEIVE_WINDOW: "TCP: the kernel counts this time as limited by the receive window.",
+    Why.SEND_BUFFER: "TCP: the kernel counts this time as limited by the send buffer.",
+    Why.CONTESTED: "Congestion window and credit are both used up, and one packet of the client ends both.",
+    Why.LOSS_DETECTION: "What ends the wait is sent again, because of a packet of the client; a window is not full.",
+    Why.AWAITING_ACKS: "The server sends within 1 ms after a packet of the client; no log says what it waited for.",
+    Why.LOSS_TIMER: "A timer declares a loss: a retransmission timeout, or the time threshold of QUIC.",
+    Why.PROBE_TIMER: "A probe timeout: a tail loss probe of TCP, or a PTO of QUIC.",
+    Why.PACING: "The sender says that it paces.",
+    Why.APPLICATION: "The sender says, or the kernel's send buffer shows, that there is nothing to send.",
+    Why.SCHEDULING: "The sender says that another stream has its turn.",
+    Why.PACING_OR_PROGRAM: "Window and credit have room and no packet of the client prompts the server: it paces, or "
+    "its program had nothing, or got no processor. No log tells which.",
+    Why.UNEXPLAINED: "The server sends more than 1 ms after the last packet of the client, and no log says why then.",
+    Why.LAST_FLIGHT: "From the end of service of the packet that completes the response to its arrival.",
+}

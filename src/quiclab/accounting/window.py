@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Evidence for *why*: the congestion window of a sender's own log, whether it was full, and what last reduced it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+
+import polars as pl
+
+from quiclab.accounting.edges import Reason
+from quiclab.accounting.series import Steps, steps
+from quiclab.accounting.why import Why
+from quiclab.metrics import Evidence
+
+_DATAGRAM_BYTES = 1200
+"""Least size of a datagram (RFC 9000 section 14.1): with less room than that none fits."""
+_NEAR_NS = 5_000_000
+"""How long after a loss is declared a reduction of the window is taken for its consequence."""
+
+
+@dataclass(frozen=True)
+class History:
+    """What tightened a window, in the order of time."""
+
+    events: Steps[Reason]
+    evidence: str
+    known: bool
+    """Whether the log would show it."""
+
+    def reason(self, sent_ns: int) -> Reason:
+        """Why a window that is full at an instant has no more room."""
+        last = self.events.by(sent_ns)
+        if last is not None:
+            return last
+        return Reason(Why.SLOW_START if self.known else Why.WINDOW, self.evidence)
+
+
+@dataclass(frozen=True)
+class LoggedWindow:
+    """The congestion window of a QUIC sender by its own log."""
+
+    window: Steps[int]
+    in_flight: Steps[int]
+    history: History
+
+    def room(self, time_ns: int) -> int | None:
+        """Bytes that the window has left just before an instant; None where the log does not tell."""
+        window, in_flight = self.window.before(time_ns), self.in_flight.before(time_ns)
+        return None if window is None or in_flight is None else window - in_flight
+
+    def full(self, time_ns: int) -> bool | None:
+        """Whether no datagram fits just before an instant; None where the log does not tell."""
+        room = self.room(time_ns)
+        return None if room is None else room < _DATAGRAM_BYTES
+
+
+def logged_window(evidence: Evidence, index_of: dict[int, int]) -> LoggedWindow:
+    """The window of the sender's own log. `index_of` has `packet_number` of 1-RTT packets → `index` in link_packets."""
+    own = pl.col("vantage") == evidence.sender, ~pl.col("estimate"), pl.col("transport") == "quic"
+    rows = evidence.table("transport_metrics").filter(*own)
+    window = steps(rows, "cwnd_bytes")
+    losses = evidence.table("losses").filter(*own).select("time_ns", "packet_number", "packet_type").sort("time_ns")
+    lost_ns = losses["time_ns"].to_list()
+    lost = [index_of.get(n) if kind == "1RTT" else None for _, n, kind in losses.iter_rows()]
+    told_ns = rows["time_ns"].sort().to_list()
+    events: list[tuple[int, Reason]] = []
+    for at, (before, after) in enumerate(zip(window.values[:-1], window.values[1:], strict=True), start=1):
+        if after <= before - _DATAGRAM_BYTES:
+            now = window.at_ns[at]
+            since_ns = told_ns[max(0, bisect_left(told_ns, now) - 1)]
+            events.append((now, _reduced(min(since_ns, now - _NEAR_NS), now, lost_ns, lost)))
+    events.extend(_exits(evidence, events))
+    events.sort(key=lambda event: event[0])
+    history = History(
+        Steps([at for at, _ in events], [reason for _, reason in events]), "transport_metrics", bool(window.at_ns)
+    )
+    return LoggedWindow(window, steps(rows, "bytes_in_flight"), history)
+
+
+def _reduced(since_ns: int, now: int, lost_ns: list[int], lost: list[int | None]) -> Reason:
+    """A reduction with the first of the losses that the sender declared with it: since the row before, or about then.
+
+    A log may tell of a new window only with the next acknowledgment.
+    """
+    first = bisect_left(lost_ns, since_ns)
+    end = bisect_right(lost_ns, now + _NEAR_NS)
+    if first == end:
+        return Reason(Why.WINDOW, "transport_metrics", now)
+    # Several may be declared at once: the nearest at or before the reduction, else the first after it.
+    at = max(first, min(bisect_right(lost_ns, now), end) - 1)
+    while at > first and lost_ns[at - 1] > lost_ns[at] - 1_000_000:
+        at -= 1
+    return Reason(Why.WINDOW_AFTER_LOSS, "transport_metrics", lost_ns[at], lost[at])
+
+
+def _exits(evidence: Evidence, reductions: list[tuple[int, Reason]]) -> list[tuple[int, Reason]]:
+    """The end of slow start without a reduction before it: at most one."""
+    states = evidence.table("cc_states").filter(
+        pl.col("vantage") == evidence.sender,
+        ~pl.col("estimate"),
+        pl.col("new_state").is_in(["congestion_avoidance", "recovery"]),
+    )
+    if states.is_empty() or states["new_state"][0] == "recovery":
+        return []
+    at = int(states["time_ns"].min())  # type: ignore[arg-type]
+    if reductions and reductions[0][0] <= at:
+        return []
+    return [(at, Reason(Why.WINDOW_AFTER_EXIT, "cc_states", at))]

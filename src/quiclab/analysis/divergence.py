@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two transfers aligned by role: how long each took for its set-up, its request, and each tenth of the response."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from quiclab.accounting import UNIONS, What, Why
+from quiclab.opened import OpenedStudy
+
+FloatArray = npt.NDArray[np.float64]
+_TENTHS = 10
+_SET_UP = [str(why) for why in (*UNIONS[Why.SET_UP], Why.SET_UP_LOSS)]
+
+
+class Role(enum.StrEnum):
+    """A stretch of a transfer that every transfer has, whatever carries it, in the order of time."""
+
+    SET_UP = "set-up"
+    REQUEST = "request"
+    TENTH_1 = "first tenth of the response"
+    TENTH_2 = "second tenth"
+    TENTH_3 = "third tenth"
+    TENTH_4 = "fourth tenth"
+    TENTH_5 = "fifth tenth"
+    TENTH_6 = "sixth tenth"
+    TENTH_7 = "seventh tenth"
+    TENTH_8 = "eighth tenth"
+    TENTH_9 = "ninth tenth"
+    TENTH_10 = "last tenth"
+
+    @property
+    def heading(self) -> str:
+        """Name of the role for readers."""
+        return self.value
+
+
+def roles(study: OpenedStudy, pairs: Sequence[tuple[str, str]]) -> list[FloatArray]:
+    """Arrays (pairs, arms) of ms, one for each role."""
+    ms = np.array([[_of_trial(study, trial) for trial in pair] for pair in pairs])
+    return [ms[:, :, at] for at in range(len(Role))]
+
+
+def _of_trial(study: OpenedStudy, trial_id: str) -> FloatArray:
+    account = study.of_trial("account", trial_id)
+    if account is None:
+        return np.zeros(len(Role))
+    return role_ms(account)
+
+
+def role_ms(account: pl.DataFrame) -> FloatArray:
+    """How long one transfer took for each role, by its account. A tenth ends when its last new byte was served."""
+    length = account["until_ns"].to_numpy() - account["from_ns"].to_numpy()
+    set_up = int(account.filter(pl.col("why").is_in(_SET_UP))["until_ns"].max() or 0)  # type: ignore[arg-type]
+    zero, last = int(account["from_ns"][0]), int(account["until_ns"][-1])
+    set_up = max(set_up, zero)
+    served = account.select(pl.when(pl.col("what") == str(What.PAYLOAD)).then(pl.col("size_bytes")).fill_null(0))
+    bytes_served = np.where(account["from_ns"].to_numpy() >= set_up, served.to_series().cast(pl.Int64).to_numpy(), 0)
+    busy = np.flatnonzero(bytes_served)
+    if not busy.size:
+        return np.array([(set_up - zero) / 1e6, (last - set_up) / 1e6, *([0.0] * _TENTHS)])
+    begin = int(account["from_ns"][int(busy[0])])
+    total = np.cumsum(bytes_served)
+    ends = [begin]
+    for tenth in range(1, _TENTHS):
+        target = total[-1] * tenth / _TENTHS
+        at = int(np.searchsorted(total, target))
+        share = (total[at] - target) / bytes_served[at]
+        ends.append(round(int(account["until_ns"][at]) - share * int(length[at])))
+    ends.append(last)
+    return np.array([(set_up - zero) / 1e6, (begin - set_up) / 1e6, *(np.diff(ends) / 1e6)])

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One line for each cell at the end of a run: the reasons why its arms differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from quiclab import wording
+from quiclab.analysis import comparison_words
+from quiclab.analysis.accounts import Step, Waterfall, waterfalls
+from quiclab.analysis.model import StudyAnalysis
+from quiclab.analysis.study import Study
+from quiclab.errors import QuiclabError
+from quiclab.opened import OpenedStudy
+
+_MOST = 3
+"""Reasons that a line names."""
+_SMALL = 0.03
+"""Share of what moved in all below which a line leaves a reason out."""
+
+
+def because_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
+    """Return one line for each cell with an account; none where the study compares another metric than ttlb_ms."""
+    if analysis.metric.name != "ttlb_ms":
+        return []
+    try:
+        waterfalls_of_cells = waterfalls(OpenedStudy(study.directory), analysis.comparisons, analysis.alpha)
+    except (QuiclabError, pl.exceptions.PolarsError):  # tables that are not there, or of another version
+        return []
+    found = [each for each in waterfalls_of_cells if each.pairs]
+    lines = [_line(each, comparison_words.place(each.comparison, analysis), analysis.alpha) for each in found]
+    more = f"More: quiclab explain {study.directory.name}"
+    return [*lines, more] if lines else []
+
+
+def _line(waterfall: Waterfall, place: str, alpha: float) -> str:
+    least = _SMALL * waterfall.gross_ms
+    steps = sorted(waterfall.steps, key=lambda step: -abs(step.difference_ms))
+    large = [step for step in steps if abs(step.difference_ms) >= least]
+    shown = [step for step in large if step.differs(alpha)][:_MOST]
+    base, other = waterfall.comparison.baseline.arm, waterfall.comparison.other.arm
+    total = f"{place}: mean of {other} − {base} {_signed(waterfall.total)}"
+    if shown:
+        return f"{total}, because of {_listed(shown)}."
+    pairs = wording.counted(waterfall.pairs, "pair")
+    return f"{total}; {pairs} show no reason. Largest on average: {_listed(large[:_MOST]) or 'none'}."
+
+
+def _listed(steps: Sequence[Step]) -> str:
+    return wording.listed([f"{step.label.heading if step.label else ''} ({_signed(step)})" for step in steps])
+
+
+def _signed(step: Step) -> str:
+    sign = "+" if step.difference_ms > 0 else "−"
+    return f"{sign}{wording.quantity(abs(step.difference_ms), 'ms')}"
