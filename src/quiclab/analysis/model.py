@@ -68,10 +68,12 @@ class Tail:
     """The worst tenth of both arms' trials: how their p90 (p10 of what is better high) compare."""
 
     state: TailState
+    """What is known of it."""
     difference_pct: float | None
     """Per cent of the baseline's p90 by which the other arm's is better; None where it is not known or failures own
     it."""
     interval_pct: Interval | None
+    """Interval of that difference; None where it is not known."""
     pairs_needed: int
     """Fewest pairs that tell anything of it."""
 

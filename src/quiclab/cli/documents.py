@@ -177,7 +177,7 @@ class StepEntry:
     p: float | None
     """Exact signed-rank test of the pairs' differences."""
     p_adjusted: float | None
-    """The same p, adjusted for the number of categories."""
+    """That p, adjusted for the number of categories (Benjamini and Hochberg)."""
     sums_up: tuple[str, ...]
     """Finer categories that this one sums up, where an arm's evidence cannot tell them apart."""
     baseline_decided_by: tuple[str, ...]
