@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from quiclab.accounting import account_totals
 from quiclab.tables import TABLES
 
 ZERO_NS = 1_000_000_000
@@ -51,6 +52,7 @@ def write_logs(study: Path, trial_id: str, packets: int, seed: int = 0) -> None:
         | {"time_ns": times + 10_000_000, "frame_type": "stream", "stream_id": np.arange(packets) // 10 % 2 * 4}
         | {"length_bytes": np.full(packets, PACKET_BYTES - 50)},
     }
+    write_account(study, trial_id, int(rng.integers(80, 120)))
     for name, columns in rows.items():
         _write(study / "tables" / name / f"{trial_id}.parquet", pl.DataFrame(columns), name)
     curve = pl.DataFrame({"x_ms": (acks - ZERO_NS) / 1e6, "bytes": bytes_done[every]})
@@ -58,6 +60,24 @@ def write_logs(study: Path, trial_id: str, packets: int, seed: int = 0) -> None:
     raw = study / "trials" / trial_id / "raw"
     raw.mkdir(parents=True, exist_ok=True)
     (raw / "client.json").write_text("{}")
+
+
+def write_account(study: Path, trial_id: str, slow_start_ms: int) -> None:
+    """An account of a set-up, a request, slow start, the busy link and the last flight."""
+    lengths_ns = np.array([20, 10, slow_start_ms, 200, 10]) * 1_000_000
+    ends = ZERO_NS + np.cumsum(lengths_ns)
+    account = pl.DataFrame(
+        {
+            "what": ["propagation_up"] * 3 + ["payload", "propagation_down"],
+            "why": ["quic_handshake", "request", "slow_start", "link_busy", "last_flight"],
+            "from_ns": ends - lengths_ns,
+            "until_ns": ends,
+            "evidence": ["handshake", "ip_packets", "transport_metrics", "link_packets", "link_packets"],
+            "size_bytes": [None] * 3 + [100_000, None],
+        }
+    )
+    for name, table in (("account", account), ("account_totals", account_totals(account))):
+        _write(study / "tables" / name / f"{trial_id}.parquet", table, name)
 
 
 def _write(file: Path, frame: pl.DataFrame, table: str) -> None:

@@ -18,16 +18,17 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.analysis.builds.change import Change
-from quiclab.analysis.model import ArmResult, StudyAnalysis, TrialResult
+from quiclab.analysis.model import ArmResult, Comparison, StudyAnalysis, TrialResult
 from quiclab.statistics import Interval, Shift
 
 _IN_UNIT = {
     TrialResult: ("value",),
     ArmResult: ("median", "mean", "sd", "interval"),
+    Comparison: ("difference", "interval"),
     Change: ("shift",),
 }
 """Fields in the unit of their metric, which their names do not tell."""
-_LEFT_OUT = {Change: ("ratio",)}
+_LEFT_OUT = {Change: ("ratio",), Comparison: ("leans",)}
 """Fields that are told by derived ones."""
 _DERIVED = {
     ArmResult: ("failures", "unproven", "unmeasured"),

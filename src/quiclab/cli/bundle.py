@@ -95,7 +95,7 @@ def _rows_of(ledger: Ledger, asked: str) -> list[dict[str, Any]]:
         blocks = {row["block_id"] for row in rows if row["trial_id"] == asked}
         found = [row for row in rows if row["block_id"] in blocks]
     if not found:
-        raise SpecError(f"the study has no block {asked!r}", _what_there_is(rows, cell))
+        raise SpecError(f"the study has no block {asked!r}", _what_there_is(rows, cell or asked))
     tried = ledger.attempts()
     if not any(row["trial_id"] in tried for row in found):
         raise SpecError(f"block {asked!r} has not been run", "run it first: quiclab run")

@@ -176,8 +176,8 @@ class StepEntry:
     """Interval of the difference, which allows for the choice of the categories that are told."""
     p: float | None
     """Exact signed-rank test of the pairs' differences."""
-    p_adjusted: float | None
-    """That p, adjusted for the number of categories (Benjamini and Hochberg)."""
+    adjusted_p: float | None
+    """Value of p, adjusted for the number of categories (Benjamini and Hochberg)."""
     sums_up: tuple[str, ...]
     """Finer categories that this one sums up, where an arm's evidence cannot tell them apart."""
     baseline_decided_by: tuple[str, ...]
@@ -248,6 +248,8 @@ class PlanDocument:
     """Expected time of all trials, one after another."""
     power: Mapping[str, Any]
     """What the planned number of blocks can show at best, and the sentence about it."""
+    matters: Mapping[str, Any]
+    """What it takes to find a difference that matters."""
     warnings: tuple[str, ...]
     """Why the plan would disappoint, a sentence each."""
     order: tuple[Mapping[str, Any], ...]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 VERBS = (
     *("plan", "run", "report", "explain", "compare", "figure", "sql", "decode", "export", "trial", "bundle", "note"),
-    *("exclude", "exec", "paths", "probe", "doctor", "conformance", "clean", "completion"),
+    *("exclude", "exec", "studies", "paths", "probe", "doctor", "conformance", "clean", "completion"),
 )
 """Every verb, in the order in which the help lists them."""
 _COMMAND = re.compile(rf"(?<![\w./-])quiclab (?=(?:{'|'.join(VERBS)})\b|--)")

@@ -66,7 +66,7 @@ class Reasons(Figure):
         figure.update_layout(_style.with_legend(_FRAME_PX + _ROW_PX * data.height), barmode="overlay", bargap=0.3)
         other, baseline = (data[name].unique(maintain_order=True).to_list() for name in ("other", "baseline"))
         title = f"mean time of {_style.text(', '.join(other))} less that of {_style.text(', '.join(baseline))}, ms"
-        figure.update_xaxes(title={"text": title}, zeroline=True, automargin=True)
+        figure.update_xaxes(title={"text": title}, zeroline=True, automargin=True, range=_range(data))
         order = [_name(row, several=several) for row in data.iter_rows(named=True)]
         figure.update_yaxes(
             automargin=True, autorange="reversed", type="category", showgrid=False,
@@ -90,6 +90,15 @@ class Reasons(Figure):
             hovertemplate="%{y}: %{text}<extra></extra>",
             showlegend=False,
         )
+
+
+def _range(data: pl.DataFrame) -> list[float]:
+    """Ends of the axis, with room for the numbers beside the bars."""
+    begin = data.select(pl.when("is_total").then(0.0).otherwise("from_ms")).to_series()
+    ends = pl.concat([begin, begin + data["difference_ms"], pl.Series([0.0])])
+    low, high = float(ends.min() or 0), float(ends.max() or 0)  # type: ignore[arg-type]
+    room = 0.35 * (high - low) or 1.0
+    return [low - room, high + room]
 
 
 def steps_of(waterfall: Waterfall, title: str, alpha: float) -> list[dict[str, Any]]:
@@ -133,4 +142,4 @@ def _told(row: dict[str, Any]) -> str:
     told = f"{row['difference_ms']:+.1f} ms"
     if ends[0] is not None and ends[1] is not None and all(abs(end) < float("inf") for end in ends):
         told += f" ({ends[0]:+.1f} … {ends[1]:+.1f})"
-    return told.replace("-", "−")
+    return told.replace("-", "−").replace("−0.0", "0.0").replace("+0.0", "0.0")

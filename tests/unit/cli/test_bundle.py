@@ -20,13 +20,13 @@ from quiclab.store.ledger import open_ledger
     [
         ("100KB/plain:99", "100KB/plain has the blocks 0 to 3: write 100KB/plain:0"),
         ("100KB/plain", "100KB/plain has the blocks 0 to 3: write 100KB/plain:0"),
-        ("1MB/plain:0", "write CELL:NUMBER with one of the cells 100KB/plain, 100KB/plain/aa-h2, 100KB/plain/aa-h3"),
+        ("1MB/plain:0", "did you mean 100KB/plain?"),
     ],
 )
 def test_a_block_that_is_not_there_is_told_with_those_that_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], asked: str, hint: str
 ) -> None:
-    """Of the cell that is meant, or else the cells."""
+    """Of the cell that is meant, or else the nearest cell."""
     study_dir = StudyDir(tmp_path / "study")
     study_dir.create()
     with open_ledger(study_dir) as ledger:

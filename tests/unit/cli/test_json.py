@@ -133,6 +133,6 @@ def test_what_is_infinite_is_null() -> None:
 def test_an_interval_has_its_level_beside_it() -> None:
     """Two ends as a list; null where the data do not bound that side."""
     interval = Interval(-2.5, math.inf, 0.97)
-    step = StepEntry(None, 1.0, 2.0, 1.0, interval, None)
+    step = StepEntry(None, 1.0, 2.0, 1.0, interval, None, None, (), (), ())
     told = as_json(step)
     assert (told["interval_ms"], told["interval_confidence"]) == ([-2.5, None], 0.97)

@@ -13,6 +13,7 @@ from typing import Any
 import plotly.graph_objects as graph_objects
 import polars as pl
 import pytest
+from synthetic_logs import write_account
 from synthetic_pages import add_pages
 from synthetic_study import Shape, write_study
 
@@ -45,6 +46,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
             file = study / "tables" / name / f"{trial.name}.parquet"
             file.parent.mkdir(exist_ok=True)
             whole.write_parquet(file)
+        write_account(study, trial.name, int(trial.name, 16) % 100)
     return study
 
 

@@ -14,6 +14,9 @@ from quiclab.analysis.accounts import Step, Waterfall
 
 _SMALL_PCT = 3.0
 """Share of what moved in all below which a sentence leaves a category out."""
+_MB = 1e6
+_MOST = 3
+"""Categories that a sentence names where none is decided."""
 _CANCELS = 0.25
 """Share of the gains that losses must reach (or the reverse) for the two to be told as cancelling."""
 _PHRASES = {
@@ -59,11 +62,16 @@ def because(waterfall: Waterfall, alpha: float) -> str:
     told = (
         f"{other} takes {_longer(total.difference_ms)} on average{interval}"
         if total.differs(alpha)
-        else f"the mean times are not shown to differ ({_decimal(total.difference_ms, signed=True)} ms, {_ends(total)})"
+        else f"the mean times are not shown to differ ({_open(total)})"
     )
     pairs = wording.counted(waterfall.pairs, "pair")
     if not large:
-        return f"{told}; {pairs} do not show that any part of the time differs."
+        most = sorted(_undecided(waterfall, alpha), key=lambda step: -abs(step.difference_ms))[:_MOST]
+        named = [
+            f"{step.label.heading} ({_decimal(step.difference_ms, signed=True)} ms)" for step in most if step.label
+        ]
+        largest = f" Largest on average, and not decided: {wording.listed(named)}." if named else ""
+        return f"{told}; {pairs} {'does' if waterfall.pairs == 1 else 'do'} not show that any part differs.{largest}"
     parts = wording.listed([_phrase(step, waterfall) for step in large])
     told = f"{told}: {parts}.{_cancelling(large)}"
     open_parts = [step.label.heading for step in _undecided(waterfall, alpha) if step.label]
@@ -71,6 +79,11 @@ def because(waterfall: Waterfall, alpha: float) -> str:
     if open_parts:
         return f"{told} Not decided by {pairs}: {'; '.join(open_parts)}."
     return f"{told} Nothing else differs by more than {_ms(max(rest, default=0.0))}."
+
+
+def _open(total: Step) -> str:
+    ends = f", {_ends(total)}" if total.interval_ms else ""
+    return f"{_decimal(total.difference_ms, signed=True)} ms{ends}"
 
 
 def _cancelling(large: Sequence[Step]) -> str:
@@ -102,9 +115,10 @@ def _undecided(waterfall: Waterfall, alpha: float) -> list[Step]:
 def _phrase(step: Step, waterfall: Waterfall) -> str:
     if not isinstance(step.label, Why):
         raise TypeError("only reasons have a phrase")
-    sizes = (f"{each / 1e6:.2f} MB" for each in reversed(waterfall.served_bytes))
+    unit, scale = ("MB", 1e6) if max(waterfall.served_bytes) >= _MB else ("kB", 1e3)
+    sizes = (f"{each / scale:.{2 if unit == 'MB' else 1}f} {unit}" for each in reversed(waterfall.served_bytes))
     if step.label in _WAITING:
-        return f"the bottleneck is idle {_longer(step.difference_ms)} for {_WAITING[step.label]}"
+        return f"waiting for {_WAITING[step.label]} takes {_longer(step.difference_ms)}"
     return _PHRASES[step.label].format(_longer(step.difference_ms), *sizes)
 
 

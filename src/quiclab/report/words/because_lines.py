@@ -30,12 +30,13 @@ def because_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
     except (QuiclabError, pl.exceptions.PolarsError):  # tables that are not there, or of another version
         return []
     found = [each for each in waterfalls_of_cells if each.pairs]
-    lines = [_line(each, comparison_words.place(each.comparison, analysis), analysis.alpha) for each in found]
+    lines = [line(each, comparison_words.place(each.comparison, analysis), analysis.alpha) for each in found]
     more = f"More: quiclab explain {study.directory.name}"
     return [*lines, more] if lines else []
 
 
-def _line(waterfall: Waterfall, place: str, alpha: float) -> str:
+def line(waterfall: Waterfall, place: str, alpha: float) -> str:
+    """Say which reasons the pairs of one cell show, at most three; else which are largest on average."""
     least = _SMALL * waterfall.gross_ms
     steps = sorted(waterfall.steps, key=lambda step: -abs(step.difference_ms))
     large = [step for step in steps if abs(step.difference_ms) >= least]
@@ -44,8 +45,8 @@ def _line(waterfall: Waterfall, place: str, alpha: float) -> str:
     total = f"{place}: mean of {other} − {base} {_signed(waterfall.total)}"
     if shown:
         return f"{total}, because of {_listed(shown)}."
-    pairs = wording.counted(waterfall.pairs, "pair")
-    return f"{total}; {pairs} show no reason. Largest on average: {_listed(large[:_MOST]) or 'none'}."
+    pairs = f"{wording.counted(waterfall.pairs, 'pair')} {'shows' if waterfall.pairs == 1 else 'show'} no reason"
+    return f"{total}; {pairs}. Largest on average: {_listed(large[:_MOST]) or 'none'}."
 
 
 def _listed(steps: Sequence[Step]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from synthetic_logs import write_account
 from synthetic_pages import add_pages
 from synthetic_study import Shape, write_study
 
@@ -21,6 +22,7 @@ from quiclab.report.page.study_figures import study_figures
 
 MADE_BY_THE_PAGE = {
     "differences": "differences.csv",
+    "reasons": "reasons.csv",
     "distributions": "distributions.csv",
     "cumulative": "distributions.csv",
     "path": "path.csv",
@@ -40,6 +42,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shape = replace(Shape(), workloads=("100 KB", "1 MB"), paths=("clean", "loss"), blocks=2, aa_blocks=0)
     directory = write_study(tmp_path_factory.mktemp("study"), shape)
     add_pages(directory)
+    for trial in (directory / "trials").iterdir():
+        write_account(directory, trial.name, 100)
     return directory
 
 
