@@ -130,7 +130,7 @@ class DifferenceMap(Figure):
         )
         matters, said = f"{data['matters_pct'][0]:g} %", set(data["conclusion"])
         lines = [
-            f"<b>+, red: {other} is {word}</b> ({plus})",
+            f"<b>+, orange: {other} is {word}</b> ({plus})",
             f"<b>−, blue: {baseline} is {word}</b> ({minus})",
         ]
         if said & set(_NO_DIFFERENCE):

@@ -66,7 +66,7 @@ def test_hovering_shows_all_numbers_of_every_cell() -> None:
 def test_the_sign_convention_stands_on_the_figure() -> None:
     """A copy of the figure alone still says which colour is whose, and what each word means that is on it."""
     title = DifferenceMap().draw(CELLS).layout.title.text
-    assert "+, red: h3 is faster" in title
+    assert "+, orange: h3 is faster" in title
     assert "−, blue: h2 is faster" in title
     assert "+12 % is 12 % less time" in title
     assert "green: less than 2 % either way" in title
