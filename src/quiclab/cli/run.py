@@ -92,7 +92,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     spec_file = spec_file_of(arguments.spec)
     study = load_study(spec_file)
-    print_foreseen(study)
+    if not arguments.quiet:
+        print_foreseen(study)
     part = Part(arguments.blocks, tuple(arguments.cell))
     goal = read_goal(arguments.until, arguments.at_most, study)
     if goal is not None and not part.is_whole:
