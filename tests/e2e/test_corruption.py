@@ -37,4 +37,4 @@ def test_every_packet_that_the_link_damaged_is_known(tmp_path: Path) -> None:
         losses = stats.filter(
             pl.col("severity").is_in(["data_loss", "error"]), pl.col("source").str.ends_with("pcapng")
         )
-        assert losses.is_empty(), losses
+        assert losses.is_empty(), losses.rows()

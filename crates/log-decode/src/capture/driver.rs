@@ -72,6 +72,23 @@ impl<'a> Driver<'a> {
                 "the capture holds too little of a packet to read its headers",
             );
         }
+        let direction = direction(self.end, frame.flags);
+        self.row(frame, &headers, direction);
+        if self.came_damaged(frame, packet, direction) {
+            self.tables.count(
+                "damaged_packet",
+                Severity::Notice,
+                "packets that the link damaged on the way, which their receiver drops: only ip_packets has them",
+            );
+        } else {
+            self.malformed(&headers);
+            self.hand_on(frame, &headers, direction);
+        }
+        self.number += 1;
+    }
+
+    /// Counts headers that contradict themselves; of a packet that the link damaged they are no finding of their own.
+    fn malformed(&mut self, headers: &Headers<'_>) {
         if headers.bad_udp_length {
             self.tables.count(
                 "bad_udp_length",
@@ -86,18 +103,6 @@ impl<'a> Driver<'a> {
                 "TCP segments whose header says that it is shorter than 20 bytes, which receivers drop: only ip_packets has them",
             );
         }
-        let direction = direction(self.end, frame.flags);
-        self.row(frame, &headers, direction);
-        if self.came_damaged(frame, packet, direction) {
-            self.tables.count(
-                "damaged_packet",
-                Severity::Notice,
-                "packets that the link damaged on the way, which their receiver drops: only ip_packets has them",
-            );
-        } else {
-            self.hand_on(frame, &headers, direction);
-        }
-        self.number += 1;
     }
 
     /// Whether a packet that reached this end has a wrong checksum. Only the link's captures can be asked: others may hold
