@@ -98,7 +98,7 @@ def test_the_window_and_the_losses_of_a_transfer_are_seen(tmp_path: Path) -> Non
 
 
 _NOT_UNDERSTOOD = pytest.mark.xfail(
-    reason="an idle machine's kernel (6.18) counts this wait as busy for no reason of the three, a loaded one as it should",
+    reason="Linux 6.18 counts this wait as busy on an idle machine, and as what it is on a loaded one",
     strict=False,
 )
 
