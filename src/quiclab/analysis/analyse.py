@@ -100,7 +100,7 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
         controls=tuple(controls),
         notes=(
             *study.missing,
-            *unfinished_notes(study, alpha),
+            *unfinished_notes(study),
             *damage_notes(study),
             *by_rule,
             *(look_notes(looks, sequential=bool(by_rule)) if looks is not None else ()),

@@ -12,7 +12,7 @@ _FEW = 4
 """Most cells that a sentence names."""
 
 
-def unfinished_notes(study: Study, alpha: float) -> list[str]:
+def unfinished_notes(study: Study) -> list[str]:
     """Say how much of the plan has been run, where that is not all of it; nothing of a study of named blocks or of a
     single trial."""
     planned = study.resolved.get("blocks")
@@ -36,7 +36,4 @@ def unfinished_notes(study: Study, alpha: float) -> list[str]:
     if absent:
         few = len(absent) <= _FEW
         told += f"; not begun: {', '.join(absent) if few else wording.counted(len(absent), 'cell')}"
-    return [
-        f"{told}. This is a first look: stopping because of what it shows makes false findings more frequent than "
-        f"{alpha:.0%}. `quiclab run STUDY` runs the rest."
-    ]
+    return [f"{told}. `quiclab run STUDY` runs the rest."]
