@@ -65,3 +65,12 @@ def test_a_level_is_never_rounded_to_certainty() -> None:
 def test_an_interval_without_ends_has_no_level_to_tell() -> None:
     """Everything holds the value for sure."""
     assert wording.level_text(Interval(-math.inf, math.inf, 1.0), 0.95) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(12.34, "+12.3 %"), (-0.0002, "0.0 %"), (-0.0412, "−0.04 %"), (0.0, "0.0 %"), (-0.05, "−0.1 %"), (None, "")],
+)
+def test_per_cent_has_no_more_digits_than_pairs_can_decide(value: float | None, expected: str) -> None:
+    """One decimal, two where the first is 0, and no sign before zero."""
+    assert wording.percent(value) == expected
