@@ -74,4 +74,6 @@ command.chmod(0o755)
 PYTHON
     done_with native "$sources"
 fi
+# Each command of a study starts Python anew, and a user's settings may keep it from writing this down.
+.venv/bin/python -m compileall -q src
 say "ready: .venv/bin/quiclab"
