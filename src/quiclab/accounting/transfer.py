@@ -15,7 +15,7 @@ from quiclab.accounting.walk import Path
 from quiclab.metrics import Evidence, Noted, Unknown, times
 
 
-def account_of_download(evidence: Evidence) -> list[Edge]:
+def account_of_transfer(evidence: Evidence) -> list[Edge]:
     """Edges that follow each other without a gap from the client's first packet to its last byte.
 
     The bottleneck has priority: while it serves, that is where the time goes. Raises Unknown where the trial is of
