@@ -1,53 +1,98 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The account of one download over one link: what passed while the client waited for its last byte, and why."""
+"""The account of one transfer: what passed while the client waited for its end, and why."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import polars as pl
 
+from quiclab.accounting.amplification import amplification
 from quiclab.accounting.contents import contents
 from quiclab.accounting.edges import Edge, chained
 from quiclab.accounting.hop import Hop, hop
-from quiclab.accounting.judge import judge
+from quiclab.accounting.judge import answers_ns, judge
+from quiclab.accounting.objects import Objects, objects
 from quiclab.accounting.response import response_edges
-from quiclab.accounting.set_up import request_edges, set_up_edges
+from quiclab.accounting.set_up import SetUp
 from quiclab.accounting.walk import Path
 from quiclab.metrics import Evidence, Noted, Unknown, times
+from quiclab.metrics.evidence import Direction, End
+
+_CONTRADICT = "the captures, the link's log and the times of this trial contradict each other"
 
 
-def account_of_transfer(evidence: Evidence) -> list[Edge]:
-    """Edges that follow each other without a gap from the client's first packet to its last byte.
+def account_of_transfer(evidence: Evidence, until: str = "ttlb_ms") -> list[Edge]:
+    """Edges that follow each other without a gap from the client's first packet to the end of its transfer.
 
-    The bottleneck has priority: while it serves, that is where the time goes. Raises Unknown where the trial is of
+    The end is that of a metric: `ttlb_ms`, `ttfb_ms` of a download, `upload_ms` of an upload. The bottleneck of the
+    bodies' direction has priority: while it serves, that is where the time goes. Raises Unknown where the trial is of
     another kind, or its records cannot carry an account or contradict each other.
     """
     check_kind(evidence)
+    of = objects(evidence)
+    path = _path(evidence, of)
+    ends = _ends(evidence, until)
+    ahead = path.ahead
+    carrier = _sent_at(path.up, ends.set_up_ns)
+    first = _first(evidence, path, ends.set_up_ns)
+    completing = _arrived_at(evidence, ahead, ends.bodies_ns)
+    if first is None or ahead.rank[first] > ahead.rank[completing]:
+        raise Unknown(_CONTRADICT)
+    limit = amplification(evidence)
+    before = SetUp(evidence, path, limit)
+    edges = [
+        *before.set_up_edges(carrier, ends.zero_ns),
+        *before.request_edges(first, ends.set_up_ns),
+        *response_edges(path, judge(evidence, path, completing, of, limit), first, completing),
+    ]
+    if ends.last_ns > ends.bodies_ns:
+        edges += before.answer_edges(_arrived_at(evidence, path.down, ends.last_ns), ends.bodies_ns)
+    return chained(edges, ends.zero_ns, ends.last_ns)
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """Instants of the metrics, so that account and metric agree."""
+
+    zero_ns: int
+    set_up_ns: int
+    bodies_ns: int
+    """Arrival of the last byte of the bodies, or of the first where the account ends there."""
+    last_ns: int
+
+
+def _ends(evidence: Evidence, until: str) -> _Ends:
+    metrics = {"ttlb_ms": times.ttlb_ms, "ttfb_ms": times.ttfb_ms, "upload_ms": times.upload_ms}
+    if until not in metrics:
+        raise Unknown(f"{until} has no account: those of {', '.join(metrics)} have one")
+
+    def instant(value: float | Noted) -> int:
+        return evidence.zero_ns + round((value.value if isinstance(value, Noted) else value) * 1e6)
+
+    set_up_ns, last_ns = instant(times.setup_ms(evidence)), instant(metrics[until](evidence))
+    bodies_ns = instant(times.upload_ms(evidence)) if evidence.upload else last_ns
+    if bodies_ns > last_ns:
+        raise Unknown("the server had answered before it had all that was uploaded")
+    return _Ends(evidence.zero_ns, set_up_ns, bodies_ns, last_ns)
+
+
+def _path(evidence: Evidence, of: Objects) -> Path:
     up, down = hop(evidence, "up"), hop(evidence, "down")
+    receiver, way = evidence.receiver, evidence.way
     if evidence.packets("server", "up").is_empty():
         raise Unknown("the trial has no capture of what reached the server")
-    path = Path(up, down, contents(evidence, "up", _delivered(up)), contents(evidence, "down", _delivered(down)))
-    # Instants of the metrics setup_ms and ttlb_ms, so that account and metric agree.
-    zero_ns = evidence.zero_ns
-    set_up_ns = zero_ns + round(times.setup_ms(evidence) * 1e6)
-    last = times.ttlb_ms(evidence)
-    last_ns = zero_ns + round((last.value if isinstance(last, Noted) else last) * 1e6)
-    carrier = _sent_at(up, set_up_ns)
-    asked_ns = min((up.written[p] or 0 for p in up.came if up.arrival[p] >= set_up_ns), default=None)
-    if asked_ns is None:
-        raise Unknown("no packet of the client that could carry the request reached the server")
-    completing = _completing(evidence, down, last_ns)
-    first = next((p for p in down.served if down.arrival[p] >= asked_ns), None)
-    if first is None or down.rank[first] > down.rank[completing]:
-        raise Unknown("the captures, the link's log and the times of this trial contradict each other")
-    return chained(
-        [
-            *set_up_edges(evidence, path, carrier, zero_ns),
-            *request_edges(evidence, path, first, set_up_ns),
-            *response_edges(path, judge(evidence, path, completing), first, completing),
-        ],
-        zero_ns,
-        last_ns,
-    )
+    if evidence.packets(receiver, way).is_empty():
+        raise Unknown(f"the trial has no capture of what reached the {receiver}")
+    carried = {
+        each.direction: contents(evidence, direction, _delivered(each), of.own if direction == way else None)
+        for each, direction in ((up, _UP), (down, _DOWN))
+    }
+    return Path(up, down, carried["up"], carried["down"], way)
+
+
+_UP: Direction = "up"
+_DOWN: Direction = "down"
 
 
 def _delivered(of: Hop) -> set[int]:
@@ -58,10 +103,8 @@ def check_kind(evidence: Evidence) -> None:
     """Raise Unknown for what this account does not cover."""
     trial, expected = evidence.trial, evidence.trial.get("expected") or {}
     beyond = {
-        "an upload": evidence.upload,
         "a page": bool(expected.get("page")),
         "a video": bool(expected.get("video")),
-        "several objects": len(expected.get("objects") or ()) > 1,
         "a competition": bool(trial.get("competition")),
         "a change of address": bool(trial.get("address_change") or trial.get("second_link")),
         "a proxy": bool(trial.get("proxy")),
@@ -69,7 +112,7 @@ def check_kind(evidence: Evidence) -> None:
     }
     for kind, there in beyond.items():
         if there:
-            raise Unknown(f"{kind} is not accounted for yet: only downloads of one object over one link are")
+            raise Unknown(f"{kind} is not accounted for yet: only downloads and uploads of objects over one link are")
 
 
 def _sent_at(up: Hop, time_ns: int) -> int:
@@ -80,10 +123,26 @@ def _sent_at(up: Hop, time_ns: int) -> int:
     return found
 
 
-def _completing(evidence: Evidence, down: Hop, last_ns: int) -> int:
-    """Position of the packet that arrived with the last byte. Raises Unknown without one."""
-    arrived = set(evidence.packets("client", "down").filter(pl.col("time_ns") == last_ns)["packet_index"].to_list())
-    found = [p for p in down.came if down.written[p] == last_ns and down.index[p] in arrived and p in down.rank]
+def _first(evidence: Evidence, path: Path, set_up_ns: int) -> int | None:
+    """Position of the first packet of the bodies' sender that is served once it may send: the client when it can send
+    application data, the server when the first request has come and, where that is shown, when it answers."""
+    ahead, up = path.ahead, path.up
+    since_ns: int | None = set_up_ns
+    if not evidence.upload:
+        since_ns = min((up.written[p] or 0 for p in up.came if up.arrival[p] >= set_up_ns), default=None)
+        if since_ns is None:
+            raise Unknown("no packet of the client that could carry the request reached the server")
+        sent = [(at, content) for p, at in enumerate(ahead.arrival) if (content := path.content(ahead, p))]
+        since_ns = max(since_ns, answers_ns(evidence, sent) or 0)
+    return next((p for p in ahead.served if ahead.arrival[p] >= since_ns), None)
+
+
+def _arrived_at(evidence: Evidence, way: Hop, time_ns: int) -> int:
+    """Position of the packet that arrived at the end of its way at an instant. Raises Unknown without one."""
+    end: End = "client" if way.direction == "down" else "server"
+    packets = evidence.packets(end, _DOWN if way.direction == "down" else _UP)
+    arrived = set(packets.filter(pl.col("time_ns") == time_ns)["packet_index"].to_list())
+    found = [p for p in way.came if way.written[p] == time_ns and way.index[p] in arrived and p in way.rank]
     if not found:
         raise Unknown("the packet with the last byte is not found in the link's log")
-    return max(found, key=lambda position: down.rank[position])
+    return max(found, key=lambda position: way.rank[position])
