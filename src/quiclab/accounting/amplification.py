@@ -37,10 +37,10 @@ class Amplification:
         return silent_ns < self.known_ns and self.sent[at] > _TIMES * self._came_by(silent_ns)
 
     def exceeded(self) -> bool:
-        """Whether the server sent more than that before it knew the address by its packets: then a token told it."""
+        """Whether the server began a datagram without any room before packets told it the address: then a token had."""
         early = bisect_left(self.sent_ns, self.known_ns)
         return any(
-            self.sent[at - 1] > _TIMES * self._came_by(self.sent_ns[at]) for at in range(1, min(early, len(self.sent)))
+            self.sent[at - 1] >= _TIMES * self._came_by(self.sent_ns[at]) for at in range(1, min(early, len(self.sent)))
         )
 
     def _came_by(self, time_ns: int) -> int:

@@ -17,6 +17,7 @@ from quiclab.metrics.evidence import Direction, End
 from quiclab.metrics.intervals import IntervalSet
 
 _SYN_OR_FIN = 0x03
+_WAY: dict[End, Direction] = {"client": "up", "server": "down"}
 _SPACES = {"initial": "initial", "handshake": "handshake"}
 
 
@@ -29,11 +30,14 @@ class Content:
     payload_bytes: int = 0
     """Bytes of the transport's streams."""
     again: bool = False
-    """Whether it repeats what was sent before: data, a handshake, or a probe in their place."""
+    """Whether it repeats what was sent before: data, a handshake, or a probe in their place.
+
+    A probe that is larger than what carried data before looks for the path's MTU (RFC 9000 section 14.4): no repetition.
+    """
     set_up: bool = False
     """Whether it has a message of the handshake before the connection can be used."""
     stream: int | None = None
-    """The request's stream of which it carries the most; None where it carries none, or where that is not known."""
+    """The request's stream with the most bytes in it; None where it has bytes of none, or where that is not known."""
     reached: Reached | None = None
     """What had been sent until then, this packet included."""
 
@@ -47,7 +51,7 @@ class Reached:
     connection: int
     """Sum of the highest offsets of all streams."""
     bodies: int
-    """The same of the requests' streams."""
+    """Sum of the highest offsets of the requests' streams."""
 
 
 def contents(
@@ -109,13 +113,19 @@ def _of_quic(evidence: Evidence, end: End, delivered: Collection[int]) -> dict[i
     frames = quic.told(evidence, end, "sent", "frames").select(
         "connection", "packet_type", "packet_number", "frame_type", "stream_id", "offset", "length_bytes"
     )
+    size = dict(evidence.packets(end, _WAY[end]).select("packet_index", "payload_bytes").drop_nulls().iter_rows())
+    largest = 0
     found: dict[int, Content] = {}
     ranges: defaultdict[tuple[object, ...], tuple[IntervalSet, IntervalSet]] = defaultdict(
         lambda: (IntervalSet(), IntervalSet())
     )
     highest: defaultdict[int, int] = defaultdict(int)
-    for index, several in _by_datagram(frames, placed):
+    for index, several in _by_datagram(frames, placed, _Anew.of(evidence, end)):
         content = _datagram(several, ranges, highest, arrives=index in delivered)
+        if content.what is What.PROBE and size.get(index, 0) > largest > 0:
+            content = replace(content, again=False)
+        elif content.what is not What.PROBE:
+            largest = max(largest, size.get(index, 0))
         found[index] = content
     for (_, kind, _), (_, at) in placed.items():  # packets without a frame that the logs show
         if at is not None and at not in found:
@@ -123,24 +133,48 @@ def _of_quic(evidence: Evidence, end: End, delivered: Collection[int]) -> dict[i
     return found
 
 
-_Frame = tuple[str, str, int | None, int, int]
-"""Packet type, frame type, stream, offset, length."""
+@dataclass(frozen=True)
+class _Anew:
+    """What an end that begins anew sends a second time without a loss."""
+
+    retry_ns: int | None
+    """Instant from which a client repeats its ClientHello because of Retry or Version Negotiation."""
+    refused: bool
+    """Whether a client repeats what it had sent as early data because the server refused that."""
+
+    @classmethod
+    def of(cls, evidence: Evidence, end: End) -> _Anew:
+        told = evidence.table("handshake").filter(
+            pl.col("vantage") == "client", pl.col("step").is_in(["retry", "version_negotiation"])
+        )
+        refused = (evidence.trial.get("proof") or {}).get("early_data") == "rejected"
+        return cls(told["time_ns"].min() if end == "client" else None, end == "client" and refused)  # type: ignore[arg-type]
+
+    def space(self, kind: str, name: str, sent_ns: int) -> str:
+        """The space of offsets in which a frame of a packet type counts as new or sent again."""
+        if name == "crypto":
+            return f"{kind} anew" if self.retry_ns is not None and sent_ns >= self.retry_ns else kind
+        return kind if self.refused and kind == "0RTT" else ""
+
+
+_Frame = tuple[str, str, str, int | None, int, int]
+"""Packet type, space of offsets, frame type, stream, offset, length."""
 
 
 def _by_datagram(
-    frames: pl.DataFrame, placed: dict[quic.PacketKey, tuple[int, int | None]]
+    frames: pl.DataFrame, placed: dict[quic.PacketKey, tuple[int, int | None]], anew: _Anew
 ) -> Iterator[tuple[int, list[_Frame]]]:
     current: int | None = None
     several: list[_Frame] = []
     for connection, kind, number, name, stream, offset, length in frames.iter_rows():
-        index = placed.get((connection, kind, number), (0, None))[1]
+        sent_ns, index = placed.get((connection, kind, number), (0, None))
         if index is None:
             continue
         if index != current and current is not None:
             yield current, several
             several = []
         current = index
-        several.append((kind, name, stream, offset or 0, length or 0))
+        several.append((kind, anew.space(kind, name, sent_ns), name, stream, offset or 0, length or 0))
     if current is not None:
         yield current, several
 
@@ -154,9 +188,9 @@ def _datagram(
 ) -> Content:
     carried: defaultdict[int, int] = defaultdict(int)
     data, crypto, set_up, again, whole, acks, others = False, False, False, False, True, False, False
-    for kind, name, stream, offset, length in several:
+    for kind, space, name, stream, offset, length in several:
         if name in ("stream", "crypto"):
-            sent, got = ranges[(kind if name == "crypto" else "", stream)]
+            sent, got = ranges[space, stream]
             end = offset + length
             repeats = length > 0 and sent.add_length(offset, end) < length
             again |= repeats

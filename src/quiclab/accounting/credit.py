@@ -23,6 +23,7 @@ class Credit:
     """What the sender was allowed, and what it had used."""
 
     streams: Mapping[int, Steps[int]]
+    """Stream → limit; only of streams in `used`."""
     connection: Steps[int]
     used: Mapping[int, Steps[int]]
     """Stream → highest offset sent."""
@@ -32,7 +33,7 @@ class Credit:
         """The limit that had been reached just before an instant: of a stream, else of the connection; None for
         neither, or where none is known. Without a stream, that of the only one."""
         only = next(iter(self.used)) if stream is None and len(self.used) == 1 else stream
-        if only in self.streams and only in self.used:
+        if only is not None and only in self.streams:
             sent = self.used[only].before(time_ns)
             if sent and sent == self.streams[only].before(time_ns):
                 return Why.STREAM_CREDIT

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which bytes of a TCP connection belong to which stream of HTTP/2, by the frames of the sender's capture.
+"""The bytes of a TCP connection, each of one stream of HTTP/2, by the frames of the sender's capture.
 
 A capture tells when a frame was sent to its end, and its length. All frames of one TLS record end together: between
 two such instants the bytes of the connection are shared out in the order and by the lengths of the frames.

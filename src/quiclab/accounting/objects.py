@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -88,7 +88,7 @@ def objects(evidence: Evidence) -> Objects:
     joined = client.join(server, on="stream_id", suffix="_server").drop_nulls()
     if joined.height < len(several):
         raise Unknown("several objects are told apart only by captures of both ends that can be decrypted")
-    asked = [Asked(*row) for row in joined.select(*_columns(upload=evidence.upload)).iter_rows()]
+    asked = [_asked(row, upload=evidence.upload) for row in joined.iter_rows(named=True)]
     asked.sort(key=lambda each: (each.came_ns, each.left_ns))
     arrived = {each.stream: each.done_ns for each in asked}
     if evidence.upload:
@@ -99,12 +99,13 @@ def objects(evidence: Evidence) -> Objects:
     return Objects(own, tuple(asked), at_once, streams, None if evidence.quic else _open_streams(evidence))
 
 
-def _columns(*, upload: bool) -> tuple[str, ...]:
+def _asked(row: Mapping[str, int], *, upload: bool) -> Asked:
+    """The object of a row with the client's instants, and the server's behind `_server`."""
+    left_ns, done_ns = row["send_start_ns"], row["last_byte_ns"]
     if upload:
-        return "stream_id", "send_start_ns", "send_start_ns", "send_start_ns", "send_end_ns", "last_byte_ns"
-    return (
-        "stream_id", "send_start_ns", "send_end_ns_server", "headers_ns_server", "last_byte_ns_server", "last_byte_ns",
-    )  # fmt: skip
+        return Asked(row["stream_id"], left_ns, left_ns, left_ns, row["send_end_ns"], done_ns)
+    came_ns, begun_ns, sent_ns = (row[f"{name}_ns_server"] for name in ("send_end", "headers", "last_byte"))
+    return Asked(row["stream_id"], left_ns, came_ns, begun_ns, sent_ns, done_ns)
 
 
 def _rows(evidence: Evidence, end: End) -> pl.DataFrame:

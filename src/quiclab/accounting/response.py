@@ -15,7 +15,6 @@ from quiclab.metrics.evidence import End
 
 _BUSY = Reason(Why.LINK_BUSY, "link_packets")
 _LAST = Reason(Why.LAST_FLIGHT, "link_packets")
-_WITHOUT_DATA = (What.ACKNOWLEDGMENTS,)
 
 
 def response_edges(path: Path, judge: Judge, first: int, completing: int) -> list[Edge]:
@@ -77,12 +76,13 @@ def _idle(path: Path, judge: Judge, opener: int, floor_ns: int, last: int) -> li
 
 
 def _with_data(path: Path, position: int, last: int) -> int:
-    """The packet itself, or the first with data that was served after it: an acknowledgment waits for nothing."""
+    """The packet itself, or the first with data that was served after it: acknowledgments and probes of the path's MTU
+    wait for nothing."""
     ahead = path.ahead
     place = ahead.rank.get(position)
     while place is not None and place <= last:
         content = path.content(ahead, at := ahead.served[place])
-        if content is None or content.what not in _WITHOUT_DATA:
+        if content is None or content.again or content.what not in (What.ACKNOWLEDGMENTS, What.PROBE):
             return at
         place += 1
     return position

@@ -127,13 +127,13 @@ def _first(evidence: Evidence, path: Path, set_up_ns: int) -> int | None:
     """Position of the first packet of the bodies' sender that is served once it may send: the client when it can send
     application data, the server when the first request has come and, where that is shown, when it answers."""
     ahead, up = path.ahead, path.up
-    since_ns: int | None = set_up_ns
+    since_ns = set_up_ns
     if not evidence.upload:
-        since_ns = min((up.written[p] or 0 for p in up.came if up.arrival[p] >= set_up_ns), default=None)
-        if since_ns is None:
+        asked = [up.written[p] or 0 for p in up.came if up.arrival[p] >= set_up_ns]
+        if not asked:
             raise Unknown("no packet of the client that could carry the request reached the server")
         sent = [(at, content) for p, at in enumerate(ahead.arrival) if (content := path.content(ahead, p))]
-        since_ns = max(since_ns, answers_ns(evidence, sent) or 0)
+        since_ns = max(min(asked), answers_ns(evidence, sent) or 0)
     return next((p for p in ahead.served if ahead.arrival[p] >= since_ns), None)
 
 
