@@ -32,7 +32,7 @@ class Content:
     again: bool = False
     """Whether it repeats what was sent before: data, a handshake, or a probe in their place.
 
-    A probe that is larger than what carried data before looks for the path's MTU (RFC 9000 section 14.4): no repetition.
+    A probe larger than what carried data before looks for the path's MTU (RFC 9000 section 14.4): no repetition.
     """
     set_up: bool = False
     """Whether it has a message of the handshake before the connection can be used."""

@@ -8,7 +8,8 @@ nothing decides, the label says only whether a packet of the other end prompted 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -47,6 +48,8 @@ class Judge:
     credit: Credit
     objects: Objects
     amplification: Amplification
+    arrivals: Sequence[int]
+    """Instants at which packets came to the sender."""
     read_ns: dict[int, int]
     """`index` of a packet to the sender → instant at which the sender's log shows it, later than it came."""
     last: int
@@ -79,6 +82,9 @@ class Judge:
             return timer
         waited_ns = came_ns if prompted and came_ns is not None else sent_ns
         said = self.word.reason(idle_from_ns, sent_ns)
+        spent, full = self._used_up(waited_ns, sent_ns, content.stream if content else None)
+        if said is Why.APPLICATION and (again or spent):
+            said = None  # nothing *new* that it may send: not every program is told of the credit of its streams
         if said is Why.WINDOW:
             return self._history(waited_ns, "blocked")
         if said is not None:
@@ -89,7 +95,7 @@ class Judge:
             return self._unprompted_reason(sent_ns, idle_from_ns, again=again)
         if again and self._all_sent(position):
             return Reason(Why.LOSS_DETECTION, "ip_packets")
-        return self._prompted_reason(waited_ns, idle_from_ns, content)
+        return self._prompted_reason(waited_ns, idle_from_ns, spent, full=full, again=again)
 
     def cause(self, position: int, reason: Reason) -> Cause:
         """What the packet's sending goes back to, given why it came no earlier."""
@@ -138,10 +144,22 @@ class Judge:
         found = history.reason(time_ns)
         return replace(found, evidence=evidence) if evidence else found
 
-    def _prompted_reason(self, came_ns: int, idle_from_ns: int, content: Content | None) -> Reason:
-        again = content is not None and content.again
-        spent = self.credit.used_up(came_ns, content.stream if content else None)
-        full = self.window.full(came_ns)
+    def _used_up(self, waited_ns: int, sent_ns: int, stream: int | None) -> tuple[Why | None, bool | None]:
+        """The credit that was used up, and whether the window was full, just before the last packet that came to the
+        sender; else before another one that came within 1 ms before it sent, and may have ended that.
+
+        Credit for the connection and for the stream, and acknowledgments, come in packets of their own.
+        """
+        first = bisect_left(self.arrivals, max(waited_ns - PROMPT_NS, sent_ns - PROMPT_NS))
+        end = bisect_left(self.arrivals, waited_ns)
+        times = [waited_ns, *reversed(self.arrivals[first:end])]
+        spent = (why for at in times if (why := self.credit.used_up(at, stream)))
+        full = [self.window.full(at) for at in times]
+        return next(spent, None), True if any(full) else full[0]
+
+    def _prompted_reason(
+        self, came_ns: int, idle_from_ns: int, spent: Why | None, *, full: bool | None, again: bool
+    ) -> Reason:
         if full is None and self.kernel.samples and not spent:
             return self._of_kernel(came_ns, idle_from_ns, again=again)
         if full and spent:
@@ -208,6 +226,7 @@ def judge(evidence: Evidence, path: Path, completing: int, of: Objects, amplific
         credit(evidence, sent),
         of,
         amplification,
+        evidence.packets(evidence.sender, "up" if path.sender == "server" else "down")["time_ns"].sort().to_list(),
         read,
         _end(path, completing),
         None if evidence.upload else answers_ns(evidence, sent),

@@ -28,6 +28,8 @@ class Trip:
     edges: tuple[Edge, ...]
     """Latest first."""
     servers: tuple[Leg, ...]
+    repeats: bool
+    """Whether the client's sending that follows it repeats what was lost."""
 
     @property
     def until_ns(self) -> int:
@@ -82,22 +84,26 @@ class SetUp:
         """Round trips of the way back from a packet's sending to `floor_ns`, latest first; `edges` come after it."""
         trips: list[Trip] = []
         servers: list[Leg] = []
+        repeats = end == "client" and self._again(end, position)
         for leg in back(self.path, end, position, floor_ns, self._cause):
             if leg.end == "client" and (leg.end, leg.position) != (end, position):
-                trips.append(Trip(leg.sent_ns, tuple(edges), tuple(servers)))
-                edges, servers = [], []
+                trips.append(Trip(leg.sent_ns, tuple(edges), tuple(servers), repeats))
+                edges, servers, repeats = [], [], self._again(leg.end, leg.position)
             elif leg.end == "server":
                 servers.append(leg)
             edges += leg.edges
         if edges:
-            trips.append(Trip(max(floor_ns, 0), tuple(edges), tuple(servers)))
+            trips.append(Trip(max(floor_ns, 0), tuple(edges), tuple(servers), repeats))
         return trips
+
+    def _again(self, end: End, position: int) -> bool:
+        content = self.path.content(self.path.out(end), position)
+        return content is not None and content.again
 
     def _cause(self, end: End, position: int) -> Cause:
         """What a sending before the bodies goes back to: a timer where it repeats something unprompted."""
-        content = self.path.content(self.path.out(end), position)
         after_ns = self.path.prompted_after_ns(end, position)
-        if content is not None and content.again and (after_ns is None or after_ns > PROMPT_NS):
+        if self._again(end, position) and (after_ns is None or after_ns > PROMPT_NS):
             return Cause(Before.LATEST, What.TIMER)
         return Cause(Before.ARRIVAL, What.CLIENT if end == "client" else What.SERVER)
 
@@ -106,8 +112,9 @@ class SetUp:
 
     def _named(self, trip: Trip, why: Why | None) -> list[Edge]:
         """Edges of a round trip with their reason: of the set-up, or of the request if `why` is None."""
-        usual = Reason(Why.REQUEST, "ip_packets") if why is None else Reason(why, "handshake")
-        timer = self._timer() if why is None else Reason(Why.SET_UP_LOSS, "ip_packets")
+        lost = Reason(Why.SET_UP_LOSS, "ip_packets")
+        usual = Reason(Why.REQUEST, "ip_packets") if why is None else lost if trip.repeats else Reason(why, "handshake")
+        timer = self._timer() if why is None else lost
         return [replace(edge, reason=timer if edge.what is What.TIMER else usual) for edge in trip.edges]
 
     def _answers(self, trip: Trip) -> set[str]:

@@ -125,7 +125,8 @@ _DEFINITIONS = {
     Why.RETRY: "A round trip of the set-up that Retry or Version Negotiation answers.",
     Why.AMPLIFICATION_LIMIT: "The server had sent three times what it had received, and had more to send.",
     Why.SET_UP: "The round trips of the set-up, whatever they carry: the union of those above.",
-    Why.SET_UP_LOSS: "An endpoint sends something of the set-up again more than 1 ms after the last packet came to it.",
+    Why.SET_UP_LOSS: "An endpoint sends something of the set-up again more than 1 ms after the last packet came to "
+    "it; or a round trip after which the client does, because only that showed the loss.",
     Why.REQUEST: "From the first packet that can carry the request to the first of the response that is served; of an "
     "upload to that packet's own service.",
     Why.LINK_BUSY: "The bottleneck serves packets of the sender.",
