@@ -8,13 +8,14 @@ nothing decides, the label says only whether a packet of the other end prompted 
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
 
 from quiclab.accounting.amplification import Amplification
+from quiclab.accounting.buffer import SendBuffer, send_buffer
 from quiclab.accounting.contents import Content
 from quiclab.accounting.credit import Credit, credit
 from quiclab.accounting.edges import PROMPT_NS, Reason
@@ -46,6 +47,7 @@ class Judge:
     window: LoggedWindow
     kernel: Kernel
     credit: Credit
+    buffer: SendBuffer
     objects: Objects
     amplification: Amplification
     arrivals: Sequence[int]
@@ -82,7 +84,7 @@ class Judge:
             return timer
         waited_ns = came_ns if prompted and came_ns is not None else sent_ns
         said = self.word.reason(idle_from_ns, sent_ns)
-        spent, full = self._used_up(waited_ns, sent_ns, content.stream if content else None)
+        spent, full = self._used_up(position, waited_ns, content.stream if content else None)
         if said is Why.APPLICATION and (again or spent):
             said = None  # nothing *new* that it may send: not every program is told of the credit of its streams
         if said is Why.WINDOW:
@@ -109,18 +111,21 @@ class Judge:
         had_room = reason.why in UNIONS[Why.PACING_OR_PROGRAM] or reason.why is Why.PACING_OR_PROGRAM
         return Cause(Before.SENDING if had_room else Before.ARRIVAL, what)
 
-    def before_arrival(self, came_ns: int, reason: Reason) -> Reason:
-        """Why the sender had waited for the packet that came at an instant, where it sent later than that for `reason`.
+    def before_arrival(self, came_ns: int, reason: Reason, position: int) -> Reason:
+        """Why the sender had waited for the packet that came at an instant, where it sent what is at a position later
+        than that for `reason`.
 
         A window or credit that was used up until then was what it waited for.
         """
         if reason.why not in _AFTER_WAITING:
             return reason
-        full, spent = self.window.full(came_ns), self.credit.used_up(came_ns, self.objects.own)
+        content = self.path.content(self.path.ahead, position)
+        stream = content.stream if content else None
+        full, spent = self.window.full(came_ns), self._spent(came_ns, stream)
         if full and spent:
             return Reason(Why.CONTESTED, "flow_control")
         if spent:
-            return Reason(spent, "flow_control")
+            return spent
         return self._history(came_ns) if full else reason
 
     def _prompted(self, came: int, sent_ns: int) -> bool:
@@ -144,28 +149,43 @@ class Judge:
         found = history.reason(time_ns)
         return replace(found, evidence=evidence) if evidence else found
 
-    def _used_up(self, waited_ns: int, sent_ns: int, stream: int | None) -> tuple[Why | None, bool | None]:
-        """The credit that was used up, and whether the window was full, just before the last packet that came to the
-        sender; else before another one that came within 1 ms before it sent, and may have ended that.
+    def _used_up(self, position: int, waited_ns: int, stream: int | None) -> tuple[Reason | None, bool | None]:
+        """The limit that was used up, and whether the window was full, just before the last packet that came to the
+        sender; else before one less than 1 ms earlier, since the sender last sent data, which may have ended it.
 
         Credit for the connection and for the stream, and acknowledgments, come in packets of their own.
         """
-        first = bisect_left(self.arrivals, max(waited_ns - PROMPT_NS, sent_ns - PROMPT_NS))
+        first = bisect_right(self.arrivals, max(waited_ns - PROMPT_NS, self._data_before(position)))
         end = bisect_left(self.arrivals, waited_ns)
         times = [waited_ns, *reversed(self.arrivals[first:end])]
-        spent = (why for at in times if (why := self.credit.used_up(at, stream)))
+        spent = (reason for at in times if (reason := self._spent(at, stream)))
         full = [self.window.full(at) for at in times]
         return next(spent, None), True if any(full) else full[0]
 
+    def _spent(self, time_ns: int, stream: int | None) -> Reason | None:
+        limit = self.credit.used_up(time_ns, stream)
+        if limit is not None:
+            return Reason(limit, "flow_control")
+        return Reason(Why.SEND_BUFFER, "unacknowledged") if self.buffer.full(time_ns, stream) else None
+
+    def _data_before(self, position: int) -> int:
+        """Instant at which the sender last sent something else than acknowledgments before a packet."""
+        ahead = self.path.ahead
+        for at in range(position - 1, -1, -1):
+            content = self.path.content(ahead, at)
+            if content is None or content.what is not What.ACKNOWLEDGMENTS:
+                return ahead.arrival[at]
+        return 0
+
     def _prompted_reason(
-        self, came_ns: int, idle_from_ns: int, spent: Why | None, *, full: bool | None, again: bool
+        self, came_ns: int, idle_from_ns: int, spent: Reason | None, *, full: bool | None, again: bool
     ) -> Reason:
         if full is None and self.kernel.samples and not spent:
             return self._of_kernel(came_ns, idle_from_ns, again=again)
         if full and spent:
             return Reason(Why.CONTESTED, "flow_control")
         if spent:
-            return Reason(spent, "flow_control")
+            return spent
         if full:
             return self._history(came_ns)
         if again:
@@ -217,13 +237,15 @@ def judge(evidence: Evidence, path: Path, completing: int, of: Objects, amplific
     numbers = dict(own.select("packet_number", "packet_index").iter_rows())
     logged = packets.filter(pl.col("event") == "received", pl.col("ip_packet").is_null())
     read = dict(logged.drop_nulls(("packet_index", "time_ns")).select("packet_index", "time_ns").iter_rows())
+    window = logged_window(evidence, numbers)
     return Judge(
         path,
         own_word(evidence),
         expired(evidence),
-        logged_window(evidence, numbers),
+        window,
         kernel(evidence),
         credit(evidence, sent),
+        SendBuffer({}, {}) if window.history.known else send_buffer(evidence),
         of,
         amplification,
         evidence.packets(evidence.sender, "up" if path.sender == "server" else "down")["time_ns"].sort().to_list(),

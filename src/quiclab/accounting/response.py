@@ -66,7 +66,7 @@ def _idle(path: Path, judge: Judge, opener: int, floor_ns: int, last: int) -> li
             for edge in leg.edges:
                 if leg.end == sender and edge is leg.edges[0]:
                     yield replace(edge, reason=current)
-                    current = judge.before_arrival(edge.from_ns, current)
+                    current = judge.before_arrival(edge.from_ns, current, _with_data(path, leg.position, last))
                     continue
                 yield replace(edge, reason=current)
 

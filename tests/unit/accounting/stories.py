@@ -84,6 +84,10 @@ class Quic:
         """One packet of the server without data."""
         self._send("down", ms, list(frames), 42)
 
+    def probe(self, ms: float, length: int) -> None:
+        """One packet of the server that looks for the path's MTU."""
+        self._send("down", ms, [{"frame_type": "ping"}, {"frame_type": "padding"}], length)
+
     def end(self, ms: float, body_bytes: int) -> Scene:
         """Say when the client had all, and return the scene."""
         self.scene.request = {"start_ns": ns(-1), "first_byte_ns": ns(43), "last_byte_ns": ns(ms)}

@@ -184,3 +184,59 @@ def test_a_kernel_without_bytes_to_send_waits_for_the_application(tmp_path: Path
     rows: _ROWS = {"tcp_info": [sample_row(at, notsent_bytes=0) for at in (55, 100, 140)]}
     found = sums(account_of_transfer(evidence_of_scene(story.end(161, 2), tmp_path, **rows)))
     assert found["application"] == 100
+
+
+@pytest.mark.parametrize(("size", "why"), [(2048, "send_buffer"), (2049, "awaiting_acks")], ids=["round", "odd"])
+def test_a_streams_unacknowledged_bytes_that_stop_at_one_round_number_are_a_buffer(
+    size: int, why: str, tmp_path: Path
+) -> None:
+    """Three times the server stops there until an acknowledgment comes, and its log tells of no window."""
+    story = Quic()
+    for number in range(4):
+        sent_ms, offset = 33 + 20.5 * number, size * number
+        story.down(sent_ms, offset, 1000)
+        story.down(sent_ms, offset + 1000, size - 1000, fin=number == 3)
+        story.up(sent_ms + 10, writers.ack((0, 2 * number + 1)))
+    found = sums(account_of_transfer(evidence_of_scene(story.end(104.5, 4 * size), tmp_path)))
+    assert found == {"quic_handshake": 21, "request": 12, why: 61.5, "last_flight": 10}
+
+
+def test_a_probe_of_the_paths_mtu_ends_no_wait(tmp_path: Path) -> None:
+    """A packet of PING and padding, larger than all before it, leaves in the middle of a wait for the window."""
+    story = _window_of_two(again_ms=53)
+    probed = Quic()
+    probed.down(33, 0)
+    probed.down(33, 1200)
+    probed.probe(40, 1400)
+    probed.up(43, writers.ack((0, 1)))
+    probed.down(53, 2400)
+    probed.down(53, 3600, fin=True)
+    with_probe = sums(account_of_transfer(evidence_of_scene(probed.end(63, 4800), tmp_path, **_FULL)))
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    assert with_probe == sums(account_of_transfer(evidence_of_scene(story.end(63, 4800), plain, **_FULL)))
+    assert with_probe["slow_start"] == 20
+
+
+def test_a_credit_that_an_earlier_packet_raised_counts_too(tmp_path: Path) -> None:
+    """The limit comes half a millisecond before the acknowledgment after which the server sends."""
+    story = Quic()
+    story.down(33, 0)
+    story.down(33, 1200)
+    story.up(42.5, {"frame_type": "max_stream_data", "stream_id": 0})
+    story.up(43, writers.ack((0, 1)))
+    story.down(53.2, 2400, fin=True)
+    limits = [limit_row(0, "stream", 2400, 0), limit_row(52.5, "stream", 9000, 0)]
+    evidence = evidence_of_scene(story.end(63.2, 3600), tmp_path, flow_control=limits, **_ROOM)
+    assert sums(account_of_transfer(evidence))["stream_credit"] == pytest.approx(20.2)
+
+
+def test_a_program_with_nothing_to_send_is_believed_only_without_a_limit(tmp_path: Path) -> None:
+    """It says `application` where its stream has no credit, of which its library does not tell it."""
+    word = [blocked_row(33.1, "blocked", "application"), blocked_row(53, "unblocked", None)]
+    scene = _window_of_two(again_ms=53).end(63, 4800)
+    limits = [limit_row(0, "stream", 2400, 0), limit_row(53, "stream", 9000, 0)]
+    spent = evidence_of_scene(scene, tmp_path, blocked=word, flow_control=limits, **_ROOM)
+    assert sums(account_of_transfer(spent))["stream_credit"] == 20
+    free = evidence_of_scene(scene, tmp_path, blocked=word, **_ROOM)
+    assert sums(account_of_transfer(free))["application"] == 20
