@@ -14,7 +14,7 @@ from pathlib import Path
 from _bench import Row, cpu_seconds, is_quick, paired_ratio, print_table
 from _real_logs import run_trials
 
-from quiclab.accounting import account_of_download
+from quiclab.accounting import account_of_transfer
 from quiclab.analysis.study import read_record
 from quiclab.decoders import decode_trial
 from quiclab.metrics import evidence_of
@@ -38,8 +38,8 @@ def main() -> None:
                 decoded[number] += cpu_seconds(lambda folder=folder: decode_trial(folder))
                 # A new view each time: joins are remembered for a view.
                 view = evidence_of(tables, record)
-                accounted[number] += cpu_seconds(lambda view=view: account_of_download(view))
-            edges += len(account_of_download(evidence_of(tables, record)))
+                accounted[number] += cpu_seconds(lambda view=view: account_of_transfer(view))
+            edges += len(account_of_transfer(evidence_of(tables, record)))
     ratio = paired_ratio(decoded, accounted)
     row = Row(
         f"account of a pair of {size}, {edges} edges",

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from quiclab.accounting.download import account_of_download
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
 from quiclab.accounting.table import account_table, account_totals
+from quiclab.accounting.transfer import account_of_transfer
 from quiclab.accounting.what import What
 from quiclab.accounting.why import UNIONS, Why
 
@@ -16,7 +16,7 @@ __all__ = [
     "Reason",
     "What",
     "Why",
-    "account_of_download",
+    "account_of_transfer",
     "account_table",
     "account_totals",
 ]

@@ -5,16 +5,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
+from quiclab.accounting.layout import Layout, layout
+from quiclab.accounting.segments import segments
 from quiclab.accounting.what import What
 from quiclab.metrics import Evidence, Unknown, quic
 from quiclab.metrics.evidence import Direction, End
 from quiclab.metrics.intervals import IntervalSet
 
 _SYN_OR_FIN = 0x03
+_WAY: dict[End, Direction] = {"client": "up", "server": "down"}
 _SPACES = {"initial": "initial", "handshake": "handshake"}
 
 
@@ -27,31 +30,63 @@ class Content:
     payload_bytes: int = 0
     """Bytes of the transport's streams."""
     again: bool = False
-    """Whether it repeats what was sent before: data, a handshake, or a probe in their place."""
-    highest: tuple[int, int] | None = None
-    """Pair (of the request's stream, of all streams) of the highest offset sent so far, this packet included."""
+    """Whether it repeats what was sent before: data, a handshake, or a probe in their place.
+
+    A probe larger than what carried data before looks for the path's MTU (RFC 9000 section 14.4): no repetition.
+    """
+    set_up: bool = False
+    """Whether it has a message of the handshake before the connection can be used."""
+    stream: int | None = None
+    """The request's stream with the most bytes in it; None where it has bytes of none, or where that is not known."""
+    reached: Reached | None = None
+    """What had been sent until then, this packet included."""
 
 
-def contents(evidence: Evidence, direction: Direction, delivered: Collection[int]) -> dict[int, Content]:
+@dataclass(frozen=True)
+class Reached:
+    """How far a sender had come."""
+
+    stream: int
+    """Highest offset of the packet's stream; of TCP, of its connection."""
+    connection: int
+    """Sum of the highest offsets of all streams."""
+    bodies: int
+    """Sum of the highest offsets of the requests' streams."""
+
+
+def contents(
+    evidence: Evidence, direction: Direction, delivered: Collection[int], own: int | None = None
+) -> dict[int, Content]:
     """`index` in link_packets → content; empty where neither capture nor log shows the packets.
 
-    `delivered` has the indices of those packets that arrived.
+    `delivered` has the indices of those packets that arrived; first-time bytes of streams of requests other than `own`
+    are another object's.
     """
     end: End = "server" if direction == "down" else "client"
     if not evidence.quic:
-        return _of_tcp(evidence, end, direction, delivered)
-    try:
-        return _of_quic(evidence, end, delivered)
-    except Unknown:
-        return {}
+        found = _of_tcp(evidence, end, direction, delivered, None if own is None else layout(evidence, end, direction))
+    else:
+        try:
+            found = _of_quic(evidence, end, delivered)
+        except Unknown:
+            return {}
+    return found if own is None else {index: _by_object(content, own) for index, content in found.items()}
 
 
-def _of_tcp(evidence: Evidence, end: End, direction: Direction, delivered: Collection[int]) -> dict[int, Content]:
+def _by_object(content: Content, own: int) -> Content:
+    if content.what is What.PAYLOAD and content.stream not in (None, own):
+        return replace(content, what=What.OTHER_OBJECT)
+    return content
+
+
+def _of_tcp(
+    evidence: Evidence, end: End, direction: Direction, delivered: Collection[int], streams: Layout | None
+) -> dict[int, Content]:
     found: dict[int, Content] = {}
     syns: set[int] = set()
     arrived: defaultdict[int, IntervalSet] = defaultdict(IntervalSet)
     highest = 0
-    for index, port, start, length, flags in _segments(evidence, end, direction):
+    for index, _, port, start, length, flags in segments(evidence, end, direction):
         if length == 0:
             kind = What.HANDSHAKE if flags & _SYN_OR_FIN else What.ACKNOWLEDGMENTS
             found[index] = Content(kind, again=bool(flags & 2) and port in syns)
@@ -64,23 +99,12 @@ def _of_tcp(evidence: Evidence, end: End, direction: Direction, delivered: Colle
         again = sent.add_length(start, start + length) < length
         kind = (What.NEEDLESS if whole else What.RETRANSMISSION) if again else What.PAYLOAD
         highest = max(highest, start + length)
-        found[index] = Content(kind, length, again, (highest, highest))
+        stream = None if streams is None else streams.stream(start + length // 2)
+        reached = Reached(highest, highest, highest)
+        found[index] = Content(kind, length, again, stream=stream, reached=reached)
         if index in delivered:
             got.add(start, start + length)
     return found
-
-
-def _segments(evidence: Evidence, end: End, direction: Direction) -> Iterator[tuple[int, int, int, int, int]]:
-    """(index, client's port, offset of the first byte, length, flags) of each segment, in the order of sending."""
-    packets = evidence.packets(end, direction, ("tcp",)).drop_nulls(("packet_index", "tcp_seq"))
-    port = "src_port" if direction == "up" else "dst_port"
-    columns = ("packet_index", port, "tcp_seq", "payload_bytes", "tcp_flags")
-    origins: dict[int, tuple[int, int]] = {}
-    for index, number, seq, length, flags in packets.select(columns).iter_rows():
-        last, offset = origins.get(number, (seq, 1 << 33))
-        offset += (seq - last + (1 << 31)) % (1 << 32) - (1 << 31)
-        origins[number] = (seq, offset)
-        yield index, number, offset, length or 0, flags or 0
 
 
 def _of_quic(evidence: Evidence, end: End, delivered: Collection[int]) -> dict[int, Content]:
@@ -89,13 +113,19 @@ def _of_quic(evidence: Evidence, end: End, delivered: Collection[int]) -> dict[i
     frames = quic.told(evidence, end, "sent", "frames").select(
         "connection", "packet_type", "packet_number", "frame_type", "stream_id", "offset", "length_bytes"
     )
+    size = dict(evidence.packets(end, _WAY[end]).select("packet_index", "payload_bytes").drop_nulls().iter_rows())
+    largest = 0
     found: dict[int, Content] = {}
     ranges: defaultdict[tuple[object, ...], tuple[IntervalSet, IntervalSet]] = defaultdict(
         lambda: (IntervalSet(), IntervalSet())
     )
-    highest: defaultdict[object, int] = defaultdict(int)
-    for index, several in _by_datagram(frames, placed):
+    highest: defaultdict[int, int] = defaultdict(int)
+    for index, several in _by_datagram(frames, placed, _Anew.of(evidence, end)):
         content = _datagram(several, ranges, highest, arrives=index in delivered)
+        if content.what is What.PROBE and size.get(index, 0) > largest > 0:
+            content = replace(content, again=False)
+        elif content.what is not What.PROBE:
+            largest = max(largest, size.get(index, 0))
         found[index] = content
     for (_, kind, _), (_, at) in placed.items():  # packets without a frame that the logs show
         if at is not None and at not in found:
@@ -103,24 +133,48 @@ def _of_quic(evidence: Evidence, end: End, delivered: Collection[int]) -> dict[i
     return found
 
 
-_Frame = tuple[str, str, int | None, int, int]
-"""Packet type, frame type, stream, offset, length."""
+@dataclass(frozen=True)
+class _Anew:
+    """What an end that begins anew sends a second time without a loss."""
+
+    retry_ns: int | None
+    """Instant from which a client repeats its ClientHello because of Retry or Version Negotiation."""
+    refused: bool
+    """Whether a client repeats what it had sent as early data because the server refused that."""
+
+    @classmethod
+    def of(cls, evidence: Evidence, end: End) -> _Anew:
+        told = evidence.table("handshake").filter(
+            pl.col("vantage") == "client", pl.col("step").is_in(["retry", "version_negotiation"])
+        )
+        refused = (evidence.trial.get("proof") or {}).get("early_data") == "rejected"
+        return cls(told["time_ns"].min() if end == "client" else None, end == "client" and refused)  # type: ignore[arg-type]
+
+    def space(self, kind: str, name: str, sent_ns: int) -> str:
+        """The space of offsets in which a frame of a packet type counts as new or sent again."""
+        if name == "crypto":
+            return f"{kind} anew" if self.retry_ns is not None and sent_ns >= self.retry_ns else kind
+        return kind if self.refused and kind == "0RTT" else ""
+
+
+_Frame = tuple[str, str, str, int | None, int, int]
+"""Packet type, space of offsets, frame type, stream, offset, length."""
 
 
 def _by_datagram(
-    frames: pl.DataFrame, placed: dict[quic.PacketKey, tuple[int, int | None]]
+    frames: pl.DataFrame, placed: dict[quic.PacketKey, tuple[int, int | None]], anew: _Anew
 ) -> Iterator[tuple[int, list[_Frame]]]:
     current: int | None = None
     several: list[_Frame] = []
     for connection, kind, number, name, stream, offset, length in frames.iter_rows():
-        index = placed.get((connection, kind, number), (0, None))[1]
+        sent_ns, index = placed.get((connection, kind, number), (0, None))
         if index is None:
             continue
         if index != current and current is not None:
             yield current, several
             several = []
         current = index
-        several.append((kind, name, stream, offset or 0, length or 0))
+        several.append((kind, anew.space(kind, name, sent_ns), name, stream, offset or 0, length or 0))
     if current is not None:
         yield current, several
 
@@ -128,14 +182,15 @@ def _by_datagram(
 def _datagram(
     several: list[_Frame],
     ranges: defaultdict[tuple[object, ...], tuple[IntervalSet, IntervalSet]],
-    highest: defaultdict[object, int],
+    highest: defaultdict[int, int],
     *,
     arrives: bool,
 ) -> Content:
-    payload, data, crypto, again, whole, acks, others = 0, False, False, False, True, False, False
-    for kind, name, stream, offset, length in several:
+    carried: defaultdict[int, int] = defaultdict(int)
+    data, crypto, set_up, again, whole, acks, others = False, False, False, False, True, False, False
+    for kind, space, name, stream, offset, length in several:
         if name in ("stream", "crypto"):
-            sent, got = ranges[(kind if name == "crypto" else "", stream)]
+            sent, got = ranges[space, stream]
             end = offset + length
             repeats = length > 0 and sent.add_length(offset, end) < length
             again |= repeats
@@ -143,19 +198,20 @@ def _datagram(
             if arrives:
                 got.add(offset, end)
             crypto |= name == "crypto"
-            if name == "stream":
+            set_up |= name == "crypto" and kind in _SPACES
+            if name == "stream" and stream is not None:
                 data = True
-                payload += length
-                highest["all"] += max(0, end - highest[stream])
+                carried[stream] += length
                 highest[stream] = max(highest[stream], end)
         acks |= name == "ack"
         others |= name not in ("padding", "ping", "ack")
-    first = min((s for s in highest if isinstance(s, int) and quic.is_request_stream(s)), default=0)
-    reached = (highest[first], highest["all"])
+    main = max((s for s in carried if quic.is_request_stream(s)), key=lambda s: carried[s], default=None)
+    bodies = sum(end for s, end in highest.items() if quic.is_request_stream(s))
+    reached = Reached(0 if main is None else highest[main], sum(highest.values()), bodies)
     if data or crypto:
         again_kind = What.NEEDLESS if whole else What.RETRANSMISSION
         new = What.PAYLOAD if data else What.HANDSHAKE
-        return Content(again_kind if again else new, payload, again, reached)
+        return Content(again_kind if again else new, sum(carried.values()), again, set_up, main, reached)
     if acks or others:
-        return Content(What.ACKNOWLEDGMENTS, highest=reached)
-    return Content(What.PROBE, again=True, highest=reached)
+        return Content(What.ACKNOWLEDGMENTS, reached=reached)
+    return Content(What.PROBE, again=True, reached=reached)

@@ -1,21 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a sender had not sent a packet of its response earlier: all evidence, in the order in which it counts.
+"""Why a sender had not sent a packet of the bodies earlier: all evidence, in the order in which it counts.
 
-The sender's own word; timers; whether it had anything left that it had not sent; its window and credit; the kernel's
-samples; the captures. Where nothing decides, the label says only whether a packet of the other end prompted it.
+Whether anything had been asked for; timers; the sender's own word; whether its client's address was known to it;
+whether it had anything left that it had not sent; its window and credit; the kernel's samples; the captures. Where
+nothing decides, the label says only whether a packet of the other end prompted it.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
 
+from quiclab.accounting.amplification import Amplification
+from quiclab.accounting.buffer import SendBuffer, send_buffer
+from quiclab.accounting.contents import Content
 from quiclab.accounting.credit import Credit, credit
 from quiclab.accounting.edges import PROMPT_NS, Reason
+from quiclab.accounting.hop import Hop
 from quiclab.accounting.kernel import Kernel, kernel
+from quiclab.accounting.objects import Objects
 from quiclab.accounting.own_word import OwnWord, own_word
-from quiclab.accounting.series import Steps
 from quiclab.accounting.timers import Expired, expired
 from quiclab.accounting.walk import Before, Cause, Path
 from quiclab.accounting.what import What
@@ -40,88 +47,145 @@ class Judge:
     window: LoggedWindow
     kernel: Kernel
     credit: Credit
+    buffer: SendBuffer
+    objects: Objects
+    amplification: Amplification
+    arrivals: Sequence[int]
+    """Instants at which packets came to the sender."""
     read_ns: dict[int, int]
-    """`index` up → instant at which the sender's log shows the packet, later than it came."""
+    """`index` of a packet to the sender → instant at which the sender's log shows it, later than it came."""
     last: int
-    """Highest offset of the response."""
+    """Bytes of the bodies' streams, or of TCP's, that the sender sent up to the completing packet."""
     answers_ns: int | None
-    """Instant at which the server sent the response's headers."""
+    """Instant at which the server sent the (first) response's headers; None for uploads."""
+
+    @property
+    def _came(self) -> Hop:
+        """The direction from which packets come to the sender."""
+        return self.path.into(self.path.sender)
 
     def reason(self, position: int, idle_from_ns: int) -> Reason:
-        """Why the packet at a position down was not sent while the bottleneck was idle since `idle_from_ns`."""
-        down = self.path.down
-        sent_ns = down.arrival[position]
-        came = self.path.up.last_came(sent_ns)
-        came_ns = None if came is None else self.path.up.written[came]
+        """Why the packet at a position in the bodies' direction was not sent while the bottleneck was idle since
+        `idle_from_ns`."""
+        ahead = self.path.ahead
+        sent_ns = ahead.arrival[position]
+        came = self._came.last_came(sent_ns)
+        came_ns = None if came is None else self._came.written[came]
         if self.answers_ns is not None and sent_ns <= self.answers_ns:
             return Reason(Why.REQUEST, "http_requests")
+        content = self.path.content(ahead, position)
+        again = content is not None and content.again
         prompted = came is not None and self._prompted(came, sent_ns)
+        next_object = None if again else self.objects.reason(idle_from_ns, sent_ns)
+        if next_object is not None:
+            return next_object
         timer = self.timers.reason(came_ns, sent_ns, prompted=prompted)
         if timer is not None:
             return timer
         waited_ns = came_ns if prompted and came_ns is not None else sent_ns
         said = self.word.reason(idle_from_ns, sent_ns)
+        spent, full = self._used_up(position, waited_ns, content.stream if content else None)
+        if said is Why.APPLICATION and (again or spent):
+            said = None  # nothing *new* that it may send: not every program is told of the credit of its streams
         if said is Why.WINDOW:
             return self._history(waited_ns, "blocked")
         if said is not None:
             return Reason(said, "blocked")
-        content = self.path.content(down, position)
-        again = content is not None and content.again
+        if self._limited(position):
+            return Reason(Why.AMPLIFICATION_LIMIT, "link_packets")
         if not prompted:
             return self._unprompted_reason(sent_ns, idle_from_ns, again=again)
         if again and self._all_sent(position):
             return Reason(Why.LOSS_DETECTION, "ip_packets")
-        return self._prompted_reason(waited_ns, idle_from_ns, again=again)
+        return self._prompted_reason(waited_ns, idle_from_ns, spent, full=full, again=again)
 
     def cause(self, position: int, reason: Reason) -> Cause:
         """What the packet's sending goes back to, given why it came no earlier."""
         if reason.why in _OWN:
             before = Before.SENDING if reason.why is Why.PACING else Before.LATEST
             return Cause(before, What.TIMER)
-        came = self.path.up.last_came(self.path.down.arrival[position])
-        if came is None or not self._prompted(came, self.path.down.arrival[position]):
-            return Cause(Before.LATEST, What.SERVER)
+        what = What.SERVER if self.path.sender == "server" else What.CLIENT
+        came = self._came.last_came(self.path.ahead.arrival[position])
+        if came is None or not self._prompted(came, self.path.ahead.arrival[position]):
+            return Cause(Before.LATEST, what)
         had_room = reason.why in UNIONS[Why.PACING_OR_PROGRAM] or reason.why is Why.PACING_OR_PROGRAM
-        return Cause(Before.SENDING if had_room else Before.ARRIVAL, What.SERVER)
+        return Cause(Before.SENDING if had_room else Before.ARRIVAL, what)
 
-    def before_arrival(self, came_ns: int, reason: Reason) -> Reason:
-        """Why the sender had waited for the packet that came at an instant, where it sent later than that for `reason`.
+    def before_arrival(self, came_ns: int, reason: Reason, position: int) -> Reason:
+        """Why the sender had waited for the packet that came at an instant, where it sent what is at a position later
+        than that for `reason`.
 
         A window or credit that was used up until then was what it waited for.
         """
         if reason.why not in _AFTER_WAITING:
             return reason
-        full, spent = self.window.full(came_ns), self.credit.used_up(came_ns)
+        content = self.path.content(self.path.ahead, position)
+        stream = content.stream if content else None
+        full, spent = self.window.full(came_ns), self._spent(came_ns, stream)
         if full and spent:
             return Reason(Why.CONTESTED, "flow_control")
         if spent:
-            return Reason(spent, "flow_control")
+            return spent
         return self._history(came_ns) if full else reason
 
     def _prompted(self, came: int, sent_ns: int) -> bool:
         """Whether the last packet that came let it be sent: within 1 ms of it, or of the log's reading of it."""
-        came_ns = self.path.up.written[came] or 0
-        read_ns = self.read_ns.get(self.path.up.index[came], came_ns)
+        came_ns = self._came.written[came] or 0
+        read_ns = self.read_ns.get(self._came.index[came], came_ns)
         return sent_ns - came_ns <= PROMPT_NS or came_ns <= read_ns <= sent_ns <= read_ns + PROMPT_NS
 
     def _all_sent(self, position: int) -> bool:
-        content = self.path.content(self.path.down, position)
-        return content is not None and content.highest is not None and content.highest[0] >= self.last
+        content = self.path.content(self.path.ahead, position)
+        return content is not None and content.reached is not None and content.reached.bodies >= self.last
+
+    def _limited(self, position: int) -> bool:
+        """Whether the server went on with a response only when more had come from an address that it did not know."""
+        ahead = self.path.ahead
+        begun = self.answers_ns is not None and position and ahead.arrival[position - 1] >= self.answers_ns
+        return bool(begun) and self.amplification.limited(ahead.arrival[position])
 
     def _history(self, time_ns: int, evidence: str | None = None) -> Reason:
         history = self.window.history if self.window.history.known else self.kernel.history
         found = history.reason(time_ns)
         return replace(found, evidence=evidence) if evidence else found
 
-    def _prompted_reason(self, came_ns: int, idle_from_ns: int, *, again: bool) -> Reason:
-        spent = self.credit.used_up(came_ns)
-        full = self.window.full(came_ns)
+    def _used_up(self, position: int, waited_ns: int, stream: int | None) -> tuple[Reason | None, bool | None]:
+        """The limit that was used up, and whether the window was full, just before the last packet that came to the
+        sender; else before one less than 1 ms earlier, since the sender last sent data, which may have ended it.
+
+        Credit for the connection and for the stream, and acknowledgments, come in packets of their own.
+        """
+        first = bisect_right(self.arrivals, max(waited_ns - PROMPT_NS, self._data_before(position)))
+        end = bisect_left(self.arrivals, waited_ns)
+        times = [waited_ns, *reversed(self.arrivals[first:end])]
+        spent = (reason for at in times if (reason := self._spent(at, stream)))
+        full = [self.window.full(at) for at in times]
+        return next(spent, None), True if any(full) else full[0]
+
+    def _spent(self, time_ns: int, stream: int | None) -> Reason | None:
+        limit = self.credit.used_up(time_ns, stream)
+        if limit is not None:
+            return Reason(limit, "flow_control")
+        return Reason(Why.SEND_BUFFER, "unacknowledged") if self.buffer.full(time_ns, stream) else None
+
+    def _data_before(self, position: int) -> int:
+        """Instant at which the sender last sent something else than acknowledgments before a packet."""
+        ahead = self.path.ahead
+        for at in range(position - 1, -1, -1):
+            content = self.path.content(ahead, at)
+            if content is None or content.what is not What.ACKNOWLEDGMENTS:
+                return ahead.arrival[at]
+        return 0
+
+    def _prompted_reason(
+        self, came_ns: int, idle_from_ns: int, spent: Reason | None, *, full: bool | None, again: bool
+    ) -> Reason:
         if full is None and self.kernel.samples and not spent:
             return self._of_kernel(came_ns, idle_from_ns, again=again)
         if full and spent:
             return Reason(Why.CONTESTED, "flow_control")
         if spent:
-            return Reason(spent, "flow_control")
+            return spent
         if full:
             return self._history(came_ns)
         if again:
@@ -164,36 +228,40 @@ class Judge:
         return Reason(Why.UNEXPLAINED if again else Why.PACING_OR_PROGRAM, "ip_packets")
 
 
-def judge(evidence: Evidence, path: Path, completing: int) -> Judge:
-    """Gather what is known of the server of one download, whose response the packet at `completing` completes."""
-    down = path.down
-    reached = [(down.arrival[p], c.highest) for p in range(len(down.arrival)) if (c := path.content(down, p))]
-    used = Steps([at for at, high in reached if high], [high for _, high in reached if high])
+def judge(evidence: Evidence, path: Path, completing: int, of: Objects, amplification: Amplification) -> Judge:
+    """Gather what is known of the sender of a transfer, whose bodies the packet at `completing` completes."""
+    ahead = path.ahead
+    sent = [(at, content) for p, at in enumerate(ahead.arrival) if (content := path.content(ahead, p))]
     packets = evidence.table("packets").filter(pl.col("vantage") == evidence.sender, pl.col("transport") == "quic")
     own = packets.filter(pl.col("packet_type") == "1RTT", pl.col("event") == "sent").drop_nulls("packet_index")
     numbers = dict(own.select("packet_number", "packet_index").iter_rows())
     logged = packets.filter(pl.col("event") == "received", pl.col("ip_packet").is_null())
     read = dict(logged.drop_nulls(("packet_index", "time_ns")).select("packet_index", "time_ns").iter_rows())
+    window = logged_window(evidence, numbers)
     return Judge(
         path,
         own_word(evidence),
         expired(evidence),
-        logged_window(evidence, numbers),
+        window,
         kernel(evidence),
-        credit(evidence, used if evidence.quic else Steps([], [])),
+        credit(evidence, sent),
+        SendBuffer({}, {}) if window.history.known else send_buffer(evidence),
+        of,
+        amplification,
+        evidence.packets(evidence.sender, "up" if path.sender == "server" else "down")["time_ns"].sort().to_list(),
         read,
         _end(path, completing),
-        _answers_ns(evidence, reached),
+        None if evidence.upload else answers_ns(evidence, sent),
     )
 
 
 def _end(path: Path, completing: int) -> int:
-    """Highest offset sent until the packet that completes the response: TCP's stream goes on behind it."""
-    sent = (path.content(path.down, position) for position in range(completing + 1))
-    return max((each.highest[0] for each in sent if each and each.highest), default=0)
+    """How much was sent until the packet that completes the bodies: TCP's stream goes on behind it."""
+    sent = (path.content(path.ahead, position) for position in range(completing + 1))
+    return max((each.reached.bodies for each in sent if each and each.reached), default=0)
 
 
-def _answers_ns(evidence: Evidence, reached: list[tuple[int, tuple[int, int] | None]]) -> int | None:
+def answers_ns(evidence: Evidence, sent: Iterable[tuple[int, Content]]) -> int | None:
     """Instant at which the response begins: its headers in the server's capture or log, else the first data."""
     rows = evidence.table("http_requests").filter(pl.col("vantage") == evidence.sender)
     captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
@@ -201,4 +269,6 @@ def _answers_ns(evidence: Evidence, reached: list[tuple[int, tuple[int, int] | N
     first = (captured if captured.height else rows)["headers_ns"].min()
     if isinstance(first, int):
         return first
-    return next((at for at, high in reached if high and high[0]), None) if evidence.quic else None
+    if not evidence.quic:
+        return None
+    return next((at for at, content in sent if content.reached and content.reached.bodies), None)

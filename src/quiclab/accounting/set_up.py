@@ -1,104 +1,154 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The account of what comes before a response: the set-up, round trip by round trip, and the request's way."""
+"""The account of what comes before the bodies: the set-up, round trip by round trip, and the request's way."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import polars as pl
 
+from quiclab.accounting.amplification import Amplification
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
-from quiclab.accounting.walk import Before, Cause, Leg, Path, back
+from quiclab.accounting.walk import Before, Cause, Leg, Path, back, crossing
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
 from quiclab.metrics import Evidence
 from quiclab.metrics.evidence import End
 
-_UDP_HEADERS_BYTES = {4: 28, 6: 48}
-_AMPLIFICATION = 3
+_ANSWERS = ("syn_ack", "server_hello", "hello_retry_request", "retry", "version_negotiation")
+"""Steps of the server's that make a round trip one of the set-up."""
 
 
-def set_up_edges(evidence: Evidence, path: Path, position: int, zero_ns: int) -> list[Edge]:
-    """Edges from the client's first packet to the one at a position up that can carry the request, in order."""
-    edges: list[Edge] = []
-    trip: list[Edge] = []
-    servers: list[Leg] = []
-    for leg in back(path, "client", position, zero_ns - 1, _cause(path)):
-        if leg.end == "client" and leg.position != position:
-            edges += _named(evidence, path, leg, trip, servers)
-            trip, servers = [], []
-        elif leg.end == "server":
-            servers.append(leg)
-        trip += leg.edges
-    return _cut(reversed([*edges, *trip]), zero_ns)
+@dataclass(frozen=True)
+class Trip:
+    """A round trip, from one sending of the client to what follows the answer."""
+
+    begin_ns: int
+    edges: tuple[Edge, ...]
+    """Latest first."""
+    servers: tuple[Leg, ...]
+    repeats: bool
+    """Whether the client's sending that follows it repeats what was lost."""
+
+    @property
+    def until_ns(self) -> int:
+        """End of the trip."""
+        return self.edges[0].until_ns if self.edges else self.begin_ns
 
 
-def request_edges(evidence: Evidence, path: Path, position: int, from_ns: int) -> list[Edge]:
-    """Edges from the departure of the first packet that can carry the request to the begin of service of the first
-    packet of the response, at a position down, in order."""
-    down = path.down
-    first = down.first_of_period(position)
-    edges: list[Edge] = [Edge(What.HANDSHAKE, down.begin(first), down.begin(position), down.index[first], "down")]
-    edges.append(Edge(What.UNEXPLAINED, down.arrival[first], down.begin(first), down.index[first], "down"))
-    edges += [edge for leg in back(path, "server", first, from_ns, _cause(path)) for edge in leg.edges]
-    timer = Reason(Why.PROBE_TIMER if evidence.quic else Why.LOSS_TIMER, "ip_packets")
-    usual = Reason(Why.REQUEST, "ip_packets")
-    named = (replace(edge, reason=timer if edge.what is What.TIMER else usual) for edge in reversed(edges))
-    return _cut(named, from_ns)
+@dataclass(frozen=True)
+class SetUp:
+    """What is known of the time before the bodies."""
 
+    evidence: Evidence
+    path: Path
+    amplification: Amplification
 
-def _cause(path: Path) -> Callable[[End, int], Cause]:
-    """What a sending before the response goes back to: a timer where it repeats something unprompted."""
+    def set_up_edges(self, position: int, zero_ns: int) -> list[Edge]:
+        """Edges from the client's first packet to the one at a position up that can carry the request, in order."""
+        trips = self._trips("client", position, zero_ns - 1, [])
+        edges = (edge for trip in trips for edge in self._named(trip, self._of_set_up(trip)))
+        return _cut(reversed(list(edges)), zero_ns)
 
-    def cause(end: End, position: int) -> Cause:
-        content = path.content(path.out(end), position)
-        after_ns = path.prompted_after_ns(end, position)
-        if content is not None and content.again and (after_ns is None or after_ns > PROMPT_NS):
+    def request_edges(self, position: int, from_ns: int) -> list[Edge]:
+        """Edges from the departure of the first packet that can carry the request to the begin of service of the first
+        packet of the bodies' sender, at a position in its direction, in order.
+
+        A round trip in which the set-up goes on, as after early data, is one of the set-up.
+        """
+        path, ahead = self.path, self.path.ahead
+        first = ahead.first_of_period(position)
+        where = ahead.index[first], ahead.direction
+        before = Edge(What.HANDSHAKE, ahead.begin(first), ahead.begin(position), *where)
+        waits = Edge(What.UNEXPLAINED, ahead.arrival[first], ahead.begin(first), *where)
+        edges: list[Edge] = []
+        for number, trip in enumerate(self._trips(path.sender, first, from_ns, [before, waits])):
+            # The last one ends with the response, whatever else comes to the client meanwhile.
+            goes_on = number and self._answers(trip).intersection(_ANSWERS)
+            edges += self._named(trip, self._of_set_up(trip) if goes_on or self._limited(trip) else None)
+        return _cut(reversed(edges), from_ns)
+
+    def answer_edges(self, position: int, from_ns: int) -> list[Edge]:
+        """Edges from the arrival of an upload's last byte to that of the packet at a position down that completes the
+        server's answer, in order."""
+        down = self.path.down
+        edges = crossing(self.path, down, position)
+        legs = back(self.path, "server", down.first_of_period(position), from_ns, self._cause)
+        edges += [edge for leg in legs for edge in leg.edges]
+        usual = Reason(Why.ANSWER, "ip_packets")
+        named = (replace(e, reason=self._timer() if e.what is What.TIMER else usual) for e in reversed(edges))
+        return _cut(named, from_ns)
+
+    def _trips(self, end: End, position: int, floor_ns: int, edges: list[Edge]) -> list[Trip]:
+        """Round trips of the way back from a packet's sending to `floor_ns`, latest first; `edges` come after it."""
+        trips: list[Trip] = []
+        servers: list[Leg] = []
+        repeats = end == "client" and self._again(end, position)
+        for leg in back(self.path, end, position, floor_ns, self._cause):
+            if leg.end == "client" and (leg.end, leg.position) != (end, position):
+                trips.append(Trip(leg.sent_ns, tuple(edges), tuple(servers), repeats))
+                edges, servers, repeats = [], [], self._again(leg.end, leg.position)
+            elif leg.end == "server":
+                servers.append(leg)
+            edges += leg.edges
+        if edges:
+            trips.append(Trip(max(floor_ns, 0), tuple(edges), tuple(servers), repeats))
+        return trips
+
+    def _again(self, end: End, position: int) -> bool:
+        content = self.path.content(self.path.out(end), position)
+        return content is not None and content.again
+
+    def _cause(self, end: End, position: int) -> Cause:
+        """What a sending before the bodies goes back to: a timer where it repeats something unprompted."""
+        after_ns = self.path.prompted_after_ns(end, position)
+        if self._again(end, position) and (after_ns is None or after_ns > PROMPT_NS):
             return Cause(Before.LATEST, What.TIMER)
         return Cause(Before.ARRIVAL, What.CLIENT if end == "client" else What.SERVER)
 
-    return cause
+    def _timer(self) -> Reason:
+        return Reason(Why.PROBE_TIMER if self.evidence.quic else Why.LOSS_TIMER, "ip_packets")
 
+    def _named(self, trip: Trip, why: Why | None) -> list[Edge]:
+        """Edges of a round trip with their reason: of the set-up, or of the request if `why` is None."""
+        lost = Reason(Why.SET_UP_LOSS, "ip_packets")
+        usual = Reason(Why.REQUEST, "ip_packets") if why is None else lost if trip.repeats else Reason(why, "handshake")
+        timer = self._timer() if why is None else lost
+        return [replace(edge, reason=timer if edge.what is What.TIMER else usual) for edge in trip.edges]
 
-def _named(evidence: Evidence, path: Path, begin: Leg, trip: list[Edge], servers: list[Leg]) -> list[Edge]:
-    """Edges of the round trip that a sending of the client begins, with their reason."""
-    until_ns = trip[0].until_ns if trip else begin.sent_ns
-    reason = Reason(_round_trip(evidence, path, begin, until_ns, servers), "handshake")
-    loss = Reason(Why.SET_UP_LOSS, "ip_packets")
-    return [replace(edge, reason=loss if edge.what is What.TIMER else reason) for edge in trip]
+    def _answers(self, trip: Trip) -> set[str]:
+        """What came to the client of the handshake within a round trip."""
+        told = self.evidence.table("handshake").filter(
+            pl.col("vantage") == "client",
+            pl.col("direction") == "down",
+            pl.col("time_ns") > trip.begin_ns,
+            pl.col("time_ns") <= trip.until_ns + PROMPT_NS,
+        )
+        return set(told["step"].to_list())
 
+    def _of_set_up(self, trip: Trip) -> Why:
+        came = self._answers(trip)
+        if "hello_retry_request" in came:
+            return Why.HELLO_RETRY_REQUEST
+        if not self.evidence.quic:
+            told = self.evidence.table("handshake").filter(pl.col("vantage") == "client")
+            hello_ns = told.filter(pl.col("step") == "client_hello")["time_ns"].min()
+            before_hello = isinstance(hello_ns, int) and trip.begin_ns < hello_ns
+            return Why.TCP_HANDSHAKE if before_hello or "syn_ack" in came else Why.TLS_ROUND_TRIP
+        if "retry" in came or "version_negotiation" in came:
+            return Why.RETRY
+        return Why.AMPLIFICATION_LIMIT if self._limited(trip) else Why.QUIC_HANDSHAKE
 
-def _round_trip(evidence: Evidence, path: Path, begin: Leg, until_ns: int, servers: list[Leg]) -> Why:
-    told = evidence.table("handshake").filter(pl.col("vantage") == "client")
-    came = told.filter(
-        pl.col("direction") == "down", pl.col("time_ns") > begin.sent_ns, pl.col("time_ns") <= until_ns + PROMPT_NS
-    )["step"].to_list()
-    if "hello_retry_request" in came:
-        return Why.HELLO_RETRY_REQUEST
-    if not evidence.quic:
-        hellos = told.filter(pl.col("step") == "client_hello")["time_ns"].min()
-        before_hello = isinstance(hellos, int) and begin.sent_ns < hellos
-        return Why.TCP_HANDSHAKE if before_hello or "syn_ack" in came else Why.TLS_ROUND_TRIP
-    if "retry" in came or "version_negotiation" in came:
-        return Why.RETRY
-    limited = any(_amplification_limited(evidence, path, leg.position) for leg in servers)
-    return Why.AMPLIFICATION_LIMIT if limited else Why.QUIC_HANDSHAKE
-
-
-def _amplification_limited(evidence: Evidence, path: Path, position: int) -> bool:
-    """Whether a packet of the server's handshake had no room within three times what had come before the last one."""
-    content = path.content(path.down, position)
-    sent_ns = path.down.arrival[position]
-    came = path.up.last_came(sent_ns)
-    if content is None or content.what is not What.HANDSHAKE or came is None:
-        return False
-    headers = _UDP_HEADERS_BYTES[6 if evidence.trial.get("ip_version") == 6 else 4]
-    came_ns = path.up.written[came] or 0
-    earlier = [p for p, at in zip(path.up.came, path.up.came_ns, strict=True) if at < came_ns]
-    received = sum(path.up.size[p] - headers for p in earlier)
-    sent = sum(size - headers for size in path.down.size[: position + 1])
-    return bool(received) and sent > _AMPLIFICATION * received
+    def _limited(self, trip: Trip) -> bool:
+        """Whether the server went on with its handshake only when more had come from the client."""
+        down = self.path.down
+        return any(
+            (content := self.path.content(down, leg.position)) is not None
+            and content.set_up
+            and self.amplification.limited(down.arrival[leg.position])
+            for leg in trip.servers
+        )
 
 
 def _cut(edges: Iterable[Edge], from_ns: int) -> list[Edge]:

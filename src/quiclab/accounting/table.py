@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from quiclab.accounting.download import account_of_download
+from quiclab.accounting.transfer import account_of_transfer
 from quiclab.metrics import Evidence, Unknown
 from quiclab.tables import TABLES
 
@@ -13,7 +13,7 @@ from quiclab.tables import TABLES
 def account_table(evidence: Evidence) -> pl.DataFrame:
     """One row per edge of the critical path, in the order of time; no row where the trial has no account."""
     try:
-        edges = account_of_download(evidence)
+        edges = account_of_transfer(evidence)
     except Unknown:
         edges = []
     rows = [

@@ -17,7 +17,7 @@ from quiclab.accounting.edges import Edge
 from quiclab.accounting.hop import ROUNDING_NS, Hop
 from quiclab.accounting.what import What
 from quiclab.metrics import Unknown
-from quiclab.metrics.evidence import End
+from quiclab.metrics.evidence import Direction, End
 
 _MOST_STEPS = 100_000
 
@@ -56,6 +56,18 @@ class Path:
     down: Hop
     carried_up: Mapping[int, Content]
     carried_down: Mapping[int, Content]
+    way: Direction = "down"
+    """Direction of the bodies, whose bottleneck has priority."""
+
+    @property
+    def ahead(self) -> Hop:
+        """The direction of the bodies."""
+        return self.down if self.way == "down" else self.up
+
+    @property
+    def sender(self) -> End:
+        """End that sends the bodies."""
+        return "server" if self.way == "down" else "client"
 
     def out(self, end: End) -> Hop:
         """The direction in which an endpoint sends."""
@@ -124,8 +136,9 @@ def crossing(path: Path, hop: Hop, position: int) -> list[Edge]:
     if left_ns is None:
         raise Unknown("a packet that the link's log shows on its way was never served")
     edges = flight(hop, position)
-    if hop.direction == "up":
-        edges.append(Edge(What.LINK_UP, begin_ns, left_ns, hop.index[position], "up"))
+    if hop.direction != path.way:
+        what = What.LINK_UP if hop.direction == "up" else What.LINK_DOWN
+        edges.append(Edge(what, begin_ns, left_ns, hop.index[position], hop.direction))
     else:
         edges.extend(reversed(service(path, hop.rank[first], hop.rank[position] + 1)))
     edges.append(Edge(What.UNEXPLAINED, hop.arrival[first], begin_ns, hop.index[first], hop.direction))
@@ -146,11 +159,11 @@ def flight(hop: Hop, position: int) -> list[Edge]:
 
 
 def service(path: Path, first: int, end: int) -> list[Edge]:
-    """Edges of service of the packets down at places [first, end) in its order; runs of one kind are one edge each.
+    """Edges of service of the packets with the bodies' direction at places [first, end); a run of one kind is one edge.
 
     The share of headers in a run of first-time bytes stands at its end.
     """
-    hop = path.down
+    hop = path.ahead
     edges: list[Edge] = []
     place = first
     while place < end:
@@ -165,7 +178,7 @@ def service(path: Path, first: int, end: int) -> list[Edge]:
 
 
 def _kind(path: Path, position: int) -> What:
-    content = path.content(path.down, position)
+    content = path.content(path.ahead, position)
     return content.what if content else What.SERVED
 
 
@@ -173,8 +186,8 @@ def _run(hop: Hop, what: What, first: int, end: int, payload: int, size: int) ->
     opener, closer = hop.served[first], hop.served[end - 1]
     begin_ns, left_ns = hop.begin(opener), hop.left[closer] or 0
     index, packets = hop.index[opener], end - first
-    if what is not What.PAYLOAD or not size:
-        return [Edge(what, begin_ns, left_ns, index, "down", packets, size)]
+    if what not in (What.PAYLOAD, What.OTHER_OBJECT) or not size:
+        return [Edge(what, begin_ns, left_ns, index, hop.direction, packets, size)]
     cut_ns = begin_ns + (left_ns - begin_ns) * payload // size
     return [
         Edge(what, begin_ns, cut_ns, index, "down", packets, payload),

@@ -10,6 +10,7 @@ class What(enum.StrEnum):
     """The thing that takes the time of one stretch, in the order in which sums are reported."""
 
     PAYLOAD = "payload"
+    OTHER_OBJECT = "other_object"
     HEADERS = "headers"
     HANDSHAKE = "handshake"
     RETRANSMISSION = "retransmission"
@@ -20,6 +21,7 @@ class What(enum.StrEnum):
     PROPAGATION_DOWN = "propagation_down"
     PROPAGATION_UP = "propagation_up"
     LINK_UP = "link_up"
+    LINK_DOWN = "link_down"
     ACK_HELD = "ack_held"
     CLIENT = "client"
     SERVER = "server"
@@ -41,18 +43,20 @@ class What(enum.StrEnum):
 
 _MEANINGS = {
     What.PAYLOAD: "the bottleneck serves bytes that the transport carries for the first time",
+    What.OTHER_OBJECT: "the bottleneck serves such bytes of an object that is not the last to be there",
     What.HEADERS: "the bottleneck serves headers and tags of packets with such bytes",
     What.HANDSHAKE: "the bottleneck serves packets of the set-up",
     What.RETRANSMISSION: "the bottleneck serves bytes again of which no earlier copy arrived whole",
     What.NEEDLESS: "the bottleneck serves bytes again that an earlier copy brought",
     What.PROBE: "the bottleneck serves packets without data or acknowledgments: PING, padding",
-    What.ACKNOWLEDGMENTS: "the bottleneck serves packets of the server without data",
+    What.ACKNOWLEDGMENTS: "the bottleneck serves packets of the sender without data",
     What.SERVED: "the bottleneck serves packets whose contents no log shows",
-    What.PROPAGATION_DOWN: "a packet is on its way to the client, behind the bottleneck",
+    What.PROPAGATION_DOWN: "a packet is on its way to the client, behind the bottleneck of that direction",
     What.PROPAGATION_UP: "a packet is on its way to the server, behind the bottleneck of that direction",
-    What.LINK_UP: "a packet to the server waits or is served at the bottleneck of that direction",
-    What.ACK_HELD: "the client has a packet and has not yet sent the acknowledgment or credit that follows it",
-    What.CLIENT: "the client has a packet and has not yet sent the handshake or the request that follows it",
+    What.LINK_UP: "a packet to the server that sends the bodies waits or is served at the link",
+    What.LINK_DOWN: "a packet to the client that uploads waits or is served at the link",
+    What.ACK_HELD: "the receiver has a packet and has not yet sent the acknowledgment or credit that follows it",
+    What.CLIENT: "the client has a packet and has not yet sent what follows it, beyond acknowledgments",
     What.SERVER: "the server has a packet and has not yet sent the one that follows it",
     What.TIMER: "an endpoint waits for a timer of its own: of losses, of probes, of pacing",
     What.JITTER: "the path's delay beyond the least of this direction",

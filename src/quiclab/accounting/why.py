@@ -28,6 +28,7 @@ class Why(enum.StrEnum):
     WINDOW = "window"
     STREAM_CREDIT = "stream_credit"
     CONNECTION_CREDIT = "connection_credit"
+    LATER_REQUEST = "later_request"
     STREAM_LIMIT = "stream_limit"
     RECEIVE_WINDOW = "receive_window"
     SEND_BUFFER = "send_buffer"
@@ -42,6 +43,7 @@ class Why(enum.StrEnum):
     PACING_OR_PROGRAM = "pacing_or_program"
     UNEXPLAINED = "unexplained"
     LAST_FLIGHT = "last_flight"
+    ANSWER = "answer"
 
     @property
     def heading(self) -> str:
@@ -97,9 +99,10 @@ _HEADINGS = {
     Why.WINDOW: "congestion window",
     Why.STREAM_CREDIT: "credit of the stream",
     Why.CONNECTION_CREDIT: "credit of the connection",
+    Why.LATER_REQUEST: "requests sent later",
     Why.STREAM_LIMIT: "number of streams",
     Why.RECEIVE_WINDOW: "TCP's receive window",
-    Why.SEND_BUFFER: "the server's own send buffer",
+    Why.SEND_BUFFER: "the sender's own send buffer",
     Why.CONTESTED: "window and credit, both used up",
     Why.LOSS_DETECTION: "a loss had to be noticed",
     Why.AWAITING_ACKS: "awaiting ACKs or credit",
@@ -108,11 +111,12 @@ _HEADINGS = {
     Why.PACING: "pacing",
     Why.APPLICATION: "nothing to send from the application",
     Why.SCHEDULING: "another stream's turn",
-    Why.PACING_OR_PROGRAM: "pacing or the server's program",
+    Why.PACING_OR_PROGRAM: "pacing or the sender's program",
     Why.UNEXPLAINED: "unexplained",
     Why.LAST_FLIGHT: "last flight",
+    Why.ANSWER: "server's answer to an upload",
 }
-_CREDIT = "has the highest offset that it was allowed, until a packet of the client raised the limit"
+_CREDIT = "has the highest offset that it was allowed, until a packet of the receiver raised the limit"
 _DEFINITIONS = {
     Why.TCP_HANDSHAKE: "From the client's first SYN to its ClientHello.",
     Why.TLS_ROUND_TRIP: "From a ClientHello over TCP, or from the client's next message, to what follows the answer.",
@@ -121,28 +125,35 @@ _DEFINITIONS = {
     Why.RETRY: "A round trip of the set-up that Retry or Version Negotiation answers.",
     Why.AMPLIFICATION_LIMIT: "The server had sent three times what it had received, and had more to send.",
     Why.SET_UP: "The round trips of the set-up, whatever they carry: the union of those above.",
-    Why.SET_UP_LOSS: "An endpoint sends something of the set-up again more than 1 ms after the last packet came to it.",
-    Why.REQUEST: "From the first packet that can carry the request to the first of the response that is served.",
-    Why.LINK_BUSY: "The bottleneck serves packets of the server.",
+    Why.SET_UP_LOSS: "An endpoint sends something of the set-up again more than 1 ms after the last packet came to "
+    "it; or a round trip after which the client does, because only that showed the loss.",
+    Why.REQUEST: "From the first packet that can carry the request to the first of the response that is served; of an "
+    "upload to that packet's own service.",
+    Why.LINK_BUSY: "The bottleneck serves packets of the sender.",
     Why.SLOW_START: "The window is full and was never reduced.",
     Why.WINDOW_AFTER_LOSS: "The window is full and was last reduced by a loss, which the row names.",
     Why.WINDOW_AFTER_EXIT: "The window is full; slow start had ended without a loss, and nothing was reduced since.",
     Why.WINDOW: "The window is full; what last reduced it is not in the logs, or the arms' logs differ in that.",
-    Why.STREAM_CREDIT: f"The response's stream {_CREDIT}.",
+    Why.STREAM_CREDIT: f"The stream of what is sent next {_CREDIT}.",
     Why.CONNECTION_CREDIT: f"The connection {_CREDIT}.",
-    Why.STREAM_LIMIT: "The sender says that the number of streams is used up.",
+    Why.LATER_REQUEST: "All that was asked for is sent, and the next object is asked for (or uploaded) later: when the "
+    "client has another one.",
+    Why.STREAM_LIMIT: "The same, and the next could not be asked for until the server allowed one more stream; or the "
+    "sender says that their number is used up.",
     Why.RECEIVE_WINDOW: "TCP: the kernel counts this time as limited by the receive window.",
-    Why.SEND_BUFFER: "TCP: the kernel counts this time as limited by the send buffer.",
-    Why.CONTESTED: "Congestion window and credit are both used up, and one packet of the client ends both.",
-    Why.LOSS_DETECTION: "What ends the wait is sent again, because of a packet of the client; a window is not full.",
-    Why.AWAITING_ACKS: "The server sends within 1 ms after a packet of the client; no log says what it waited for.",
+    Why.SEND_BUFFER: "TCP: the kernel counts this time as limited by the send buffer. QUIC: the stream's "
+    "unacknowledged bytes are at one round number that they reach three times or more and never exceed.",
+    Why.CONTESTED: "Congestion window and credit are both used up, and one packet of the receiver ends both.",
+    Why.LOSS_DETECTION: "What ends the wait is sent again, because of a packet of the receiver; a window is not full.",
+    Why.AWAITING_ACKS: "It sends within 1 ms after a packet of the receiver; no log says what it waited for.",
     Why.LOSS_TIMER: "A timer declares a loss: a retransmission timeout, or the time threshold of QUIC.",
     Why.PROBE_TIMER: "A probe timeout: a tail loss probe of TCP, or a PTO of QUIC.",
     Why.PACING: "The sender says that it paces.",
     Why.APPLICATION: "The sender says, or the kernel's send buffer shows, that there is nothing to send.",
     Why.SCHEDULING: "The sender says that another stream has its turn.",
-    Why.PACING_OR_PROGRAM: "Window and credit have room and no packet of the client prompts the server: it paces, or "
+    Why.PACING_OR_PROGRAM: "Window and credit have room and no packet of the receiver prompts the sender: it paces, or "
     "its program had nothing, or got no processor. No log tells which.",
-    Why.UNEXPLAINED: "The server sends more than 1 ms after the last packet of the client, and no log says why then.",
-    Why.LAST_FLIGHT: "From the end of service of the packet that completes the response to its arrival.",
+    Why.UNEXPLAINED: "It sends again more than 1 ms after the last packet of the receiver, and no log says why then.",
+    Why.LAST_FLIGHT: "From the end of service of the packet that completes the bodies to its arrival.",
+    Why.ANSWER: "Of an upload: from the arrival of the last body's last byte to that of the server's answer.",
 }

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from quiclab import statistics
-from quiclab.accounting import What, Why, account_of_download
+from quiclab.accounting import What, Why, account_of_transfer
 from quiclab.analysis.account_shares import WHATS, WHYS, FloatArray, Shares, categories, shares
 from quiclab.analysis.divergence import Role, roles
 from quiclab.analysis.model import ArmResult, Comparison
@@ -94,7 +94,7 @@ def why_without(study: OpenedStudy, waterfall: Waterfall) -> str:
         return ""
     tables = {name: table for name in TABLES if (table := study.of_trial(name, trial_id)) is not None}
     try:
-        account_of_download(Evidence(tables, read_record(study.directory / "trials" / trial_id)))
+        account_of_transfer(Evidence(tables, read_record(study.directory / "trials" / trial_id)))
     except Unknown as unknown:
         return str(unknown)
     return f"its tables were made by another version; `quiclab report {study.directory.name}` makes them anew"

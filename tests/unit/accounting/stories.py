@@ -43,25 +43,50 @@ def sums(edges: list[Edge], label: str = "why") -> dict[str, float]:
     return found
 
 
+def crypto(offset: int, length: int = 90) -> dict[str, Any]:
+    """A CRYPTO frame."""
+    return {"frame_type": "crypto", "offset": offset, "length": length}
+
+
+Flight = tuple[str, float, str, dict[str, Any], int]
+"""Direction, ms, packet type, frame, length: one packet of a set-up."""
+USUAL: tuple[Flight, ...] = (
+    ("up", 0, "initial", crypto(0), 1200),
+    ("down", 10, "initial", crypto(0), 1200),
+    ("up", 21, "1RTT", writers.stream(0, 9, stream_id=2), 1050),
+)
+
+
 class Quic:
     """An HTTP/3 response on stream 0 after a set-up of 21 ms; the request leaves at 22 ms and arrives at 32 ms."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, set_up: tuple[Flight, ...] = USUAL, *, asks: float | None = 22, lost: tuple[int, ...] = ()
+    ) -> None:
         self.scene = Scene("h3", client_qlog=writers.Qlog("client"), server_qlog=writers.Qlog("server"))
-        crypto = {"frame_type": "crypto", "offset": 0, "length": 90}
-        self._numbers = {"up": 1, "down": 0}
-        self._send("up", 0, [crypto], 1200, "initial", 0)
-        self._send("down", 10, [crypto], 1200, "initial", 0)
-        self._send("up", 21, [writers.stream(0, 9, stream_id=2)], 1050, "1RTT", 0)
-        self.up(22, writers.stream(0, 30, fin=True), length=70)
+        self._numbers: dict[tuple[str, str], int] = {}
+        for at, (direction, ms, kind, frame, length) in enumerate(set_up):
+            self._send(direction, ms, [frame], length, kind, lost=at in lost)
+        if asks is not None:
+            self.up(asks, writers.stream(0, 30, fin=True), length=70)
 
     def up(self, ms: float, *frames: dict[str, Any], length: int = 42) -> None:
         """One packet of the client."""
         self._send("up", ms, list(frames), length)
 
-    def down(self, ms: float, offset: int, size: int = 1200, *, fin: bool = False, lost: bool = False) -> None:
-        """One packet of the server with bytes of the response."""
-        self._send("down", ms, [writers.stream(offset, size, fin=fin)], size + 40, lost=lost)
+    def down(
+        self, ms: float, offset: int, size: int = 1200, *, fin: bool = False, lost: bool = False, stream: int = 0
+    ) -> None:
+        """One packet of the server with bytes of a response."""
+        self._send("down", ms, [writers.stream(offset, size, fin=fin, stream_id=stream)], size + 40, lost=lost)
+
+    def tell(self, ms: float, *frames: dict[str, Any]) -> None:
+        """One packet of the server without data."""
+        self._send("down", ms, list(frames), 42)
+
+    def probe(self, ms: float, length: int) -> None:
+        """One packet of the server that looks for the path's MTU."""
+        self._send("down", ms, [{"frame_type": "ping"}, {"frame_type": "padding"}], length)
 
     def end(self, ms: float, body_bytes: int) -> Scene:
         """Say when the client had all, and return the scene."""
@@ -76,13 +101,11 @@ class Quic:
         frames: list[dict[str, Any]],
         length: int,
         kind: str = "1RTT",
-        number: int | None = None,
         *,
         lost: bool = False,
     ) -> None:
-        if number is None:
-            number = self._numbers[direction]
-            self._numbers[direction] += 1
+        number = self._numbers.get((direction, kind), 0)
+        self._numbers[direction, kind] = number + 1
         self.scene.send(direction, ms, writers.udp(direction, length), lost=lost)
         logs = (self.scene.client_qlog, self.scene.server_qlog)
         sender, receiver = logs if direction == "up" else logs[::-1]
@@ -96,7 +119,9 @@ class Quic:
 class Tcp:
     """An HTTP/2 response after a set-up of 41 ms, whose request arrives at 51 ms; segments are counted from 0."""
 
-    def __init__(self, *, syn_at: tuple[float, ...] = (0,), syn_ack_at: tuple[float, ...] = (10,)) -> None:
+    def __init__(
+        self, *, syn_at: tuple[float, ...] = (0,), syn_ack_at: tuple[float, ...] = (10,), hello_again_ms: float = 0
+    ) -> None:
         self.scene = scene = Scene("h2")
         events = [("up", at, at < syn_at[-1] and len(syn_ack_at) == 1) for at in syn_at]
         events += [("down", at, at < syn_ack_at[-1]) for at in syn_ack_at]
@@ -106,8 +131,22 @@ class Tcp:
             scene.send(direction, at, packet, lost=lost)
         self.shift = shift = syn_ack_at[-1] - 10
         scene.send("up", shift + 20, writers.tcp("up", 8, writers.tls(22, 200), ack=1))
-        scene.send("down", shift + 30, writers.tcp("down", 1, writers.tls(22, 100), ack=208))
+        hello = writers.tcp("down", 1, writers.tls(22, 100), ack=208)
+        scene.send("down", shift + 30, hello, lost=bool(hello_again_ms))
+        if hello_again_ms:
+            self.shift = shift = shift + hello_again_ms
+            scene.send("down", shift + 30, hello)
         scene.send("up", shift + 41, writers.tcp("up", 208, writers.tls(20, 6) + writers.tls(23, 58), ack=101))
+
+    def up(self, ms: float, number: int, *, lost: bool = False) -> None:
+        """One segment of an upload."""
+        self.scene.send(
+            "up", self.shift + ms, writers.tcp("up", 272 + SEGMENT * number, bytes(SEGMENT), ack=101), lost=lost
+        )
+
+    def receipt(self, ms: float, segments: int) -> None:
+        """The server's acknowledgment of that many segments of an upload."""
+        self.scene.send("down", self.shift + ms, writers.tcp("down", 101, ack=272 + SEGMENT * segments))
 
     def down(self, ms: float, number: int, *, lost: bool = False) -> None:
         """One segment of the response."""
@@ -130,10 +169,41 @@ class Tcp:
         return self.scene
 
 
-def metrics_row(ms: float, window: int, in_flight: int) -> dict[str, Any]:
-    """A row of transport_metrics of a QUIC server's log."""
-    row = {"source": "raw/server.sqlog", "vantage": "server", "transport": "quic", "estimate": False}
+def upload_rows(ms: float) -> list[dict[str, Any]]:
+    """The row of http_requests of an upload whose last byte came to the server at an instant."""
+    row = {"source": "raw/server.pcapng", "vantage": "server", "method": "PUT", "stream_id": 0}
+    return [row | {"time_ns": ns(22), "send_end_ns": ns(ms)}]
+
+
+def object_rows(stream: int, left_ms: float, begun_ms: float, sent_ms: float) -> list[dict[str, Any]]:
+    """Rows of http_requests of one object of several, at both ends: asked for, and answered, at these instants."""
+    common = {"method": "GET", "status": 200, "stream_id": stream}
+    client = common | {"source": "raw/client.pcapng", "vantage": "client", "time_ns": ns(left_ms)}
+    client |= {"send_start_ns": ns(left_ms), "send_end_ns": ns(left_ms), "headers_ns": ns(begun_ms + 10)}
+    server = common | {"source": "raw/server.pcapng", "vantage": "server", "time_ns": ns(left_ms + 10)}
+    server |= {"send_start_ns": ns(left_ms + 10), "send_end_ns": ns(left_ms + 10), "headers_ns": ns(begun_ms)}
+    return [client | {"last_byte_ns": ns(sent_ms + 10)}, server | {"last_byte_ns": ns(sent_ms)}]
+
+
+def step_row(ms: float, step: str) -> dict[str, Any]:
+    """A row of handshake: what came to the client."""
+    row = {"source": "raw/client.sqlog", "vantage": "client", "transport": "quic", "direction": "down"}
+    return row | {"time_ns": ns(ms), "step": step}
+
+
+_LOGS = {"server": "raw/server.sqlog", "client": "raw/client.sqlog"}
+
+
+def metrics_row(ms: float, window: int, in_flight: int, end: str = "server") -> dict[str, Any]:
+    """A row of transport_metrics of a QUIC sender's log."""
+    row = {"source": _LOGS[end], "vantage": end, "transport": "quic", "estimate": False}
     return row | {"time_ns": ns(ms), "cwnd_bytes": window, "bytes_in_flight": in_flight}
+
+
+def timer_row(ms: float, timer: str) -> dict[str, Any]:
+    """A row of timers: one of a QUIC server's that ended."""
+    row = {"source": "raw/server.sqlog", "vantage": "server", "transport": "quic", "estimate": False}
+    return row | {"time_ns": ns(ms), "timer": timer, "event": "expired"}
 
 
 def loss_row(ms: float, number: int, rule: str) -> dict[str, Any]:
@@ -143,18 +213,20 @@ def loss_row(ms: float, number: int, rule: str) -> dict[str, Any]:
     return row | {"time_ns": ns(ms), "packet_number": number, "rule": rule}
 
 
-def sample_row(ms: float, **values: Any) -> dict[str, Any]:
-    """A row of tcp_info of the server."""
+def sample_row(ms: float, *, end: str = "server", **values: Any) -> dict[str, Any]:
+    """A row of tcp_info of one end."""
     usual = {"ca_state": "open", "snd_ssthresh": 0x7FFFFFFF, "snd_cwnd": 10, "rwnd_limited_us": 0}
     usual |= {"sndbuf_limited_us": 0, "notsent_bytes": 100_000, "data_segs_out": 1}
-    row = {"source": "raw/server.tcpinfo", "vantage": "server", "connection": CONNECTION, "time_ns": ns(ms)}
+    row = {"source": f"raw/{end}.tcpinfo", "vantage": end, "connection": CONNECTION, "time_ns": ns(ms)}
     return row | usual | values
 
 
-def limit_row(ms: float, scope: str, limit: int, stream_id: int | None = None) -> dict[str, Any]:
-    """A row of flow_control: what the server may send."""
-    row = {"source": "raw/server.sqlog", "vantage": "server", "transport": "quic", "event": "limit"}
-    row |= {"direction": "down", "scope": scope, "limit": limit, "stream_id": stream_id}
+def limit_row(
+    ms: float, scope: str, limit: int, stream_id: int | None = None, *, of: str = "server", way: str = "down"
+) -> dict[str, Any]:
+    """A row of flow_control: what may be sent, or opened, one way, by the log of one end."""
+    row = {"source": _LOGS[of], "vantage": of, "transport": "quic", "event": "limit"}
+    row |= {"direction": way, "scope": scope, "limit": limit, "stream_id": stream_id}
     return row | {"time_ns": ns(ms)}
 
 

@@ -21,14 +21,14 @@ from unit.accounting.stories import (
 )
 from unit.metrics.scenes import ns, tcp_scene
 
-from quiclab.accounting import account_of_download
+from quiclab.accounting import account_of_transfer
 
 _ROWS = dict[str, list[dict[str, Any]]]
 
 
 def test_a_lost_syn_is_time_of_the_clients_timer(tmp_path: Path) -> None:
     """Sent again after 1,000 ms; the round trips are as long as ever."""
-    edges = account_of_download(evidence_of_scene(tcp_scene(), tmp_path))
+    edges = account_of_transfer(evidence_of_scene(tcp_scene(), tmp_path))
     found = sums(edges)
     assert (found["set_up_loss"], found["tcp_handshake"], found["tls_round_trip"]) == (1000, 20, 21)
     assert sums(edges, "what")["timer"] == 1000
@@ -39,7 +39,7 @@ def test_a_lost_syn_ack_is_time_of_the_timer_that_ends_it(syn_at: tuple[float, .
     """The server's own timer, or the client's second SYN, which prompts the server: 1,000 ms in both cases."""
     story = Tcp(syn_at=syn_at, syn_ack_at=(10, 1010))
     story.down(52, 0)
-    found = sums(account_of_download(evidence_of_scene(story.end(62, 1), tmp_path)))
+    found = sums(account_of_transfer(evidence_of_scene(story.end(62, 1), tmp_path)))
     assert (found["set_up_loss"], found["tcp_handshake"], found["tls_round_trip"]) == (1000, 20, 21)
 
 
@@ -61,7 +61,7 @@ _ROOM: _ROWS = {"transport_metrics": [metrics_row(32, 50_000, 0), metrics_row(33
 def test_a_full_window_that_was_never_reduced_is_slow_start(tmp_path: Path) -> None:
     """20 ms: down, up, and nothing at either end."""
     evidence = evidence_of_scene(_window_of_two(again_ms=53).end(63, 4800), tmp_path, **_FULL)
-    edges = account_of_download(evidence)
+    edges = account_of_transfer(evidence)
     assert sums(edges)["slow_start"] == 20
     whats = [(str(e.what), e.length_ns / 1e6) for e in edges if e.reason.why == "slow_start"]
     assert whats == [("propagation_down", 10), ("propagation_up", 10)]
@@ -71,7 +71,7 @@ def test_a_full_window_that_was_never_reduced_is_slow_start(tmp_path: Path) -> N
 def test_without_a_log_nothing_is_said_beyond_the_packets(tmp_path: Path) -> None:
     """The same wait: a packet of the client ended it, and no record says what the server waited for."""
     evidence = evidence_of_scene(_window_of_two(again_ms=53).end(63, 4800), tmp_path)
-    assert sums(account_of_download(evidence))["awaiting_acks"] == 20
+    assert sums(account_of_transfer(evidence))["awaiting_acks"] == 20
 
 
 def test_a_window_that_a_loss_reduced_names_the_loss(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_window_that_a_loss_reduced_names_the_loss(tmp_path: Path) -> None:
         ],
         "losses": [loss_row(53, 0, "reordering_threshold")],
     }
-    edges = account_of_download(evidence_of_scene(story.end(83, 6000), tmp_path, **rows))
+    edges = account_of_transfer(evidence_of_scene(story.end(83, 6000), tmp_path, **rows))
     found = sums(edges)
     assert (found["slow_start"], found["window_after_loss"]) == (20, 20)
     after = next(e.reason for e in edges if e.reason.why == "window_after_loss")
@@ -114,9 +114,9 @@ def _tcp_loss(*, again_ms: float, acked: bool) -> Tcp:
 def test_a_fast_retransmission_at_the_end_is_detection_of_a_loss(tmp_path: Path) -> None:
     """Nothing is left that was not sent: the server waits for the acknowledgment that shows the loss."""
     evidence = evidence_of_scene(_tcp_loss(again_ms=71, acked=True).end(81, 4), tmp_path)
-    found = sums(account_of_download(evidence))
+    found = sums(account_of_transfer(evidence))
     assert found["loss_detection"] == 20
-    assert sums(account_of_download(evidence), "what")["propagation_up"] == 40  # SYN, hello, request, acknowledgment
+    assert sums(account_of_transfer(evidence), "what")["propagation_up"] == 40  # SYN, hello, request, acknowledgment
 
 
 def test_a_retransmission_timeout_is_a_loss_timer(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_retransmission_timeout_is_a_loss_timer(tmp_path: Path) -> None:
     story.ack(61, 1)
     story.down(371, 1)
     rows: _ROWS = {"tcp_info": [sample_row(at) for at in (50, 60, 72, 360)]}
-    edges = account_of_download(evidence_of_scene(story.end(381, 2), tmp_path, **rows))
+    edges = account_of_transfer(evidence_of_scene(story.end(381, 2), tmp_path, **rows))
     assert sums(edges)["loss_timer"] == 320
     # The last acknowledgment set it anew, 20 ms after the segment (RFC 6298 section 5.3).
     assert sums(edges, "what")["timer"] == 300
@@ -137,9 +137,9 @@ def test_credit_of_the_stream_that_is_used_up(tmp_path: Path) -> None:
     """The window has room; the highest offset equals the limit until the client raises it."""
     limits = [limit_row(0, "stream", 2400, 0), limit_row(53, "stream", 9000, 0), limit_row(0, "connection", 90_000)]
     evidence = evidence_of_scene(_window_of_two(again_ms=53).end(63, 4800), tmp_path, flow_control=limits, **_ROOM)
-    assert sums(account_of_download(evidence))["stream_credit"] == 20
+    assert sums(account_of_transfer(evidence))["stream_credit"] == 20
     both = evidence_of_scene(_window_of_two(again_ms=53).end(63, 4800), tmp_path, flow_control=limits, **_FULL)
-    assert sums(account_of_download(both))["contested"] == 20
+    assert sums(account_of_transfer(both))["contested"] == 20
 
 
 def test_pacing_by_the_senders_word_and_without_it(tmp_path: Path) -> None:
@@ -153,8 +153,8 @@ def test_pacing_by_the_senders_word_and_without_it(tmp_path: Path) -> None:
         for at, state in ((33, "blocked"), (38, "unblocked"), (38, "blocked"), (43, "unblocked"))
     ]
     scene = story.end(53, 3600)
-    told = account_of_download(evidence_of_scene(scene, tmp_path, blocked=word, **_ROOM))
-    inferred = account_of_download(evidence_of_scene(scene, tmp_path, **_ROOM))
+    told = account_of_transfer(evidence_of_scene(scene, tmp_path, blocked=word, **_ROOM))
+    inferred = account_of_transfer(evidence_of_scene(scene, tmp_path, **_ROOM))
     assert (sums(told)["pacing"], sums(inferred)["pacing_or_program"]) == (10, 10)
     assert {e.reason.evidence for e in told if e.reason.why == "pacing"} == {"blocked"}
 
@@ -171,7 +171,7 @@ def test_the_kernels_clocks_name_receive_window_and_send_buffer(clock: str, why:
     story.down(71, 2)
     for counted, wanted in ((19_000, why), (0, "slow_start")):
         rows: _ROWS = {"tcp_info": [sample_row(50), sample_row(60), sample_row(72, **{clock: counted})]}
-        found = sums(account_of_download(evidence_of_scene(story.end(81, 3), tmp_path, **rows)))
+        found = sums(account_of_transfer(evidence_of_scene(story.end(81, 3), tmp_path, **rows)))
         assert found[wanted] == 20, counted
 
 
@@ -182,5 +182,61 @@ def test_a_kernel_without_bytes_to_send_waits_for_the_application(tmp_path: Path
     story.ack(61, 1)
     story.down(151, 1)
     rows: _ROWS = {"tcp_info": [sample_row(at, notsent_bytes=0) for at in (55, 100, 140)]}
-    found = sums(account_of_download(evidence_of_scene(story.end(161, 2), tmp_path, **rows)))
+    found = sums(account_of_transfer(evidence_of_scene(story.end(161, 2), tmp_path, **rows)))
     assert found["application"] == 100
+
+
+@pytest.mark.parametrize(("size", "why"), [(2048, "send_buffer"), (2049, "awaiting_acks")], ids=["round", "odd"])
+def test_a_streams_unacknowledged_bytes_that_stop_at_one_round_number_are_a_buffer(
+    size: int, why: str, tmp_path: Path
+) -> None:
+    """Three times the server stops there until an acknowledgment comes, and its log tells of no window."""
+    story = Quic()
+    for number in range(4):
+        sent_ms, offset = 33 + 20.5 * number, size * number
+        story.down(sent_ms, offset, 1000)
+        story.down(sent_ms, offset + 1000, size - 1000, fin=number == 3)
+        story.up(sent_ms + 10, writers.ack((0, 2 * number + 1)))
+    found = sums(account_of_transfer(evidence_of_scene(story.end(104.5, 4 * size), tmp_path)))
+    assert found == {"quic_handshake": 21, "request": 12, why: 61.5, "last_flight": 10}
+
+
+def test_a_probe_of_the_paths_mtu_ends_no_wait(tmp_path: Path) -> None:
+    """A packet of PING and padding, larger than all before it, leaves in the middle of a wait for the window."""
+    story = _window_of_two(again_ms=53)
+    probed = Quic()
+    probed.down(33, 0)
+    probed.down(33, 1200)
+    probed.probe(40, 1400)
+    probed.up(43, writers.ack((0, 1)))
+    probed.down(53, 2400)
+    probed.down(53, 3600, fin=True)
+    with_probe = sums(account_of_transfer(evidence_of_scene(probed.end(63, 4800), tmp_path, **_FULL)))
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    assert with_probe == sums(account_of_transfer(evidence_of_scene(story.end(63, 4800), plain, **_FULL)))
+    assert with_probe["slow_start"] == 20
+
+
+def test_a_credit_that_an_earlier_packet_raised_counts_too(tmp_path: Path) -> None:
+    """The limit comes half a millisecond before the acknowledgment after which the server sends."""
+    story = Quic()
+    story.down(33, 0)
+    story.down(33, 1200)
+    story.up(42.5, {"frame_type": "max_stream_data", "stream_id": 0})
+    story.up(43, writers.ack((0, 1)))
+    story.down(53.2, 2400, fin=True)
+    limits = [limit_row(0, "stream", 2400, 0), limit_row(52.5, "stream", 9000, 0)]
+    evidence = evidence_of_scene(story.end(63.2, 3600), tmp_path, flow_control=limits, **_ROOM)
+    assert sums(account_of_transfer(evidence))["stream_credit"] == pytest.approx(20.2)
+
+
+def test_a_program_with_nothing_to_send_is_believed_only_without_a_limit(tmp_path: Path) -> None:
+    """It says `application` where its stream has no credit, of which its library does not tell it."""
+    word = [blocked_row(33.1, "blocked", "application"), blocked_row(53, "unblocked", None)]
+    scene = _window_of_two(again_ms=53).end(63, 4800)
+    limits = [limit_row(0, "stream", 2400, 0), limit_row(53, "stream", 9000, 0)]
+    spent = evidence_of_scene(scene, tmp_path, blocked=word, flow_control=limits, **_ROOM)
+    assert sums(account_of_transfer(spent))["stream_credit"] == 20
+    free = evidence_of_scene(scene, tmp_path, blocked=word, **_ROOM)
+    assert sums(account_of_transfer(free))["application"] == 20

@@ -25,6 +25,7 @@ _PHRASES = {
     Why.SET_UP: "the set-up takes {}",
     Why.SET_UP_LOSS: "losses in the set-up cost {}",
     Why.LAST_FLIGHT: "the last flight takes {}",
+    Why.ANSWER: "the server's answer to the upload takes {}",
     Why.UNEXPLAINED: "time without an explanation is {}",
 }
 _WAITING = {
@@ -34,18 +35,19 @@ _WAITING = {
     Why.WINDOW: "a full congestion window",
     Why.STREAM_CREDIT: "credit of the stream",
     Why.CONNECTION_CREDIT: "credit of the connection",
+    Why.LATER_REQUEST: "the next object to be asked for",
     Why.STREAM_LIMIT: "a limit on the number of streams",
     Why.RECEIVE_WINDOW: "TCP's receive window",
-    Why.SEND_BUFFER: "the server's own send buffer",
+    Why.SEND_BUFFER: "the sender's own send buffer",
     Why.CONTESTED: "window and credit at once",
     Why.LOSS_DETECTION: "a loss to be noticed",
     Why.AWAITING_ACKS: "ACKs or credit (no log says for what)",
     Why.LOSS_TIMER: "a loss timer",
     Why.PROBE_TIMER: "a probe timer",
     Why.PACING: "pacing",
-    Why.APPLICATION: "the server's application",
+    Why.APPLICATION: "the sender's application",
     Why.SCHEDULING: "another stream's turn",
-    Why.PACING_OR_PROGRAM: "pacing or the server's program (no log says which)",
+    Why.PACING_OR_PROGRAM: "pacing or the sender's program (no log says which)",
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 from unit.accounting.stories import evidence_of_scene, sums
 from unit.metrics.scenes import quic_scene, tcp_scene
 
-from quiclab.accounting import account_of_download, account_table, account_totals
+from quiclab.accounting import account_of_transfer, account_table, account_totals
 from quiclab.accounting.edges import gaps
 from quiclab.metrics import Evidence, Unknown
 from quiclab.tables import TABLES
@@ -18,7 +18,7 @@ from quiclab.tables import TABLES
 
 def test_tcp_to_the_nanosecond(tmp_path: Path) -> None:
     """The SYN is lost; ACKs reach the server at 1071, 1072 and 1074."""
-    edges = account_of_download(evidence_of_scene(tcp_scene(), tmp_path))
+    edges = account_of_transfer(evidence_of_scene(tcp_scene(), tmp_path))
     assert sums(edges) == {
         "set_up_loss": 1000,
         "tcp_handshake": 20,
@@ -40,7 +40,7 @@ def test_tcp_to_the_nanosecond(tmp_path: Path) -> None:
 
 def test_quic_to_the_nanosecond(tmp_path: Path) -> None:
     """The client's logs of whole milliseconds only say which packet completes the response."""
-    assert sums(account_of_download(evidence_of_scene(quic_scene(), tmp_path))) == {
+    assert sums(account_of_transfer(evidence_of_scene(quic_scene(), tmp_path))) == {
         "quic_handshake": 21,
         "request": 12,  # until the response's first packet with data
         "pacing_or_program": 3,
@@ -54,7 +54,7 @@ def test_edges_leave_no_gap_and_end_with_the_metric(scene: Any, tmp_path: Path) 
     """Each begins where the one before it ends, from the client's first packet to ttlb_ms; both sums are exact."""
     made = scene()
     evidence = evidence_of_scene(made, tmp_path)
-    edges = account_of_download(evidence)
+    edges = account_of_transfer(evidence)
     assert not any(gaps(edges))
     total_ms = (edges[-1].until_ns - edges[0].from_ns) / 1e6
     assert total_ms == made.metrics(tmp_path)["ttlb_ms"].value
@@ -90,12 +90,12 @@ def pl_later(column: str, after_ns: int, by_ns: int) -> Any:
 def test_a_delay_lengthens_one_label_of_each_kind_and_no_other(scene: Any, tmp_path: Path) -> None:
     """Metamorphic: 7 ms within any edge make one *what* and one *why* 7 ms longer, and leave all others."""
     evidence = evidence_of_scene(scene(), tmp_path)
-    before = account_of_download(evidence)
+    before = account_of_transfer(evidence)
     tried = 0
     for edge in before:
         if edge.what not in ("propagation_down", "propagation_up", "timer"):
             continue  # at an endpoint 7 ms more are another label: no longer prompted
-        after = account_of_download(_delayed(evidence, edge.until_ns - 1, 7_000_000))
+        after = account_of_transfer(_delayed(evidence, edge.until_ns - 1, 7_000_000))
         for label in ("what", "why"):
             old, new = sums(before, label), sums(after, label)
             grown = {name: new.get(name, 0) - old.get(name, 0) for name in {*old, *new}}
@@ -108,7 +108,7 @@ def test_a_delay_lengthens_one_label_of_each_kind_and_no_other(scene: Any, tmp_p
 def test_causes_come_before_effects(scene: Any, tmp_path: Path) -> None:
     """No edge ends before it begins, and none begins before the client's first packet."""
     evidence = evidence_of_scene(scene(), tmp_path)
-    edges = account_of_download(evidence)
+    edges = account_of_transfer(evidence)
     assert all(edge.length_ns > 0 for edge in edges)
     assert edges[0].from_ns == evidence.zero_ns
 
@@ -116,8 +116,6 @@ def test_causes_come_before_effects(scene: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("extra", "kind"),
     [
-        ({"expected": {"direction": "upload"}}, "an upload"),
-        ({"expected": {"objects": [{}, {}]}}, "several objects"),
         ({"expected": {"page": {"document": "a"}}}, "a page"),
         ({"address_change": {"old_address": "10.0.0.1", "changed_ns": None}}, "a change of address"),
         ({"proxy": {"address": "10.0.0.3"}}, "a proxy"),
@@ -128,7 +126,7 @@ def test_what_is_not_covered_is_named(extra: dict[str, Any], kind: str, tmp_path
     evidence = evidence_of_scene(tcp_scene(), tmp_path)
     other = Evidence(evidence.tables, {**evidence.trial, **extra})
     with pytest.raises(Unknown, match=f"{kind} is not accounted for"):
-        account_of_download(other)
+        account_of_transfer(other)
     assert account_table(other).is_empty()
     assert account_totals(account_table(other)).is_empty()
 
@@ -138,4 +136,4 @@ def test_without_the_links_log_there_is_no_account(tmp_path: Path) -> None:
     evidence = evidence_of_scene(tcp_scene(), tmp_path)
     without = {name: table for name, table in evidence.tables.items() if name != "link_packets"}
     with pytest.raises(Unknown, match="no log of its link"):
-        account_of_download(Evidence(without, evidence.trial))
+        account_of_transfer(Evidence(without, evidence.trial))

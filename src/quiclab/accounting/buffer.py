@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Evidence for *why*: a QUIC sender that keeps no more of a stream than a fixed amount until it is acknowledged.
+
+Windows, credit and such a buffer look alike on the link. What tells the buffer is that unacknowledged bytes *of a
+stream* stop at one round number, to the byte, again and again. A congestion window counts whole packets, and grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from quiclab.accounting.series import Steps, steps
+from quiclab.metrics import Evidence, Unknown
+from quiclab.metrics.unacknowledged import unacknowledged
+
+_TIMES = 3
+"""How often a stream must have stopped there."""
+_ROUND = (1000, 1024)
+"""Sizes of buffers are multiples of these."""
+
+
+@dataclass(frozen=True)
+class SendBuffer:
+    """Unacknowledged bytes of the streams that a sender stopped at the size of its buffer."""
+
+    sizes: Mapping[int, int]
+    kept: Mapping[int, Steps[int]]
+
+    def full(self, time_ns: int, stream: int | None) -> bool:
+        """Whether a stream's buffer was full just before an instant."""
+        if stream is None or stream not in self.sizes:
+            return False
+        return self.kept[stream].before(time_ns) == self.sizes[stream]
+
+
+def send_buffer(evidence: Evidence) -> SendBuffer:
+    """The buffers that the sender's packets show; none over TCP, whose kernel tells."""
+    if not evidence.quic:
+        return SendBuffer({}, {})
+    try:
+        rows = unacknowledged(evidence).drop_nulls("stream_id")
+    except Unknown:
+        return SendBuffer({}, {})
+    most = pl.col("unacknowledged_bytes").max().over("stream_id")
+    stopped = (
+        rows.filter(pl.col("unacknowledged_bytes") == most)
+        .group_by("stream_id")
+        .agg(pl.col("unacknowledged_bytes").first().alias("size"), pl.col("offset_bytes").n_unique().alias("times"))
+    )
+    told = stopped.filter(
+        (pl.col("times") >= _TIMES) & pl.any_horizontal(pl.col("size") % each == 0 for each in _ROUND)
+    )
+    sizes = dict(told.select("stream_id", "size").iter_rows())
+    return SendBuffer(
+        sizes, {each: steps(rows.filter(pl.col("stream_id") == each), "unacknowledged_bytes") for each in sizes}
+    )

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The account of one transfer: what passed while the client waited for its end, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from quiclab.accounting.amplification import amplification
+from quiclab.accounting.contents import contents
+from quiclab.accounting.edges import Edge, chained
+from quiclab.accounting.hop import Hop, hop
+from quiclab.accounting.judge import answers_ns, judge
+from quiclab.accounting.objects import Objects, objects
+from quiclab.accounting.response import response_edges
+from quiclab.accounting.set_up import SetUp
+from quiclab.accounting.walk import Path
+from quiclab.metrics import Evidence, Noted, Unknown, times
+from quiclab.metrics.evidence import Direction, End
+
+_CONTRADICT = "the captures, the link's log and the times of this trial contradict each other"
+
+
+def account_of_transfer(evidence: Evidence, until: str = "ttlb_ms") -> list[Edge]:
+    """Edges that follow each other without a gap from the client's first packet to the end of its transfer.
+
+    The end is that of a metric: `ttlb_ms`, `ttfb_ms` of a download, `upload_ms` of an upload. The bottleneck of the
+    bodies' direction has priority: while it serves, that is where the time goes. Raises Unknown where the trial is of
+    another kind, or its records cannot carry an account or contradict each other.
+    """
+    check_kind(evidence)
+    of = objects(evidence)
+    path = _path(evidence, of)
+    ends = _ends(evidence, until)
+    ahead = path.ahead
+    carrier = _sent_at(path.up, ends.set_up_ns)
+    first = _first(evidence, path, ends.set_up_ns)
+    completing = _arrived_at(evidence, ahead, ends.bodies_ns)
+    if first is None or ahead.rank[first] > ahead.rank[completing]:
+        raise Unknown(_CONTRADICT)
+    limit = amplification(evidence)
+    before = SetUp(evidence, path, limit)
+    edges = [
+        *before.set_up_edges(carrier, ends.zero_ns),
+        *before.request_edges(first, ends.set_up_ns),
+        *response_edges(path, judge(evidence, path, completing, of, limit), first, completing),
+    ]
+    if ends.last_ns > ends.bodies_ns:
+        edges += before.answer_edges(_arrived_at(evidence, path.down, ends.last_ns), ends.bodies_ns)
+    return chained(edges, ends.zero_ns, ends.last_ns)
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """Instants of the metrics, so that account and metric agree."""
+
+    zero_ns: int
+    set_up_ns: int
+    bodies_ns: int
+    """Arrival of the last byte of the bodies, or of the first where the account ends there."""
+    last_ns: int
+
+
+def _ends(evidence: Evidence, until: str) -> _Ends:
+    metrics = {"ttlb_ms": times.ttlb_ms, "ttfb_ms": times.ttfb_ms, "upload_ms": times.upload_ms}
+    if until not in metrics:
+        raise Unknown(f"{until} has no account: those of {', '.join(metrics)} have one")
+
+    def instant(value: float | Noted) -> int:
+        return evidence.zero_ns + round((value.value if isinstance(value, Noted) else value) * 1e6)
+
+    set_up_ns, last_ns = instant(times.setup_ms(evidence)), instant(metrics[until](evidence))
+    bodies_ns = instant(times.upload_ms(evidence)) if evidence.upload else last_ns
+    if bodies_ns > last_ns:
+        raise Unknown("the server had answered before it had all that was uploaded")
+    return _Ends(evidence.zero_ns, set_up_ns, bodies_ns, last_ns)
+
+
+def _path(evidence: Evidence, of: Objects) -> Path:
+    up, down = hop(evidence, "up"), hop(evidence, "down")
+    receiver, way = evidence.receiver, evidence.way
+    if evidence.packets("server", "up").is_empty():
+        raise Unknown("the trial has no capture of what reached the server")
+    if evidence.packets(receiver, way).is_empty():
+        raise Unknown(f"the trial has no capture of what reached the {receiver}")
+    carried = {
+        each.direction: contents(evidence, direction, _delivered(each), of.own if direction == way else None)
+        for each, direction in ((up, _UP), (down, _DOWN))
+    }
+    return Path(up, down, carried["up"], carried["down"], way)
+
+
+_UP: Direction = "up"
+_DOWN: Direction = "down"
+
+
+def _delivered(of: Hop) -> set[int]:
+    return {of.index[position] for position in of.came}
+
+
+def check_kind(evidence: Evidence) -> None:
+    """Raise Unknown for what this account does not cover."""
+    trial, expected = evidence.trial, evidence.trial.get("expected") or {}
+    beyond = {
+        "a page": bool(expected.get("page")),
+        "a video": bool(expected.get("video")),
+        "a competition": bool(trial.get("competition")),
+        "a change of address": bool(trial.get("address_change") or trial.get("second_link")),
+        "a proxy": bool(trial.get("proxy")),
+        "several links in a row": not evidence.one_link,
+    }
+    for kind, there in beyond.items():
+        if there:
+            raise Unknown(f"{kind} is not accounted for yet: only downloads and uploads of objects over one link are")
+
+
+def _sent_at(up: Hop, time_ns: int) -> int:
+    """Position of the packet that reached the link at an instant. Raises Unknown without one."""
+    found = next((p for p, at in enumerate(up.arrival) if at == time_ns), None)
+    if found is None:
+        raise Unknown("the packet that can carry the request is not found in the link's log")
+    return found
+
+
+def _first(evidence: Evidence, path: Path, set_up_ns: int) -> int | None:
+    """Position of the first packet of the bodies' sender that is served once it may send: the client when it can send
+    application data, the server when the first request has come and, where that is shown, when it answers."""
+    ahead, up = path.ahead, path.up
+    since_ns = set_up_ns
+    if not evidence.upload:
+        asked = [up.written[p] or 0 for p in up.came if up.arrival[p] >= set_up_ns]
+        if not asked:
+            raise Unknown("no packet of the client that could carry the request reached the server")
+        sent = [(at, content) for p, at in enumerate(ahead.arrival) if (content := path.content(ahead, p))]
+        since_ns = max(min(asked), answers_ns(evidence, sent) or 0)
+    return next((p for p in ahead.served if ahead.arrival[p] >= since_ns), None)
+
+
+def _arrived_at(evidence: Evidence, way: Hop, time_ns: int) -> int:
+    """Position of the packet that arrived at the end of its way at an instant. Raises Unknown without one."""
+    end: End = "client" if way.direction == "down" else "server"
+    packets = evidence.packets(end, _DOWN if way.direction == "down" else _UP)
+    arrived = set(packets.filter(pl.col("time_ns") == time_ns)["packet_index"].to_list())
+    found = [p for p in way.came if way.written[p] == time_ns and way.index[p] in arrived and p in way.rank]
+    if not found:
+        raise Unknown("the packet with the last byte is not found in the link's log")
+    return max(found, key=lambda position: way.rank[position])
