@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The full account of a trial against the accounts that lower levels of evidence give alone.
+
+Summed up to the parts of a level, the full account must equal what is made from that level's files, within the
+uncertainty that this states. Where it does not, one of the two is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from quiclab.accounting.alone import account_of_tables, tables_of_files
+from quiclab.accounting.levels import PARTS, Level, Part
+from quiclab.accounting.one_end import Span
+from quiclab.accounting.table import account_table
+from quiclab.accounting.why import Why
+from quiclab.metrics import Evidence, Unknown
+
+_ROUNDING_MS = 0.1
+"""Agreement of a capture's times with the link's log."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One part of the time by both ways, of one trial."""
+
+    level: Level
+    part: Part | None
+    """The part; None of the whole time."""
+    full_ms: float
+    """Time by all evidence."""
+    alone: Span
+    """Time by the level's own files."""
+    late_ms: float = 0.0
+    """Longest time after which a program had read a packet, by the captures: its log does not tell how late it was."""
+
+    @property
+    def beyond_ms(self) -> float:
+        """Distance of the full account from what the level states: 0 where both agree."""
+        below, above = self.alone.low_ms - self.full_ms, self.full_ms - self.alone.high_ms
+        return max(0.0, max(below, above) - _ROUNDING_MS - self.late_ms)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A level whose files carry no account of a trial that all evidence has one of."""
+
+    level: Level
+    reason: str
+
+
+def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
+    """Each part of each level of a trial; nothing where the trial has no account."""
+    table = account_table(evidence)
+    if table.is_empty():
+        return []
+    length = (pl.col("until_ns") - pl.col("from_ns")).sum() / 1e6
+    full = {Why(why): float(ms) for why, ms in table.group_by("why").agg(length).iter_rows()}
+    transport: Literal["tcp", "quic"] = "quic" if evidence.quic else "tcp"
+    found: list[Compared | Refused] = []
+    for level, files in _files(trial_dir / "raw"):
+        try:
+            alone = account_of_tables(tables_of_files(files), transport)
+        except Unknown as unknown:
+            found.append(Refused(level, str(unknown)))
+            continue
+        # A capture of headers is one without keys.
+        whys = PARTS[alone.level]
+        late_ms = _late_ms(evidence, alone.level)
+        found.append(Compared(alone.level, None, sum(full.values()), alone.total, late_ms))
+        found += [
+            Compared(alone.level, part, sum(full.get(why, 0.0) for why in whys[part]), span, late_ms)
+            for part, span in alone.parts.items()
+        ]
+    return found
+
+
+def _files(raw: Path) -> Iterator[tuple[Level, list[Path]]]:
+    """The files of each lower level that a trial left."""
+    capture, keys = raw / "client.pcapng", raw / "keys.log"
+    if capture.exists():
+        if keys.exists():
+            yield Level.E1, [capture, keys]
+        yield Level.E2, [capture]
+    for level, folder in ((Level.E3, "client-qlog"), (Level.E4, "server-qlog")):
+        logs = sorted(each for each in (raw / folder).glob("*") if each.is_file())
+        if len(logs) == 1:
+            yield level, logs
+
+
+def _late_ms(evidence: Evidence, level: Level) -> float:
+    """How late the program behind a log read a packet at most, where the captures show when it had come."""
+    # A client that reads late acknowledges late, which a server's log shows as the way.
+    ends = {Level.E3: ["client"], Level.E4: ["client", "server"]}.get(level, [])
+    rows = evidence.table("packets").filter(
+        pl.col("vantage").is_in(ends), pl.col("event") == "received", pl.col("ip_packet").is_null()
+    )
+    late = rows.select((pl.col("time_ns") - pl.col("captured_ns")).max()).item()
+    return max(0.0, (late or 0) / 1e6)
