@@ -21,10 +21,11 @@ _STEPS = 50
 _SLOWEST, _FASTEST = 1e3, 1e12
 _BATCH = 64
 """Packets of a stretch whose own highest rate is looked at."""
-_LATE_NS = 100_000
-"""Time after which a packet counts as recorded late; a log's own step comes on top, as programs read late, too."""
-_LATE_LEAST_NS, _LATE_MOST_NS = 50_000, 1_000_000
-"""Time after which one does, for the highest and for the lowest rate that is thought possible."""
+_LATE_NS, _LATE_LEAST_NS, _LATE_MOST_NS = 100_000, 50_000, 1_000_000
+"""Time after which a packet counts as recorded late: for the rate, for the highest and for the lowest that is thought
+possible. The step of the times comes on top, as programs read late, too."""
+_LATE_SERVICES, _LATE_LEAST_SERVICES = 0.25, 0.05
+"""Services of the largest packet that the first two of these times are at most: a fast path's packets are near."""
 _EXACT = 0.001
 """Relative error of a rate at best."""
 
@@ -53,7 +54,11 @@ class Arrivals:
 
     def rate(self, resolution_ns: int) -> float:
         """The rate in bit/s at which the path served, as far as times with a step of `resolution_ns` show it."""
-        return self._lowest(_LATE_NS + 2 * resolution_ns)
+        near_ns = _LATE_SERVICES * self._longest_ns(self._lowest(_LATE_NS + 2 * resolution_ns))
+        return self._lowest(min(_LATE_NS, near_ns) + 2 * resolution_ns)
+
+    def _longest_ns(self, bit_per_s: float) -> float:
+        return float(self.size_bytes.max()) * 8e9 / bit_per_s
 
     def service_range_ns(self, resolution_ns: int) -> tuple[float, float]:
         """Least and most time that all packets took, by the rates that the arrivals allow.
@@ -61,7 +66,9 @@ class Arrivals:
         The most allows for a path that becomes slower: each stretch has its own highest rate. A sender that paces
         looks like that, too.
         """
-        least = self.service_ns(self._lowest(_LATE_LEAST_NS + resolution_ns / 4)) * (1 - _EXACT)
+        near_ns = _LATE_LEAST_SERVICES * self._longest_ns(self.rate(resolution_ns))
+        highest = self._lowest(min(_LATE_LEAST_NS, near_ns) + resolution_ns / 4)
+        least = self.service_ns(highest) * (1 - _EXACT)
         rate = self._lowest(_LATE_MOST_NS + 4 * resolution_ns)
         most = 0.0
         for each in np.array_split(np.arange(len(self.at_ns)), max(1, len(self.at_ns) // _BATCH)):

@@ -36,14 +36,15 @@ class Compared:
     """Time by all evidence."""
     alone: Span
     """Time by the level's own files."""
-    late_ms: float = 0.0
-    """Longest time after which a program had read a packet, by the captures: its log does not tell how late it was."""
+    unlike_ms: float = 0.0
+    """Time by which trial and level differ for a reason that the level states and cannot see: a rate or delay of the path
+    that changes, a program that reads late."""
 
     @property
     def beyond_ms(self) -> float:
         """Distance of the full account from what the level states: 0 where both agree."""
         below, above = self.alone.low_ms - self.full_ms, self.full_ms - self.alone.high_ms
-        return max(0.0, max(below, above) - _ROUNDING_MS - self.late_ms)
+        return max(0.0, max(below, above) - _ROUNDING_MS - self.unlike_ms)
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
         return []
     length = (pl.col("until_ns") - pl.col("from_ns")).sum() / 1e6
     full = {Why(why): float(ms) for why, ms in table.group_by("why").agg(length).iter_rows()}
+    jitter_ms, slower_ms = _changes_ms(evidence)
     transport: Literal["tcp", "quic"] = "quic" if evidence.quic else "tcp"
     found: list[Compared | Refused] = []
     for level, files in _files(trial_dir / "raw"):
@@ -72,9 +74,16 @@ def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
         # A capture of headers is one without keys.
         whys = PARTS[alone.level]
         late_ms = _late_ms(evidence, alone.level)
+        changes_ms = slower_ms + jitter_ms * (1 + len(alone.waits.ms))  # each run of packets has its own delay
         found.append(Compared(alone.level, None, sum(full.values()), alone.total, late_ms))
         found += [
-            Compared(alone.level, part, sum(full.get(why, 0.0) for why in whys[part]), span, late_ms)
+            Compared(
+                alone.level,
+                part,
+                sum(full.get(why, 0.0) for why in whys[part]),
+                span,
+                late_ms if part is Part.SET_UP else late_ms + changes_ms,
+            )
             for part, span in alone.parts.items()
         ]
     return found
@@ -102,3 +111,15 @@ def _late_ms(evidence: Evidence, level: Level) -> float:
     )
     late = rows.select((pl.col("time_ns") - pl.col("captured_ns")).max()).item()
     return max(0.0, (late or 0) / 1e6)
+
+
+def _changes_ms(evidence: Evidence) -> tuple[float, float]:
+    """Spread of a path's delay, and service beyond that at its highest rate: one end takes both for constant."""
+    rows = evidence.table("link_packets").filter(
+        pl.col("direction") == "down", pl.col("action") == "delivered", pl.col("service_ns") > 0
+    )
+    delay_ns = pl.col("due_ns") - pl.col("left_ns")
+    fastest = (pl.col("size_bytes") / pl.col("service_ns")).quantile(0.95)
+    slower_ns = pl.col("service_ns").sum() - pl.col("size_bytes").sum() / fastest
+    jitter, slower = rows.select(delay_ns.max() - delay_ns.min(), slower_ns.alias("slower")).row(0)
+    return max(0.0, (jitter or 0) / 1e6), max(0.0, (slower or 0) / 1e6)
