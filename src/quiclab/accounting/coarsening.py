@@ -37,8 +37,8 @@ class Compared:
     alone: Span
     """Time by the level's own files."""
     unlike_ms: float = 0.0
-    """Time by which trial and level differ for a reason that the level states and cannot see: a rate or delay of the path
-    that changes, a program that reads late."""
+    """Time by which the two may differ for what the level takes for granted: a path with a constant rate and delay, and
+    programs that read at once."""
 
     @property
     def beyond_ms(self) -> float:

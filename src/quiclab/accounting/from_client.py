@@ -40,6 +40,7 @@ def seen_by_client(tables: Tables, transport: Transport) -> Seen:
         _level(of),
         transport,
         int(of.packets["time_ns"][0]),
+        0,
         asked,
         last,
         Arrivals(at, size),

@@ -70,6 +70,7 @@ def seen_by_server(tables: Tables) -> Seen:
         Level.E4,
         "quic",
         int(of.packets["time_ns"][0]),
+        int(of.packets["size_bytes"][0]),
         Instant.exactly(asked),
         last,
         Arrivals(np.array([each.came_ns for each in groups]), np.array([each.size_bytes for each in groups])),

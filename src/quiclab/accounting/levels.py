@@ -115,8 +115,8 @@ _TITLES = {
 }
 _HEADINGS = {
     Part.SET_UP: "set-up",
-    Part.REQUEST: "request, until the answer begins",
-    Part.ARRIVING: "data arriving at the path's rate",
+    Part.REQUEST: "request to answer",
+    Part.ARRIVING: "data arriving",
     Part.WAITS: "waits",
     Part.WINDOW_FULL: "congestion window full",
     Part.CREDIT_USED_UP: "credit used up",

@@ -55,6 +55,8 @@ class Seen:
     transport: str
     zero_ns: int
     """The client's first packet."""
+    zero_bytes: int
+    """Size of it, where its own way is in the time: a large packet takes longer than the acknowledgments after it."""
     asked: Instant
     """The first packet that can carry a request."""
     last: Instant
@@ -144,7 +146,7 @@ def account_of_one_end(seen: Seen) -> OneEnd:
         max(0.0, (seen.last.early_ns - answer.late_ns) / 1e6 - arriving.high_ms),
         max(0.0, longest - arriving.low_ms),
     )
-    zero = Instant.exactly(seen.zero_ns)
+    zero = Instant(seen.zero_ns, seen.zero_ns - round(seen.zero_bytes * 8e9 / rate), seen.zero_ns)
     step_ns = 2 * seen.resolution_ns
     parts = {
         Part.SET_UP: _span(zero, seen.asked, step_ns),
