@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from quiclab.accounting.from_client import seen_by_client
+from quiclab.accounting.from_netlog import seen_by_browser
 from quiclab.accounting.from_server import seen_by_server
 from quiclab.accounting.one_end import OneEnd, account_of_one_end
 from quiclab.accounting.recorded import Transport
@@ -25,6 +26,8 @@ def account_of_tables(tables: dict[str, pl.DataFrame], transport: Transport) -> 
     logs = sources.filter(pl.col("format").is_in(_LOGS_OF_QUIC), pl.col("vantage") == "server")
     if logs.height and logs.height == sources.height:
         return account_of_one_end(seen_by_server(tables))
+    if transport == "tcp" and sources["format"].to_list() == ["netlog"]:
+        return account_of_one_end(seen_by_browser(tables))
     return account_of_one_end(seen_by_client(tables, transport))
 
 

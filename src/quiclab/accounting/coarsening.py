@@ -56,9 +56,9 @@ class Refused:
 
 
 def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
-    """Each part of each level of a trial; nothing where the trial has no account."""
+    """Each part of each level of a trial; nothing where the trial is of another kind."""
     table = account_table(evidence)
-    if table.is_empty():
+    if table.is_empty() or not _covered(evidence):
         return []
     length = (pl.col("until_ns") - pl.col("from_ns")).sum() / 1e6
     full = {Why(why): float(ms) for why, ms in table.group_by("why").agg(length).iter_rows()}
@@ -87,6 +87,14 @@ def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
             for part, span in alone.parts.items()
         ]
     return found
+
+
+def _covered(evidence: Evidence) -> bool:
+    """Whether a trial is one download over one link, of which alone one end's account is."""
+    trial, expected = evidence.trial, evidence.trial.get("expected") or {}
+    several = len(expected.get("objects") or ()) > 1 or expected.get("page") or expected.get("video")
+    others = ("competition", "address_change", "second_link", "proxy")
+    return not (evidence.upload or several or any(trial.get(name) for name in others)) and evidence.one_link
 
 
 def _files(raw: Path) -> Iterator[tuple[Level, list[Path]]]:

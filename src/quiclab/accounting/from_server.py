@@ -10,33 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 import polars as pl
 
 from quiclab.accounting.arrivals import Arrivals
-from quiclab.accounting.credit import credit
-from quiclab.accounting.edges import PROMPT_NS
-from quiclab.accounting.levels import Level, Part
+from quiclab.accounting.held_back import HeldBack
+from quiclab.accounting.levels import Level
 from quiclab.accounting.one_end import Instant, Seen
-from quiclab.accounting.own_word import own_word
 from quiclab.accounting.recorded import Recorded, Tables, recorded
-from quiclab.accounting.series import Steps
-from quiclab.accounting.timers import expired
-from quiclab.accounting.why import UNIONS, Why
-from quiclab.accounting.window import logged_window
-from quiclab.metrics import Evidence, Unknown
+from quiclab.metrics import Unknown
 from quiclab.metrics.intervals import IntervalSet
 from quiclab.metrics.quic import is_request_stream
 
 _UDP_HEADERS_BYTES = 28
-_DATAGRAM_BYTES = 1200
-"""Least size of a datagram (RFC 9000 section 14.1)."""
 _READ_LATE_NS = 500_000
 """Step of the instants that acknowledgments tell: a program reads them late, and rounds how long they were held."""
-_WINDOW = (*UNIONS[Why.WINDOW], Why.WINDOW)
-_CREDIT = (Why.STREAM_CREDIT, Why.CONNECTION_CREDIT)
 
 
 @dataclass(frozen=True)
@@ -65,7 +54,7 @@ def seen_by_server(tables: Tables) -> Seen:
         raise Unknown("the client acknowledges nothing of the answer")
     last = _last(of, groups, carriers)
     groups = [group for group in groups[first:] if group.came_ns <= last.at_ns]
-    judge = _Judge(of)
+    held_back = HeldBack(of)
     return Seen(
         Level.E4,
         "quic",
@@ -81,7 +70,7 @@ def seen_by_server(tables: Tables) -> Seen:
         None,
         _body(of),
         _asked_for(of),
-        held=tuple(judge.part(_opener_ns(each, sent)) for each in groups),
+        held=tuple(held_back.part(_opener_ns(each, sent)) for each in groups),
     )
 
 
@@ -180,65 +169,3 @@ def _body(of: Recorded) -> int | None:
 def _asked_for(of: Recorded) -> str | None:
     told = of.table("http_requests")
     return told["url"][0] if told.height else None
-
-
-class _Judge:
-    """The server's own log, asked what had held back a packet."""
-
-    def __init__(self, of: Recorded) -> None:
-        evidence = Evidence(dict(of.tables), {"protocol": "h3"})
-        self._word, self._timers = own_word(evidence), expired(evidence)
-        self._window = logged_window(evidence, {})
-        self._credit = credit(evidence, _used(of))
-        self._came = Steps(came := of.up["time_ns"].to_list(), came)
-        frames = of.table("frames").filter(
-            pl.col("direction") == "down", pl.col("event") == "sent", pl.col("frame_type") == "stream"
-        )
-        self._sent = Steps(sent := frames["time_ns"].to_list(), sent)
-
-    def part(self, sent_ns: int) -> Part:
-        """The part to which a wait belongs that a packet sent at an instant ended."""
-        latest_ns = self._came.by(sent_ns)
-        prompted = latest_ns is not None and sent_ns - latest_ns <= PROMPT_NS
-        # A program reads several packets before it sends: the first since it last sent is what it had waited for.
-        sent_before = self._sent.before(sent_ns)
-        came_ns = next(iter(self._came.within(sent_before or 0, sent_ns)), (latest_ns, 0))[0]
-        if self._timers.reason(came_ns, sent_ns, prompted=prompted) is not None:
-            return Part.OTHER_WAITS
-        said = self._word.reason(sent_ns - PROMPT_NS, sent_ns)
-        if said is not None:
-            return _part(said)
-        if not prompted or came_ns is None:
-            return Part.OTHER_WAITS
-        full, spent = self._full(sent_before or 0, sent_ns), self._credit.used_up(came_ns)
-        if full and spent:
-            return Part.OTHER_WAITS
-        return Part.CREDIT_USED_UP if spent else Part.WINDOW_FULL if full else Part.OTHER_WAITS
-
-    def _full(self, since_ns: int, sent_ns: int) -> bool:
-        """Whether no datagram fitted into the window at some instant since the packet before.
-
-        A log may tell of the room that an acknowledgment made before it tells of the acknowledgment.
-        """
-        window = self._window.window
-        known = ((at, self._window.in_flight.by(at)) for at in (since_ns,))
-        steps = [*known, *self._window.in_flight.within(since_ns, sent_ns)]
-        told = [(limit, used) for at, used in steps if (limit := window.by(at)) is not None and used is not None]
-        return any(limit - used < _DATAGRAM_BYTES for limit, used in told)
-
-
-def _part(why: Why) -> Part:
-    return Part.WINDOW_FULL if why in _WINDOW else Part.CREDIT_USED_UP if why in _CREDIT else Part.OTHER_WAITS
-
-
-def _used(of: Recorded) -> Steps[tuple[int, int]]:
-    """Highest offsets that the server has sent, of the answer's stream and of all."""
-    frames = of.table("frames").filter(
-        pl.col("direction") == "down", pl.col("event") == "sent", pl.col("frame_type") == "stream"
-    )
-    highest: dict[int, int] = {}
-    steps: list[tuple[int, int]] = []
-    for stream, offset, length in frames.select("stream_id", "offset", "length_bytes").iter_rows():
-        highest[stream] = max(highest.get(stream, 0), (offset or 0) + (length or 0))
-        steps.append((max((v for k, v in highest.items() if is_request_stream(k)), default=0), sum(highest.values())))
-    return Steps(list(accumulate(frames["time_ns"].to_list(), max)), steps)

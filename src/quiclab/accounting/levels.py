@@ -110,7 +110,7 @@ _TITLES = {
     Level.E0: "both ends, the link's log and the endpoints' logs",
     Level.E1: "the client's capture with its keys",
     Level.E2: "the client's capture without keys",
-    Level.E3: "the client's log alone",
+    Level.E3: "the client's qlog or NetLog alone",
     Level.E4: "the server's qlog alone",
 }
 _HEADINGS = {

@@ -62,6 +62,8 @@ class Recorded:
 
 def recorded(tables: Tables, transport: Transport) -> Recorded:
     """The only connection over a transport. Raises Unknown for none or several, or what begins or ends elsewhere."""
+    if tables["packets"]["vantage"].n_unique() > 1:  # a log of both ends: the client's is what the others are
+        tables = {name: _of_client(table) for name, table in tables.items()}
     rows = tables["packets"].filter(
         pl.col("transport") == transport, pl.col("event").is_in(_EVENTS), pl.col("direction").is_not_null()
     )
@@ -70,6 +72,8 @@ def recorded(tables: Tables, transport: Transport) -> Recorded:
         pl.col("length_bytes").filter(pl.col("direction") == "down").sum()
     )
     full = full.filter(pl.col("length_bytes") > 0)
+    if full.is_empty() and rows.filter(pl.col("direction") == "down").height:
+        raise Unknown("it does not tell the sizes of packets, without which nothing shows the path's rate")
     if full.is_empty():
         raise Unknown(f"it holds no {name} connection in which a server sends data")
     if full.height > 1:
@@ -90,6 +94,10 @@ def recorded(tables: Tables, transport: Transport) -> Recorded:
         _check_place(found)
         _check_whole(found)
     return found
+
+
+def _of_client(table: pl.DataFrame) -> pl.DataFrame:
+    return table.filter(pl.col("vantage") == "client") if "vantage" in table.columns else table
 
 
 def _captured(rows: pl.DataFrame, tables: Tables) -> pl.DataFrame:

@@ -274,7 +274,7 @@ DOCUMENTS: Mapping[str, type[Any]] = {
     "run SPEC --json": RunDocument,
     "report STUDY --json": ReportDocument,
     "explain STUDY --json": ExplainDocument,
-    "explain --h2 FILE --h3 FILE --json": RecordingsDocument,
+    "explain --h2 H2 --h3 H3 --json": RecordingsDocument,
     "compare OLD NEW --json": CompareDocument,
     "figure --list --json": FiguresDocument,
     "paths --json": PathsDocument,

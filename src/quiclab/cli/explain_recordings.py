@@ -13,7 +13,7 @@ from quiclab.errors import DecodeError, ExitCode, SpecError
 if TYPE_CHECKING:
     from quiclab.accounting.one_end import OneEnd
 
-_RECORDINGS = ("pcap", "pcapng", "qlog")
+_RECORDINGS = ("pcap", "pcapng", "qlog", "netlog")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             nargs="+",
             type=Path,
             metavar="FILE",
-            help=f"a recording of HTTP/{name[1]} from elsewhere: a capture with its keys if any, or a qlog",
+            help=f"a recording of HTTP/{name[1]} from elsewhere: a capture with its keys if any, a qlog, a NetLog",
         )
     parser.add_argument("--keys", action="append", default=[], type=Path, metavar="FILE", help="a TLS key log for both")
 
@@ -69,7 +69,7 @@ def _account(files: list[Path], keys: list[Path], transport: Literal["tcp", "qui
     logs = [log for log in found.logs if log.decoder.format in _RECORDINGS]
     if len(logs) != 1 or len(found.logs) != 1:
         names = tuple(log.name for log in found.logs)
-        known = "a capture (pcap, pcapng) or a qlog"
+        known = "a capture (pcap, pcapng), a qlog or a NetLog"
         raise SpecError(f"an account is made of one recording for each protocol: {known}", "name one", names)
     if found.refused:
         raise DecodeError(f"{found.refused[0]} is neither a recording nor a key log", "leave it out", found.refused)
