@@ -12,6 +12,10 @@ import polars
 import pytest
 from small_study import lab_processes, quiclab, trials, write_spec
 
+from quiclab.accounting.agreement import in_lines, levels_of_study
+from quiclab.accounting.coarsening import Compared
+from quiclab.accounting.levels import Level
+
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
 
@@ -172,3 +176,12 @@ def test_nothing_is_left_behind(study: Path) -> None:
     assert lab_processes(study) == []
     assert not (study / ".work").exists()
     assert json.loads((study / "resolved.json").read_text())["arms_summary"]["text"]
+
+
+def test_lower_levels_of_evidence_agree_with_the_full_account(study: Path) -> None:
+    """Summed up to what a capture or a log alone can tell, the account is the one made from that alone."""
+    lines, beyond = in_lines(found := levels_of_study(study))
+    assert not beyond, "\n".join(lines)
+    compared = [one for each in found.values() for one in each if isinstance(one, Compared)]
+    assert {one.level for one in compared} >= {Level.E1, Level.E2, Level.E3}, lines
+    assert sum(one.level is Level.E1 and one.part is None for one in compared) == len(found), lines

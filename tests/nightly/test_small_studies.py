@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every study's small variant, run as a user runs it: all its trials, its report, its paper's claims.
+"""Every study's small variant, run as a user runs it: all its trials, report, claims and levels of evidence.
 
 `make nightly`, or one of them: `.venv/bin/python -m pytest -m nightly -k yb-delay`. What a study left stays in
 `studies/nightly/NAME` where the test fails, and is removed where it passes.
@@ -19,6 +19,8 @@ import polars as pl
 import pytest
 from may_fail import MayFail, read_may_fail
 from small_study import quiclab
+
+from quiclab.accounting.agreement import in_lines, levels_of_study
 
 pytestmark = [pytest.mark.nightly, pytest.mark.netns]
 
@@ -79,4 +81,7 @@ def test_a_small_study_runs_whole(folder: Path) -> None:
         assert judged["claim_verdict"].null_count() == 0, told
         counted = f"Of the paper's {len(wanted)} claim"
         assert all(counted in each.stdout for each in (ran, again)), told
+    lines, beyond = in_lines(levels_of_study(study))
+    print("\n".join(lines))
+    assert not beyond, "\n".join([*lines, told])
     shutil.rmtree(study)

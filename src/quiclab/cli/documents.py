@@ -10,6 +10,7 @@ from typing import Any
 from quiclab.analysis.builds.gate import Verdict
 from quiclab.analysis.builds.two_studies import StudiesCompared
 from quiclab.analysis.model import StudyAnalysis
+from quiclab.cli.recordings_document import RecordingsDocument
 from quiclab.statistics import Interval
 
 VERSION = 1
@@ -273,6 +274,7 @@ DOCUMENTS: Mapping[str, type[Any]] = {
     "run SPEC --json": RunDocument,
     "report STUDY --json": ReportDocument,
     "explain STUDY --json": ExplainDocument,
+    "explain --h2 H2 --h3 H3 --json": RecordingsDocument,
     "compare OLD NEW --json": CompareDocument,
     "figure --list --json": FiguresDocument,
     "paths --json": PathsDocument,

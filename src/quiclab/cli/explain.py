@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quiclab.cli.explain_recordings import add_options, explain_recordings
 from quiclab.cli.voice import add_json, print_document
 from quiclab.errors import ExitCode, SpecError, nearest
 
@@ -22,6 +23,8 @@ Share out the time to the last byte of each arm, cell by cell: by why the sender
 busy, slow start, a window after a loss, credit, pacing, ...) and by what passes the time (service, propagation,
 endpoints). Both sums are exact in each transfer; the tables show means over the pairs. Each reason names the table that
 decided it. docs/explanation/account.md defines the labels.
+
+With --h2 and --h3, two recordings from elsewhere are compared instead, by what both can tell from one end.
 """
 
 _EPILOG = """\
@@ -29,6 +32,7 @@ examples:
   quiclab explain STUDY                   every cell
   quiclab explain STUDY 5MB/loss          one cell
   quiclab explain STUDY --json            the same as JSON, times in ms
+  quiclab explain --h2 a.pcapng --h3 b.pcapng --keys keys.log   two captures from elsewhere
   quiclab sql STUDY "SELECT * FROM account WHERE why = 'slow_start'"   the stretches behind it
 """
 
@@ -41,18 +45,28 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         description=_DESCRIPTION,
         epilog=_EPILOG,
     )
-    parser.add_argument("study", type=Path, metavar="STUDY", help="study directory")
+    parser.add_argument("study", nargs="?", type=Path, metavar="STUDY", help="study directory")
     parser.add_argument("cell", nargs="?", metavar="CELL", help="WORKLOAD/PATH (default: every cell)")
+    add_options(parser)
     add_json(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the account of each cell. Raises DecodeError for a folder without tables, SpecError for another cell."""
+    """Print the account of each cell, or of two recordings.
+
+    Raises DecodeError for what cannot be read, SpecError for another cell.
+    """
     from quiclab.analysis.accounts import waterfalls
     from quiclab.analysis.analyse import analyse_study
     from quiclab.opened import open_study
 
+    if arguments.h2 or arguments.h3:
+        if arguments.study is not None:
+            raise SpecError("explain takes a study or two recordings, not both", "leave one of them out")
+        return explain_recordings(arguments)
+    if arguments.study is None:
+        raise SpecError("explain needs a study or two recordings", "quiclab explain STUDY, or --h2 FILE --h3 FILE")
     study = open_study(arguments.study)
     analysis = analyse_study(study.directory)
     found = waterfalls(study, _asked(analysis, arguments.cell), analysis.alpha)

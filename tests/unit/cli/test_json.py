@@ -80,6 +80,7 @@ def studies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 DEMO = Path(__file__).resolve().parents[3] / "experiments" / "demo" / "spec.toml"
+_RECORDINGS = Path(__file__).parent / "recordings"
 COMMANDS = [command for command in DOCUMENTS if command.split()[0] not in {"run", "report", "doctor"}]
 """Those that need neither a ledger nor a machine; tests/e2e has the others."""
 
@@ -89,7 +90,8 @@ def test_every_document_has_the_form_of_the_reference(
     command: str, studies: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Standard output is one document, with these keys and types and no others."""
-    known = studies | {"SPEC": DEMO}
+    recordings = {name: _RECORDINGS / f"{name.lower()}.pcapng.gz" for name in ("H2", "H3")}
+    known = studies | recordings | {"SPEC": DEMO}
     words = [str(known.get(word, word)) for word in command.split()]
     if words[0] == "compare":
         words += ["--allow", "kernel,programs,cpu,host", "--fail-if", "ttlb > +3%"]

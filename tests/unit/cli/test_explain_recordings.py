@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab explain --h2 … --h3 …`: two recordings from elsewhere, and what is said of those without an account."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from quiclab.cli.main import main
+from quiclab.errors import ExitCode
+
+_HERE = Path(__file__).parent / "recordings"
+_H2, _H3 = _HERE / "h2.pcapng.gz", _HERE / "h3.pcapng.gz"
+_KEYS = [_HERE / "h2.keys", _HERE / "h3.keys"]
+_NETLOGS = Path(__file__).parents[2] / "decoders" / "netlog"
+_PACKET = 6
+"""Type of pcapng's blocks with a packet."""
+
+
+def _explain(h2: Path, h3: Path, keys: list[Path], *more: str) -> int:
+    options = [part for key in keys for part in ("--keys", str(key))]
+    return main(["explain", "--h2", str(h2), "--h3", str(h3), *options, *more])
+
+
+def _blocks(capture: Path) -> list[bytes]:
+    content, blocks, at = gzip.decompress(capture.read_bytes()), [], 0
+    while at < len(content):
+        (length,) = struct.unpack_from("<I", content, at + 4)
+        blocks.append(content[at : at + length])
+        at += length
+    return blocks
+
+
+def _is_packet(block: bytes) -> bool:
+    return bool(struct.unpack_from("<I", block)[0] == _PACKET)
+
+
+def _edited(folder: Path, capture: Path, edit: Callable[[list[bytes]], list[bytes]]) -> Path:
+    """A capture with its packets changed by `edit`."""
+    blocks = _blocks(capture)
+    head = [block for block in blocks if not _is_packet(block)]
+    file = folder / "edited.pcapng"
+    file.write_bytes(b"".join(head + edit([block for block in blocks if _is_packet(block)])))
+    return file
+
+
+@pytest.mark.parametrize("keys", [_KEYS, []], ids=["E1", "E2"])
+def test_two_captures_with_and_without_keys(keys: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """The parts add up to the time to the last byte, and to its difference; nothing claims an interval."""
+    assert _explain(_H2, _H3, keys, "--json") == ExitCode.OK
+    told = json.loads(capsys.readouterr().out)
+    assert told["h2"]["level"] == told["h3"]["level"] == ("E1" if keys else "E2")
+    assert [part["part"] for part in told["parts"]] == ["set_up", "request", "arriving", "waits"]
+    for side in ("h2", "h3", "difference"):
+        assert sum(part[side]["time_ms"] for part in told["parts"]) == pytest.approx(told["total"][side]["time_ms"])
+    for part in [*told["parts"], told["total"]]:
+        for side in ("h2", "h3", "difference"):
+            assert part[side]["least_ms"] <= part[side]["time_ms"] <= part[side]["most_ms"], part
+    # A round trip of 30 ms at 4 Mbit/s: TCP and TLS take two, QUIC takes one.
+    set_up = told["parts"][0]
+    assert 60 < set_up["h2"]["time_ms"] < 80
+    assert 30 < set_up["h3"]["time_ms"] < 45
+    assert set_up["sign_is_told"]
+    for side in ("h2", "h3"):
+        assert told[side]["path_rate_bit_per_s"] == pytest.approx(4e6, rel=0.02)
+
+
+def test_the_words_say_what_one_pair_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """A sentence, the table, the evidence of both, and that one transfer each is no test."""
+    assert _explain(_H2, _H3, _KEYS) == ExitCode.OK
+    words = " ".join(capsys.readouterr().out.split())
+    assert words.startswith("h3 took ")
+    assert "the set-up takes" in words
+    assert "h2: E1, the client's capture with its keys" in words
+    assert "One transfer each is no test" in words
+    assert "without an interval and without a verdict" in words
+
+
+def test_a_servers_log_is_compared_by_what_both_tell(capsys: pytest.CaptureFixture[str]) -> None:
+    """It tells of windows and credit, the capture does not: their waits are one part."""
+    assert _explain(_H2, _HERE / "h3-server.sqlog.gz", [], "--json") == ExitCode.OK
+    told = json.loads(capsys.readouterr().out)
+    assert told["h3"]["level"] == "E4"
+    assert [part["part"] for part in told["parts"]] == ["set_up", "request", "arriving", "waits"]
+    assert told["h3"]["bytes_missing_ms"] is None
+
+
+def test_a_clients_log(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its times are whole milliseconds, which each part allows for."""
+    assert _explain(_H2, _HERE / "h3-client.sqlog.gz", [], "--json") == ExitCode.OK
+    told = json.loads(capsys.readouterr().out)
+    assert told["h3"]["level"] == "E3"
+    span = told["total"]["h3"]
+    assert span["most_ms"] - span["least_ms"] >= 2
+
+
+def test_two_netlogs(capsys: pytest.CaptureFixture[str]) -> None:
+    """The browser's log of a request over TCP has no packets, but its connection and its DATA frames."""
+    h2, h3 = (_NETLOGS / f"chromium-{name}.json.gz" for name in ("h2", "h3"))
+    assert _explain(h2, h3, [], "--json") == ExitCode.OK
+    told = json.loads(capsys.readouterr().out)
+    assert told["h2"]["level"] == told["h3"]["level"] == "E3"
+    assert told["total"]["h2"]["time_ms"] == 112
+    assert told["parts"][0]["h2"]["time_ms"] == 44
+
+
+def _backwards(packets: list[bytes]) -> list[bytes]:
+    return [packets[0], *packets[20:30], *packets[1:20], *packets[30:]]
+
+
+_BAD: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
+    "middle": (lambda packets: packets[12:], "begins in the middle of the connection"),
+    "end": (lambda packets: packets[:-20], "ends before the answer does"),
+    "one way": (lambda packets: packets[:1], "holds no TCP connection in which a server sends data"),
+    "lost": (lambda packets: packets[:20] + packets[22:], "lacks "),
+    "backwards": (_backwards, "contradicts itself"),
+}
+
+
+@pytest.mark.parametrize("kind", _BAD)
+def test_a_capture_that_carries_no_account_is_named(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One sentence that says what is wrong with it; no number is made up."""
+    edit, words = _BAD[kind]
+    assert _explain(_edited(tmp_path, _H2, edit), _H3, _KEYS) == ExitCode.DECODE
+    said = capsys.readouterr()
+    assert words in said.err
+    assert "edited.pcapng" in said.err
+    assert not said.out
+    assert "Traceback" not in said.err
+
+
+def test_without_keys_the_end_must_be_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What ends an answer is encrypted: only the connection's own end shows that nothing is missing."""
+    assert _explain(_edited(tmp_path, _H2, lambda packets: packets[:-20]), _H3, []) == ExitCode.DECODE
+    assert "record until the client closes, or give the keys" in " ".join(capsys.readouterr().err.split())
+
+
+def test_several_connections_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A capture of everything on a machine holds more than the transfer that is meant."""
+    both = tmp_path / "both.pcapng"
+    chromium = gzip.decompress(_H2.read_bytes())
+    other = b"".join(block.replace(b"\x01\xbb", b"\x01\xbc") if _is_packet(block) else block for block in _blocks(_H2))
+    both.write_bytes(chromium + other)
+    assert _explain(both, _H3, []) == ExitCode.DECODE
+    assert "holds 2 TCP connections" in capsys.readouterr().err
+
+
+def test_a_capture_from_the_other_end_is_not_taken_for_the_clients(capsys: pytest.CaptureFixture[str]) -> None:
+    """At the server it is the client that answers a round trip later."""
+    assert _explain(_HERE / "h2-at-server.pcapng.gz", _H3, []) == ExitCode.DECODE
+    assert "was not taken at the client" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("h2", "h3", "keys", "code", "words"),
+    [
+        (_H3, _H2, [], ExitCode.DECODE, "holds no TCP connection"),
+        (_H2, _H3, _KEYS[:1], ExitCode.DECODE, "no key that was given fits it"),
+        (_H2, _NETLOGS / "chromium-h3.json.gz", [], ExitCode.SPEC, "these are different transfers"),
+        (_HERE / "README.md", _H3, [], ExitCode.DECODE, "none of these files is a log"),
+        (_HERE / "h2.pcap", _H3, [], ExitCode.SPEC, "these files are not there"),
+        (_HERE, _H3, [], ExitCode.SPEC, "one recording for each protocol"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(
+    h2: Path, h3: Path, keys: list[Path], code: ExitCode, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Swapped, closed, unlike, missing, or no recording at all: the code and the sentence say which."""
+    assert _explain(h2, h3, keys) == code
+    assert words in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--h2", str(_H2)], "name both"),
+        (["study", "--h2", str(_H2), "--h3", str(_H3)], "not both"),
+        ([], "needs a study or two recordings"),
+    ],
+)
+def test_a_study_or_two_recordings(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Half of a pair, or both ways at once, are mistakes of the command line."""
+    assert main(["explain", *arguments]) == ExitCode.SPEC
+    assert words in " ".join(capsys.readouterr().err.split())
