@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from quiclab.accounting.download import account_of_download
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
+from quiclab.accounting.spells import spells
 from quiclab.accounting.table import account_table, account_totals
 from quiclab.accounting.what import What
 from quiclab.accounting.why import UNIONS, Why
@@ -19,4 +20,5 @@ __all__ = [
     "account_of_download",
     "account_table",
     "account_totals",
+    "spells",
 ]
