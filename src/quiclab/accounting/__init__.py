@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
+from quiclab.accounting.spells import spells
 from quiclab.accounting.table import account_table, account_totals
 from quiclab.accounting.transfer import account_of_transfer
 from quiclab.accounting.what import What
@@ -19,4 +20,5 @@ __all__ = [
     "account_of_transfer",
     "account_table",
     "account_totals",
+    "spells",
 ]

@@ -29,18 +29,17 @@ class Expired:
 
     at_ns: list[int]
     reasons: list[Reason]
-    thresholds: frozenset[Reason]
-    """Reasons that are a loss which a time threshold declared."""
+    by_sending: frozenset[Reason]
+    """Reasons that an acknowledgment may be behind as well: a loss by a time threshold, which is looked at when one comes,
+    too, and one that only the capture tells, by what was sent again: of several that one timeout declares all but the
+    first wait for an acknowledgment."""
 
     def reason(self, came_ns: int | None, sent_ns: int, *, prompted: bool) -> Reason | None:
-        """The timer that had just ended when a packet was sent, if no packet came to the sender since.
-
-        A time threshold is looked at when an acknowledgment comes, too: then no timer declares the loss.
-        """
+        """The timer that had just ended when a packet was sent, if no packet came to the sender since."""
         first = bisect_left(self.at_ns, max(sent_ns - _NEAR_NS, came_ns or 0))
         end = bisect_right(self.at_ns, sent_ns + 100_000)
         found = self.reasons[first:end]
-        return next((each for each in reversed(found) if not (prompted and each in self.thresholds)), None)
+        return next((each for each in reversed(found) if not (prompted and each in self.by_sending)), None)
 
 
 def expired(evidence: Evidence) -> Expired:
@@ -54,9 +53,10 @@ def expired(evidence: Evidence) -> Expired:
         losses = losses.filter(~pl.col("estimate"))
     found = [(at, Reason(_OF_TIMER[name], "timers", at)) for at, name in timers.select("time_ns", "timer").iter_rows()]
     declared = [
-        (at, rule, Reason(_OF_RULE[rule], "losses", at)) for at, rule in losses.select("time_ns", "rule").iter_rows()
+        (at, rule == "time_threshold" or estimate, Reason(_OF_RULE[rule], "losses", at))
+        for at, rule, estimate in losses.select("time_ns", "rule", "estimate").iter_rows()
     ]
     found += [(at, reason) for at, _, reason in declared]
     found.sort(key=lambda each: each[0])
-    thresholds = frozenset(reason for _, rule, reason in declared if rule == "time_threshold")
-    return Expired([at for at, _ in found], [reason for _, reason in found], thresholds)
+    by_sending = frozenset(reason for _, unsure, reason in declared if unsure)
+    return Expired([at for at, _ in found], [reason for _, reason in found], by_sending)

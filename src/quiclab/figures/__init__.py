@@ -7,6 +7,7 @@ from quiclab.figures._api import Figure, Where
 from quiclab.figures._asked import Asked, Window
 from quiclab.figures._canvas import spec
 from quiclab.figures._chosen import Chosen
+from quiclab.figures._reason_style import reason_colour, reason_name
 from quiclab.figures._registry import FIGURES
 from quiclab.figures._style import THEMES, css_variables, in_order, text
 from quiclab.figures.bytes_acknowledged import BytesAcknowledged
@@ -30,6 +31,8 @@ __all__ = [
     "css_variables",
     "gathered",
     "in_order",
+    "reason_colour",
+    "reason_name",
     "spec",
     "text",
 ]

@@ -32,6 +32,7 @@ from quiclab.figures.stall_reduction import StallReduction
 from quiclab.figures.state_machine import StateMachine
 from quiclab.figures.states import States
 from quiclab.figures.throughput import Throughput
+from quiclab.figures.timeline import Timeline
 from quiclab.figures.video_quality import VideoQuality
 from quiclab.figures.waterfall import Waterfall
 from quiclab.figures.zero_rtt import ZeroRtt
@@ -46,6 +47,7 @@ FIGURES: tuple[Figure, ...] = (
     Distribution(),
     Cumulative(),
     FirstLoss(),
+    Timeline(),
     BytesAcknowledged(),
     Throughput(),
     CongestionWindow(),

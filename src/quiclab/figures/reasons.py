@@ -13,6 +13,7 @@ from quiclab.figures import _canvas as go
 from quiclab.figures import _style
 from quiclab.figures._api import Figure, Where
 from quiclab.figures._asked import Asked
+from quiclab.figures._reason_style import reason_name
 
 _SCHEMA = {
     **dict.fromkeys(("cell_id", "cell_title", "baseline", "other", "reason"), pl.String),
@@ -133,7 +134,7 @@ def _ends(interval: Any) -> dict[str, float | None]:
 
 
 def _name(row: dict[str, Any], *, several: bool) -> str:
-    reason = _style.text(row["reason"])
+    reason = reason_name(row["reason"])
     return f"{_style.text(row['cell_title'])}: {reason}" if several else reason
 
 

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from unit.report.words.test_account import waterfall
 
+from quiclab.figures import reason_name
 from quiclab.figures.reasons import Reasons, steps_of
 
 
@@ -29,9 +30,9 @@ def test_what_is_drawn_is_what_was_gathered() -> None:
     bars = {
         name: (base, x) for trace in figure.data for name, base, x in zip(trace.y, trace.base, trace.x, strict=True)
     }
-    assert bars["link busy"] == (-18.5, 74.0)
+    assert bars[reason_name("link busy")] == (-18.5, 74.0)
     low, high = figure.layout.xaxis.range
     assert low < -18.5 - 20
     assert high > 55.5 + 20
     both = pl.concat([one, one.with_columns(pl.lit("two").alias("cell_title"))])
-    assert "two: link busy" in {name for trace in Reasons().draw(both).data for name in trace.y}
+    assert f"two: {reason_name('link busy')}" in {name for trace in Reasons().draw(both).data for name in trace.y}

@@ -3,22 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from markupsafe import Markup
 
 from quiclab import figures, wording
 from quiclab.analysis import comparison_words
-from quiclab.analysis.accounts import waterfalls
+from quiclab.analysis.accounts import Waterfall, waterfalls
 from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.study import Study
 from quiclab.errors import QuiclabError
 from quiclab.figures.reasons import Reasons, steps_of
 from quiclab.opened import OpenedStudy
+from quiclab.report.page.because_links import bar_links, linked
 from quiclab.report.page.packing import packed
+from quiclab.report.page.pair_figures import Drawn
+from quiclab.report.page.pairs import Cell
 from quiclab.report.words import account
 
 
@@ -27,7 +31,8 @@ class CellReasons:
     """One cell's reasons."""
 
     place: str
-    sentences: tuple[str, ...]
+    sentences: tuple[Markup, ...]
+    """Each number leads to the page of the median trials, where its reason stands."""
     spec: Mapping[str, Any]
     """The waterfall."""
 
@@ -43,8 +48,13 @@ class Because:
     """What of the study has no account; empty where all has."""
 
 
-def because(study: Study, analysis: StudyAnalysis, data: Path) -> Because | None:
-    """The reasons, and `reasons.csv` with their numbers in `data`; None where no cell has an account of its metric."""
+def because(
+    study: Study, analysis: StudyAnalysis, data: Path, pages: Sequence[Cell], shown: Mapping[str, Sequence[Drawn]]
+) -> Because | None:
+    """The reasons, and `reasons.csv` with their numbers in `data`; None where no cell has an account of its metric.
+
+    `shown` has the figures on each page of a pair, by its file.
+    """
     if analysis.metric.name != "ttlb_ms":
         return None
     try:
@@ -58,10 +68,26 @@ def because(study: Study, analysis: StudyAnalysis, data: Path) -> Because | None
     for each in with_pairs:
         place = comparison_words.place(each.comparison, analysis)
         steps = pl.DataFrame(steps_of(each, place, analysis.alpha))
-        told = (account.because(each, analysis.alpha), account.parting(each, analysis.alpha))
-        cells.append(CellReasons(place, tuple(filter(None, told)), packed(figures.spec(Reasons().draw(steps)))))
+        cells.append(_cell(each, place, steps, analysis.alpha, _illustrated(each, pages, shown)))
         rows.append(steps)
     pl.concat(rows, how="vertical_relaxed").write_csv(data / "reasons.csv")
     without = sum(each.without for each in found)
     lacking = f"{wording.counted(without, 'pair')} have no account of their time." if without else ""
     return Because(tuple(cells), account.limits(with_pairs, analysis.alpha), lacking)
+
+
+def _cell(waterfall: Waterfall, place: str, steps: pl.DataFrame, alpha: float, file: str | None) -> CellReasons:
+    told = filter(None, (account.because(waterfall, alpha), account.parting(waterfall, alpha)))
+    spec = packed(figures.spec(Reasons().draw(steps)))
+    if file is not None:
+        spec["layout"]["meta"] = bar_links(waterfall, file)
+    clauses = account.clauses(waterfall)
+    return CellReasons(place, tuple(linked(sentence, clauses, file) for sentence in told), spec)
+
+
+def _illustrated(waterfall: Waterfall, pages: Sequence[Cell], shown: Mapping[str, Sequence[Drawn]]) -> str | None:
+    """The page of the cell's median trials; None where it has no timeline."""
+    of_cell = (cell for cell in pages if cell.cell_id == waterfall.comparison.cell_id)
+    median = next((pair.file for cell in of_cell for pair in cell.pairs if pair.block is None), None)
+    names = [drawn.name for drawn in shown.get(median or "", ())]
+    return median if "timeline" in names else None

@@ -16,8 +16,10 @@ import polars as pl
 from quiclab import wording
 from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.study import Study
+from quiclab.errors import QuiclabError
 from quiclab.opened import OpenedStudy
 from quiclab.processes import by_all_processors
+from quiclab.report.page.critical_path import CriticalPath, critical_path
 from quiclab.report.page.pair_figures import Absent, Drawn, figures_of
 from quiclab.report.page.pairs import Cell, Pair, folder_of
 from quiclab.report.page.rendering import plotly, render, script
@@ -47,7 +49,7 @@ def write_pairs(study: Study, analysis: StudyAnalysis, cells: list[Cell]) -> dic
     draft = folder.with_suffix(".partial")
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
-    (draft / "figures.js").write_text(f"{plotly()}\n{script('figures.js')}", encoding="utf-8")
+    (draft / "figures.js").write_text(f"{plotly()}\n{script('figures.js')}\n{script('timeline.js')}", encoding="utf-8")
     workshop = _Workshop(study, analysis, _metrics(study), draft)
     shown: dict[str, list[Drawn]] = {}
     numbered = list(enumerate(cells, 1))
@@ -78,14 +80,16 @@ class _Workshop:
             page.parent.mkdir(exist_ok=True)
             drawn, absent = figures_of(opened, self.analysis, pair)
             shown[pair.file] = [replace(each, spec={}) for each in drawn]
-            html = _page(self.study, self.analysis, self.metrics, cell, pair, number, drawn, absent)
+            html = _page(
+                self.study, self.analysis, self.metrics, cell, pair, number, drawn, absent, _path(opened, pair)
+            )
             page.write_text(html, encoding="utf-8", errors="xmlcharrefreplace")
         return shown
 
 
 def _page(
     study: Study, analysis: StudyAnalysis, metrics: dict[str, dict[str, tuple[float, str]]], cell: Cell,
-    pair: Pair, number: int, drawn: list[Drawn], absent: list[Absent],
+    pair: Pair, number: int, drawn: list[Drawn], absent: list[Absent], path: CriticalPath | None,
 ) -> str:  # fmt: skip
     before, after = cell.neighbours(pair)
     return render(
@@ -98,12 +102,22 @@ def _page(
         after=after,
         trials=_trials_table(analysis, pair),
         figures=drawn,
+        path=path,
         command=_command(analysis, pair),
         absent=absent,
         metrics=_metrics_table(metrics, pair),
         logs=[(trial, [(folder, list(_files(study.directory, folder))) for folder in trial.folders])
               for trial in pair.trials],
     )  # fmt: skip
+
+
+def _path(study: OpenedStudy, pair: Pair) -> CriticalPath | None:
+    """The critical path of the pair's verified trials; None where their tables have none."""
+    trials = {trial.arm: trial.trial_id for trial in pair.trials if trial.status == "verified"}
+    try:
+        return critical_path(study, trials)
+    except (QuiclabError, pl.exceptions.PolarsError):  # tables of an older version
+        return None
 
 
 def _command(analysis: StudyAnalysis, pair: Pair) -> str:

@@ -51,7 +51,7 @@ def write_single_file(page: Path, out: Path, most_bytes: int = MOST_BYTES) -> Si
     told = f"the report and the pages of {wording.counted(len(parts), 'pair')}; not {left_out}"
     fact = f"<dt>This file</dt><dd>{html.escape(told)}. Those are in the study’s folder.</dd>\n</dl>"
     head = links.followed(head, "").replace("</dl>", fact, 1)
-    packed = "\n".join(_part(name, links.followed(body, posixpath.dirname(name)), title)
+    packed = "\n".join(_part(name, links.followed(body, posixpath.dirname(name), name), title)
                        for name, (title, body) in parts.items())  # fmt: skip
     place = '<div id="part" hidden></div>\n'
     end = f"<script>{script('single.js')}</script>\n</body>\n</html>\n"
@@ -113,14 +113,17 @@ class _Links:
     page: Path
     parts: frozenset[str]
 
-    def followed(self, text: str, folder: str) -> str:
+    def followed(self, text: str, folder: str, part: str = "") -> str:
         """Return the text of a page in `folder` of the study with its links as they are in the file: to a part of it,
-        to a table that is in the link itself, or, where they lead out of it, none."""
-        return _LINK.sub(lambda link: self._link(link, folder), text)
+        to a table that is in the link itself, or, where they lead out of it, none. The page is the `part` of that name,
+        or the report."""
+        return _LINK.sub(lambda link: self._link(link, folder, part), text)
 
-    def _link(self, link: re.Match[str], folder: str) -> str:
+    def _link(self, link: re.Match[str], folder: str, part: str) -> str:
         before, href, after, words = link.groups()
         path, _, anchor = html.unescape(href).partition("#")
+        if part and not path:
+            return f'<a {before}href="#{html.escape(f"{part}#{anchor}")}"{after}>{words}</a>'
         if not path or re.match(r"[a-z]+:", path):
             return link[0]
         to = posixpath.normpath(posixpath.join(folder, unquote(path)))

@@ -90,6 +90,7 @@ def _write(study: Study, metric: str, metrics: list[str]) -> Path:
     data.mkdir(parents=True, exist_ok=True)
     sizes, slow, trials = effects(analysis), tails(analysis), distributions(analysis)
     cells = cells_of(study, analysis)
+    shown = write_pairs(study, analysis, cells)
     parts = _Parts(
         study=study,
         analysis=analysis,
@@ -103,8 +104,8 @@ def _write(study: Study, metric: str, metrics: list[str]) -> Path:
         # Its p-values are corrected with those of the map: a claim has one verdict, that of the usual page.
         paper=paper_section(study, analysis) if metric == metrics[0] else None,
         cells=cells,
-        leads=why(analysis, cells, write_pairs(study, analysis, cells)),
-        because=because(study, analysis, data),
+        leads=why(analysis, cells, shown),
+        because=because(study, analysis, data, cells, shown),
     )
     parts.differences.write_csv(data / "differences.csv")
     parts.trials.write_csv(data / "distributions.csv")

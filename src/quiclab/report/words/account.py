@@ -50,6 +50,9 @@ _WAITING = {
     Why.PACING_OR_PROGRAM: "pacing or the sender's program (no log says which)",
 }
 
+_TOLD = frozenset({*_PHRASES, *_WAITING})
+"""Reasons that have a phrase: the round trips of a set-up are told as one."""
+
 
 def because(waterfall: Waterfall, alpha: float) -> str:
     """Say in a sentence or two by how much the other arm's mean time differs, and for which reasons."""
@@ -69,9 +72,7 @@ def because(waterfall: Waterfall, alpha: float) -> str:
     pairs = wording.counted(waterfall.pairs, "pair")
     if not large:
         most = sorted(_undecided(waterfall, alpha), key=lambda step: -abs(step.difference_ms))[:_MOST]
-        named = [
-            f"{step.label.heading} ({_decimal(step.difference_ms, signed=True)} ms)" for step in most if step.label
-        ]
+        named = [_named(step) for step in most if step.label]
         largest = f" Largest on average, and not decided: {wording.listed(named)}." if named else ""
         return f"{told}; {pairs} {'does' if waterfall.pairs == 1 else 'do'} not show that any part differs.{largest}"
     parts = wording.listed([_phrase(step, waterfall) for step in large])
@@ -81,6 +82,20 @@ def because(waterfall: Waterfall, alpha: float) -> str:
     if open_parts:
         return f"{told} Not decided by {pairs}: {'; '.join(open_parts)}."
     return f"{told} Nothing else differs by more than {_ms(max(rest, default=0.0))}."
+
+
+def clauses(waterfall: Waterfall) -> list[tuple[str, Why]]:
+    """The clauses that `because` may have, each with the reason whose numbers are in it."""
+    return [
+        (clause, step.label)
+        for step in waterfall.steps
+        if isinstance(step.label, Why)
+        for clause in (_named(step), *([_phrase(step, waterfall)] if step.label in _TOLD else []))
+    ]
+
+
+def _named(step: Step) -> str:
+    return f"{step.label.heading if step.label else ''} ({_decimal(step.difference_ms, signed=True)} ms)"
 
 
 def _open(total: Step) -> str:

@@ -241,6 +241,6 @@ const Figures = (() => {
   }
   // `whenDrawn(name, act)`: what a page adds to a figure of its own. `drawnFrom(name, figure)`: what it draws instead of
   // the JSON of that name.
-  return { read, draw, redraw, add, remove, unzipped, config, whenDrawn: (name, act) => after.set(name, act),
+  return { read, draw, redraw, add, remove, unzipped, unpacked, config, whenDrawn: (name, act) => after.set(name, act),
     drawnFrom: (name, figure) => from.set(name, figure) };
 })();

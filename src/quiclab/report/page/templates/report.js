@@ -33,6 +33,12 @@
     return showDifferences(element, data, layout.title.text);  // a reload keeps the reader's choice
   }));
 
+  // A bar of a waterfall of reasons opens the median trials, where that reason stands.
+  document.querySelectorAll('#because [data-figure]').forEach((cell) => whenDrawn(cell.dataset.figure, (element) => {
+    const { opens, places } = element.layout.meta || {}, file = pageOf(opens);
+    if (file) element.on("plotly_click", ({ points: [{ y }] }) => (location.href = `${file}#${places[y] || "figure-timeline"}`));
+  }));
+
   // The spread of a cell's trials: boxes, the same marks as violins, or shares done.
   const spread = [...document.querySelectorAll("#distributions [data-figure]")];
   const chooseShape = document.getElementById("choose-shape");

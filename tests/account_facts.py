@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must be true of every account of a recorded trial, by what did not go into it or need not have come out so.
+
+An account adds up however wrong it is. These can fail: the link's own times of service, instants of cause and effect, the
+kernel's clocks, the least time that a path allows, and the sender's own word, with and without reading it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from quiclab.accounting import UNIONS, Why, account_table, spells
+from quiclab.analysis.least_time import least_time_ms
+from quiclab.analysis.study import read_record
+from quiclab.metrics import Evidence
+from quiclab.opened import OpenedStudy
+from quiclab.tables import TABLES
+
+_TICK_MS = 4.0
+"""Grain of the kernel's clocks."""
+_SENDINGS = ("server", "client", "ack_held")
+_WITHOUT_DATA = ("acknowledgments", "probe", "handshake")
+_OWN_WORD = "blocked"
+KINDS = {
+    "window": (*UNIONS[Why.WINDOW], Why.WINDOW, Why.CONTESTED),
+    "credit": (Why.STREAM_CREDIT, Why.CONNECTION_CREDIT),
+    "sender": (*UNIONS[Why.PACING_OR_PROGRAM], Why.PACING_OR_PROGRAM),
+    "loss": (Why.LOSS_DETECTION, Why.LOSS_TIMER, Why.PROBE_TIMER),
+}
+"""Kind → reasons that count as the same where inferred ones are held against the sender's own."""
+
+
+@dataclass
+class Facts:
+    """What was found in a study."""
+
+    trials: int = 0
+    untrue: list[str] = field(default_factory=list)
+    confusion: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
+    """(the sender's own kind of reason, the one inferred without its word) → ms, of times for which it gives one."""
+
+    @property
+    def agreement(self) -> float | None:
+        """Share of the time with a word of the sender that is inferred as that kind; None without any."""
+        told = sum(self.confusion.values())
+        same = sum(ms for (said, inferred), ms in self.confusion.items() if said == inferred)
+        return same / told if told else None
+
+    def lines(self) -> list[str]:
+        """What was looked at, the confusion, and all that is not true."""
+        told = [f"{self.trials} accounts"]
+        for (said, inferred), ms in sorted(self.confusion.items(), key=lambda item: -item[1]):
+            told.append(f"the sender says {said}, inferred is {inferred}: {ms:.1f} ms")
+        if self.agreement is not None:
+            told.append(f"of the same kind: {100 * self.agreement:.1f} %")
+        return told + self.untrue
+
+
+def facts(study: Path) -> Facts:
+    """Look at every verified trial with an account."""
+    opened = OpenedStudy(study)
+    cells = _cells(study)
+    found = Facts()
+    for trial in opened.table("trials").filter(status="verified").iter_rows(named=True):
+        trial_id = str(trial["trial_id"])
+        tables = {name: table for name in TABLES if (table := opened.of_trial(name, trial_id)) is not None}
+        account = tables.get("account")
+        if account is None or account.is_empty():
+            continue
+        found.trials += 1
+        where = f"{trial_id} ({trial['arm']}, {trial['cell_id']})"
+        evidence = Evidence(tables, read_record(study / "trials" / trial_id))
+        checks = (_whole(account), _link(account, tables), _causes(account, tables), _kernel(account, tables))
+        found.untrue += [f"{where}: {each}" for check in checks for each in check]
+        least = least_time_ms(*cells(trial))
+        total = (account["until_ns"][-1] - account["from_ns"][0]) / 1e6
+        if least is not None and total < least:
+            found.untrue.append(f"{where}: {total:.3f} ms is less than the path needs, {least:.3f} ms")
+        _confuse(found, account, evidence)
+    return found
+
+
+def _cells(study: Path) -> Any:
+    """Trial → (workload, path, arm) as resolved.json has them."""
+    resolved = json.loads((study / "resolved.json").read_text())
+    named = {
+        kind: {each["name"]: each for each in resolved.get(f"{kind}s") or ()} for kind in ("workload", "path", "arm")
+    }
+
+    def cell(trial: dict[str, Any]) -> tuple[Any, Any, Any]:
+        return tuple(named[kind].get(trial.get("arm_name" if kind == "arm" else kind), {}) for kind in named)  # type: ignore[return-value]
+
+    return cell
+
+
+def _whole(account: pl.DataFrame) -> Iterator[str]:
+    """Edges have a length and leave no gap; an event that tightened a window lies before the end of its wait."""
+    if (account["until_ns"] <= account["from_ns"]).any():
+        yield "an edge has no length"
+    if (account["from_ns"][1:] != account["until_ns"][:-1]).any():
+        yield "edges leave a gap"
+    # A wait goes on while the link serves an acknowledgment, which waits for nothing.
+    waits = account.filter(~pl.col("what").is_in(_WITHOUT_DATA) | (pl.col("why") != str(Why.LINK_BUSY)))
+    ends = waits.select("event_ns", pl.col("until_ns").max().over(pl.col("why").rle_id()).alias("end_ns"))
+    if ends.filter(pl.col("event_ns") > pl.col("end_ns")).height:
+        yield "a window was tightened after the wait that this is to explain"
+
+
+def _link(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[str]:
+    """Service and idle time add up to the span of the link's log, and the account has as much of the former."""
+    log = tables["link_packets"].filter(direction="down").drop_nulls("left_ns")
+    busy = spells(account).filter(why=str(Why.LINK_BUSY))
+    if tables["link_packets"]["source"].n_unique() > 1 or busy.is_empty():
+        return
+    begin, end = int(busy["from_ns"][0]), int(busy["until_ns"][-1])
+    served = log.with_columns(begin=pl.col("left_ns") - pl.col("service_ns"))
+    served = served.filter(pl.col("begin") >= begin, pl.col("left_ns") <= end).sort("left_ns")
+    idle = (served["begin"][1:] - served["left_ns"][:-1]).sum()
+    span = int(served["left_ns"][-1]) - int(served["begin"][0])
+    if served["service_ns"].cast(pl.Int64).sum() + idle != span:
+        yield "service and idle time of the link are not the span of its log"
+    said = int((busy["until_ns"] - busy["from_ns"]).sum())
+    # What the link serves of an answer that is not the response is no busy time of the account.
+    if not span - idle - 1 <= said <= span - idle and _first_data(account) is None:
+        yield f"the account has the link busy for {said / 1e6:.3f} ms, its log for {(span - idle) / 1e6:.3f}"
+
+
+def _first_data(account: pl.DataFrame) -> int | None:
+    """Place of an edge of another reason in which the bottleneck serves; None without one."""
+    inside = account.with_row_index("place").filter(
+        pl.col("packets").is_not_null(), pl.col("why") != str(Why.LINK_BUSY), pl.col("direction") == "down"
+    )
+    first = account.with_row_index("place").filter(pl.col("why") == str(Why.LINK_BUSY))["place"].min()
+    later = inside.filter(pl.col("place") > first)
+    return None if later.is_empty() else int(later["place"][0])
+
+
+def _causes(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[str]:
+    """Nothing comes before what it follows from: at the link, at its far end, and where an endpoint sends."""
+    log = tables["link_packets"]
+    written = pl.col("due_ns") + pl.col("lateness_ns")
+    served = log.drop_nulls("left_ns")
+    if served.filter(pl.col("left_ns") - pl.col("service_ns") < pl.col("arrival_ns")).height:
+        yield "a packet was served before it came"
+    if log.filter(pl.col("action") == "delivered", written < pl.col("left_ns")).height:
+        yield "a packet arrived before it had been served"
+    if log["source"].n_unique() > 1:
+        return
+    places = log.select("direction", pl.col("index").alias("packet_index"), "arrival_ns", written.alias("written_ns"))
+    edges = account.join(places, on=("direction", "packet_index"), how="left", maintain_order="left")
+    sendings = edges.filter(pl.col("what").is_in(_SENDINGS))
+    if sendings.filter(pl.col("arrival_ns") != pl.col("until_ns")).height:
+        yield "an endpoint's time does not end when its packet comes to the link"
+    flights = edges.filter(pl.col("what").is_in(["propagation_up", "propagation_down"]))
+    if flights.filter((pl.col("until_ns") > pl.col("written_ns")) | (pl.col("from_ns") < pl.col("arrival_ns"))).height:
+        yield "a packet is on its way after it arrived, or before it came"
+    lost = account.drop_nulls("event_packet").select("event_ns", pl.col("event_packet").alias("packet_index")).unique()
+    sent = lost.join(places.filter(direction="down"), on="packet_index")
+    if sent.filter(pl.col("event_ns") < pl.col("arrival_ns")).height:
+        yield "a loss is known before its packet was sent"
+
+
+def _kernel(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[str]:
+    """Time that the account calls limited by receive window or send buffer is no more than the kernel counted."""
+    samples = tables.get("tcp_info", pl.DataFrame())
+    for why, clock in ((Why.RECEIVE_WINDOW, "rwnd_limited_us"), (Why.SEND_BUFFER, "sndbuf_limited_us")):
+        own = spells(account).filter(why=str(why), evidence="tcp_info")
+        if own.is_empty() or samples.is_empty():
+            continue
+        counted = float(samples.filter(vantage="server")[clock].max() or 0) / 1e3  # type: ignore[arg-type]
+        said = float((own["until_ns"] - own["from_ns"]).sum()) / 1e6
+        if said > counted + _TICK_MS * (1 + own.height):
+            yield f"{why} takes {said:.1f} ms, of which the kernel counted {counted:.1f}"
+
+
+def _confuse(found: Facts, account: pl.DataFrame, evidence: Evidence) -> None:
+    """Hold the reasons by the sender's word against those inferred without it, instant by instant."""
+    told = evidence.tables.get(_OWN_WORD, pl.DataFrame())
+    if told.is_empty() or not (account["evidence"] == _OWN_WORD).any():
+        return
+    without = account_table(Evidence({**evidence.tables, _OWN_WORD: told.clear()}, evidence.trial))
+    for said, inferred, ns in _overlaps(account.filter(evidence=_OWN_WORD), without):
+        found.confusion[_kind(said), _kind(inferred)] += ns / 1e6
+
+
+def _overlaps(first: pl.DataFrame, second: pl.DataFrame) -> Iterator[tuple[str, str, int]]:
+    rows = second.select("from_ns", "until_ns", "why").rows()
+    place = 0
+    for begin, end, why in first.select("from_ns", "until_ns", "why").iter_rows():
+        while place and rows[place][0] > begin:
+            place -= 1
+        while place < len(rows) and rows[place][0] < end:
+            common = min(end, rows[place][1]) - max(begin, rows[place][0])
+            if common > 0:
+                yield why, rows[place][2], common
+            if rows[place][1] >= end:
+                break
+            place += 1
+
+
+def _kind(why: str) -> str:
+    return next((kind for kind, whys in KINDS.items() if why in whys), why)
