@@ -72,9 +72,9 @@ class Kernel:
             return None
         before, after = self.samples[first], self.samples[end]
         half_us = (until_ns - from_ns) / 2000
-        if _grown(before.receive_limited_us, after.receive_limited_us) >= half_us:
+        if 0 < _grown(before.receive_limited_us, after.receive_limited_us) >= half_us:
             return Why.RECEIVE_WINDOW
-        if _grown(before.buffer_limited_us, after.buffer_limited_us) >= half_us:
+        if 0 < _grown(before.buffer_limited_us, after.buffer_limited_us) >= half_us:
             return Why.SEND_BUFFER
         return None
 
@@ -99,7 +99,10 @@ def kernel(evidence: Evidence) -> Kernel:
 
 
 def _history(evidence: Evidence, samples: list[Sample]) -> History:
-    """Each change of the threshold, with the first loss that the capture shows since the sample before."""
+    """Each change of the threshold, with the first loss that the capture shows since the sample before.
+
+    A threshold above the window, which an earlier connection may have left, ends slow start only when that reaches it.
+    """
     losses = (
         evidence.table("losses")
         .filter(pl.col("vantage") == evidence.sender, pl.col("direction") == evidence.way)
@@ -117,8 +120,10 @@ def _history(evidence: Evidence, samples: list[Sample]) -> History:
     for sample in samples:
         if sample.threshold is not None and sample.threshold != threshold:
             first, end = bisect_right(lost_ns, before_ns - 1_000_000), bisect_right(lost_ns, sample.time_ns)
-            events.append((sample.time_ns, _change(sample, lost_ns[first:end], sent[first:end], index_at)))
-            threshold = sample.threshold
+            change = _change(sample, lost_ns[first:end], sent[first:end], index_at)
+            if change.why is not Why.WINDOW_AFTER_EXIT or (sample.window or 0) >= sample.threshold:
+                events.append((sample.time_ns, change))
+                threshold = sample.threshold
         before_ns = sample.time_ns
     placed = sorted(((min(r.event_ns or at, at), r) for at, r in events), key=lambda event: event[0])
     return History(Steps([at for at, _ in placed], [reason for _, reason in placed]), "tcp_info", bool(samples))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import polars as pl
@@ -34,8 +34,11 @@ class OwnWord:
     """Latest `until` of the spells up to each."""
 
     def reason(self, from_ns: int, sent_ns: int) -> Why | None:
-        """What the sender says was lifted last before it sent, within a time without sending; None without a word."""
-        last = bisect_right(self.spells, (sent_ns, 1 << 62, Why.UNEXPLAINED))
+        """What the sender says was lifted last before it sent, within a time without sending; None without a word.
+
+        A spell that begins as it sends is about what comes after.
+        """
+        last = bisect_left(self.spells, (sent_ns,))
         found: tuple[int, int, Why] | None = None
         oldest_ns = max(from_ns, sent_ns - PROMPT_NS)
         for at in range(last - 1, -1, -1):

@@ -14,7 +14,7 @@ from quiclab.accounting.why import Why
 from quiclab.metrics import Evidence
 
 _DATAGRAM_BYTES = 1200
-"""Least size of a datagram (RFC 9000 section 14.1): with less room than that none fits."""
+"""Least size of a full datagram (RFC 9000 section 14.1)."""
 _NEAR_NS = 5_000_000
 """How long after a loss is declared a reduction of the window is taken for its consequence."""
 
@@ -43,6 +43,8 @@ class LoggedWindow:
     window: Steps[int]
     in_flight: Steps[int]
     history: History
+    datagram_bytes: int
+    """Largest datagram that it sent."""
 
     def room(self, time_ns: int) -> int | None:
         """Bytes that the window has left just before an instant; None where the log does not tell."""
@@ -50,9 +52,12 @@ class LoggedWindow:
         return None if window is None or in_flight is None else window - in_flight
 
     def full(self, time_ns: int) -> bool | None:
-        """Whether no datagram fits just before an instant; None where the log does not tell."""
+        """Whether no full datagram fits just before an instant; None where the log does not tell.
+
+        Some senders keep what is in flight below the window: room for exactly one is none to them.
+        """
         room = self.room(time_ns)
-        return None if room is None else room < _DATAGRAM_BYTES
+        return None if room is None else room <= self.datagram_bytes
 
 
 def logged_window(evidence: Evidence, index_of: dict[int, int]) -> LoggedWindow:
@@ -75,7 +80,9 @@ def logged_window(evidence: Evidence, index_of: dict[int, int]) -> LoggedWindow:
     history = History(
         Steps([at for at, _ in events], [reason for _, reason in events]), "transport_metrics", bool(window.at_ns)
     )
-    return LoggedWindow(window, steps(rows, "bytes_in_flight"), history)
+    sent = evidence.packets(evidence.sender, evidence.way, ("udp",))["payload_bytes"].max()
+    largest = sent if isinstance(sent, int) else 0
+    return LoggedWindow(window, steps(rows, "bytes_in_flight"), history, max(largest, _DATAGRAM_BYTES))
 
 
 def _reduced(since_ns: int, now: int, lost_ns: list[int], lost: list[int | None]) -> Reason:

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a sender tells of itself at the very instant at which it sends, and how large its packets are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from decoders import writers
+from unit.accounting.stories import (
+    Quic,
+    Tcp,
+    blocked_row,
+    evidence_of_scene,
+    metrics_row,
+    sample_row,
+    sums,
+)
+
+from quiclab.accounting import account_of_download
+
+_ROWS = dict[str, list[dict[str, Any]]]
+
+
+def test_what_a_sender_says_as_it_sends_is_about_the_time_after_it(tmp_path: Path) -> None:
+    """It paces for 5 ms, sends, and has filled its window with that."""
+    story = Quic()
+    story.down(33, 0)
+    story.down(38, 1200)
+    story.up(48, writers.ack((0, 1)))
+    story.down(58, 2400, fin=True)
+    word = [
+        blocked_row(33, "blocked", "pacing"),
+        blocked_row(38, "blocked", "congestion_control"),
+        blocked_row(58, "unblocked", None),
+    ]
+    found = sums(account_of_download(evidence_of_scene(story.end(68, 3600), tmp_path, blocked=word)))
+    assert (found["pacing"], found["window"]) == (5, 20)
+
+
+def test_a_window_is_full_where_no_datagram_of_the_senders_own_size_fits(tmp_path: Path) -> None:
+    """Room for 1,300 bytes, from a sender whose datagrams are longer; a shorter one would have fitted."""
+    full: _ROWS = {"transport_metrics": [metrics_row(32, 4200, 0), metrics_row(33, 4200, 2900)]}
+    found = []
+    for size in (1400, 1200):
+        story = Quic()
+        story.down(33, 0, size)
+        story.down(33, size, size)
+        story.up(43, writers.ack((0, 1)))
+        story.down(53, 2 * size, size, fin=True)
+        found.append(sums(account_of_download(evidence_of_scene(story.end(63, 3 * size), tmp_path, **full))))
+    longer, shorter = found
+    assert (longer.get("slow_start"), shorter.get("slow_start")) == (20, None)
+    assert shorter["pacing_or_program"] == 20
+
+
+def test_a_threshold_that_was_known_before_ends_slow_start_when_the_window_reaches_it(tmp_path: Path) -> None:
+    """Linux remembers it from an earlier connection: two waits of 20 ms, and the window is as large in the second."""
+    story = Tcp()
+    story.down(51, 0)
+    story.ack(61, 1)
+    story.down(71, 1)
+    story.ack(81, 2)
+    story.down(91, 2)
+    samples = [sample_row(at, snd_ssthresh=20, snd_cwnd=window) for at, window in ((50, 10), (65, 10), (75, 20))]
+    found = sums(account_of_download(evidence_of_scene(story.end(101, 3), tmp_path, tcp_info=samples)))
+    assert (found["slow_start"], found["window_after_exit"]) == (20, 20)
+
+
+def test_a_clock_of_the_kernel_that_stands_still_names_nothing(tmp_path: Path) -> None:
+    """The acknowledgment comes as the idle time begins, half a millisecond before what it prompts."""
+    story = Tcp()
+    story.down(51, 0)
+    story.ack(61, 1)
+    story.down(71, 1)
+    story.down(71.5, 2)
+    found = sums(
+        account_of_download(evidence_of_scene(story.end(81.5, 3), tmp_path, tcp_info=[sample_row(50), sample_row(90)]))
+    )
+    assert "receive_window" not in found
