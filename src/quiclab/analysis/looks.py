@@ -93,17 +93,17 @@ def look_notes(looks: Looks, *, sequential: bool) -> tuple[str, ...]:
 
 
 def builds_note(looks: Looks) -> str | None:
-    """Return what must be said of a study that is compared with another by a test of a fixed number of pairs."""
+    """Return what must be said of a study that is compared with another; None where its number of blocks was fixed
+    before anybody saw a result."""
     if looks.added:
         return (
-            f"blocks were added after a look ({_first_plans(looks, looks.added)} were planned, {_span(looks.added)} "
-            "have run). Whoever adds blocks and looks again errs more often than is said here: decide by a new study "
-            "that has all of its blocks planned."
+            f"blocks were added after a look: {_first_plans(looks, looks.added)} were planned, {_span(looks.added)} "
+            "have run."
         )
     if looks.fewer:
         return (
-            f"only {_span(looks.fewer)} of the {_first_plans(looks, looks.fewer)} blocks that were planned have run. "
-            "Whoever looks before the end and stops by what is there errs more often than is said here."
+            f"only {_span(looks.fewer)} of the {_first_plans(looks, looks.fewer)} planned blocks have run. Once all "
+            "have, the usual test decides."
         )
     return None
 
