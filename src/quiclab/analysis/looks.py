@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
 
 from quiclab import wording
-from quiclab.analysis.study import Study
+from quiclab.analysis.study import Study, read_study
+from quiclab.errors import QuiclabError
 from quiclab.store.looks import Look, keep_look, read_looks
 
 _NAMED = 5
@@ -52,10 +55,13 @@ class Looks:
 
     @property
     def with_fewer_blocks(self) -> tuple[Look, ...]:
-        """Looks that saw fewer blocks of some cell than there are now."""
-        return tuple(
-            look for look in self.before if any(look.blocks.get(cell, 0) < run for cell, run in self.now.blocks.items())
-        )
+        """Looks that saw fewer blocks of some cell than there are now, the first at each number of blocks."""
+        fewer = {
+            tuple(sorted(look.blocks.items())): look
+            for look in reversed(self.before)
+            if any(look.blocks.get(cell, 0) < run for cell, run in self.now.blocks.items())
+        }
+        return tuple(reversed(fewer.values()))
 
 
 def looks_at(study: Study, metrics: Sequence[str]) -> Looks | None:
@@ -85,6 +91,19 @@ def remember_look(study: Study, metrics: Sequence[str]) -> None:
     looks = looks_at(study, metrics)
     if looks is not None and looks.now.blocks:
         keep_look(study.directory, looks.now)
+
+
+def note_look(directory: Path, *metrics: str | None) -> None:
+    """Keep what somebody is about to see of a study by the metric that it compares, and by these; None is that metric.
+
+    It never fails: what cannot be written, or is no study that can be read, is looked at all the same.
+    """
+    from quiclab.analysis.analyse import usual_metric
+
+    with suppress(QuiclabError, OSError, pl.exceptions.PolarsError):
+        study = read_study(directory)
+        usual = usual_metric(study)
+        remember_look(study, list(dict.fromkeys([usual, *(name for name in metrics if name is not None)])))
 
 
 def look_notes(looks: Looks, *, sequential: bool) -> tuple[str, ...]:
