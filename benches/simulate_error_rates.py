@@ -55,6 +55,19 @@ each number from 7 to 40. This is what `looks.jsonl` is kept for ([write a study
 |---|---|---|---|
 """
 
+OCCASIONS = """
+## Several occasions
+
+Per cent of studies of one cell that find a difference: on their own occasions (the answer), and for others like them
+(said beside it, from three occasions on; [occasions](../explanation/how-far-an-answer-carries.md#occasions)). Without a
+difference on average, at most 5 may be found; with one of 0.8 standard deviations of a pair's, the more the better. How
+much the difference varies from one occasion to the next is in the same unit. Where it does, the answer's own test is no
+answer for another day, and no strata would make it one: only more occasions do.
+
+| occasions | blocks each | none: here | none: elsewhere | 0.8: here | 0.8: elsewhere |
+|---|---|---|---|---|---|
+"""
+
 
 def page(runs: int) -> str:
     """Return the page, from so many runs of each cell."""
@@ -67,6 +80,7 @@ def page(runs: int) -> str:
         )
     )
     parts += [_looks(shape, max(1, runs // 2)) + "\n" for shape in simulated.SHAPES if shape.assumed]
+    parts += [OCCASIONS, *(_occasions(course, runs) + "\n" for course in simulated.COURSES)]
     chance = [100 * (simulated.ALPHA + side * simulated.allowance(simulated.ALPHA, runs)) for side in (-1, 1)]
     parts.append(
         f"\n{runs} runs of a cell with one number of pairs (by chance a true 5 shows as {chance[0]:.1f} to "
@@ -92,6 +106,13 @@ def _looks(shape: simulated.Shape, runs: int) -> str:
         for looks, count in ((simulated.ADDED, runs), (range(7, 41), max(1, runs // 2)))
     ]
     told = f"| {shape.name} | {' | '.join(map(_pct, rates))} |"
+    print(told, file=sys.stderr, flush=True)
+    return told
+
+
+def _occasions(course: simulated.Course, runs: int) -> str:
+    rates = [rate for effect in (0.0, 0.8) for rate in simulated.occasion_alarms(course, effect, runs)]
+    told = f"| {course.name} | {course.blocks} | {' | '.join(map(_pct, rates))} |"
     print(told, file=sys.stderr, flush=True)
     return told
 

@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from quiclab.analysis.compare import arm_result, compare, decide_all
+from quiclab.analysis.conclusions import conclude_all
 from quiclab.analysis.model import ArmResult, Comparison, Metric, TrialResult
+from quiclab.analysis.over_occasions import held_over_occasions
 from quiclab.analysis.sequential import sequentially
 
 Times = npt.NDArray[np.float64]
@@ -23,6 +25,8 @@ Draw = Callable[[np.random.Generator, int], Times]
 
 TTLB = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)
 ALPHA = 0.05
+MATTERS_PCT = 0.01
+"""Smallest difference that matters, far below every noise here: what is found is different, not small."""
 CELLS = 9
 PAIRS = (7, 20, 40)
 LOOKS = (7, 9, 12, 15, 19, 24, 30)
@@ -181,6 +185,53 @@ def ever_alarms(shape: Shape, looks: Sequence[int], runs: int, *, sequence: bool
                 found += 1
                 break
     return found / runs
+
+
+@dataclass(frozen=True)
+class Course:
+    """A study on several occasions, of pairs without a difference on average."""
+
+    name: str
+    occasions: int
+    blocks: int
+    """Blocks of each occasion."""
+    varies: float = 0.0
+    """Standard deviation of the difference between occasions, in that of a pair's difference on one."""
+    spreads: tuple[float, ...] = (1.0,)
+    """Spread of the pairs of each occasion, over and over."""
+
+
+COURSES = (
+    Course("3 occasions alike", 3, 8),
+    Course("6 occasions alike", 6, 4),
+    Course("3 that spread by 1, 3 and 10", 3, 8, spreads=(0.3, 1.0, 3.0)),
+    Course("3, and the difference varies by half", 3, 8, varies=0.5),
+    Course("6, and the difference varies by half", 6, 4, varies=0.5),
+    Course("3, and the difference varies by as much", 3, 8, varies=1.0),
+    Course("6, and the difference varies by as much", 6, 4, varies=1.0),
+)
+
+
+def occasion_alarms(course: Course, effect: float, runs: int) -> tuple[float, float]:
+    """Share of studies of one cell that find a difference on their occasions, and for others: wrongly so where the
+    `effect`, in standard deviations of a pair's difference, is 0."""
+    rng = np.random.default_rng([zlib.crc32(course.name.encode()), round(10 * effect)])
+    blocks, sd = course.occasions * course.blocks, 0.05
+    occasion = np.repeat(np.arange(course.occasions), course.blocks)
+    of = {f"{name}{block}": int(occasion[block]) for name in ("h2", "h3") for block in range(blocks)}
+    found = held = 0
+    for _ in range(runs):
+        shift = effect + course.varies * rng.normal(size=course.occasions)
+        spread = np.resize(course.spreads, course.occasions)[occasion]
+        logs = sd * (shift[occasion] + spread * rng.normal(size=blocks))
+        common = rng.lognormal(0, 0.2, blocks)
+        whole = compare(
+            ("w/p", "main", "w", "p"), arm("h2", 200 * common), arm("h3", 200 * common * np.exp(-logs)), TTLB, ALPHA
+        )
+        main = conclude_all([(each, TTLB) for each in decide_all([whole], ALPHA)], ALPHA, MATTERS_PCT)
+        found += main[0].conclusion.found
+        held += main[0].conclusion.found and bool(held_over_occasions(main, TTLB, of, ALPHA, MATTERS_PCT))
+    return found / runs, held / runs
 
 
 def allowance(rate: float, runs: int) -> float:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from quiclab.errors import DecodeError, QuiclabError, SpecError
-from quiclab.opened import OpenedStudy
+from quiclab.opened import OpenedStudy, shows_results
 from quiclab.store.layout import check_name
 from quiclab.visible import visible
 from quiclab.wording import counted
@@ -32,8 +32,31 @@ _OF_A_TRIAL = ("kind", "cell_id", "workload", "path", "arm", "block", "status")
 class ExploredStudy(OpenedStudy):
     """A study directory to explore: `trials`, `metrics`, `differences`, `table(…)`, `sql(…)`, `figure(…)`.
 
-    Nothing is read before it is asked for, and nothing in the directory is changed.
+    Nothing is read before it is asked for, and nothing in the directory is changed, but that a result was seen is kept
+    in its looks.jsonl: of `metrics`, `differences`, figures of more than one block, and queries of `metrics` and
+    `account`.
     """
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A whole table. Raises SpecError for one that is not there, DecodeError for one that cannot be read."""
+        rows = super().table(name)
+        if shows_results(name):
+            self._look()
+        return rows
+
+    def sql(self, query: str) -> pl.DataFrame:
+        """Answer a query in DuckDB's SQL, where every table is a view. Raises QueryError for a wrong query, DecodeError
+        for a table that cannot be read."""
+        answer = super().sql(query)
+        if shows_results(query):
+            self._look()
+        return answer
+
+    def _look(self, metric: str | None = None) -> None:
+        """Keep that a result is seen; of a study that nobody may write in it is not kept."""
+        from quiclab.analysis.looks import note_look
+
+        note_look(self.directory, metric)
 
     @property
     def metrics(self) -> pl.DataFrame:
@@ -54,7 +77,9 @@ class ExploredStudy(OpenedStudy):
         """Comparisons by another metric, such as `ttfb_ms`. Raises SpecError for a metric that cannot be compared."""
         from quiclab.analysis.rows import differences
 
-        return differences(self._analysis(metric))
+        found = differences(analysis := self._analysis(metric))
+        self._look(analysis.metric.name)
+        return found
 
     @property
     def figures(self) -> dict[str, str]:
@@ -93,7 +118,7 @@ class ExploredStudy(OpenedStudy):
         Without `cell` they are of the cell in which the arms differ most, without `blocks` of each arm's median trial.
         Raises SpecError for an unknown figure and for what the study lacks.
         """
-        from quiclab.figures import FIGURES, Asked, Window, gathered
+        from quiclab.figures import FIGURES, Asked, Where, Window, gathered
 
         figure = next((figure for figure in FIGURES if figure.name == name), None)
         if figure is None:
@@ -111,6 +136,8 @@ class ExploredStudy(OpenedStudy):
             raise DecodeError(told, f"`quiclab report {self.directory} --again` makes the tables anew") from error
         if not data.height:
             raise SpecError(f"this study has nothing that {name} could show: it needs {', '.join(figure.tables)}")
+        if figure.where is not Where.PAIR:
+            self._look(asked.analysis.metric.name)
         return data
 
     @cached_property

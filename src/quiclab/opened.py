@@ -22,6 +22,8 @@ from quiclab.tables import OF_STUDY, TABLES, Table
 if TYPE_CHECKING:
     import duckdb
 
+_RESULTS = re.compile(r"\b(metrics|account|account_totals)\b", re.IGNORECASE)
+"""Tables that hold how long trials took: read by arm they show a result."""
 _TRIAL_ID = r"/([0-9a-f]+)\.parquet$"
 _HINT = "give the folder that `quiclab run` made; `quiclab report STUDY --again` makes its tables anew"
 
@@ -172,6 +174,11 @@ class OpenedStudy:
         if name not in self._files:
             raise SpecError(f"{self.directory} has no table {name!r}", f"it has {', '.join(self.tables)}")
         return self._files[name]
+
+
+def shows_results(text: str) -> bool:
+    """Whether a query, or the name of a table, is about what is compared."""
+    return _RESULTS.search(text) is not None
 
 
 def _pandas_type(column: pl.Series) -> str | None:

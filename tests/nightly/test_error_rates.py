@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import error_rates
 import pytest
-from error_rates import SHAPES, Shape
+from error_rates import COURSES, SHAPES, Course, Shape
 
 pytestmark = pytest.mark.nightly
 
@@ -56,3 +56,17 @@ def test_looking_and_adding_by_hand_does_what_the_report_says_of_it() -> None:
     most = error_rates.ever_alarms(shape, range(7, 41), RUNS // 2, sequence=False)
     assert least == pytest.approx(0.12, abs=error_rates.allowance(0.12, RUNS))
     assert most == pytest.approx(0.23, abs=error_rates.allowance(0.23, RUNS // 2))
+
+
+def course_named(course: Course) -> str:
+    """The course's name as that of a test."""
+    return course.name
+
+
+@pytest.mark.parametrize("course", COURSES, ids=course_named)
+def test_what_is_said_of_other_occasions_holds_whatever_they_do(course: Course) -> None:
+    """At most 5 %, also where the difference varies between them; on the occasions at hand where it does not."""
+    here, elsewhere = error_rates.occasion_alarms(course, 0.0, RUNS)
+    most = error_rates.ALPHA + error_rates.allowance(error_rates.ALPHA, RUNS)
+    assert elsewhere <= most, elsewhere
+    assert here <= most or course.varies > 0, here

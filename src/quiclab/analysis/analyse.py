@@ -105,7 +105,7 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
             *by_rule,
             *(look_notes(looks, sequential=bool(by_rule)) if looks is not None else ()),
             *independence_notes(main, metric),
-            *occasion_notes(study, main, metric),
+            *occasion_notes(study, main, metric, alpha, matters_pct),
             *tail_notes(main, matters_pct),
             *control_notes(controls, alpha),
             *probe_notes(study),

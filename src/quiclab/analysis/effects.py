@@ -44,7 +44,8 @@ def _effect(comparison: Comparison, analysis: StudyAnalysis) -> dict[str, object
     interval, in_unit = comparison.interval_pct, comparison.interval
     needed = None
     if pairs.has_ratios:
-        needed = statistics.pairs_to_see(pairs.values, math.log1p(analysis.matters_pct / 100), analysis.alpha)
+        alone = analysis.alpha / len(analysis.comparisons)  # the level of `quiclab plan`: no other cell differs
+        needed = statistics.pairs_in_noise_of(pairs.values, math.log1p(analysis.matters_pct / 100), alone)
     return {
         "cell_id": comparison.cell_id,
         "cell_title": comparison_words.place(comparison, analysis),
@@ -93,9 +94,9 @@ def effects_table(data: pl.DataFrame) -> TextTable:
         "delta within pairs (his d_w, not the delta of two independent samples): the share of pairs in which the arm "
         "is the better one, less the share in which it is the worse one; 1 is always. Its interval holds at least 95 % "
         f"of fewer than {MID_P_FROM} pairs (Clopper and Pearson), about 95 % of more (mid-p), more near ±1 and with "
-        f"ties. Pairs for {matters}: how many this noise needs to find a difference that just matters four times out "
-        "of five, before correction. It is rough: of such numbers from seven pairs four in five lie between a fifth "
-        "and twice the right one.",
+        f"ties. Pairs for {matters}: how many pairs this noise takes to find a difference of {matters} in four studies "
+        "of five if no other cell differs, as `quiclab plan STUDY` says it. It is rough: of such numbers from seven "
+        "pairs four in five lie between a fifth and twice the right one.",
         ("cell", "arm", "difference", "its interval", "Cliff's delta within pairs", "95 % interval", "pairs",
          f"pairs for {matters}"),
         rows,

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
 
 from quiclab import wording
-from quiclab.analysis.study import Study
+from quiclab.analysis.study import Study, read_study
+from quiclab.errors import QuiclabError
 from quiclab.store.looks import Look, keep_look, read_looks
 
 _NAMED = 5
@@ -52,10 +55,13 @@ class Looks:
 
     @property
     def with_fewer_blocks(self) -> tuple[Look, ...]:
-        """Looks that saw fewer blocks of some cell than there are now."""
-        return tuple(
-            look for look in self.before if any(look.blocks.get(cell, 0) < run for cell, run in self.now.blocks.items())
-        )
+        """Looks that saw fewer blocks of some cell than there are now, the first at each number of blocks."""
+        fewer = {
+            tuple(sorted(look.blocks.items())): look
+            for look in reversed(self.before)
+            if any(look.blocks.get(cell, 0) < run for cell, run in self.now.blocks.items())
+        }
+        return tuple(reversed(fewer.values()))
 
 
 def looks_at(study: Study, metrics: Sequence[str]) -> Looks | None:
@@ -87,23 +93,36 @@ def remember_look(study: Study, metrics: Sequence[str]) -> None:
         keep_look(study.directory, looks.now)
 
 
+def note_look(directory: Path, *metrics: str | None) -> None:
+    """Keep what somebody is about to see of a study by the metric that it compares, and by these; None is that metric.
+
+    It never fails: what cannot be written, or is no study that can be read, is looked at all the same.
+    """
+    from quiclab.analysis.analyse import usual_metric
+
+    with suppress(QuiclabError, OSError, pl.exceptions.PolarsError):
+        study = read_study(directory)
+        usual = usual_metric(study)
+        remember_look(study, list(dict.fromkeys([usual, *(name for name in metrics if name is not None)])))
+
+
 def look_notes(looks: Looks, *, sequential: bool) -> tuple[str, ...]:
     """Return what must be said at the answer; of a `sequential` study nothing about its number of blocks."""
     return (*(() if sequential else _of_blocks(looks)), *_of_choices(looks))
 
 
 def builds_note(looks: Looks) -> str | None:
-    """Return what must be said of a study that is compared with another by a test of a fixed number of pairs."""
+    """Return what must be said of a study that is compared with another; None where its number of blocks was fixed
+    before anybody saw a result."""
     if looks.added:
         return (
-            f"blocks were added after a look ({_first_plans(looks, looks.added)} were planned, {_span(looks.added)} "
-            "have run). Whoever adds blocks and looks again errs more often than is said here: decide by a new study "
-            "that has all of its blocks planned."
+            f"blocks were added after a look: {_first_plans(looks, looks.added)} were planned, {_span(looks.added)} "
+            "have run."
         )
     if looks.fewer:
         return (
-            f"only {_span(looks.fewer)} of the {_first_plans(looks, looks.fewer)} blocks that were planned have run. "
-            "Whoever looks before the end and stops by what is there errs more often than is said here."
+            f"only {_span(looks.fewer)} of the {_first_plans(looks, looks.fewer)} planned blocks have run. Once all "
+            "have, the usual test decides."
         )
     return None
 

@@ -59,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from quiclab.analysis.accounts import waterfalls
     from quiclab.analysis.analyse import analyse_study
+    from quiclab.analysis.looks import note_look
     from quiclab.opened import open_study
 
     if arguments.h2 or arguments.h3:
@@ -70,6 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     study = open_study(arguments.study)
     analysis = analyse_study(study.directory)
     found = waterfalls(study, _asked(analysis, arguments.cell), analysis.alpha)
+    note_look(study.directory, "ttlb_ms")
     if arguments.json:
         from quiclab.cli.as_json import as_json
         from quiclab.cli.documents import VERSION, ExplainDocument

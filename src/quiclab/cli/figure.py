@@ -71,7 +71,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for what the study lacks, DecodeError for a folder that is none, HostError for pictures."""
-    from quiclab.figures import FIGURES, Asked, Window, gathered
+    from quiclab.figures import FIGURES, Asked, Where, Window, gathered
 
     if arguments.json and not arguments.list:
         raise SpecError("--json tells which figures there are", "add --list; a figure's data is its CSV: -o NAME.csv")
@@ -94,6 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     import polars as pl
 
     from quiclab.analysis.analyse import analyse_study
+    from quiclab.analysis.looks import note_look
     from quiclab.analysis.shown import asked_metric, nothing_to_show, readable
     from quiclab.opened import open_study
     from quiclab.report.page.alone import UNTOUCHED, write_figure
@@ -120,6 +121,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise DecodeError(told, f"`quiclab report {arguments.study}` makes the tables anew") from error
     if not data.height:
         raise nothing_to_show(study.directory, figure.tables, figure.question)
+    if figure.where is not Where.PAIR:
+        note_look(study.directory, metric)
     if out.suffix != ".csv":
         write_figure(figure, data, out)
     write_atomically(out.with_suffix(".csv"), data.write_csv(), kept=UNTOUCHED)

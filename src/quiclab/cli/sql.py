@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Query the tables of a study with DuckDB's SQL. Every table of docs/reference/tables.md is a view; tables of logs have
 the column trial_id in front, by which they join `trials` and `metrics`. A query reads the study's tables and nothing
-else, and writes no file: --format csv and json print what other programs read.
+else, and writes no file: --format csv and json print what other programs read. That a query of `metrics` or `account`
+was asked is kept in looks.jsonl, as with every result that is shown.
 """
 
 _EPILOG = """\
@@ -59,7 +60,13 @@ def run(arguments: argparse.Namespace) -> int:
     study = open_study(arguments.study)
     if arguments.query is None:
         return _list(study)
-    _print(study.sql(arguments.query), arguments.format)
+    from quiclab.analysis.looks import note_look
+    from quiclab.opened import shows_results
+
+    answer = study.sql(arguments.query)
+    if shows_results(arguments.query):
+        note_look(study.directory)
+    _print(answer, arguments.format)
     return ExitCode.OK
 
 

@@ -18,7 +18,6 @@ from quiclab.statistics.planned_pairs import pairs_for_noise, pairs_in_noise_of
 from quiclab.statistics.proportions import binomial_p, fisher_exact_p, mid_p_interval, share_interval
 from quiclab.statistics.quantiles import Quantile, quantile
 from quiclab.statistics.ratio import advantage_pct, log_advantage, logarithms, per_cent, shift_in_per_cent
-from quiclab.statistics.sample_size import pairs_to_see
 from quiclab.statistics.signed_rank import SignedRank, signed_rank
 from quiclab.statistics.stratified_shift import stratified_shift
 from quiclab.statistics.tail_ratio import least_for_tail, tail_difference
@@ -63,7 +62,6 @@ __all__ = [
     "pairs_for_noise",
     "pairs_in_noise_of",
     "pairs_needed",
-    "pairs_to_see",
     "per_cent",
     "quantile",
     "ratio_of_means",

@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from quiclab.statistics.attainable import smallest_p
 from quiclab.statistics.censoring import median
-from quiclab.statistics.sample_size import LEAST_PAIRS
 
 POWER = 0.8
 """Share of studies that find an effect that is there."""
+LEAST_PAIRS = 5
+"""Fewest pairs whose noise is known."""
 
 
 def pairs_for_noise(sd: float, effect: float, alpha: float, power: float = POWER) -> int:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from quiclab.errors import HostError
 from quiclab.store.forms import Each, Number, misfit
 from quiclab.store.layout import disk_errors
 from quiclab.store.own_files import append_to_own, is_own_file, read_own
@@ -61,15 +62,22 @@ def read_looks(root: Path) -> list[Look]:
 
 
 def keep_look(root: Path, look: Look) -> None:
-    """Add a look, unless the last one saw the same. Raises HostError where the disk refuses."""
-    looks = read_looks(root)
-    if looks and looks[-1].sees_what(look):
+    """Add a look, unless an earlier one saw the same. Raises HostError where it cannot be written."""
+    if any(earlier.sees_what(look) for earlier in read_looks(root)):
         return
-    with disk_errors(root / FILE), append_to_own(root / FILE) as file:
-        broken = os.fstat(file.fileno()).st_size > 0 and read_own(root / FILE, last_bytes=1) != b"\n"
-        file.write(b"\n" * broken + json.dumps(asdict(look), ensure_ascii=False).encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with disk_errors(root / FILE):
+            _append(root / FILE, json.dumps(asdict(look), ensure_ascii=False).encode())
+    except OSError as error:
+        raise HostError(f"cannot write {root / FILE}: {error.strerror or error}", "move it out of the study") from error
+
+
+def _append(file: Path, line: bytes) -> None:
+    with append_to_own(file) as opened:
+        broken = os.fstat(opened.fileno()).st_size > 0 and read_own(file, last_bytes=1) != b"\n"
+        opened.write(b"\n" * broken + line + b"\n")
+        opened.flush()
+        os.fsync(opened.fileno())
 
 
 def _look(line: bytes) -> Look | None:

@@ -12,7 +12,7 @@ import pytest
 from synthetic_study import Shape, write_study
 
 from quiclab.analysis.analyse import analyse, analyse_study
-from quiclab.analysis.occasions import occasion_tables
+from quiclab.analysis.occasion_table import occasion_tables
 from quiclab.analysis.study import read_study
 from quiclab.report.page.write import write_report
 
@@ -70,9 +70,12 @@ def test_occasions_that_agree_are_shown_without_an_alarm(tmp_path: Path) -> None
     """Four of six blocks, with the mean over them and what varies between and within."""
     study = read_study(on_occasions(tmp_path, 6))
     analysis = analyse(study)
-    assert not any("occasion" in note for note in analysis.notes)
+    (note,) = (note for note in analysis.notes if "occasion" in note)
+    assert note.startswith("The trials ran on 4 occasions")
+    assert "the result also holds for other occasions like these in 2 cells: each that has one" in note
     (table,) = occasion_tables(study, analysis)
     clean, loss = table.rows
+    assert loss[5] == "yes"
     assert (clean[1], clean[2]) == ("h3", "6, 6, 6, 6")
     assert len(loss[3].split(", ")) == 4
     low, high = (float(end.replace("−", "-")) for end in loss[4].partition("(")[2].rstrip(")").split(" … "))
@@ -85,12 +88,33 @@ def test_occasions_that_do_not_agree_are_told_at_the_answer(tmp_path: Path) -> N
     study = read_study(on_occasions(tmp_path, 6, (1.0, 1.3, 0.8, 1.1)))
     analysis = analyse(study)
     (note,) = (note for note in analysis.notes if "not the same on each occasion" in note)
-    assert "1 MB/loss (h3" in note
+    assert "1 MB/loss (p = " in note
     assert "1 MB/clean" not in note
     (table,) = occasion_tables(study, analysis)
-    between, within = (float(table.rows[1][at]) for at in (6, 7))
+    between, within = (float(table.rows[1][at]) for at in (7, 8))
     assert between > 2 * within
-    assert float(table.rows[0][6]) < 2 * float(table.rows[0][7])
+    assert float(table.rows[0][7]) < 2 * float(table.rows[0][8])
+
+
+def test_a_difference_that_varies_with_the_occasion_is_not_shown_for_others(tmp_path: Path) -> None:
+    """Of 24 pairs it is certain; of four occasions that disagree by as much, it is not."""
+    study = read_study(on_occasions(tmp_path, 6, (1.0, 1.0, 0.6, 1.5)))
+    analysis = analyse(study)
+    loss = next(each for each in analysis.comparisons if each.path == "loss")
+    assert loss.conclusion.found
+    assert any("like these in 1 MB/clean; elsewhere it is about these alone" in note for note in analysis.notes)
+    (table,) = occasion_tables(study, analysis)
+    assert table.rows[1][5] == "not shown"
+
+
+def test_two_occasions_are_too_few_for_others(tmp_path: Path) -> None:
+    """From two an interval over them would hold nearly everything."""
+    study = read_study(on_occasions(tmp_path, 12))
+    analysis = analyse(study)
+    (note,) = (note for note in analysis.notes if "occasion" in note)
+    assert "The answer is about these 2: what another day or machine would show takes at least 3 occasions" in note
+    (table,) = occasion_tables(study, analysis)
+    assert {row[5] for row in table.rows} == {"–"}
 
 
 def test_a_block_of_two_occasions_is_of_neither(tmp_path: Path) -> None:

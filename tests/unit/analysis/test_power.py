@@ -8,7 +8,10 @@ from pathlib import Path
 
 from synthetic_study import Shape, write_study
 
+from quiclab.analysis.analyse import analyse
+from quiclab.analysis.effects import effects
 from quiclab.analysis.power import Needed, Power, power_to_see
+from quiclab.analysis.study import read_study
 
 BEFORE = power_to_see(2.0, 7, 0.05, 9)
 
@@ -33,6 +36,8 @@ def test_a_study_tells_it_by_its_own_pairs(tmp_path: Path) -> None:
     assert all(pairs[f"{size}/loss"] > 2 * pairs[f"{size}/clean"] for size in ("1 MB", "5 MB"))  # type: ignore[operator]
     assert "By the noise of the pairs that have run, 30 find a difference of 2 % (matters)" in found.sentence
     assert "rough guess" not in found.sentence
+    shown = effects(analyse(read_study(folder)))
+    assert dict(zip(shown["cell_id"], shown["pairs_to_matter"], strict=True)) == pairs  # the report says the same
 
 
 def test_cells_that_take_more_are_named_the_worst_first() -> None:

@@ -64,3 +64,22 @@ def test_too_few_pairs_tell_no_noise() -> None:
     """Nor does one in which every effect is lost; noise that never hides it leaves the least number."""
     assert pairs_in_noise_of(np.arange(4.0), 1, 0.05) is None
     assert pairs_in_noise_of(np.array([0.0, 0, 0, 0, 0, 0.1]), 1, 0.05) == 6
+
+
+def test_a_shift_of_the_pairs_at_hand_is_no_noise() -> None:
+    """Only their spread counts."""
+    noise = np.random.default_rng(2).normal(0, 1, 50)
+    assert pairs_in_noise_of(noise, 0.5, 0.05) == pairs_in_noise_of(noise + 100, 0.5, 0.05)
+
+
+def test_without_noise_the_tests_own_limit_stays() -> None:
+    """Identical differences: as few pairs as can reach alpha at all."""
+    pairs = pairs_in_noise_of(np.full(6, 3.0), 1.0, 0.05)
+    assert pairs is not None
+    assert smallest_p(pairs) <= 0.05 < smallest_p(pairs - 1)
+
+
+def test_unknown_noise_has_no_answer() -> None:
+    """Four pairs do not tell their spread, nor do failures."""
+    assert pairs_in_noise_of(np.array([1.0, 2, 3, 4]), 1.0, 0.05) is None
+    assert pairs_in_noise_of(np.array([1.0, 2, np.inf, np.inf, -np.inf]), 1.0, 0.05) is None

@@ -30,10 +30,11 @@ class Change:
     pairs: int | None
     """Blocks that both have; None where trials do not pair up."""
     ratio: Shift
-    """Change in per cent: the Hodges–Lehmann estimate of the logarithm of NEW / OLD, and its interval, both turned back
-    into per cent. NaN without an interval where a value has no logarithm (a count of zero)."""
+    """Change in per cent: the Hodges–Lehmann estimate of the logarithm of NEW / OLD, or its median where `sequential`,
+    and its interval, both turned back into per cent. NaN without an interval where a value has no logarithm (a count
+    of zero)."""
     shift: Shift
-    """Change in the metric's unit: Hodges–Lehmann, infinite where failures own it."""
+    """Change in the metric's unit: Hodges–Lehmann, or the median where `sequential`; infinite where failures own it."""
     confidence: float
     """Level that was asked for of the intervals."""
     p: float | None
@@ -48,6 +49,9 @@ class Change:
     """What it amounts to beside what matters."""
     refused: bool = False
     """Whether it cannot be tested at all, whatever its values: nothing measured, too few trials, too many voids."""
+    sequential: bool = False
+    """Whether the number of blocks could follow from looks: then the median within pairs is compared, by a confidence
+    sequence, and trials that do not pair up are not tested at all."""
 
     @property
     def change_pct(self) -> float | None:
@@ -61,32 +65,50 @@ class Change:
 
 
 def change(
-    cell: tuple[str, str, str], old: ArmResult, new: ArmResult, metric: Metric, confidence: float, *, paired: bool
+    cell: tuple[str, str, str],
+    old: ArmResult,
+    new: ArmResult,
+    metric: Metric,
+    confidence: float,
+    *,
+    paired: bool,
+    sequential: bool = False,
 ) -> Change:
     """Return the change of one cell (workload, path, arm), with intervals that hold at least at `confidence`; its
-    outcome is left for `decided`."""
+    outcome is left for `decided`. Where `sequential`, p and intervals hold however often one looks."""
     pairs: int | None = None
     if paired:
         before, after = _in_blocks(old, new, metric)
         differences = statistics.paired_differences(after, before)
         ratios = statistics.paired_differences(*_logarithms(after, before))
         tested = ratios if ratios.size else differences
-        pairs, p = int(differences.size), statistics.signed_rank(tested).p if tested.size else None
+        pairs, p = int(differences.size), _p(tested, sequential=sequential) if tested.size else None
     else:
         before, after = values_of(old.trials, metric), values_of(new.trials, metric)
         known = not (np.isnan(before).all() or np.isnan(after).all())
         p = statistics.mann_whitney_p(before, after)
         p = 1.0 if p is None and known else p  # every value is the same
     nothing = Shift(math.nan, None)
-    return at_level(Change(metric, *cell, old, new, pairs, nothing, nothing, confidence, p), confidence)
+    found = Change(metric, *cell, old, new, pairs, nothing, nothing, confidence, p, sequential=sequential)
+    return at_level(found, confidence)
+
+
+def _p(differences: FloatArray, *, sequential: bool) -> float:
+    return statistics.anytime_p(differences) if sequential else statistics.signed_rank(differences).p
+
+
+def _median(differences: FloatArray, confidence: float) -> Shift:
+    """The median with its confidence sequence."""
+    return Shift(statistics.median(differences), statistics.median_sequence(differences, 1 - confidence))
 
 
 def at_level(found: Change, confidence: float) -> Change:
     """Return the change with its intervals at another level."""
     if found.pairs is not None:
         before, after = _in_blocks(found.old, found.new, found.metric)
+        typical = _median if found.sequential else statistics.hodges_lehmann
         logs, values = (
-            statistics.hodges_lehmann(statistics.paired_differences(*both), confidence)
+            typical(statistics.paired_differences(*both), confidence)
             for both in (_logarithms(after, before), (after, before))
         )
     else:
@@ -157,6 +179,11 @@ def _refusal(found: Change, alpha: float) -> tuple[Outcome, str] | None:
         return Outcome.NOT_MEASURED, f"{told}."
     if all(trial.status == "failed" for arm in (old, new) for trial in arm.trials):
         return Outcome.NOT_MEASURED, "Every trial failed with both builds."
+    if found.sequential and found.pairs is None:
+        return Outcome.UNDECIDED, (
+            "Not tested: the number of blocks may follow from a look at them, and only trials that pair up can be "
+            "judged all the same. Run both builds with one seed, or with --interleave."
+        )
     if smallest_p(found) > alpha:
         return Outcome.UNDECIDED, f"Too few: {trials_of(found)} cannot show any difference at {alpha:g}."
     voids = too_slow(replace(old, arm="OLD"), replace(new, arm="NEW"))
@@ -173,7 +200,7 @@ def trials_of(found: Change) -> str:
 def smallest_p(found: Change) -> float:
     """Return the least p that its test can give with so many trials, before any correction."""
     if found.pairs is not None:
-        return statistics.smallest_p(found.pairs)
+        return statistics.anytime_p(np.ones(found.pairs)) if found.sequential else statistics.smallest_p(found.pairs)
     return statistics.smallest_p_of_two(_known(found.old), _known(found.new))
 
 

@@ -7,6 +7,9 @@ against the bounds, and these intervals are Benjamini and Yekutieli's (2005) for
 that stays within all bounds fails, in whichever cell, with a chance of at most alpha / 2 (the end that counts is one of
 two). The estimate alone never fails a cell: with `> +3%`, an estimate of +5 % whose interval runs from +1 % to +9 %
 passes.
+
+Where the number of blocks could follow from looks, the intervals are confidence sequences at 1 − alpha / m
+(Bonferroni), however many fail: then the same chance holds over all looks together.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ import math
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from quiclab import statistics, wording
 from quiclab.analysis.builds.change import Change, at_level, smallest_p, trials_of
@@ -114,7 +119,8 @@ def judge(bounds: Iterable[tuple[Bound, str]], changes: Iterable[Change], alpha:
     failed, level = _failing(tested, alpha)
     rejected = frozenset(map(id, failed))
     # What one more cell, if it differed as clearly as its trials allow, would have been held against.
-    reach = alpha * min(len(failed) + 1, len(tested)) / max(1, len(tested))
+    more = 1 if _is_sequential(tested) else min(len(failed) + 1, len(tested))
+    reach = alpha * more / max(1, len(tested))
     return tuple(_fails(each, level) if id(each) in rejected else _does_not_fail(each, reach) for each in cells)
 
 
@@ -142,12 +148,20 @@ class _Cell:
 def _failing(tested: Sequence[_Cell], alpha: float) -> tuple[list[_Cell], float]:
     """Return the cells that fail, and the level of their intervals: the step-up procedure, from all cells downwards."""
     left = list(tested)
+    if _is_sequential(tested):
+        level = 1 - alpha / len(tested)
+        return [each for each in tested if each.fails(level)], level
     for number in range(len(tested), 0, -1):
         level = 1 - alpha * number / len(tested)
         left = [each for each in left if each.fails(level)]  # the intervals only grow
         if len(left) >= number:
             return left, level
     return [], 1 - alpha
+
+
+def _is_sequential(tested: Sequence[_Cell]) -> bool:
+    """Whether these cells are decided by confidence sequences: all of them are, or none."""
+    return any(each.change.sequential for each in tested)
 
 
 def _fails(cell: _Cell, level: float) -> Judgement:
@@ -189,9 +203,15 @@ def _too_few(found: Change, error: float) -> str:
     """Why no outcome could have failed the cell, and how many trials are enough."""
     told = f"Too few: {trials_of(found)} cannot fail this gate, were it the only cell that is slower"
     if found.pairs is not None:
-        return f"{told}; {statistics.pairs_needed(error, 1)} pairs can."
+        return f"{told}; {_pairs_needed(found, error)} pairs can."
     each = next(n for n in itertools.count(2) if statistics.smallest_p_of_two(n, n) <= error)
     return f"{told}; {each} and {each} trials can."
+
+
+def _pairs_needed(found: Change, error: float) -> int:
+    if not found.sequential:
+        return statistics.pairs_needed(error, 1)
+    return next(n for n in itertools.count(1) if statistics.anytime_p(np.ones(n)) <= error)
 
 
 def _text(interval: Interval, bound: Bound, metric: Metric) -> str:

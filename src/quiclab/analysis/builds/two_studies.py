@@ -3,32 +3,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from quiclab import statistics, wording
+from quiclab import wording
 from quiclab.analysis.analyse import alpha_of, matters_of, measured_cells, metric_of, usual_metric
-from quiclab.analysis.builds.change import (
-    Change,
-    at_level,
-    change,
-    concluded,
-    decided,
-    lies_within,
-    refused,
-    smallest_p,
-)
+from quiclab.analysis.builds.change import Change, change, refused
+from quiclab.analysis.builds.correction import corrected, corrected_by_sequence
 from quiclab.analysis.builds.setting import Difference
 from quiclab.analysis.compare import arm_result, compare
 from quiclab.analysis.looks import builds_note, looks_at
 from quiclab.analysis.model import ArmResult, Metric
-from quiclab.analysis.step_up import step_up
+from quiclab.analysis.sequential import rule_of
 from quiclab.analysis.study import Study
 
-_INTERLEAVED = "Interleaved: each block ran both builds back to back, each as often first (exact signed-rank test)."
+_INTERLEAVED = "Interleaved: each block ran both builds back to back, each as often first"
+_EXACT, _SEQUENCE = "exact signed-rank test", "confidence sequence of the median"
 Place = tuple[str, str, str]
 """Workload, path, arm."""
 
@@ -52,6 +42,8 @@ class StudiesCompared:
     new: str
     """Names of the two directories."""
     paired: bool
+    sequential: bool
+    """Whether the number of blocks could follow from looks: then confidence sequences decide, where trials pair up."""
     interleaved: bool
     """Whether both builds ran in the same blocks of one study."""
     pairing: str
@@ -90,11 +82,13 @@ def compare_studies(
     """Compare these arms by these metrics; `differences` are those that were accepted before; `interleaved` says that
     OLD and NEW are the two builds of one study."""
     alpha, paired = alpha_of(old), _seed(old) is not None and _seed(old) == _seed(new)
+    stopping = _stopping([("This study", old)] if interleaved else [("OLD", old), ("NEW", new)])
+    sequential = bool(stopping)
     asked: list[Change] = []
     others: list[Change] = []
     floors: list[Floor] = []
     notes = [f"{label}: {note}" for label, study in (("OLD", old), ("NEW", new)) for note in study.missing]
-    notes += _looks([("This study", old)] if interleaved else [("OLD", old), ("NEW", new)])
+    notes += stopping
     quantities = tuple(metric_of(old if _has(old, name) else new, name) for name in metrics)
     for metric in quantities:
         (before, floor_before), (after, floor_after) = (_results(study, metric, alpha) for study in (old, new))
@@ -103,21 +97,23 @@ def compare_studies(
         for place in sorted((p for p in before.keys() | after.keys() if p[2] in common), key=_order(old)):
             nothing = arm_result(place[2], (), 0, 0, metric)
             ends = before.get(place, nothing), after.get(place, nothing)
-            found = refused(change(place, *ends, metric, 1 - alpha, paired=paired), alpha)
+            found = change(place, *ends, metric, 1 - alpha, paired=paired, sequential=sequential)
+            found = refused(found, alpha)
             (asked if place[2] in arms else others).append(found)
         if metric is quantities[0]:
             notes += _missing(before, after, paired)
     matters_pct = matters_of(old)
-    asked = _corrected(asked, alpha, matters_pct)
+    correct = corrected_by_sequence if sequential else corrected
+    asked, others = (correct(each, alpha, matters_pct) for each in (asked, others))
     changed = {arm for each in differences for arm in each.arms}
-    others = _corrected(others, alpha, matters_pct)
     controls = [each for each in (*asked, *others) if changed and each.arm not in changed]
     return StudiesCompared(
         str(old.directory),
         str(new.directory),
         paired,
+        sequential,
         interleaved,
-        _INTERLEAVED if interleaved else _pairing(old, new, paired),
+        _pairing(old, new, paired, interleaved=interleaved, test=_SEQUENCE if sequential else _EXACT),
         alpha,
         matters_pct,
         quantities,
@@ -131,11 +127,17 @@ def compare_studies(
     )
 
 
-def _looks(studies: Sequence[tuple[str, Study]]) -> list[str]:
+def _stopping(studies: Sequence[tuple[str, Study]]) -> list[str]:
     """What must be said where a study's number of blocks could follow from what was seen of it."""
-    found = [(label, looks_at(study, [usual_metric(study)])) for label, study in studies]
-    told = [(label, builds_note(looks)) for label, looks in found if looks is not None]
-    return [f"{label}: {note}" for label, note in told if note is not None]
+    told = []
+    for label, study in studies:
+        looks = looks_at(study, [usual_metric(study)])
+        note = builds_note(looks) if looks is not None else None
+        if rule_of(study) is not None:
+            note = "it was run until it was decided (--until)."
+        if note is not None:
+            told.append(f"{label}: {note}")
+    return told
 
 
 def _has(study: Study, metric: str) -> bool:
@@ -146,11 +148,12 @@ def _seed(study: Study) -> object:
     return study.resolved.get("seed")
 
 
-def _pairing(old: Study, new: Study, paired: bool) -> str:
+def _pairing(old: Study, new: Study, paired: bool, *, interleaved: bool, test: str) -> str:
+    if interleaved:
+        return f"{_INTERLEAVED} ({test})."
     if paired:
         return (
-            f"Paired: both studies have seed {_seed(old)}, so that the trials of a block met the same draws "
-            "(exact signed-rank test)."
+            f"Paired: both studies have seed {_seed(old)}, so that the trials of a block met the same draws ({test})."
         )
     told = " and ".join("unknown" if _seed(study) is None else str(_seed(study)) for study in (old, new))
     return f"Unpaired: the studies' seeds are {told}, so that no two trials met the same draws (Mann–Whitney's test)."
@@ -170,33 +173,6 @@ def _results(study: Study, metric: Metric, alpha: float) -> tuple[dict[Place, Ar
             if interval is not None:
                 reach = max(reach or 0.0, abs(interval.low), abs(interval.high))
     return results, reach
-
-
-def _corrected(changes: list[Change], alpha: float, matters_pct: float) -> list[Change]:
-    """Return the changes with their outcomes and conclusions; those that were refused are of no family.
-
-    Of m changes R are significant: their intervals are at 1 − R × alpha / m, so that of the intervals of what was
-    selected at most a share alpha misses the truth (Benjamini and Yekutieli 2005).
-    """
-    p = np.array([math.nan if each.p is None or each.refused else each.p for each in changes])
-    adjusted = statistics.adjusted_p_values(p)
-    found = [
-        each
-        if math.isnan(own)
-        else decided(each, float(own), alpha, statistics.smallest_adjusted_p(p, at, smallest_p(each)))
-        for at, (each, own) in enumerate(zip(changes, adjusted, strict=True))
-    ]
-    selected = sum(each.outcome.significant for each in found)
-    tested = int((~np.isnan(p)).sum())
-    level = 1 - alpha * selected / max(1, tested)
-    found = [at_level(each, level) if each.outcome.significant else each for each in found]
-
-    def wider(each: Change, asked: float) -> Change:
-        return each if each.outcome.significant and each.confidence >= asked else at_level(each, asked)
-
-    candidates = {at: each for at, each in enumerate(found) if not each.refused}
-    within = step_up(candidates, tested, alpha, wider, lambda each: lies_within(each, matters_pct))
-    return [concluded(within.get(at, each), matters_pct, within=at in within) for at, each in enumerate(found)]
 
 
 def _order(study: Study) -> Callable[[Place], tuple[int, ...]]:

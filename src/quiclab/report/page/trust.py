@@ -16,7 +16,7 @@ from quiclab.analysis.flags import drift_table, outlier_table
 from quiclab.analysis.independence import independence_table
 from quiclab.analysis.metric_values import by_path_and_arm, middle, worst
 from quiclab.analysis.model import StudyAnalysis
-from quiclab.analysis.occasions import occasion_tables
+from quiclab.analysis.occasion_table import occasion_tables
 from quiclab.analysis.refused_packets import refusal_table
 from quiclab.analysis.study import DECODE_STATS, Study, read_json, read_record, read_table
 from quiclab.figures.path import Path, path_rows

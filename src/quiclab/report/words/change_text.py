@@ -41,11 +41,24 @@ def render_change(found: StudiesCompared, judgements: Sequence[Judgement], conso
 def opening(found: StudiesCompared) -> list[str]:
     """What is compared and how, before any number."""
     lines = [found.pairing, f"Study: {found.old}." if found.interleaved else f"OLD is {found.old}, NEW is {found.new}."]
+    if found.sequential:
+        lines.append(_SEQUENTIAL if found.paired else _UNPAIRED)
     for heading, expected in (("Meant to change", True), ("Differs too, as allowed", False)):
         lines += [f"{heading}: {each}." for each in found.differences if each.expected is expected]
     if not any(each.program or each.expected for each in found.differences):
         lines.append("No record says what changed: every program has the same version and prefix in both.")
     return lines
+
+
+_SEQUENTIAL = (
+    "The number of blocks may follow from a look at the result (see below). So a confidence sequence decides: it is "
+    "right however often one looks, and needs more pairs than the usual test. For the usual test run a new study, with "
+    "all of its blocks planned before the first look."
+)
+_UNPAIRED = (
+    "The number of blocks may follow from a look at the result (see below), and trials with different seeds cannot be "
+    "tested then: nothing is decided."
+)
 
 
 def _table(found: StudiesCompared, metric: Metric, judgements: Sequence[Judgement]) -> Table:
@@ -93,10 +106,14 @@ def legend(found: StudiesCompared) -> str:
     levels = sorted({each.confidence for each in found.changes} - {1 - found.alpha})
     told = " to ".join(dict.fromkeys(wording.level(level) for level in levels[:1] + levels[-1:]))
     selected = f" ({told} where the word says more than undecided, after Benjamini and Yekutieli)" if levels else ""
+    if found.sequential:
+        selected = f" for all {tested} together, at any time" if tested else ""
     matters = f"{found.matters_pct:g} %"
+    estimate = "median of its logarithm" if found.sequential and found.paired else "Hodges–Lehmann of its logarithm"
+    correction = "Bonferroni" if found.sequential else "Benjamini–Hochberg"
     return (
-        f"Change: typical ratio NEW / OLD{' within pairs' if found.paired else ''} (Hodges–Lehmann of its logarithm), "
-        f"+ where NEW's value is larger. Worse, better: significant at {found.alpha:g} (Benjamini–Hochberg over "
+        f"Change: typical ratio NEW / OLD{' within pairs' if found.paired else ''} ({estimate}), "
+        f"+ where NEW's value is larger. Worse, better: significant at {found.alpha:g} ({correction} over "
         f"{wording.counted(tested, 'comparison')}); small: by less than {matters}; small?: perhaps. Alike: less than "
         f"{matters} either way; median alike: not, or not known to be, of the slow tail (p90). Interval: of the "
         f"change, at {wording.level(1 - found.alpha)}{selected}."
@@ -189,9 +206,9 @@ def _error_rate(found: StudiesCompared, judgements: Iterable[Judgement]) -> list
     if not tested:
         return []
     over = f"for all {tested} cells together" if tested > 1 else "in its one cell"
-    lines = [
-        f"Chance that this gate fails a build that stays within its bounds: at most {50 * found.alpha:g} % {over}."
-    ]
+    looks = ", however often it is looked at" if found.sequential else ""
+    chance = f"at most {50 * found.alpha:g} % {over}{looks}"
+    lines = [f"Chance that this gate fails a build that stays within its bounds: {chance}."]
     if not found.interleaved:
         lines.append(
             "  What else changed between the two studies is not in that chance, such as the state of the machine: "
