@@ -198,10 +198,14 @@ def test_a_mirrored_page_that_lacks_files_and_reaches_out(tmp_path: Path, client
 @pytest.mark.parametrize(
     ("page", "document"),
     [
-        ('resources = [{type = "image", size = "2 MB", count = 20}]', None),
-        ('folder = "site"', "<!doctype html><title>t</title><p>text<script>for (;;);</script>"),
+        pytest.param('resources = [{type = "image", size = "2 MB", count = 20}]', None, id="too much"),
+        pytest.param(
+            'folder = "site"',
+            "<!doctype html><title>t</title><p>text<script>for (;;);</script>",
+            id="caught in a script",
+            marks=pytest.mark.matrix,
+        ),
     ],
-    ids=["too much", "caught in a script"],
 )
 def test_a_page_that_never_fires_load_ends_by_its_limit(tmp_path: Path, page: str, document: str | None) -> None:
     """With the reason, and with its logs."""
