@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What must be true of every account of a recorded trial, by what did not go into it or need not have come out so.
 
-An account adds up however wrong it is. These can fail: the link's own times of service, instants of cause and effect, the
-kernel's clocks, the least time that a path allows, and the sender's own word, with and without reading it.
+An account adds up however wrong it is. These can fail: the link's own times of service, instants of cause and effect,
+the kernel's clocks, the least time that a path allows, and the sender's own word, with and without reading it.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ def test_chromium_fills_packets_to_the_size_asked_for(tmp_path: Path) -> None:
 
 
 def server_events(folder: Path, name: str) -> list[dict[str, Any]]:
-    """Data of the events of one name in the server's qlog; what the end of the server cut has no line end (RFC 7464)."""
+    """Data of the events of one name in the server's qlog; one that its end cut has no line end (RFC 7464)."""
     (log,) = (folder / "qlog").glob("*_server.sqlog")
     records = [json.loads(text) for text in log.read_text().split("\x1e") if text.endswith("\n")]
     return [record["data"] for record in records if record.get("name", "").endswith(name)]
