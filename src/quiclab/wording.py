@@ -45,8 +45,9 @@ def size(size_bytes: int) -> str:
 
 
 def percent(value: float | None, signed: bool = True) -> str:
-    """Return `+12.3 %`, with a true minus sign; "" where there is no value. What would be 0.0 has two decimals where they
-    show that it is not."""
+    """Return `+12.3 %`, with a true minus sign; "" where there is no value.
+
+    What would be 0.0 has two decimals where they show that it is not."""
     if value is None:
         return ""
     if math.isinf(value):
