@@ -26,7 +26,7 @@ class Reason:
     evidence: str
     event_ns: int | None = None
     event_packet: int | None = None
-    """The lost packet: `index` in link_packets, down."""
+    """The lost packet: `index` in link_packets, in the direction of the bodies."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Edge:
     """Bytes of these that belong to the label, IP headers included."""
     reason: Reason = Reason(Why.UNEXPLAINED, "")
     prompted_after_ns: int | None = None
-    """Time from the last arrival at the server to the packet that ended an idle time."""
+    """Time from the last arrival at the sender to the packet that ended an idle time."""
 
     @property
     def length_ns(self) -> int:

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bytes of a TCP connection, each of one stream of HTTP/2, by the frames of the sender's capture.
 
-A capture tells when a frame was sent to its end, and its length. All frames of one TLS record end together: between
-two such instants the bytes of the connection are shared out in the order and by the lengths of the frames.
+A capture tells the length of each frame, in order, and when its last byte could be read. The bytes between the first
+frame and the last are shared out by their lengths, so that TLS's own are spread evenly: a few bytes in a thousand.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate
 
 import polars as pl
 
@@ -37,22 +37,15 @@ class Layout:
 def layout(evidence: Evidence, end: End, direction: Direction) -> Layout:
     """The layout of what one end sent on its only connection."""
     at_ns, reached = _progress(evidence, end, direction)
-    ends: list[int] = []
-    streams: list[int] = []
-    begin = reached[0] if reached else 0
-    for last_ns, several in groupby(_frames(evidence, end, direction), key=lambda frame: frame[0]):
-        place = bisect_right(at_ns, last_ns)
-        if not place:
-            continue
-        until = reached[place - 1]
-        sizes = [(stream, _FRAME_HEADER_BYTES + length) for _, stream, length in several]
-        total, so_far = sum(size for _, size in sizes), 0
-        for stream, size in sizes:
-            so_far += size
-            ends.append(begin + (until - begin) * so_far // total)
-            streams.append(stream)
-        begin = until
-    return Layout(ends, streams)
+    frames = [each for each in _frames(evidence, end, direction) if at_ns and each[0] >= at_ns[0]]
+    if not frames:
+        return Layout([], [])
+    first = bisect_left(at_ns, frames[0][0])
+    begin = reached[first - 1] if first else reached[0]
+    until = reached[bisect_right(at_ns, frames[-1][0]) - 1]
+    sizes = [_FRAME_HEADER_BYTES + length for _, _, length in frames]
+    ends = [begin + (until - begin) * so_far // sum(sizes) for so_far in accumulate(sizes)]
+    return Layout(ends, [stream for _, stream, _ in frames])
 
 
 def _progress(evidence: Evidence, end: End, direction: Direction) -> tuple[list[int], list[int]]:

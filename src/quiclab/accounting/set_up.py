@@ -134,8 +134,8 @@ class SetUp:
         if not self.evidence.quic:
             told = self.evidence.table("handshake").filter(pl.col("vantage") == "client")
             hello_ns = told.filter(pl.col("step") == "client_hello")["time_ns"].min()
-            before_hello = isinstance(hello_ns, int) and trip.begin_ns < hello_ns
-            return Why.TCP_HANDSHAKE if before_hello or "syn_ack" in came else Why.TLS_ROUND_TRIP
+            before_hello = trip.begin_ns < hello_ns if isinstance(hello_ns, int) else "syn_ack" in came
+            return Why.TCP_HANDSHAKE if before_hello else Why.TLS_ROUND_TRIP
         if "retry" in came or "version_negotiation" in came:
             return Why.RETRY
         return Why.AMPLIFICATION_LIMIT if self._limited(trip) else Why.QUIC_HANDSHAKE

@@ -69,7 +69,7 @@ class Waterfall:
     floor: tuple[Step, ...]
     """Steps by *what*: the physical side."""
     roles: tuple[Step, ...]
-    """Steps by role in the transfer: set-up, request, each tenth of the response."""
+    """Steps by role in the transfer: set-up, request, each tenth of the bytes, an upload's answer."""
     served_bytes: tuple[float, float]
     """Mean bytes that the bottleneck served towards the client: baseline, other."""
     first_without: str | None = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two transfers aligned by role: how long each took for its set-up, its request, and each tenth of the response."""
+"""Two transfers aligned by role: how long each took for its set-up, its request, each tenth of its bytes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _SET_UP = [str(why) for why in (*UNIONS[Why.SET_UP], Why.SET_UP_LOSS)]
 
 
 class Role(enum.StrEnum):
-    """A stretch of a transfer that every transfer has, whatever carries it, in the order of time."""
+    """A stretch that every transfer has, whatever carries it, in the order of time; the last is only of uploads."""
 
     SET_UP = "set-up"
     REQUEST = "request"
-    TENTH_1 = "first tenth of the response"
+    TENTH_1 = "first tenth of the bytes"
     TENTH_2 = "second tenth"
     TENTH_3 = "third tenth"
     TENTH_4 = "fourth tenth"
@@ -33,6 +33,7 @@ class Role(enum.StrEnum):
     TENTH_8 = "eighth tenth"
     TENTH_9 = "ninth tenth"
     TENTH_10 = "last tenth"
+    ANSWER = "server's answer"
 
     @property
     def heading(self) -> str:
@@ -57,13 +58,16 @@ def role_ms(account: pl.DataFrame) -> FloatArray:
     """How long one transfer took for each role, by its account. A tenth ends when its last new byte was served."""
     length = account["until_ns"].to_numpy() - account["from_ns"].to_numpy()
     set_up = int(account.filter(pl.col("why").is_in(_SET_UP))["until_ns"].max() or 0)  # type: ignore[arg-type]
-    zero, last = int(account["from_ns"][0]), int(account["until_ns"][-1])
+    zero, end = int(account["from_ns"][0]), int(account["until_ns"][-1])
+    answer = account.filter(pl.col("why") == str(Why.ANSWER))["from_ns"].min()
+    last = answer if isinstance(answer, int) else end
     set_up = max(set_up, zero)
-    served = account.select(pl.when(pl.col("what") == str(What.PAYLOAD)).then(pl.col("size_bytes")).fill_null(0))
+    of_bodies = pl.col("what").is_in([str(What.PAYLOAD), str(What.OTHER_OBJECT)])
+    served = account.select(pl.when(of_bodies).then(pl.col("size_bytes")).fill_null(0))
     bytes_served = np.where(account["from_ns"].to_numpy() >= set_up, served.to_series().cast(pl.Int64).to_numpy(), 0)
     busy = np.flatnonzero(bytes_served)
     if not busy.size:
-        return np.array([(set_up - zero) / 1e6, (last - set_up) / 1e6, *([0.0] * _TENTHS)])
+        return np.array([set_up - zero, last - set_up, *([0] * _TENTHS), end - last]) / 1e6
     begin = int(account["from_ns"][int(busy[0])])
     total = np.cumsum(bytes_served)
     ends = [begin]
@@ -73,4 +77,4 @@ def role_ms(account: pl.DataFrame) -> FloatArray:
         share = (total[at] - target) / bytes_served[at]
         ends.append(round(int(account["until_ns"][at]) - share * int(length[at])))
     ends.append(last)
-    return np.array([(set_up - zero) / 1e6, (begin - set_up) / 1e6, *(np.diff(ends) / 1e6)])
+    return np.array([set_up - zero, begin - set_up, *np.diff(ends), end - last]) / 1e6

@@ -210,7 +210,7 @@ class AccountEntry:
     what: tuple[StepEntry, ...]
     """One for each thing that passes the time; they add up to the whole time, too."""
     roles: tuple[StepEntry, ...]
-    """One for each stage of the transfer: set-up, request, each tenth of the response."""
+    """One for each stage of the transfer: set-up, request, each tenth of the bytes, an upload's answer."""
     total: StepEntry | None
     """The whole time; null without a pair."""
 

@@ -7,27 +7,29 @@ import polars as pl
 
 from quiclab.tables._api import NEVER, Column, Table
 
-_ONLY = "Only of downloads of one object over one link; docs/explanation/account.md defines the labels."
+_ONLY = "Of downloads and uploads of objects over one link; docs/explanation/account.md defines the labels."
 _WHAT = Column(
     "what", pl.String, "", NEVER,
-    "What passes the time: service of `payload`, `headers`, `handshake`, `retransmission`, `needless_retransmission`, "
-    "`probe`, `acknowledgments` or `served` (contents unknown); `propagation_down`, `propagation_up`, `link_up`, "
-    "`ack_held`, `client`, `server`, `timer`, `jitter`, `late` or `unexplained`.",
+    "What passes the time: service of `payload`, `other_object`, `headers`, `handshake`, `retransmission`, "
+    "`needless_retransmission`, `probe`, `acknowledgments` or `served` (contents unknown); `propagation_down`, "
+    "`propagation_up`, `link_up`, `link_down`, `ack_held`, `client`, `server`, `timer`, `jitter`, `late` or "
+    "`unexplained`.",
 )  # fmt: skip
 _WHY = Column(
     "why", pl.String, "", NEVER,
     "Why the sender had not sent earlier: `tcp_handshake`, `tls_round_trip`, `quic_handshake`, `hello_retry_request`, "
     "`retry`, `amplification_limit`, `set_up_loss`, `request`, `link_busy`, `slow_start`, `window_after_loss`, "
-    "`window_after_exit`, `window`, `stream_credit`, `connection_credit`, `stream_limit`, `receive_window`, "
-    "`send_buffer`, `contested`, `loss_detection`, `awaiting_acks`, `loss_timer`, `probe_timer`, `pacing`, "
-    "`application`, `scheduling`, `pacing_or_program`, `unexplained` or `last_flight`.",
+    "`window_after_exit`, `window`, `stream_credit`, `connection_credit`, `later_request`, `stream_limit`, "
+    "`receive_window`, `send_buffer`, `contested`, `loss_detection`, `awaiting_acks`, `loss_timer`, `probe_timer`, "
+    "`pacing`, `application`, `scheduling`, `pacing_or_program`, `unexplained`, `last_flight` or `answer`.",
 )  # fmt: skip
 _EVIDENCE = Column("evidence", pl.String, "", NEVER, "The table that decided `why`.")
 
 ACCOUNT = Table(
     "account",
     "One edge of the critical path of a transfer, in the order of time: the edges follow each other without a gap from "
-    "the client's first packet to its last byte, so that their durations add up to `ttlb_ms`. " + _ONLY,
+    "the client's first packet to its last byte, so that their durations add up to `ttlb_ms`; of an upload all but "
+    "`answer` add up to `upload_ms`. " + _ONLY,
     (
         _WHAT,
         _WHY,
@@ -41,11 +43,12 @@ ACCOUNT = Table(
         Column("packets", pl.UInt32, "packets", "no service", "Packets that the bottleneck served."),
         Column(
             "size_bytes", pl.UInt64, "bytes", "no service",
-            "Bytes of these packets that belong to `what`; those of `payload` and its `headers` add up to their size.",
+            "Bytes of these packets that belong to `what`; those of `payload` or `other_object` and its `headers` add "
+            "up to their size.",
         ),
         Column(
-            "prompted_after_ns", pl.Int64, "ns", "the bottleneck is busy, or nothing had reached the server",
-            "Time from the last packet that reached the server to the one with which the server ended the idle time.",
+            "prompted_after_ns", pl.Int64, "ns", "the bottleneck is busy, or nothing had reached the sender",
+            "Time from the last packet that reached the sender to the one with which it ended the idle time.",
         ),
         _EVIDENCE,
         Column(
@@ -54,7 +57,7 @@ ACCOUNT = Table(
         ),
         Column(
             "event_packet", pl.UInt32, "", "no loss, or not found in the link's log",
-            "The packet that was lost then: `index` in link_packets, direction `down`.",
+            "The packet that was lost then: `index` in link_packets, in the direction of the bodies.",
         ),
     ),
 )  # fmt: skip
