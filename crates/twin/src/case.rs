@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is to be transferred over which link, and everything that may hold the sender back.
+
+use serde::Deserialize;
+
+/// The transport of a transfer.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// TCP with a TLS 1.3 round trip, as HTTP/2 uses it.
+    #[default]
+    H2,
+    /// QUIC, as HTTP/3 uses it.
+    H3,
+}
+
+/// What governs the congestion window.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Control {
+    /// Reno (RFC 5681; `NewReno` of RFC 9002 over QUIC).
+    #[default]
+    Reno,
+    /// CUBIC (RFC 9438).
+    Cubic,
+    /// No window at all: the counterfactual of both.
+    Unlimited,
+}
+
+/// One transfer. A limit that is left out does not exist, so that its counterfactual is the same case without it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Case {
+    /// The transport.
+    pub protocol: Protocol,
+    /// Seed of all chance.
+    pub seed: u64,
+    /// Length of the response's body.
+    pub body_bytes: u64,
+    /// Bottleneck to the client, in bit/s.
+    pub rate_down: Option<u64>,
+    /// Bottleneck to the server, in bit/s.
+    pub rate_up: Option<u64>,
+    /// Propagation, one way.
+    pub delay_ns: u64,
+    /// Share of packets to the client that are lost at random.
+    pub loss_down: f64,
+    /// Share of packets to the server that are lost at random.
+    pub loss_up: f64,
+    /// Losses stand behind the bottleneck, which has then sent the packet.
+    pub loss_at_exit: bool,
+    /// Exactly these packets to the client are lost, in place of a share.
+    pub drop_down: Vec<u32>,
+    /// Longest queue to the client.
+    pub queue_bytes: Option<u64>,
+    /// Time from a packet's arrival to what an endpoint does because of it.
+    pub reaction_ns: u64,
+    /// Congestion control of the server.
+    pub control: Control,
+    /// Initial window in packets.
+    pub initial_window: u64,
+    /// TCP: slow start ends at this window, in packets, without a loss.
+    pub threshold: Option<u64>,
+    /// TCP's receive window, or QUIC's credit of the connection.
+    pub receive_window: Option<u64>,
+    /// Credit of the stream, of HTTP/2 or QUIC.
+    pub stream_window: Option<u64>,
+    /// TCP: the server's send buffer.
+    pub send_buffer: Option<u64>,
+    /// The server's program has the body from this byte on only later.
+    pub pause_at: u64,
+    /// Time from the sending of all before it until the program has it.
+    pub pause_ns: u64,
+    /// Length of the server's part of the TLS handshake; over TCP 0 is a connection without TLS's round trip.
+    pub flight_bytes: u64,
+    /// TCP: headers take no time to send.
+    pub no_headers: bool,
+}
+
+impl Default for Case {
+    fn default() -> Self {
+        Self {
+            protocol: Protocol::H2,
+            seed: 1,
+            body_bytes: 1_000_000,
+            rate_down: Some(10_000_000),
+            rate_up: Some(10_000_000),
+            delay_ns: 10_000_000,
+            loss_down: 0.0,
+            loss_up: 0.0,
+            loss_at_exit: false,
+            drop_down: Vec::new(),
+            queue_bytes: None,
+            reaction_ns: 20_000,
+            control: Control::Reno,
+            initial_window: 10,
+            threshold: None,
+            receive_window: None,
+            stream_window: None,
+            send_buffer: None,
+            pause_at: 0,
+            pause_ns: 0,
+            flight_bytes: 1200,
+            no_headers: false,
+        }
+    }
+}
+
+impl Case {
+    /// Case with this set-up over this link, without losses and with next to nothing behind it.
+    #[must_use]
+    pub fn set_up_without_loss(&self) -> Self {
+        Self {
+            body_bytes: 100,
+            loss_down: 0.0,
+            loss_up: 0.0,
+            drop_down: Vec::new(),
+            pause_ns: 0,
+            ..self.clone()
+        }
+    }
+}

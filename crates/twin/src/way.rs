@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One direction of the path: link-core's model, what is on its way, and the log that a real link would write.
+
+use std::collections::VecDeque;
+
+use link_core::{
+    BitRate, Bytes, Chance, Direction, DirectionConfig, DropReason, Fate, Loss, LossAt, Nanos,
+    QueueBound, Service, StreamKey, Timeline, Verdict,
+};
+
+use crate::case::Case;
+
+/// One packet in the log of the link.
+#[derive(Clone, Debug)]
+pub struct Logged {
+    /// Instant at which the packet reached the link.
+    pub arrival_ns: u64,
+    /// Length of the IP packet.
+    pub size: u64,
+    /// What the model made of it.
+    pub verdict: Verdict,
+    /// End of its service; `None` if it was never served.
+    pub left_ns: Option<u64>,
+}
+
+impl Logged {
+    /// Instant at which its last bit reaches the far end; `None` if it was lost.
+    #[must_use]
+    pub fn due_ns(&self) -> Option<u64> {
+        match self.verdict.fate {
+            Fate::Delivered(delivery) => Some(delivery.due.0),
+            _ => None,
+        }
+    }
+
+    /// Begin of its service.
+    #[must_use]
+    pub fn begin_ns(&self) -> Option<u64> {
+        self.left_ns.map(|left| left - self.verdict.service.0)
+    }
+}
+
+/// One direction.
+pub struct Way<P> {
+    direction: Direction,
+    free_ns: u64,
+    /// Every packet that came to the link, by index.
+    pub log: Vec<Logged>,
+    /// Packets that will arrive: instant, index, packet.
+    coming: VecDeque<(u64, usize, P)>,
+}
+
+impl<P> Way<P> {
+    /// The direction to the client.
+    pub fn down(case: &Case) -> Self {
+        let loss = if case.drop_down.is_empty() {
+            bernoulli(case.loss_down)
+        } else {
+            Some(Loss::List(case.drop_down.clone()))
+        };
+        let bound = QueueBound {
+            bytes: case.queue_bytes.map(Bytes),
+            ..QueueBound::default()
+        };
+        Self::new(case, "down", case.rate_down, loss, bound)
+    }
+
+    /// The direction to the server.
+    pub fn up(case: &Case) -> Self {
+        let loss = bernoulli(case.loss_up);
+        Self::new(case, "up", case.rate_up, loss, QueueBound::default())
+    }
+
+    fn new(
+        case: &Case,
+        name: &str,
+        rate: Option<u64>,
+        loss: Option<Loss>,
+        bound: QueueBound,
+    ) -> Self {
+        let config = DirectionConfig {
+            service: Service::Rate(Timeline::constant(rate.map(BitRate))),
+            queue: Timeline::constant(bound),
+            delay: Timeline::constant(Nanos(case.delay_ns)),
+            loss: Timeline::constant(loss),
+            loss_at: if case.loss_at_exit {
+                LossAt::Exit
+            } else {
+                LossAt::Entry
+            },
+            ..DirectionConfig::default()
+        };
+        let key = StreamKey::new(case.seed, "bottleneck", name);
+        Self {
+            direction: Direction::new(&config, &key),
+            free_ns: 0,
+            log: Vec::new(),
+            coming: VecDeque::new(),
+        }
+    }
+
+    /// Puts a packet on the link; its index.
+    pub fn offer(&mut self, now: u64, size: u64, packet: P) -> usize {
+        let verdict = self.direction.offer(Nanos(now), Bytes(size));
+        let index = self.log.len();
+        let served = match verdict.fate {
+            Fate::Delivered(_) | Fate::Dropped(DropReason::LossAtExit) => true,
+            Fate::Dropped(DropReason::Listed) => verdict.service.0 > 0,
+            _ => false,
+        };
+        let left_ns = served.then(|| now.max(self.free_ns) + verdict.service.0);
+        self.free_ns = left_ns.unwrap_or(self.free_ns);
+        if let Fate::Delivered(delivery) = verdict.fate {
+            self.coming.push_back((delivery.due.0, index, packet));
+        }
+        self.log.push(Logged {
+            arrival_ns: now,
+            size,
+            verdict,
+            left_ns,
+        });
+        index
+    }
+
+    /// Instant at which the next packet arrives.
+    #[must_use]
+    pub fn next_ns(&self) -> Option<u64> {
+        self.coming.front().map(|(at, _, _)| *at)
+    }
+
+    /// The packet that has arrived by now.
+    pub fn take(&mut self, now: u64) -> Option<(u64, usize, P)> {
+        if self.next_ns()? <= now {
+            self.coming.pop_front()
+        } else {
+            None
+        }
+    }
+}
+
+fn bernoulli(share: f64) -> Option<Loss> {
+    (share > 0.0).then(|| Loss::Bernoulli(Chance::new(share).expect("a share of packets")))
+}
