@@ -45,13 +45,13 @@ def size(size_bytes: int) -> str:
 
 
 def percent(value: float | None, signed: bool = True) -> str:
-    """Return `+12.3 %`, with a true minus sign; "" where there is no value. What would be 0.0 has digits enough to show
-    that it is not, up to four."""
+    """Return `+12.3 %`, with a true minus sign; "" where there is no value. What would be 0.0 has a second
+    digit."""
     if value is None:
         return ""
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    digits = 1 if abs(value) >= 0.05 or abs(value) < 0.00005 else math.ceil(-math.log10(abs(value) * 1.05))
+    digits = 1 if abs(value) >= 0.05 or abs(value) < 0.005 else 2
     plain = round(value, digits) + 0.0  # no minus before zero
     return f"{plain:+.{digits}f} %".replace("-", "−") if signed else f"{plain:.{digits}f} %"
 
