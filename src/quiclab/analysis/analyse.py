@@ -17,7 +17,7 @@ from quiclab.analysis.damaged import damage_notes
 from quiclab.analysis.independence import independence_notes
 from quiclab.analysis.looks import look_notes, looks_at
 from quiclab.analysis.mixed_sources import source_notes
-from quiclab.analysis.model import ArmResult, Comparison, Metric, StudyAnalysis, TrialResult
+from quiclab.analysis.model import ArmResult, Comparison, Conclusion, Metric, StudyAnalysis, TrialResult
 from quiclab.analysis.occasions import occasion_notes
 from quiclab.analysis.probe_notes import probe_notes
 from quiclab.analysis.refusals import too_slow
@@ -232,10 +232,11 @@ def _limits(
     measured = [c for c in main if c.pairs and not too_slow(c.baseline, c.other, len(main))]
     pairs = min((comparison.pairs for comparison in measured), default=0)
     needed = statistics.pairs_needed(alpha, len(measured)) if measured else 0
-    if 0 < pairs < needed and not sequential:
+    open_cells = any(comparison.conclusion is Conclusion.UNDECIDED for comparison in measured)
+    if 0 < pairs < needed and open_cells and not sequential:
         notes.append(
-            f"With {wording.counted(pairs, 'pair')} per cell, a difference in one cell alone cannot be significant at "
-            f"{alpha:g} once it is corrected for {len(measured)} comparisons: that takes {needed} pairs per cell."
+            f"{wording.counted(pairs, 'pair')} per cell are few: p is corrected for {len(measured)} comparisons, so a "
+            f"difference in a single cell takes {needed} pairs to be significant at {alpha:g}."
         )
     return notes
 

@@ -145,9 +145,10 @@ def _outcome(comparison: Comparison, p: float | None, alpha: float, least_p: flo
     if refused is not None or p is None:
         return refused or (Outcome.NOT_MEASURED, "No pair has both values.")
     if p > alpha and least_p > alpha:
-        few = f"Too few pairs: {comparison.pairs} cannot show any difference at {alpha:g}"
-        why = f"{few} after the correction over all cells."
-        return Outcome.UNDECIDED, why
+        return Outcome.UNDECIDED, (
+            f"Too few pairs: with {comparison.pairs}, even the clearest difference in one cell is not significant at "
+            f"{alpha:g} after the correction over all cells."
+        )
     if p > alpha:
         return Outcome.NOT_SIGNIFICANT, ""
     if comparison.leans == 0:

@@ -133,30 +133,25 @@ def _failing(comparison: Comparison) -> str:
     return (comparison.baseline if comparison.leans > 0 else comparison.other).arm
 
 
-def sign_convention(analysis: StudyAnalysis) -> str:
-    """What positive and negative, red and blue mean, for the study's arms."""
-    arms = " or ".join(dict.fromkeys(c.other.arm for c in analysis.comparisons)) or "the other arm"
-    baseline = analysis.comparisons[0].baseline.arm if analysis.comparisons else "the baseline"
-    word, (plus, minus) = faster(analysis.metric), sign_words(analysis.metric)
-    return f"Positive, red: {arms} is {word}. Negative, blue: {baseline} is {word}. {plus} than {baseline}, {minus}."
-
-
 def interval_levels(analysis: StudyAnalysis) -> str:
     """Return at what level the intervals are, and why those of selected cells are wider, in a sentence."""
     if analysis.sequential:
-        return f"Intervals: {level(analysis.confidence)} each, so that all hold together at any time."
+        return f"Intervals: {level(analysis.confidence)} each, so that all of them hold together, at any time."
     found = (Conclusion.DIFFERENT, Conclusion.PERHAPS_SMALL)
     less = (Conclusion.SMALL, Conclusion.ALIKE, Conclusion.MEDIAN_ALIKE)
     told = [
         f"{' to '.join(dict.fromkeys(map(level, (levels[0], levels[-1]))))} {words}"
-        for words, of in (("of cells called different", found), (f"of those within {analysis.matters_pct:g} %", less))
+        for words, of in (
+            ("for cells called different", found),
+            (f"for those within {analysis.matters_pct:g} %", less),
+        )
         if (levels := sorted(c.confidence for c in analysis.comparisons if c.conclusion in of))
         and levels[-1] != analysis.confidence
     ]
     usual = f"Intervals: at least {level(analysis.confidence)}"
     if not told:
         return f"{usual}."
-    return f"{usual}; {listed(told)}, because these were picked out of all (Benjamini–Yekutieli 2005)."
+    return f"{usual}, wider where a result was picked out of all cells: {listed(told)} (Benjamini–Yekutieli 2005)."
 
 
 def place(comparison: Comparison, analysis: StudyAnalysis) -> str:
@@ -172,7 +167,13 @@ def whys(analysis: StudyAnalysis) -> list[str]:
         if comparison.why:
             places.setdefault(comparison.why, []).append(place(comparison, analysis))
     every = len(analysis.comparisons)
-    return [f"{why} ({'every cell' if len(at) == every > 1 else '; '.join(at)})" for why, at in places.items()]
+    return [placed(why, "every cell" if len(at) == every > 1 else "; ".join(at)) for why, at in places.items()]
+
+
+def placed(why: str, cells: str) -> str:
+    """Return a reason with its cells behind its head: `Too few pairs (1 MB): with 5, …`."""
+    head, colon, rest = why.partition(":")
+    return f"{head} ({cells}){colon}{rest}" if colon else f"{why} ({cells})"
 
 
 def trouble(arm: ArmResult) -> str:

@@ -24,7 +24,10 @@ def refusal(comparison: Comparison, alpha: float, cells: int = 1) -> tuple[Outco
     if all(trial.status == "failed" for arm in (comparison.baseline, comparison.other) for trial in arm.trials):
         return Outcome.NOT_MEASURED, "Every trial of both arms failed."
     if statistics.smallest_p(pairs) > alpha:
-        return Outcome.UNDECIDED, f"Too few pairs: {pairs} cannot show any difference at {alpha:g}."
+        return Outcome.UNDECIDED, (
+            f"Too few pairs: with {pairs}, even the clearest difference is not significant at {alpha:g}; "
+            f"{statistics.pairs_needed(alpha, 1)} are the least."
+        )
     why = too_slow(comparison.baseline, comparison.other, cells)
     return (Outcome.UNDECIDED, why) if why else None
 
@@ -38,9 +41,15 @@ def too_slow(baseline: ArmResult, other: ArmResult, cells: int = 1) -> str:
     for arm in (baseline, other):
         if statistics.binomial_p(arm.voids, arm.attempts, VOID_LIMIT_PCT / 100) <= LEVEL:
             share = f"{arm.voids} of {arm.attempts} attempts of {arm.arm} were void"
-            return f"Machine too slow: {share}, significantly more than the {VOID_LIMIT_PCT:g} % that a cell may have."
+            return (
+                f"Machine too slow: {share}, more than chance makes of the {VOID_LIMIT_PCT:g} % that a cell may have. "
+                "`quiclab doctor` says what would help; then run a new study."
+            )
     p = statistics.fisher_exact_p(baseline.voids, baseline.attempts, other.voids, other.attempts)
     if p * cells <= LEVEL:
         shares = [f"{arm.voids} of {arm.attempts} attempts of {arm.arm}" for arm in (baseline, other)]
-        return f"Machine too slow for one arm: {shares[0]} were void, but {shares[1]}."
+        return (
+            f"Machine too slow for one arm: {shares[0]} were void, but {shares[1]}, so that the trials that count are "
+            "not alike. `quiclab doctor` says what would help; then run a new study."
+        )
     return ""

@@ -49,9 +49,9 @@ def tail_notes(main: Sequence[Comparison], matters_pct: float) -> tuple[str, ...
         return ()
     pairs = wording.counted(max(each.pairs for each in few), "pair")
     return (
-        f"Where the median is alike or differs by less than {matters_pct:g} %, nothing is known of the slow tail "
-        f"(p90): an arm may stall now and then. That takes {few[0].tail.pairs_needed} pairs, and such cells have "
-        f"{pairs} at most.",
+        f"The slowest trials (p90) could not be compared: that takes {few[0].tail.pairs_needed} pairs, and there are "
+        f"{pairs}. So where medians are alike or differ by less than {matters_pct:g} %, an arm may still stall now and "
+        "then.",
     )
 
 

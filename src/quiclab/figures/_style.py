@@ -62,8 +62,13 @@ DIFFERENCE_SCALE = [[0.0, "#1f63a0"], [0.35, "#8dbbdd"], [0.5, "#eceae6"], [0.65
 """Colours of the map of differences, from the baseline's blue to the other arm's red."""
 BLANK = "rgba(128, 128, 128, 0.13)"
 """A cell without an answer, on light and on dark paper."""
-ALIKE = "rgba(0, 158, 115, 0.22)"
-"""A cell with an answer, in which no difference that matters is."""
+CELL_BLANK, CELL_ALIKE = "#e6e7e9", "#bfe6d9"
+"""A cell of a map without an answer, and one in which no difference that matters is: the same on both papers, as the
+coloured cells are, so that the words in them have one contrast."""
+CELL_TEXT = {"light": "#ffffff", "dark": "#000000"}
+"""Colours of words in a coloured cell: of any colour one of the two has a contrast of at least 4.5 to 1 (WCAG AA)."""
+CELL_WORD = "#3d4348"
+"""Colour of words in a cell without a colour of its own."""
 BEHIND_SCALE = [[0.0, "#f4e3d7"], [0.4, "#f2ab7e"], [1.0, "#bf4a00"]]
 """Colours of the map of distances to the best arm, from the best to far behind it."""
 RULE = "rgba(128, 128, 128, 0.4)"
@@ -148,6 +153,34 @@ def stream_colour(place: int, arm: ArmStyle, *, alone: bool = False) -> str:
 def protocol_style(name: str) -> ProtocolStyle:
     """Style of a version of HTTP."""
     return _PROTOCOLS.get(name, ProtocolStyle("#7f848a", "."))
+
+
+def contrast(first: str, second: str) -> float:
+    """Contrast ratio of two colours, `#rrggbb`, as WCAG 2.2 defines it: 1 to 21."""
+    dim, bright = sorted((_luminance(first), _luminance(second)))
+    return (bright + 0.05) / (dim + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def colour_at(scale: Sequence[Sequence[Any]], share: float) -> str:
+    """Colour of a scale at a share of its way, as plotly mixes it."""
+    share = min(1.0, max(0.0, share))
+    upper = next(at for at, (place, _) in enumerate(scale) if place >= share)
+    (low, first), (high, second) = scale[max(0, upper - 1)], scale[upper]
+    way = (share - low) / (high - low) if high > low else 0.0
+    mixed = [round((1 - way) * int(first[at : at + 2], 16) + way * int(second[at : at + 2], 16)) for at in (1, 3, 5)]
+    return "#" + "".join(f"{part:02x}" for part in mixed)
+
+
+def cell_word(scale: Sequence[Sequence[Any]], share: float, words: str) -> str:
+    """Words in bold for a coloured cell, in the colour that is readable on it."""
+    colour = max(CELL_TEXT.values(), key=lambda each: contrast(each, colour_at(scale, share)))
+    return f"<b><span style='color:{colour}'>{words}</span></b>"
 
 
 def css_variables(theme: str) -> str:

@@ -108,6 +108,11 @@ class AgainstBest(Figure):
         names = [_style.text(f"{path}, {size}" if several else path) for path, size in places]
         axes = {"x": [_style.text(arm) for arm in arms], "y": names, "xgap": 3, "ygap": 3, "showscale": False}
         shown = [row["behind_pct"] for row in cells.values() if _coloured(row)]
+        reach = min(100.0, max(10.0, *shown, 0.0))
+
+        def word(cell: Mapping[str, Any]) -> str:
+            return _style.cell_word(_style.BEHIND_SCALE, cell["behind_pct"] / reach, _style.text(cell["cell_text"]))
+
         hover = {
             "customdata": grid(lambda cell: _style.text(cell["details"]).replace("\n", "<br>")),
             "hovertemplate": "%{customdata}<extra></extra>",
@@ -118,19 +123,19 @@ class AgainstBest(Figure):
                     z=grid(lambda cell: None if _coloured(cell) else 0),
                     text=grid(lambda cell: "" if _coloured(cell) else _style.text(cell["cell_text"]), ""),
                     texttemplate="%{text}",
-                    textfont={"size": 12, "color": _style.BLANK_TEXT},
-                    colorscale=[[0, _style.BLANK], [1, _style.BLANK]],
+                    textfont={"size": 12, "color": _style.CELL_WORD},
+                    colorscale=[[0, _style.CELL_BLANK], [1, _style.CELL_BLANK]],
                     **axes,
                     **hover,
                 ),
                 go.Heatmap(
                     z=grid(lambda cell: cell["behind_pct"] if _coloured(cell) else None),
-                    text=grid(lambda cell: f"<b>{_style.text(cell['cell_text'])}</b>" if _coloured(cell) else "", ""),
+                    text=grid(lambda cell: word(cell) if _coloured(cell) else "", ""),
                     texttemplate="%{text}",
                     textfont={"size": 13},
                     colorscale=_style.BEHIND_SCALE,
                     zmin=0,
-                    zmax=min(100.0, max(10.0, *shown, 0.0)),
+                    zmax=reach,
                     **axes,
                     **hover,
                 ),

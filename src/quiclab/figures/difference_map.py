@@ -69,6 +69,11 @@ class DifferenceMap(Figure):
 
         shown = [abs(cell["difference_pct"] or 0) for cell in cells.values() if _coloured(cell)]
         reach = min(100.0, max(10.0, *shown, 0.0))
+
+        def word(cell: Mapping[str, Any]) -> str:
+            share = (cell["difference_pct"] / reach + 1) / 2
+            return _style.cell_word(_style.DIFFERENCE_SCALE, share, _style.text(cell["cell_text"]))
+
         plain = grid(lambda cell: None if _coloured(cell) else int(cell["conclusion"] in _NO_DIFFERENCE))
         hover: dict[str, Any] = {
             "customdata": grid(lambda cell: _style.text(cell["details"]).replace("\n", "<br>")),
@@ -80,15 +85,15 @@ class DifferenceMap(Figure):
                 place(
                     plain,
                     grid(lambda cell: _style.text(cell["cell_text"])),
-                    colorscale=[[0, _style.BLANK], [1, _style.ALIKE]],
+                    colorscale=[[0, _style.CELL_BLANK], [1, _style.CELL_ALIKE]],
                     zmin=0,
                     zmax=1,
-                    textfont={"size": 12, "color": _style.BLANK_TEXT},
+                    textfont={"size": 12, "color": _style.CELL_WORD},
                     **hover,
                 ),
                 place(
                     grid(lambda cell: cell["difference_pct"] if _coloured(cell) else None),
-                    grid(lambda cell: f"<b>{_style.text(cell['cell_text'])}</b>" if _coloured(cell) else ""),
+                    grid(lambda cell: word(cell) if _coloured(cell) else ""),
                     colorscale=_style.DIFFERENCE_SCALE,
                     textfont={"size": 13},
                     zmid=0,
@@ -134,19 +139,19 @@ class DifferenceMap(Figure):
             f"<b>−, blue: {baseline} is {word}</b> ({minus})",
         ]
         if said & set(_NO_DIFFERENCE):
-            lines.append(f"green: less than {matters} either way")
+            lines.append(f"green: no difference of {matters} or more")
         lines += [words.format(matters=matters) for conclusion, words in _WORDS if conclusion in said]
         if Conclusion.UNDECIDED.value in said:
-            lines.append(f"grey: undecided at {data['alpha'][0]:g}")
+            lines.append("grey: undecided, more pairs may tell")
         return lines
 
 
 _NO_DIFFERENCE = (Conclusion.SMALL.value, Conclusion.ALIKE.value, Conclusion.MEDIAN_ALIKE.value)
 """Conclusions by which no difference that matters is there."""
 _WORDS = (
-    (Conclusion.SMALL.value, "small: found, but less than {matters}"),
-    (Conclusion.MEDIAN_ALIKE.value, "median alike: the slow tail is not, or not known to be"),
-    (Conclusion.PERHAPS_SMALL.value, "small?: found, perhaps less than {matters}"),
+    (Conclusion.SMALL.value, "small: a difference, but less than {matters}"),
+    (Conclusion.MEDIAN_ALIKE.value, "median alike: the slowest trials may still differ"),
+    (Conclusion.PERHAPS_SMALL.value, "small?: a difference, perhaps less than {matters}"),
 )
 """Words of cells that do not explain themselves."""
 

@@ -77,9 +77,8 @@ def test_voids_are_replaced_and_too_many_leave_the_cell_undecided(tmp_path: Path
     assert (one.baseline.voids, one.baseline.attempts, one.pairs) == (1, 10, 9)
     assert one.outcome is not Outcome.UNDECIDED
     assert two.outcome is Outcome.UNDECIDED
-    assert (
-        two.why
-        == "Machine too slow: 3 of 12 attempts of h3 were void, significantly more than the 5 % that a cell may have."
+    assert two.why.startswith(
+        "Machine too slow: 3 of 12 attempts of h3 were void, more than chance makes of the 5 % that a cell may have."
     )
 
 
@@ -110,7 +109,7 @@ def test_too_few_pairs_are_said(tmp_path: Path) -> None:
     """With four pairs nothing can be significant over nine cells, and the notes say how many could."""
     analysis = analyse_study(write_study(tmp_path, replace(QUIET, blocks=4)))
     assert not any(c.outcome.significant for c in analysis.comparisons)
-    assert any("With 4 pairs per cell" in note and "that takes 9 pairs" in note for note in analysis.notes)
+    assert any("4 pairs per cell are few" in note and "takes 9 pairs" in note for note in analysis.notes)
 
 
 def test_an_unknown_value_is_left_out_and_told(tmp_path: Path) -> None:

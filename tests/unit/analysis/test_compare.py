@@ -123,7 +123,9 @@ def test_too_few_pairs_are_undecided_and_not_alike() -> None:
     """Five pairs cannot reach 0.05 whatever they show, which is no proof that the arms are alike."""
     found = decided(arm("h2", SLOW[:5]), arm("h3", FAST[:5]))
     assert found.outcome is Outcome.UNDECIDED
-    assert found.why == "Too few pairs: 5 cannot show any difference at 0.05."
+    assert found.why == (
+        "Too few pairs: with 5, even the clearest difference is not significant at 0.05; 6 are the least."
+    )
 
 
 def family(*effects: float) -> list[Comparison]:
@@ -140,7 +142,10 @@ def test_what_the_correction_puts_out_of_reach_is_undecided_and_not_alike() -> N
     assert [each.outcome for each in family(*[0.0] * 6)] == [Outcome.NOT_SIGNIFICANT] * 6
     seven = family(*[0.0] * 7)
     assert [each.outcome for each in seven] == [Outcome.UNDECIDED] * 7
-    assert seven[0].why == "Too few pairs: 8 cannot show any difference at 0.05 after the correction over all cells."
+    assert seven[0].why == (
+        "Too few pairs: with 8, even the clearest difference in one cell is not significant at 0.05 after the "
+        "correction over all cells."
+    )
     lone = family(20.0, *[0.0] * 6)
     assert lone[0].outcome is Outcome.UNDECIDED
     assert [each.outcome for each in lone[1:]] == [Outcome.NOT_SIGNIFICANT] * 6

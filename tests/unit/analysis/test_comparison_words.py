@@ -30,11 +30,13 @@ def test_cells_without_an_answer_stand_together_by_reason(tmp_path: Path) -> Non
     """One sentence a reason, with its cells; all of them are called every cell."""
     analysis = analyse_study(write_study(tmp_path / "voids"))
     assert comparison_words.whys(analysis) == [
-        "Machine too slow: 3 of 12 attempts of h3 were void, significantly more than the 5 % that a cell may have. "
-        "(100 ms more RTT, 1 MB)"
+        "Machine too slow (100 ms more RTT, 1 MB): 3 of 12 attempts of h3 were void, more than chance makes of the 5 % "
+        "that a cell may have. `quiclab doctor` says what would help; then run a new study."
     ]
     few = analyse_study(write_study(tmp_path / "few", replace(Shape(), blocks=2, voids=frozenset())))
-    assert comparison_words.whys(few) == ["Too few pairs: 2 cannot show any difference at 0.05. (every cell)"]
+    assert comparison_words.whys(few) == [
+        "Too few pairs (every cell): with 2, even the clearest difference is not significant at 0.05; 6 are the least."
+    ]
 
 
 def test_a_percentage_has_one_meaning(tmp_path: Path) -> None:

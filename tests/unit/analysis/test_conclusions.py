@@ -95,7 +95,7 @@ def test_an_answer_about_the_median_only_says_so() -> None:
     """Few pairs: the tail is not known, and how many tell of it; forty: nothing is left to say."""
     few, enough = (concluded(cell(1.0, 0.003, pairs=n)) for n in (20, 40))
     (note,) = tail_notes(few, MATTERS)
-    assert "That takes 36 pairs, and such cells have 20 pairs at most." in note
+    assert "could not be compared: that takes 36 pairs, and there are 20 pairs." in note
     assert tail_notes(enough, MATTERS) == ()
 
 

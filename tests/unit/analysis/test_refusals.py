@@ -24,17 +24,16 @@ def test_a_rate_above_the_limit_is_shown_and_not_guessed(attempts: int, voids: i
     found = too_slow(arm("h2", attempts, voids), arm("h3", attempts, voids))
     assert bool(found) is refused
     if refused:
-        assert (
-            found == f"Machine too slow: {voids} of {attempts} attempts of h2 were void, significantly more than the "
-            "5 % that a cell may have."
+        assert found.startswith(
+            f"Machine too slow: {voids} of {attempts} attempts of h2 were void, more than chance makes of the 5 % that "
         )
 
 
 def test_rates_that_differ_between_the_arms_refuse_a_cell() -> None:
     """Ten voids of 210 are below the limit, but against none they are no accident; in one of 50 cells they are."""
     arms = arm("h2", 210, 10), arm("h3", 210, 0)
-    assert too_slow(*arms) == (
-        "Machine too slow for one arm: 10 of 210 attempts of h2 were void, but 0 of 210 attempts of h3."
+    assert too_slow(*arms).startswith(
+        "Machine too slow for one arm: 10 of 210 attempts of h2 were void, but 0 of 210 attempts of h3, so that"
     )
     assert too_slow(*arms, cells=50) == ""
 

@@ -74,3 +74,45 @@ def test_twice_as_many_lines_are_still_different() -> None:
     """No two of so many lines have the same colour and dash."""
     styles = [_style.arm_style(place) for place in range(_style.ARM_STYLES)]
     assert len({(style.colour, style.dash) for style in styles}) == _style.ARM_STYLES == 36
+
+
+def test_contrast_is_that_of_the_standard() -> None:
+    """Black on white is 21 to 1, a colour on itself 1 to 1; the grey of WCAG's own example just passes."""
+    assert _style.contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert _style.contrast("#2b7bba", "#2b7bba") == 1
+    assert _style.contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
+
+
+@pytest.mark.parametrize("scale", [_style.DIFFERENCE_SCALE, _style.BEHIND_SCALE])
+def test_words_are_readable_on_every_colour_of_a_map(scale: list[list[object]]) -> None:
+    """WCAG AA: at least 4.5 to 1, from one end of the scale to the other."""
+    for share in np.linspace(-0.1, 1.1, 241):
+        words = _style.cell_word(scale, float(share), "+5.0 %")
+        colour = words.partition("color:")[2][:7]
+        assert _style.contrast(colour, _style.colour_at(scale, float(share))) >= 4.5, share
+
+
+@pytest.mark.parametrize("cell", [_style.CELL_BLANK, _style.CELL_ALIKE])
+def test_words_are_readable_in_a_cell_without_a_number(cell: str) -> None:
+    """Such as `undecided` on grey and `alike` on green; both papers show the same cell."""
+    assert _style.contrast(_style.CELL_WORD, cell) >= 4.5
+
+
+@pytest.mark.parametrize("theme", list(THEMES))
+def test_words_are_readable_on_the_paper(theme: str) -> None:
+    """Of each colour that the page writes in, on paper and on what is raised from it."""
+    colours = THEMES[theme]
+    for name in ("ink", "muted", "baseline", "other", "caution"):
+        for paper in ("paper", "raised"):
+            assert _style.contrast(colours[name], colours[paper]) >= 4.5, (name, paper)
+
+
+def test_a_scale_is_mixed_between_its_marks() -> None:
+    """Its ends are its own colours, and halfway between two marks is their mean."""
+    scale = [[0.0, "#000000"], [0.5, "#204060"], [1.0, "#ffffff"]]
+    assert [_style.colour_at(scale, share) for share in (0, 0.25, 0.5, 1)] == [
+        "#000000",
+        "#102030",
+        "#204060",
+        "#ffffff",
+    ]

@@ -144,8 +144,10 @@ def decided(found: Change, adjusted_p: float, alpha: float, least_p: float) -> C
     """Return the change with its adjusted p and its outcome; `least_p` is the smallest that the p could have been."""
     if adjusted_p > alpha:
         outcome = Outcome.UNDECIDED if least_p > alpha else Outcome.NOT_SIGNIFICANT
-        few = trials_of(found)
-        told = f"Too few: {few} cannot show a difference at {alpha:g} after the correction, were it here alone."
+        told = (
+            f"Too few: with {trials_of(found)}, a change in this cell alone is not significant at {alpha:g} after the "
+            "correction."
+        )
         return replace(found, adjusted_p=adjusted_p, outcome=outcome, why=told if least_p > alpha else "")
     direction = _direction(found)
     if direction == 0:
@@ -185,7 +187,8 @@ def _refusal(found: Change, alpha: float) -> tuple[Outcome, str] | None:
             "judged all the same. Run both builds with one seed, or with --interleave."
         )
     if smallest_p(found) > alpha:
-        return Outcome.UNDECIDED, f"Too few: {trials_of(found)} cannot show any difference at {alpha:g}."
+        told = f"Too few: with {trials_of(found)}, even the clearest change is not significant at {alpha:g}."
+        return Outcome.UNDECIDED, told
     voids = too_slow(replace(old, arm="OLD"), replace(new, arm="NEW"))
     return (Outcome.UNDECIDED, voids) if voids else None
 

@@ -201,11 +201,11 @@ def _beyond(value: float, limit: float, bound: Bound) -> bool:
 
 def _too_few(found: Change, error: float) -> str:
     """Why no outcome could have failed the cell, and how many trials are enough."""
-    told = f"Too few: {trials_of(found)} cannot fail this gate, were it the only cell that is slower"
+    told = f"Too few: with {trials_of(found)}, a change in this cell alone could not fail the gate"
     if found.pairs is not None:
-        return f"{told}; {_pairs_needed(found, error)} pairs can."
+        return f"{told}; {_pairs_needed(found, error)} pairs are enough."
     each = next(n for n in itertools.count(2) if statistics.smallest_p_of_two(n, n) <= error)
-    return f"{told}; {each} and {each} trials can."
+    return f"{told}; {each} and {each} trials are enough."
 
 
 def _pairs_needed(found: Change, error: float) -> int:

@@ -45,6 +45,8 @@ def _lines(name: str) -> str:
 
 
 def _told(word: str | None, reason: str) -> str | None:
+    """Words of a cell in lines that fit a phone, with the reason below them."""
+    word = word and word.replace(", small", ",<br>small").replace("median alike", "median<br>alike")
     return f"{word}<br><span style='font-size:10px'>{reason}</span>" if word and reason else word
 
 

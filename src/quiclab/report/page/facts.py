@@ -62,6 +62,19 @@ def facts_of(record: Any) -> Iterator[tuple[str, str]]:
             yield _key(parts), told
 
 
+def of_its_transport(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts that a trial's proof can have: what is QUIC's is not `unproven` of an arm over TCP, nor what is
+    TCP's of one over QUIC, nor the leg behind a proxy where there is none."""
+    proof = record.get("proof") or {}
+    others = _OF_TRANSPORT.get(str(proof.get("transport")), ())
+    alone = () if record.get("proxy") else ("origin_leg",)
+    return {key: value for key, value in proof.items() if value != "unproven" or not key.startswith((*others, *alone))}
+
+
+_OF_TRANSPORT = MappingProxyType({"tcp": ("quic_", "early_data_packets"), "quic": ("tcp_",)})
+"""Transport → how the keys begin that are the other one's."""
+
+
 def _leaves(value: Any, parts: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     if isinstance(value, dict):
         for key, inner in value.items():

@@ -8,6 +8,7 @@ from importlib import metadata, resources
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from quiclab import figures
 
@@ -42,9 +43,19 @@ def plotly() -> str:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    made = Environment(
         loader=PackageLoader("quiclab.report.page"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
+    made.filters["code"] = with_code
+    return made
+
+
+def with_code(text: str) -> Markup:
+    """Text with what stands between backticks as code, such as a command; all else in it stays text."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # one of them has no partner
+        return escape(text)
+    return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
 
 
 @cache

@@ -20,7 +20,7 @@ from quiclab.analysis.occasion_table import occasion_tables
 from quiclab.analysis.refused_packets import refusal_table
 from quiclab.analysis.study import DECODE_STATS, Study, read_json, read_record, read_table
 from quiclab.figures.path import Path, path_rows
-from quiclab.report.page.facts import facts_of
+from quiclab.report.page.facts import facts_of, of_its_transport
 from quiclab.report.words.address_changes import address_change_tables
 from quiclab.store.layout import BLOCK_VOID, DAMAGED
 from quiclab.text_table import TextTable
@@ -151,7 +151,7 @@ def _proofs(study: Study) -> TextTable:
     verified = study.trials.filter((pl.col("status") == "verified") & (pl.col("kind") == "main"))
     for arm, trial_id in verified.select("arm", "trial_id").rows():
         record = read_record(study.directory / "trials" / trial_id)
-        for key, value in facts_of(record.get("proof")):
+        for key, value in facts_of(of_its_transport(record)):
             by_arm.setdefault(arm, {}).setdefault(key, []).append(value)
     by_arm = {arm: told for arm, told in by_arm.items() if told}
     keys = dict.fromkeys(key for facts in by_arm.values() for key in facts)
@@ -163,7 +163,7 @@ def _proofs(study: Study) -> TextTable:
     return TextTable(
         "What ran",
         "Negotiated and in force, as every trial of the arm proved it; what changes from trial to trial is left out. "
-        "docs/explanation/proof.md has the meaning of each fact.",
+        "–: the arm has no such thing. docs/explanation/proof.md has the meaning of each fact.",
         ("", *by_arm),
         tuple(rows),
         "There is no trial.json.",

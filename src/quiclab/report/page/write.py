@@ -194,8 +194,8 @@ def _contents(parts: _Parts, beside_answer: list[TextTable]) -> list[tuple[str, 
     """The page's sections in their order: (anchor, words of the link)."""
     sections = [
         ("answer", "Answer", True),
-        ("because", "Why?", parts.because is not None),
         ("map", "Map", True),
+        ("because", "Why?", parts.because is not None),
         ("arms", "What differs", True),
         ("numbers", "Numbers", bool(parts.analysis.comparisons)),
         ("paper", "Paper", parts.paper is not None),

@@ -16,7 +16,7 @@ from quiclab.analysis.builds.gate import Judgement, Verdict, exit_verdict
 from quiclab.analysis.builds.two_studies import StudiesCompared
 from quiclab.analysis.model import Conclusion, Metric, Outcome
 
-HEADINGS = ("OLD", "NEW", "change", "interval, %", "p adj", "n", "")
+HEADINGS = ("OLD", "NEW", "change", "interval, %", "p", "trials", "")
 _STYLES = {
     "worse": "bold red",
     "better": "bold green",
@@ -113,10 +113,10 @@ def legend(found: StudiesCompared) -> str:
     correction = "Bonferroni" if found.sequential else "Benjamini–Hochberg"
     return (
         f"Change: typical ratio NEW / OLD{' within pairs' if found.paired else ''} ({estimate}), "
-        f"+ where NEW's value is larger. Worse, better: significant at {found.alpha:g} ({correction} over "
-        f"{wording.counted(tested, 'comparison')}); small: by less than {matters}; small?: perhaps. Alike: less than "
-        f"{matters} either way; median alike: not, or not known to be, of the slow tail (p90). Interval: of the "
-        f"change, at {wording.level(1 - found.alpha)}{selected}."
+        f"+ where NEW's value is larger. Worse, better: p is at most {found.alpha:g}, corrected for "
+        f"{wording.counted(tested, 'comparison')} ({correction}); small: by less than {matters}; small?: perhaps. "
+        f"Alike: no change of {matters} or more; median alike: that of the median, the slowest trials (p90) may still "
+        f"differ. Interval: of the change, at {wording.level(1 - found.alpha)}{selected}."
     )
 
 
@@ -151,7 +151,10 @@ def _whys(found: StudiesCompared) -> list[str]:
         if each.why:
             places.setdefault(each.why, {})[f"{each.arm}, {found.place(each)}"] = None
     every = len({(each.arm, each.workload, each.path) for each in found.changes})
-    return [f"{why} ({'every cell' if len(at) == every > 1 else '; '.join(at)})" for why, at in places.items()]
+    return [
+        comparison_words.placed(why, "every cell" if len(at) == every > 1 else "; ".join(at))
+        for why, at in places.items()
+    ]
 
 
 def _surroundings(found: StudiesCompared) -> list[str]:

@@ -42,7 +42,7 @@ def _table(analysis: StudyAnalysis, cells: list[Comparison]) -> Table:
     baseline, other = cells[0].baseline.arm, cells[0].other.arm
     table = Table(box=None, padding=(0, 1, 0, 0), title=analysis.metric.title, title_justify="left", title_style="bold")
     table.add_column("", max_width=18)
-    for heading in (baseline, other, "diff.", "interval, %", "p adj", "pairs"):
+    for heading in (baseline, other, "difference", "interval, %", "p", "pairs"):
         table.add_column(heading, justify="right", no_wrap=heading not in (baseline, other), overflow="fold")
     table.add_column("")
     for path in analysis.paths:
@@ -72,23 +72,28 @@ def _numbers(cell: Comparison, analysis: StudyAnalysis) -> Iterable[Text]:
 
 
 def _legend(analysis: StudyAnalysis) -> str:
+    """What the columns, signs and words of the tables mean."""
     said = {comparison.conclusion for comparison in analysis.comparisons}
-    matters = f"{analysis.matters_pct:g} %"
+    matters, word = f"{analysis.matters_pct:g} %", comparison_words.faster(analysis.metric)
+    baseline = analysis.comparisons[0].baseline.arm
+    others = " or ".join(dict.fromkeys(comparison.other.arm for comparison in analysis.comparisons))
+    plus, minus = comparison_words.sign_words(analysis.metric)
     words = (
-        ("small", f"found, but less than {matters}", Conclusion.SMALL),
-        ("small?", f"found, perhaps less than {matters}", Conclusion.PERHAPS_SMALL),
-        ("alike", f"less than {matters} either way", Conclusion.ALIKE),
+        ("small", f"different, but by less than {matters}", Conclusion.SMALL),
+        ("small?", f"different, perhaps by less than {matters}", Conclusion.PERHAPS_SMALL),
+        ("alike", f"no difference of {matters} or more, of the slowest trials (p90) either", Conclusion.ALIKE),
         (
             "median alike",
-            f"the median is, to {matters}; the slow tail (p90) is not, or not known to be",
+            f"the median is, to within {matters}; the slowest trials (p90) may still differ",
             Conclusion.MEDIAN_ALIKE,
         ),
-        ("undecided", f"nothing found, but {matters} or more is not excluded, or as said below", Conclusion.UNDECIDED),
+        ("undecided", f"{matters} or more is neither found nor excluded, or as said below", Conclusion.UNDECIDED),
     )
     told = "".join(f" {word}: {meaning}." for word, meaning, conclusion in words if conclusion in said)
     return (
-        f"{comparison_words.sign_convention(analysis)} diff.: within pairs, beside the arms' medians. different: at "
-        f"{analysis.alpha:g} ({analysis.decided_by}).{told} {comparison_words.interval_levels(analysis)}"
+        f"Columns of arms: medians. difference: {others} against {baseline} in the typical pair: {plus}, {minus}; red: "
+        f"{others} is {word}, blue: {baseline} is {word}. p: {analysis.decided_by}. different: p is at most "
+        f"{analysis.alpha:g}.{told} {comparison_words.interval_levels(analysis)}"
     )
 
 

@@ -82,7 +82,7 @@ def test_blocks_added_after_a_look_are_judged_by_the_sequence(tmp_path: Path) ->
     judged = gate(found)
     assert {each.verdict for each in judged} == {Verdict.FAILED}
     assert any("a confidence sequence decides" in line for line in opening(found))
-    assert "Bonferroni over 2 comparisons" in legend(found)
+    assert "corrected for 2 comparisons (Bonferroni)" in legend(found)
     assert "at most 2.5 % for all 2 cells together, however often it is looked at." in gate_lines(found, judged)[-1]
 
 
@@ -92,7 +92,7 @@ def test_a_study_before_its_end_is_judged_by_the_sequence_and_then_by_the_test(t
     early = replace(whole, trials=whole.trials.filter(pl.col("block") < 8))
     judged = gate(compared(early))
     assert exit_verdict(judged) is Verdict.NOT_JUDGED
-    assert judged[0].reason.endswith("were it the only cell that is slower; 9 pairs can.")
+    assert judged[0].reason.endswith("could not fail the gate; 9 pairs are enough.")
     late = gate(compared(replace(whole, trials=whole.trials.filter(pl.col("block") < 9))))
     assert exit_verdict(late) is Verdict.FAILED
     remember_look(early, ["ttlb_ms"])

@@ -110,7 +110,7 @@ def test_what_the_correction_puts_out_of_reach_is_too_few_and_not_the_same() -> 
     few, enough = (compared(study(rng, blocks=n), study(rng, blocks=n), arms=["h3"]) for n in (6, 7))
     assert {each.outcome for each in few.changes} == {Outcome.UNDECIDED}
     assert {each.why for each in few.changes} == {
-        "Too few: 6 pairs cannot show a difference at 0.05 after the correction, were it here alone."
+        "Too few: with 6 pairs, a change in this cell alone is not significant at 0.05 after the correction."
     }
     # What an interval excludes is excluded, whatever a test could have said.
     assert {each.verdict for each in gate(few, "ttlb > +1%")} == {Verdict.NOT_JUDGED}

@@ -76,7 +76,7 @@ def test_too_few_pairs_decide_nothing(tmp_path: Path) -> None:
     """Five pairs that all point one way: neither agreement nor difference, whatever is claimed."""
     found = judged(write_study(tmp_path, replace(CLEAR, blocks=5)), *map(direction, ("lower", "higher", "same")))
     assert {each.verdict for each in found} == {Verdict.UNDECIDED}
-    assert found[0].cells[0].why.startswith("Too few pairs: 5")
+    assert found[0].cells[0].why.startswith("Too few pairs: with 5,")
 
 
 def test_no_significance_is_no_sameness_where_the_interval_is_wide(tmp_path: Path) -> None:

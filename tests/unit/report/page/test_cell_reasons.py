@@ -55,3 +55,11 @@ def test_long_names_of_rows_take_several_lines() -> None:
     ((spec,)) = with_reasons([spec], pl.DataFrame([cell]))
     assert spec["data"][0]["y"] == ["10\u00a0Mbit/s, 20\u00a0ms,<br>1\u00a0%\u00a0loss"]
     assert "…" in spec["data"][0]["text"][0][0]
+
+
+@pytest.mark.parametrize(
+    ("word", "lines"), [("−0.3 %, small", "−0.3 %,<br>small"), ("median alike", "median<br>alike")]
+)
+def test_long_words_take_two_lines(word: str, lines: str) -> None:
+    """A cell of three on a phone has room for ten characters."""
+    assert text_of(cell_text=word) == lines

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from quiclab.report.page.facts import LONGEST, facts_of
+from quiclab.report.page.facts import LONGEST, facts_of, of_its_transport
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,22 @@ def test_a_fact_in_words(record: dict[str, Any], told: tuple[str, str]) -> None:
 def test_what_is_empty_or_too_long_is_left_out() -> None:
     """A null, an empty list, a text of a page."""
     assert list(facts_of({"a": None, "b": [], "c": "", "d": "x" * (LONGEST + 1), "e": 0})) == [("e", "0")]
+
+
+@pytest.mark.parametrize(
+    ("transport", "proxy", "left"),
+    [
+        ("tcp", None, ["transport", "tcp_congestion_control"]),
+        ("quic", None, ["transport", "quic_version", "early_data_packets"]),
+        ("tcp", {"name": "caddy"}, ["transport", "tcp_congestion_control", "origin_leg"]),
+        (None, None, ["transport", "tcp_congestion_control", "quic_version", "early_data_packets"]),
+    ],
+)  # fmt: skip
+def test_what_an_arm_cannot_have_is_not_unproven(transport: str | None, proxy: object, left: list[str]) -> None:
+    """A version of QUIC over TCP is no proof that is missing; without a known transport all are."""
+    keys = ("tcp_congestion_control", "quic_version", "early_data_packets", "origin_leg")
+    proof = {"transport": transport} | dict.fromkeys(keys, "unproven")
+    assert list(of_its_transport({"proof": proof, "proxy": proxy})) == left
+    known = {"transport": "tcp", "quic_version": "v1"}
+    assert of_its_transport({"proof": known}) == known
+    assert of_its_transport({}) == {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The script that draws figures on every page."""
+"""The script that draws figures on every page, and text that stands on it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 from plotly.offline import get_plotlyjs_version
 
-from quiclab.report.page.rendering import plotly
+from quiclab.report.page.rendering import plotly, with_code
 
 
 def test_the_script_is_the_version_that_the_library_is_made_for() -> None:
@@ -26,3 +26,12 @@ def test_the_script_knows_every_kind_of_trace_that_is_drawn() -> None:
     """Tables are the page's own."""
     known = set(re.findall(r'moduleType:"trace",name:"(\w+)"', plotly()))
     assert known >= {"scatter", "bar", "box", "violin", "heatmap", "image"}
+
+
+def test_commands_are_shown_as_code_and_names_as_text() -> None:
+    """Backticks are for terminals; what a stranger named stays text, also between them."""
+    assert with_code("`quiclab run STUDY` runs <b>the rest</b>.") == (
+        "<code>quiclab run STUDY</code> runs &lt;b&gt;the rest&lt;/b&gt;."
+    )
+    assert with_code("`<i>`") == "<code>&lt;i&gt;</code>"
+    assert with_code("one ` alone <") == "one ` alone &lt;"
