@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
+from by_night import by_night
 from scipy import stats
 
 from quiclab.statistics import mean, ratio_of_means
@@ -81,7 +82,7 @@ def coverage(shape: str, n: int, runs: int = 2000) -> float:
     return sum(span.low <= truth <= span.high for span in spans) / runs
 
 
-@pytest.mark.parametrize("n", [20, 40])
+@pytest.mark.parametrize("n", [20, *by_night(40)])
 @pytest.mark.parametrize("shape", ["normal", "exponential", "lognormal 0.5"])
 def test_intervals_of_means_cover_as_often_as_they_say(shape: str, n: int) -> None:
     """93 to 97 % of normal and of skewed times."""
@@ -90,8 +91,9 @@ def test_intervals_of_means_cover_as_often_as_they_say(shape: str, n: int) -> No
 
 @pytest.mark.parametrize(
     ("shape", "n", "low", "high"),
-    [("lognormal 1", 40, 0.93, 0.97), ("lognormal 1", 20, 0.90, 0.95), ("lognormal 1", 10, 0.89, 0.93),
-     ("lognormal 1", 5, 0.79, 0.85), ("bimodal", 20, 0.95, 1.0), ("bimodal", 40, 0.95, 1.0)],
+    [("lognormal 1", 5, 0.79, 0.85), ("bimodal", 20, 0.95, 1.0),
+     *by_night(("lognormal 1", 40, 0.93, 0.97), ("lognormal 1", 20, 0.90, 0.95), ("lognormal 1", 10, 0.89, 0.93),
+               ("bimodal", 40, 0.95, 1.0))],
 )  # fmt: skip
 def test_the_limits_are_as_the_report_states_them(shape: str, n: int, low: float, high: float) -> None:
     """Very skewed times need more than twenty values; Student's interval of 20 would hold 87 %."""

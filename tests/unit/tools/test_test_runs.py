@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from by_night import by_night
 
 ROOT = Path(__file__).resolve().parents[3]
 TOTALS = ROOT / "tools" / "totals.py"
@@ -50,6 +51,7 @@ def test_every_test_is_in_one_run(tmp_path: Path) -> None:
 
 _TESTS = """
 import pytest
+from by_night import by_night
 def test_passes(): pass
 def test_skips(): pytest.skip("client quinn: not installed; make stacks")
 @pytest.mark.skipif(True, reason="this kernel has no bbr")
@@ -81,6 +83,7 @@ def test_a_program_that_is_required_is_not_skipped(tmp_path: Path) -> None:
 
 _BAD_FIXTURE = """
 import pytest
+from by_night import by_night
 @pytest.fixture
 def bad():
     yield
@@ -95,7 +98,7 @@ def test_it(bad): assert False
         ("def test_it(): pass\n", "2 passed, 0 failed, 2 skipped", 0),
         ("def test_it(): assert False\n", "1 passed, 1 failed, 2 skipped", 1),
         (_BAD_FIXTURE, "1 passed, 2 failed, 2 skipped", 1),
-        ("import no_such_module\n", "1 passed, 1 failed, 2 skipped", 1),
+        *by_night(("import no_such_module\n", "1 passed, 1 failed, 2 skipped", 1)),
     ],
 )
 def test_the_last_line_adds_up_all_runs(tmp_path: Path, second: str, line: str, code: int) -> None:
