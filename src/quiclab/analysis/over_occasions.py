@@ -73,11 +73,13 @@ def held_over_occasions(
     def at(each: _Candidate, level: float) -> _Candidate:
         found = statistics.mean(np.array(each.medians), level)
         lower = metric.lower_is_better
-        ends = found and found.interval and [
+        if found is None or found.interval is None:
+            return _Candidate(each.comparison, each.medians, None)
+        low, high = (
             statistics.advantage_pct(end / 100, lower_is_better=lower)
             for end in (found.interval.low, found.interval.high)
-        ]  # fmt: skip
-        return _Candidate(each.comparison, each.medians, Interval(*ends, level) if ends else None)
+        )
+        return _Candidate(each.comparison, each.medians, Interval(low, high, level))
 
     def holds(each: _Candidate) -> bool:
         interval = each.interval

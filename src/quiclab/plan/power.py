@@ -33,7 +33,7 @@ class Attainable:
     def sentence(self) -> str:
         """Sentence for people: what can be significant, and what it takes to do better."""
         p = f"{self.smallest_p:.2g}" if self.smallest_p >= _LEAST_TOLD else f"less than {_LEAST_TOLD:g}"
-        best = f"With {self.blocks} blocks the smallest p is {p}"
+        best = f"With {self.blocks} {'block' if self.blocks == 1 else 'blocks'} the smallest p is {p}"
         test = f"at alpha {self.alpha:g} after correction over {self.comparisons} comparisons"
         more = f"{self.blocks_alone} blocks would let one be significant by itself"
         if self.together == 1:

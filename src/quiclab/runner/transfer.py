@@ -153,7 +153,8 @@ class Transfer:
         """Raise TrialError where the client ended badly, or before the time of a competition."""
         self._trial.record.client_exit_code = code
         if code != 0:
-            words = f"the client ended with exit code {code}: {client.last_words() or 'it printed nothing'}"
+            said = (client.last_words() or "it printed nothing").removeprefix(f"exit code {code}: ")
+            words = f"the client ended with exit code {code}: {said}"
             # A program that closed a connection by ending is seen to have ended only a moment later.
             answering = self._programs.answering
             gone = ended(answering, 0.0 if len(answering) == 1 else _LOOK_S)
