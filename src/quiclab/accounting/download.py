@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from quiclab.accounting import processor
 from quiclab.accounting.contents import contents
 from quiclab.accounting.edges import Edge, chained
 from quiclab.accounting.hop import Hop, hop
@@ -39,7 +40,7 @@ def account_of_download(evidence: Evidence) -> list[Edge]:
     first = next((p for p in down.served if down.arrival[p] >= asked_ns), None)
     if first is None or down.rank[first] > down.rank[completing]:
         raise Unknown("the captures, the link's log and the times of this trial contradict each other")
-    return chained(
+    found = chained(
         [
             *set_up_edges(evidence, path, carrier, zero_ns),
             *request_edges(evidence, path, first, set_up_ns),
@@ -48,6 +49,7 @@ def account_of_download(evidence: Evidence) -> list[Edge]:
         zero_ns,
         last_ns,
     )
+    return processor.named(evidence, path, found)
 
 
 def _delivered(of: Hop) -> set[int]:

@@ -30,9 +30,9 @@ class Expired:
     at_ns: list[int]
     reasons: list[Reason]
     by_sending: frozenset[Reason]
-    """Reasons that an acknowledgment may be behind as well: a loss by a time threshold, which is looked at when one comes,
-    too, and one that only the capture tells, by what was sent again: of several that one timeout declares all but the
-    first wait for an acknowledgment."""
+    """Reasons that an acknowledgment may be behind as well: a loss by a time threshold, which is looked at when one
+    comes, too, and a loss that only the capture tells, by what was sent again: of several that one timeout declares all
+    but the first wait for an acknowledgment."""
 
     def reason(self, came_ns: int | None, sent_ns: int, *, prompted: bool) -> Reason | None:
         """The timer that had just ended when a packet was sent, if no packet came to the sender since."""

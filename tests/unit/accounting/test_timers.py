@@ -24,9 +24,7 @@ def tables(name: str, *rows: dict[str, Any]) -> pl.DataFrame:
 
 def evidence(protocol: str, *losses: dict[str, Any], timers: tuple[dict[str, Any], ...] = ()) -> Evidence:
     """A trial with losses and timers alone."""
-    return Evidence(
-        {"losses": tables("losses", *losses), "timers": tables("timers", *timers)}, {"protocol": protocol}
-    )
+    return Evidence({"losses": tables("losses", *losses), "timers": tables("timers", *timers)}, {"protocol": protocol})
 
 
 @pytest.mark.parametrize("rule", ["timeout", "tail_loss_probe"])
