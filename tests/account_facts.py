@@ -30,6 +30,8 @@ _LOOK_NS = 200_000
 """Time that a sample of the kernel may take."""
 _LEAST_TOLD_MS, _LEAST_AGREEMENT = 200.0, 0.6
 """Time with a word of the sender from which on, and share of it to which, inferred reasons must be of its kind."""
+_TOLD_LATER_NS = 5_000_000
+"""How much later than a smaller window a log may tell of the loss that had made it so."""
 _SENDINGS = ("server", "client", "ack_held")
 _WITHOUT_DATA = ("acknowledgments", "probe", "handshake")
 _OWN_WORD = "blocked"
@@ -136,7 +138,7 @@ def _whole(account: pl.DataFrame) -> Iterator[str]:
         pl.col("why") != str(Why.PROCESSOR),  # a part of a wait
     )
     ends = waits.select("event_ns", pl.col("until_ns").max().over(pl.col("why").rle_id()).alias("end_ns"))
-    if ends.filter(pl.col("event_ns") > pl.col("end_ns")).height:
+    if ends.filter(pl.col("event_ns") > pl.col("end_ns") + _TOLD_LATER_NS).height:
         yield "a window was tightened after the wait that this is to explain"
 
 

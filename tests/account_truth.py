@@ -59,3 +59,20 @@ def timeouts_counted(study: Path, trial: str) -> int:
     rows = OpenedStudy(study).of_trial("tcp_info", trial)
     assert rows is not None
     return int(rows.filter(vantage="server")["total_rto"].max() or 0)  # type: ignore[arg-type]
+
+
+def idle_with(study: Path, trial: str, unacknowledged_bytes: int) -> float:
+    """Time, in ms, in which the link had nothing to send to the client, each such time with so many bytes of the
+    response's stream not acknowledged when it began."""
+    opened = OpenedStudy(study)
+    log, rows = opened.of_trial("link_packets", trial), opened.of_trial("unacknowledged", trial)
+    assert log is not None
+    assert rows is not None
+    served = log.filter(direction="down").drop_nulls("left_ns").sort("left_ns")
+    gaps = served.select(
+        pl.col("left_ns").alias("time_ns"),
+        (pl.col("left_ns").shift(-1) - pl.col("service_ns").shift(-1) - pl.col("left_ns")).alias("gap_ns"),
+    )
+    stream = rows.filter(pl.col("stream_id") == 0).select("time_ns", "unacknowledged_bytes").sort("time_ns")
+    held = gaps.join_asof(stream, on="time_ns").filter(pl.col("unacknowledged_bytes") == unacknowledged_bytes)
+    return float(held["gap_ns"].sum()) / 1e6

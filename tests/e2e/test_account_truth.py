@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import polars as pl
 import pytest
 from account_facts import facts
-from account_truth import by_why, silences, timeouts_counted, trials_of
+from account_truth import by_why, idle_with, silences, timeouts_counted, trials_of
 from small_study import quiclab
 
 from quiclab.accounting import UNIONS, Why
@@ -69,7 +68,8 @@ def _timeouts_are_the_packets(study: Path) -> None:
     """What the account calls waiting for the loss timer is the silence that the packets show, and the kernel counts."""
     for trial in trials_of(study)["h2"]:
         found = by_why(study, trial)
-        by_hand = list(silences(study, trial, least_ms=190))
+        # Of 200 ms and more; an acknowledgment that moves nothing may have come meanwhile.
+        by_hand = list(silences(study, trial, least_ms=150))
         said = found.get("loss_timer", 0.0)
         assert len(by_hand) == pytest.approx(timeouts_counted(study, trial), abs=2), trial
         # A timeout of the set-up has a label of its own, and may be the client's.
@@ -104,6 +104,7 @@ def test_a_client_without_a_processor_is_what_a_slow_transfer_waits_for(tmp_path
     arms = _H3.format(name="whole", client='"quic-go"', server="quic-go") + _H3.format(
         name="slow", client='{ name = "quic-go", cpu = "2 %" }', server="quic-go"
     )
+    arms += _H2.format(client="quic-go", server="quic-go")
     study = run(tmp_path, arms, 'rate = "50 Mbit/s"\ndelay = "18 ms"\nqueue = "1 bdp"', "5 MB")
     trials = trials_of(study)
     (whole,), (slow,) = ([by_why(study, trial) for trial in trials[arm]] for arm in ("whole", "slow"))
@@ -121,12 +122,9 @@ def test_a_small_send_buffer_makes_one_wait_for_acknowledgments(tmp_path: Path) 
     arms = _H2.format(client="curl", server="nginx") + _H3.format(name="h3", client='"curl"', server="nginx")
     study = run(tmp_path, arms, 'rate = "100 Mbit/s"\ndelay = "50 ms"', "2 MB")
     (trial,) = trials_of(study)["h3"]
-    rows = OpenedStudy(study).of_trial("unacknowledged", trial)
-    assert rows is not None
-    stream = rows.filter(pl.col("stream_id") == 0)
-    assert stream["unacknowledged_bytes"].max() == 65_536
+    by_hand = idle_with(study, trial, 65_536)
+    assert by_hand > 0.8 * 31 * 100, "2 MB are 31 times 64 KiB, and each waits for a round trip"
     found = by_why(study, trial)
     waiting = sum(found.get(str(why), 0.0) for why in (Why.AWAITING_ACKS, *UNIONS[Why.AWAITING_ACKS]))
-    # 2 MB are 31 times 64 KiB; a busy machine adds its own.
-    assert waiting > 0.5 * 31 * 100
-    assert waiting > 0.5 * sum(found.values())
+    # nginx keeps no log. Where it has no processor it answers late, and nothing shows that it does answer.
+    assert 0.4 * by_hand < waiting < 1.2 * by_hand, (found, by_hand)

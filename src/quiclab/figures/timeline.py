@@ -48,7 +48,7 @@ class Timeline(Figure):
         "edges": "its edges",
         "packets": "packets that the bottleneck served in it",
         "event_ms": "when the window was last tightened, ms; null where that is not known or not the reason",
-        "event_packet": "the packet that was lost then: `index` in link_packets, down; null where none is known",
+        "event_packet": "the packet that was lost then: `index` in link_packets; null where none is known",
     }
 
     def gather(self, asked: Asked) -> pl.DataFrame:
@@ -172,5 +172,5 @@ def _told(heading: str, heap: Heap, why: str) -> str:
 
 
 def _of_event(row: dict[str, Any]) -> str:
-    lost = "" if row["event_packet"] is None else f": loss of packet {row['event_packet']}, down"
+    lost = "" if row["event_packet"] is None else f": loss of packet {row['event_packet']}"
     return f"the window was tightened at {row['event_ms']:.2f} ms{lost}"
