@@ -108,7 +108,7 @@ def _exact(band: pl.DataFrame) -> dict[str, Any]:
     whys = band["why"].unique(maintain_order=True).to_list()
     return {
         "from": band["from_ms"].to_list()[:1],
-        "until": band["until_ms"].to_list(),
+        "until": band["until_ms"].round(3).to_list(),
         "why": [whys.index(why) for why in band["why"]],
         "whys": whys,
         "headings": [_heading(why) for why in whys],
@@ -139,10 +139,10 @@ class _Band:
         heading = _style.text(_heading(why))
         style = reason_style(why)
         self.figure.add_bar(
-            x=[(heap.from_x + heap.until_x) / 2 for heap in own],
-            width=[heap.until_x - heap.from_x for heap in own],
-            base=[heap.parts[why][0] for heap in own],
-            y=[heap.parts[why][1] for heap in own],
+            x=[round((heap.from_x + heap.until_x) / 2, 4) for heap in own],
+            width=[round(heap.until_x - heap.from_x, 4) for heap in own],
+            base=[round(heap.parts[why][0], 5) for heap in own],
+            y=[round(heap.parts[why][1], 5) for heap in own],
             text=[heading if len(heap.parts) == 1 and heap.length >= _NAMED * self.end_ms else "" for heap in own],
             textposition="inside", insidetextanchor="middle", textangle=0, insidetextfont={"color": style.ink},
             hovertext=[_told(heading, heap, why) for heap in own],

@@ -150,14 +150,14 @@ def _way(account: pl.DataFrame) -> str:
 
 
 def _edges(account: pl.DataFrame, known: list[str]) -> dict[str, Any]:
-    """Columns of the edges for the page's script: instants in ns since the first one, links by their places."""
+    """Columns of the edges for the page's script: instants in µs since the first one, links by their places."""
     zero_ns = int(account["from_ns"][0])
     columns: dict[str, list[Any]] = {
         name: account[name].to_list()
         for name in ("what", "why", "evidence", "direction", "packet_index", "packets", "event_packet")
     }
-    columns["until"] = (account["until_ns"] - zero_ns).to_list()
-    columns["event"] = (account["event_ns"] - zero_ns).to_list()
+    columns["until"] = ((account["until_ns"] - zero_ns) // 1000).to_list()
+    columns["event"] = ((account["event_ns"] - zero_ns) // 1000).to_list()
     logs = account["link"].to_list() if "link" in account.columns else [None] * account.height
     columns["link"] = [known.index(log) if log in known else 0 for log in logs]
     return {"points": account.height, **{name: column(values) for name, values in columns.items()}}

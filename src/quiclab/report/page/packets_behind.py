@@ -18,7 +18,7 @@ _KEY = ("direction", "index", "link")
 
 
 def packets_behind(study: OpenedStudy, trial_id: str, account: pl.DataFrame) -> dict[str, Any]:
-    """Columns of a trial's packets, packed, in the order in which they came to the link; instants in ns since its
+    """Columns of a trial's packets, packed, in the order in which they came to the link; instants in µs since its
     account begins. Those that came after its end are left out."""
     log = study.of_trial("link_packets", trial_id)
     if log is None:
@@ -32,10 +32,10 @@ def packets_behind(study: OpenedStudy, trial_id: str, account: pl.DataFrame) -> 
         place.alias("link"),
         pl.col("index").cast(pl.Int64),
         pl.col("size_bytes").cast(pl.Int64).alias("bytes"),
-        (pl.col("arrival_ns") - zero_ns).alias("came"),
-        (pl.col("left_ns") - zero_ns).alias("left"),
+        ((pl.col("arrival_ns") - zero_ns) // 1000).alias("came"),
+        ((pl.col("left_ns") - zero_ns) // 1000).alias("left"),
         pl.when(pl.col("action") == "delivered")
-        .then(pl.col("due_ns") + pl.col("lateness_ns") - zero_ns)
+        .then((pl.col("due_ns") + pl.col("lateness_ns") - zero_ns) // 1000)
         .alias("arrived"),
     ).sort("came", maintain_order=True)
     # Each end captures the link that it is at: of several in a row the first and the last.

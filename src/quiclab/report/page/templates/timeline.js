@@ -119,7 +119,7 @@
     element.append(...children);
     return element;
   };
-  const at = (nanoseconds, digits = 3) => (nanoseconds === null || Number.isNaN(nanoseconds) ? "–" : ms(nanoseconds / 1e6, digits));
+  const at = (µs, digits = 3) => (µs === null || Number.isNaN(µs) ? "–" : ms(µs / 1e3, digits));
   const headed = (name) => document.querySelector(`[data-reason="${name}"]`)?.textContent || part(name);
   const button = (text, act, off = false) => made("button", { type: "button", textContent: text, onclick: act, disabled: off });
 
@@ -206,9 +206,9 @@
     const events = new Set();
     for (let edge = spell.first; edge <= spell.last; edge++) if (!Number.isNaN(edges.event[edge])) events.add(at(edges.event[edge]));
     const zoom = button("Show this place in the timeline", async () => {
-      const element = document.querySelector('[data-figure="timeline"]'), room = (spell.until - spell.from) / 1e6;
+      const element = document.querySelector('[data-figure="timeline"]'), room = (spell.until - spell.from) / 1e3;
       await draw(element);
-      await Plotly.relayout(element, { "xaxis.range": [Math.max(0, spell.from / 1e6 - room), spell.until / 1e6 + room] });
+      await Plotly.relayout(element, { "xaxis.range": [Math.max(0, spell.from / 1e3 - room), spell.until / 1e3 + room] });
       element.scrollIntoView({ block: "center" });
     });
     shown(made("h3", { textContent: `${arm}: ${headed(spell.why)}, ${at(spell.until - spell.from)} ms` }),
