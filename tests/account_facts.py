@@ -25,6 +25,13 @@ from quiclab.tables import TABLES
 
 _TICK_MS = 4.0
 """Grain of the kernel's clocks."""
+_MOST_FREE = 1 / 3
+_LOOK_NS = 200_000
+"""Time that a sample of the kernel may take."""
+_LEAST_TOLD_MS, _LEAST_AGREEMENT = 200.0, 0.6
+"""Time with a word of the sender from which on, and share of it to which, inferred reasons must be of its kind."""
+_TOLD_LATER_NS = 5_000_000
+"""How much later than a smaller window a log may tell of the loss that had made it so."""
 _SENDINGS = ("server", "client", "ack_held")
 _WITHOUT_DATA = ("acknowledgments", "probe", "handshake")
 _OWN_WORD = "blocked"
@@ -45,6 +52,10 @@ class Facts:
     untrue: list[str] = field(default_factory=list)
     confusion: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
     """(the sender's own kind of reason, the one inferred without its word) → ms, of times for which it gives one."""
+    samples: int = 0
+    """Samples of the kernel in waits that the account takes for its congestion window."""
+    full: int = 0
+    """Those of them that show a full window."""
 
     @property
     def agreement(self) -> float | None:
@@ -53,9 +64,19 @@ class Facts:
         same = sum(ms for (said, inferred), ms in self.confusion.items() if said == inferred)
         return same / told if told else None
 
+    @property
+    def holds(self) -> bool:
+        """Whether all is true, and the sender's word mostly that which is inferred without it."""
+        told = sum(self.confusion.values())
+        return not self.untrue and (told < _LEAST_TOLD_MS or (self.agreement or 0.0) >= _LEAST_AGREEMENT)
+
     def lines(self) -> list[str]:
         """What was looked at, the confusion, and all that is not true."""
         told = [f"{self.trials} accounts"]
+        if self.samples:
+            told.append(
+                f"{self.samples} samples in waits for TCP's window, {100 * self.full / self.samples:.1f} % full"
+            )
         for (said, inferred), ms in sorted(self.confusion.items(), key=lambda item: -item[1]):
             told.append(f"the sender says {said}, inferred is {inferred}: {ms:.1f} ms")
         if self.agreement is not None:
@@ -79,6 +100,11 @@ def facts(study: Path) -> Facts:
         evidence = Evidence(tables, read_record(study / "trials" / trial_id))
         checks = (_whole(account), _link(account, tables), _causes(account, tables), _kernel(account, tables))
         found.untrue += [f"{where}: {each}" for check in checks for each in check]
+        free = _free_shares(account, tables)
+        found.samples += free.len()
+        found.full += int((free <= 0).sum())
+        if (too_free := int((free > _MOST_FREE).sum())) > 0.02 * free.len():
+            found.untrue.append(f"{where}: a third of the window is free in {too_free} of {free.len()} waits for it")
         least = least_time_ms(*cells(trial))
         total = (account["until_ns"][-1] - account["from_ns"][0]) / 1e6
         if least is not None and total < least:
@@ -107,9 +133,12 @@ def _whole(account: pl.DataFrame) -> Iterator[str]:
     if (account["from_ns"][1:] != account["until_ns"][:-1]).any():
         yield "edges leave a gap"
     # A wait goes on while the link serves an acknowledgment, which waits for nothing.
-    waits = account.filter(~pl.col("what").is_in(_WITHOUT_DATA) | (pl.col("why") != str(Why.LINK_BUSY)))
+    waits = account.filter(
+        ~pl.col("what").is_in(_WITHOUT_DATA) | (pl.col("why") != str(Why.LINK_BUSY)),
+        pl.col("why") != str(Why.PROCESSOR),  # a part of a wait
+    )
     ends = waits.select("event_ns", pl.col("until_ns").max().over(pl.col("why").rle_id()).alias("end_ns"))
-    if ends.filter(pl.col("event_ns") > pl.col("end_ns")).height:
+    if ends.filter(pl.col("event_ns") > pl.col("end_ns") + _TOLD_LATER_NS).height:
         yield "a window was tightened after the wait that this is to explain"
 
 
@@ -155,7 +184,8 @@ def _causes(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[
         return
     places = log.select("direction", pl.col("index").alias("packet_index"), "arrival_ns", written.alias("written_ns"))
     edges = account.join(places, on=("direction", "packet_index"), how="left", maintain_order="left")
-    sendings = edges.filter(pl.col("what").is_in(_SENDINGS))
+    parts = pl.struct("what", "direction", "packet_index").rle_id()  # of one edge, by reason
+    sendings = edges.filter(pl.col("what").is_in(_SENDINGS), pl.col("until_ns") == pl.col("until_ns").max().over(parts))
     if sendings.filter(pl.col("arrival_ns") != pl.col("until_ns")).height:
         yield "an endpoint's time does not end when its packet comes to the link"
     flights = edges.filter(pl.col("what").is_in(["propagation_up", "propagation_down"]))
@@ -178,6 +208,30 @@ def _kernel(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[
         said = float((own["until_ns"] - own["from_ns"]).sum()) / 1e6
         if said > counted + _TICK_MS * (1 + own.height):
             yield f"{why} takes {said:.1f} ms, of which the kernel counted {counted:.1f}"
+
+
+def _free_shares(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> pl.Series:
+    """Share of TCP's window that is free in each sample within a wait for it, before the packet came that ended it.
+
+    A sender may leave up to a third of it free, for a longer burst.
+    """
+    rows = tables.get("tcp_info", pl.DataFrame())
+    waits = account.filter(
+        pl.col("evidence") == "tcp_info", pl.col("why").is_in([str(why) for why in KINDS["window"]])
+    ).filter(pl.col("what") != "server")
+    if rows.is_empty() or waits.is_empty():
+        return pl.Series([], dtype=pl.Float64)
+    rows = rows.filter(pl.col("vantage") == "server", pl.col("notsent_bytes") > 0)
+    parts = [pl.col(name).cast(pl.Int64) for name in ("unacked", "sacked", "lost", "retrans")]
+    flying = parts[0] - parts[1] - parts[2] + parts[3]
+    samples = rows.select("time_ns", free=1 - flying / pl.col("snd_cwnd"))
+    samples = samples.drop_nulls().sort("time_ns")
+    within = samples.join_asof(
+        waits.select("from_ns", "until_ns").sort("from_ns"), left_on="time_ns", right_on="from_ns"
+    )
+    return within.filter(
+        pl.col("time_ns") > pl.col("from_ns") + _LOOK_NS, pl.col("time_ns") < pl.col("until_ns") - _LOOK_NS
+    )["free"]
 
 
 def _confuse(found: Facts, account: pl.DataFrame, evidence: Evidence) -> None:

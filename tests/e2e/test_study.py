@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars
 import pytest
+from account_facts import facts
 from small_study import lab_processes, quiclab, trials, write_spec
 
 from quiclab.accounting.agreement import in_lines, levels_of_study
@@ -103,6 +104,13 @@ def test_what_is_inferred_of_tcp_stays_within_the_kernels_clocks(study: Path) ->
             inferred_ms = (inferred["until_ns"] - inferred["from_ns"]).sum() / 1e6
             counted_ms = (clocks[clock].max() or 0) / 1e3  # type: ignore[operator]
             assert inferred_ms <= 2 * counted_ms + 8, (file.stem, why)
+
+
+def test_what_must_be_true_of_every_account_is(study: Path) -> None:
+    """Service and idle time, cause and effect, the kernel's clocks and windows, the least time of the path."""
+    found = facts(study)
+    assert found.trials == len(list((study / "tables" / "account").glob("*.parquet")))
+    assert found.holds, "\n".join(found.lines())
 
 
 def test_explain_names_reasons_and_what_decided_them(study: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from account_facts import facts
 from may_fail import MayFail, read_may_fail
 from small_study import quiclab
 
@@ -74,6 +75,9 @@ def test_a_small_study_runs_whole(folder: Path) -> None:
     again = quiclab("report", study, timeout=_LIMIT_S)
     assert again.returncode == 0, f"kept in {study}\n{again.stdout[-4000:]}{again.stderr[-4000:]}"
     assert (study / "report.html").read_text(encoding="utf-8").rstrip().endswith("</html>"), told
+    accounts = facts(study)
+    print("\n".join(accounts.lines()))
+    assert accounts.holds, "\n".join([*accounts.lines(), told])
     if (paper := folder / "paper.toml").exists():
         wanted = [claim["id"] for claim in tomllib.loads(paper.read_text())["claim"]]
         judged = pl.read_csv(study / "report" / "data" / "claims.csv", infer_schema_length=None)

@@ -31,7 +31,7 @@ class Expired:
     reasons: list[Reason]
     by_sending: frozenset[Reason]
     """Reasons that an acknowledgment may be behind as well: a loss by a time threshold, which is looked at when one
-    comes, too, and one that only the capture tells, by what was sent again: of several that one timeout declares all
+    comes, too, and a loss that only the capture tells, by what was sent again: of several that one timeout declares all
     but the first wait for an acknowledgment."""
 
     def reason(self, came_ns: int | None, sent_ns: int, *, prompted: bool) -> Reason | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from quiclab.accounting import processor
 from quiclab.accounting.amplification import amplification
 from quiclab.accounting.contents import contents
 from quiclab.accounting.edges import Edge, chained
@@ -48,7 +49,7 @@ def account_of_transfer(evidence: Evidence, until: str = "ttlb_ms") -> list[Edge
     ]
     if ends.last_ns > ends.bodies_ns:
         edges += before.answer_edges(_arrived_at(evidence, path.down, ends.last_ns), ends.bodies_ns)
-    return chained(edges, ends.zero_ns, ends.last_ns)
+    return processor.named(evidence, path, chained(edges, ends.zero_ns, ends.last_ns))
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ class Why(enum.StrEnum):
     APPLICATION = "application"
     SCHEDULING = "scheduling"
     PACING_OR_PROGRAM = "pacing_or_program"
+    PROCESSOR = "processor"
     UNEXPLAINED = "unexplained"
     LAST_FLIGHT = "last_flight"
     ANSWER = "answer"
@@ -112,6 +113,7 @@ _HEADINGS = {
     Why.APPLICATION: "nothing to send from the application",
     Why.SCHEDULING: "another stream's turn",
     Why.PACING_OR_PROGRAM: "pacing or the sender's program",
+    Why.PROCESSOR: "a program without a processor",
     Why.UNEXPLAINED: "unexplained",
     Why.LAST_FLIGHT: "last flight",
     Why.ANSWER: "server's answer to an upload",
@@ -153,6 +155,8 @@ _DEFINITIONS = {
     Why.SCHEDULING: "The sender says that another stream has its turn.",
     Why.PACING_OR_PROGRAM: "Window and credit have room and no packet of the receiver prompts the sender: it paces, or "
     "its program had nothing, or got no processor. No log tells which.",
+    Why.PROCESSOR: "An endpoint had packets to read or to answer for 10 ms or more, and a thread of it waited for a "
+    "processor for at least half of that: the part in which it did.",
     Why.UNEXPLAINED: "It sends again more than 1 ms after the last packet of the receiver, and no log says why then.",
     Why.LAST_FLIGHT: "From the end of service of the packet that completes the bodies to its arrival.",
     Why.ANSWER: "Of an upload: from the arrival of the last body's last byte to that of the server's answer.",

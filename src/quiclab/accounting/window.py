@@ -14,7 +14,7 @@ from quiclab.accounting.why import Why
 from quiclab.metrics import Evidence
 
 _DATAGRAM_BYTES = 1200
-"""Least size of a full datagram (RFC 9000 section 14.1)."""
+"""Least size of a datagram that can be full (RFC 9000 section 14.1)."""
 _NEAR_NS = 5_000_000
 """How long after a loss is declared a reduction of the window is taken for its consequence."""
 
@@ -43,8 +43,8 @@ class LoggedWindow:
     window: Steps[int]
     in_flight: Steps[int]
     history: History
-    datagram_bytes: int
-    """Largest datagram that it sent."""
+    datagram_bytes: int = _DATAGRAM_BYTES
+    """Size of its full datagrams: a program that sends nothing smaller has a full window with less room than that."""
 
     def room(self, time_ns: int) -> int | None:
         """Bytes that the window has left just before an instant; None where the log does not tell."""
@@ -80,9 +80,14 @@ def logged_window(evidence: Evidence, index_of: dict[int, int]) -> LoggedWindow:
     history = History(
         Steps([at for at, _ in events], [reason for _, reason in events]), "transport_metrics", bool(window.at_ns)
     )
-    sent = evidence.packets(evidence.sender, evidence.way, ("udp",))["payload_bytes"].max()
-    largest = sent if isinstance(sent, int) else 0
-    return LoggedWindow(window, steps(rows, "bytes_in_flight"), history, max(largest, _DATAGRAM_BYTES))
+    return LoggedWindow(window, steps(rows, "bytes_in_flight"), history, _datagram_bytes(evidence))
+
+
+def _datagram_bytes(evidence: Evidence) -> int:
+    """The size that most of the sender's full datagrams have."""
+    sizes = evidence.packets(evidence.sender, evidence.way, ("udp",)).select("payload_bytes").drop_nulls()
+    full = sizes.filter(pl.col("payload_bytes") >= _DATAGRAM_BYTES).group_by("payload_bytes").len()
+    return int(full.sort("len", "payload_bytes")["payload_bytes"][-1]) if full.height else _DATAGRAM_BYTES
 
 
 def _reduced(since_ns: int, now: int, lost_ns: list[int], lost: list[int | None]) -> Reason:

@@ -9,6 +9,7 @@ from quiclab.figures._canvas import spec
 from quiclab.figures._chosen import Chosen
 from quiclab.figures._reason_style import reason_colour, reason_name
 from quiclab.figures._registry import FIGURES
+from quiclab.figures._series import FURTHER
 from quiclab.figures._style import THEMES, css_variables, in_order, text
 from quiclab.figures.bytes_acknowledged import BytesAcknowledged
 from quiclab.figures.cumulative import Cumulative
@@ -17,6 +18,7 @@ from quiclab.figures.distribution import SHAPES, Distribution
 
 __all__ = [
     "FIGURES",
+    "FURTHER",
     "SHAPES",
     "THEMES",
     "Asked",

@@ -68,6 +68,7 @@ _STYLES = {
     Why.APPLICATION: ReasonStyle("#006b4e"),
     Why.SCHEDULING: ReasonStyle("#7ccfb2", "x"),
     Why.PACING_OR_PROGRAM: ReasonStyle("#7ccfb2"),
+    Why.PROCESSOR: ReasonStyle("#8a6d1f", "x"),
     Why.UNEXPLAINED: ReasonStyle("#33363b", "x"),
     Why.LAST_FLIGHT: ReasonStyle("#7f848a"),
 }

@@ -48,7 +48,7 @@ class Timeline(Figure):
         "edges": "its edges",
         "packets": "packets that the bottleneck served in it",
         "event_ms": "when the window was last tightened, ms; null where that is not known or not the reason",
-        "event_packet": "the packet that was lost then: `index` in link_packets, down; null where none is known",
+        "event_packet": "the packet that was lost then: `index` in link_packets; null where none is known",
     }
 
     def gather(self, asked: Asked) -> pl.DataFrame:
@@ -108,7 +108,7 @@ def _exact(band: pl.DataFrame) -> dict[str, Any]:
     whys = band["why"].unique(maintain_order=True).to_list()
     return {
         "from": band["from_ms"].to_list()[:1],
-        "until": band["until_ms"].to_list(),
+        "until": band["until_ms"].round(3).to_list(),
         "why": [whys.index(why) for why in band["why"]],
         "whys": whys,
         "headings": [_heading(why) for why in whys],
@@ -139,10 +139,10 @@ class _Band:
         heading = _style.text(_heading(why))
         style = reason_style(why)
         self.figure.add_bar(
-            x=[(heap.from_x + heap.until_x) / 2 for heap in own],
-            width=[heap.until_x - heap.from_x for heap in own],
-            base=[heap.parts[why][0] for heap in own],
-            y=[heap.parts[why][1] for heap in own],
+            x=[round((heap.from_x + heap.until_x) / 2, 4) for heap in own],
+            width=[round(heap.until_x - heap.from_x, 4) for heap in own],
+            base=[round(heap.parts[why][0], 5) for heap in own],
+            y=[round(heap.parts[why][1], 5) for heap in own],
             text=[heading if len(heap.parts) == 1 and heap.length >= _NAMED * self.end_ms else "" for heap in own],
             textposition="inside", insidetextanchor="middle", textangle=0, insidetextfont={"color": style.ink},
             hovertext=[_told(heading, heap, why) for heap in own],
@@ -172,5 +172,5 @@ def _told(heading: str, heap: Heap, why: str) -> str:
 
 
 def _of_event(row: dict[str, Any]) -> str:
-    lost = "" if row["event_packet"] is None else f": loss of packet {row['event_packet']}, down"
+    lost = "" if row["event_packet"] is None else f": loss of packet {row['event_packet']}"
     return f"the window was tightened at {row['event_ms']:.2f} ms{lost}"

@@ -21,7 +21,8 @@ _WHY = Column(
     "`retry`, `amplification_limit`, `set_up_loss`, `request`, `link_busy`, `slow_start`, `window_after_loss`, "
     "`window_after_exit`, `window`, `stream_credit`, `connection_credit`, `later_request`, `stream_limit`, "
     "`receive_window`, `send_buffer`, `contested`, `loss_detection`, `awaiting_acks`, `loss_timer`, `probe_timer`, "
-    "`pacing`, `application`, `scheduling`, `pacing_or_program`, `unexplained`, `last_flight` or `answer`.",
+    "`pacing`, `application`, `scheduling`, `pacing_or_program`, `processor`, `unexplained`, `last_flight` or "
+    "`answer`.",
 )  # fmt: skip
 _EVIDENCE = Column("evidence", pl.String, "", NEVER, "The table that decided `why`.")
 

@@ -74,6 +74,18 @@ def test_without_a_log_nothing_is_said_beyond_the_packets(tmp_path: Path) -> Non
     assert sums(account_of_transfer(evidence))["awaiting_acks"] == 20
 
 
+def test_a_window_is_full_when_none_of_the_senders_full_datagrams_fits(tmp_path: Path) -> None:
+    """There is room for 1,300 bytes, and datagrams have 1,440: a program that sends no smaller ones waits."""
+    story = Quic()
+    story.down(33, 0, 1400)
+    story.down(33, 1400, 1400)
+    story.up(43, writers.ack((0, 1)))
+    story.down(53, 2800, 1400)
+    story.down(53, 4200, 1400, fin=True)
+    rows: _ROWS = {"transport_metrics": [metrics_row(32, 4180, 0), metrics_row(33, 4180, 2880)]}
+    assert sums(account_of_transfer(evidence_of_scene(story.end(63, 5600), tmp_path, **rows)))["slow_start"] == 20
+
+
 def test_a_window_that_a_loss_reduced_names_the_loss(tmp_path: Path) -> None:
     """The packet at 33 ms is lost, declared so at 53 ms with the window cut; the wait at 73 ms is the loss's."""
     story = Quic()

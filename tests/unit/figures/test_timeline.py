@@ -86,5 +86,5 @@ def test_an_event_that_tightened_a_window_is_a_mark(tmp_path: Path) -> None:
     data = Timeline().gather(Asked(open_study(study), analyse_study(study), cell="1 MB/clean", block=0))
     marks = [trace for trace in Timeline().draw(data).data if trace.get("meta", {}).get("event")]
     assert [trace.x for trace in marks] == [[4.0], [4.0]]
-    assert marks[0].hovertext == ["the window was tightened at 4.00 ms: loss of packet 3, down"]
+    assert marks[0].hovertext == ["the window was tightened at 4.00 ms: loss of packet 3"]
     assert data.filter(pl.col("why") == WINDOW)["event_packet"].to_list() == [3, 3]

@@ -13,7 +13,7 @@ from quiclab import wording
 from quiclab.accounting import UNIONS, What, Why, spells
 from quiclab.figures import reason_colour
 from quiclab.opened import OpenedStudy
-from quiclab.report.page.packets_behind import packets_behind
+from quiclab.report.page.packets_behind import links, packets_behind
 from quiclab.report.page.packing import column
 
 _LONGEST = 8
@@ -73,7 +73,13 @@ def critical_path(study: OpenedStudy, trials: Mapping[str, str]) -> CriticalPath
     waits = [wait for band, (arm, account) in enumerate(known.items()) for wait in _waits(band, arm, account)]
     data = {
         "arms": [
-            {"arm": arm, "edges": _edges(account), "packets": packets_behind(study, trials[arm], account)}
+            {
+                "arm": arm,
+                "way": _way(account),
+                "links": _links(study, trials[arm]),
+                "edges": _edges(account, _links(study, trials[arm])),
+                "packets": packets_behind(study, trials[arm], account),
+            }
             for arm, account in known.items()
         ],
         "definitions": {str(why): why.definition for why in Why},
@@ -116,29 +122,42 @@ def _waits(band: int, arm: str, account: pl.DataFrame) -> list[Wait]:
         Wait(
             arm, band, row["spell"], f"{(row['from_ns'] - zero_ns) / 1e6:.2f}", f"{row['length'] / 1e6:.2f}",
             Why(row["why"]).heading, reason_colour(row["why"]), row["what"].replace("_", " "), row["evidence"],
-            _named(account.slice(row["edge"], row["edges"]), row["event_packet"]),
+            _named(account.slice(row["edge"], row["edges"]), row["event_packet"], _way(account)),
         )
         for row in longest.sort("from_ns").iter_rows(named=True)
     ]  # fmt: skip
 
 
-def _named(edges: pl.DataFrame, lost: int | None) -> str:
+def _named(edges: pl.DataFrame, lost: int | None, way: str) -> str:
     known = (
         edges.drop_nulls(("direction", "packet_index")).select("direction", "packet_index").unique(maintain_order=True)
     )
     names = [f"{direction} {index}" for direction, index in known.iter_rows()]
     if len(names) > 4:
         names = [*names[:2], "…", *names[-2:]]
-    return ", ".join(names) + (f"; lost: down {lost}" if lost is not None else "")
+    return ", ".join(names) + (f"; lost: {way} {lost}" if lost is not None else "")
 
 
-def _edges(account: pl.DataFrame) -> dict[str, Any]:
-    """Columns of the edges for the page's script: instants in ns since the first one."""
+def _links(study: OpenedStudy, trial_id: str) -> list[str]:
+    log = study.of_trial("link_packets", trial_id)
+    return [] if log is None else links(log)
+
+
+def _way(account: pl.DataFrame) -> str:
+    """Direction of the bodies: that of most packets that the bottleneck served."""
+    served = account.drop_nulls(("packets", "direction")).group_by("direction").agg(pl.col("packets").sum())
+    return str(served.sort("packets")["direction"][-1]) if served.height else "down"
+
+
+def _edges(account: pl.DataFrame, known: list[str]) -> dict[str, Any]:
+    """Columns of the edges for the page's script: instants in µs since the first one, links by their places."""
     zero_ns = int(account["from_ns"][0])
     columns: dict[str, list[Any]] = {
         name: account[name].to_list()
         for name in ("what", "why", "evidence", "direction", "packet_index", "packets", "event_packet")
     }
-    columns["until"] = (account["until_ns"] - zero_ns).to_list()
-    columns["event"] = (account["event_ns"] - zero_ns).to_list()
+    columns["until"] = ((account["until_ns"] - zero_ns) // 1000).to_list()
+    columns["event"] = ((account["event_ns"] - zero_ns) // 1000).to_list()
+    logs = account["link"].to_list() if "link" in account.columns else [None] * account.height
+    columns["link"] = [known.index(log) if log in known else 0 for log in logs]
     return {"points": account.height, **{name: column(values) for name, values in columns.items()}}

@@ -3,41 +3,62 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import polars as pl
 
+from quiclab.figures import FURTHER
 from quiclab.opened import OpenedStudy
 from quiclab.report.page.packing import column
 
 _SPACES = {"initial": "Initial", "handshake": "Handshake", "0RTT": "0-RTT", "1RTT": "1-RTT", "retry": "Retry"}
 _SYN, _FIN, _RST = 0b10, 0b1, 0b100
-_KEY = ("direction", "index")
+_KEY = ("direction", "index", "link")
 
 
 def packets_behind(study: OpenedStudy, trial_id: str, account: pl.DataFrame) -> dict[str, Any]:
-    """Columns of a trial's packets, packed, in the order in which they came to the link; instants in ns since its
+    """Columns of a trial's packets, packed, in the order in which they came to the link; instants in µs since its
     account begins. Those that came after its end are left out."""
     log = study.of_trial("link_packets", trial_id)
     if log is None:
         return {"points": 0}
     zero_ns, end_ns = int(account["from_ns"][0]), int(account["until_ns"][-1])
     rows = log.filter(pl.col("action") != "outside_model", pl.col("arrival_ns").is_between(zero_ns, end_ns))
+    sources = links(log)
+    place = pl.col("source").fill_null("").replace_strict(sources, range(len(sources)), return_dtype=pl.Int64)
     rows = rows.select(
         pl.col("direction"),
+        place.alias("link"),
         pl.col("index").cast(pl.Int64),
         pl.col("size_bytes").cast(pl.Int64).alias("bytes"),
-        (pl.col("arrival_ns") - zero_ns).alias("came"),
-        (pl.col("left_ns") - zero_ns).alias("left"),
+        ((pl.col("arrival_ns") - zero_ns) // 1000).alias("came"),
+        ((pl.col("left_ns") - zero_ns) // 1000).alias("left"),
         pl.when(pl.col("action") == "delivered")
-        .then(pl.col("due_ns") + pl.col("lateness_ns") - zero_ns)
+        .then((pl.col("due_ns") + pl.col("lateness_ns") - zero_ns) // 1000)
         .alias("arrived"),
     ).sort("came", maintain_order=True)
-    for end in ("client", "server"):
-        rows = rows.join(_numbers(study, trial_id, end), on=_KEY, how="left", maintain_order="left")
-    rows = rows.join(_labels(study, trial_id), on=_KEY, how="left", maintain_order="left")
+    # Each end captures the link that it is at: of several in a row the first and the last.
+    in_a_row = all(re.search(FURTHER, source) for source in sources[1:])
+    at_end = {"client": 0, "server": len(sources) - 1}
+    for end, link in at_end.items():
+        known = _numbers(study, trial_id, end).with_columns(pl.lit(link, pl.Int64).alias("link"))
+        rows = rows.join(known if in_a_row else known.clear(), on=_KEY, how="left", maintain_order="left")
+    sender = pl.when(pl.col("direction") == "up").then(at_end["client"]).otherwise(at_end["server"])
+    labels = _labels(study, trial_id).with_columns(sender.cast(pl.Int64).alias("link"))
+    rows = rows.join(labels if in_a_row else labels.clear(), on=_KEY, how="left", maintain_order="left")
     columns = {name: column(rows[name].to_list()) for name in rows.columns}
     return {"points": rows.height, **columns}
+
+
+def links(log: pl.DataFrame) -> list[str]:
+    """Logs of a trial's links, the client's first."""
+
+    def number(source: str) -> int:
+        further = re.search(FURTHER, source)
+        return int(further[2]) if further else 1
+
+    return sorted(log["source"].fill_null("").unique().sort().to_list(), key=number)
 
 
 def _numbers(study: OpenedStudy, trial_id: str, end: str) -> pl.DataFrame:

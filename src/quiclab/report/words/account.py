@@ -48,6 +48,7 @@ _WAITING = {
     Why.APPLICATION: "the sender's application",
     Why.SCHEDULING: "another stream's turn",
     Why.PACING_OR_PROGRAM: "pacing or the sender's program (no log says which)",
+    Why.PROCESSOR: "a program that got no processor",
 }
 
 _TOLD = frozenset({*_PHRASES, *_WAITING})

@@ -119,7 +119,7 @@
     element.append(...children);
     return element;
   };
-  const at = (nanoseconds, digits = 3) => (nanoseconds === null || Number.isNaN(nanoseconds) ? "–" : ms(nanoseconds / 1e6, digits));
+  const at = (µs, digits = 3) => (µs === null || Number.isNaN(µs) ? "–" : ms(µs / 1e3, digits));
   const headed = (name) => document.querySelector(`[data-reason="${name}"]`)?.textContent || part(name);
   const button = (text, act, off = false) => made("button", { type: "button", textContent: text, onclick: act, disabled: off });
 
@@ -161,19 +161,21 @@
   }
 
   // Places of packets, with what each is to the stretch.
-  function behind({ edges, packets }, spell) {
+  function behind({ edges, packets, links, way }, spell) {
     const roles = new Map();
     const placeOf = new Map();
-    packets.index.forEach((index, place) => placeOf.set(`${packets.direction[place]} ${index}`, place));
+    packets.index.forEach((index, place) => placeOf.set(`${packets.direction[place]} ${index} ${packets.link[place]}`, place));
     const add = (place, role) => { if (place !== undefined) roles.set(place, [...new Set([...(roles.get(place) || []), role])]); };
     for (let edge = spell.first; edge <= spell.last; edge++) {
       const from = edge ? edges.until[edge - 1] : 0;
       if (edges.packets[edge] !== null && !Number.isNaN(edges.packets[edge])) {
         packets.left.forEach((left, place) => {
-          if (packets.direction[place] === "down" && left > from && left <= edges.until[edge]) add(place, part(edges.what[edge]));
+          if (packets.direction[place] === edges.direction[edge] && packets.link[place] === edges.link[edge] &&
+            left > from && left <= edges.until[edge]) add(place, part(edges.what[edge]));
         });
-      } else add(placeOf.get(`${edges.direction[edge]} ${edges.packet_index[edge]}`), part(edges.what[edge]));
-      add(placeOf.get(`down ${edges.event_packet[edge]}`), "its loss tightened the window");
+      } else add(placeOf.get(`${edges.direction[edge]} ${edges.packet_index[edge]} ${edges.link[edge]}`), part(edges.what[edge]));
+      const lostAt = way === "up" ? 0 : links.length - 1;
+      add(placeOf.get(`${way} ${edges.event_packet[edge]} ${lostAt}`), "its loss tightened the window");
     }
     return [...roles].sort(([a], [b]) => a - b);
   }
@@ -181,7 +183,8 @@
   async function showPackets(band, place, all = false) {
     const data = await arms();
     if (!data) return;
-    const { arm, spells, edges, packets } = data.arms[band], spell = spells[place];
+    const { arm, spells, edges, packets, links } = data.arms[band], spell = spells[place];
+    const ofLink = (link) => (links.length > 1 ? ` (link ${link + 1})` : "");
     const waits = (step) => {
       let next = place + step;
       while (spells[next] && spells[next].why === "link_busy") next += step;
@@ -191,21 +194,21 @@
     const rows = [];
     for (let edge = spell.first; edge <= spell.last; edge++) {
       const from = edge ? edges.until[edge - 1] : 0, named = edges.packet_index[edge];
-      rows.push([part(edges.what[edge]), named === null || Number.isNaN(named) ? "" : `${edges.direction[edge]} ${named}`,
+      rows.push([part(edges.what[edge]), named === null || Number.isNaN(named) ? "" : `${edges.direction[edge]} ${named}${ofLink(edges.link[edge])}`,
         edges.evidence[edge], at(from), at(edges.until[edge]), at(edges.until[edge] - from)]);
     }
     const own = behind(data.arms[band], spell);
     const kept = all || own.length <= MOST_ROWS ? own : [...own.slice(0, MOST_ROWS / 2), ...own.slice(-MOST_ROWS / 2)];
-    const packetRows = kept.map(([number, roles]) => [`${packets.direction[number]} ${packets.index[number]}`,
+    const packetRows = kept.map(([number, roles]) => [`${packets.direction[number]} ${packets.index[number]}${ofLink(packets.link[number])}`,
       packets.label[number] || "", roles.join(", "), packets.bytes[number], at(packets.came[number]), at(packets.left[number]),
       Number.isNaN(packets.arrived[number]) ? "lost" : at(packets.arrived[number]),
       ...["client", "server"].map((end) => (Number.isNaN(packets[end][number]) ? "–" : packets[end][number]))]);
     const events = new Set();
     for (let edge = spell.first; edge <= spell.last; edge++) if (!Number.isNaN(edges.event[edge])) events.add(at(edges.event[edge]));
     const zoom = button("Show this place in the timeline", async () => {
-      const element = document.querySelector('[data-figure="timeline"]'), room = (spell.until - spell.from) / 1e6;
+      const element = document.querySelector('[data-figure="timeline"]'), room = (spell.until - spell.from) / 1e3;
       await draw(element);
-      await Plotly.relayout(element, { "xaxis.range": [Math.max(0, spell.from / 1e6 - room), spell.until / 1e6 + room] });
+      await Plotly.relayout(element, { "xaxis.range": [Math.max(0, spell.from / 1e3 - room), spell.until / 1e3 + room] });
       element.scrollIntoView({ block: "center" });
     });
     shown(made("h3", { textContent: `${arm}: ${headed(spell.why)}, ${at(spell.until - spell.from)} ms` }),
