@@ -17,7 +17,7 @@ from unit.accounting.stories import (
     sums,
 )
 
-from quiclab.accounting import account_of_download
+from quiclab.accounting import account_of_transfer
 
 _ROWS = dict[str, list[dict[str, Any]]]
 
@@ -34,7 +34,7 @@ def test_what_a_sender_says_as_it_sends_is_about_the_time_after_it(tmp_path: Pat
         blocked_row(38, "blocked", "congestion_control"),
         blocked_row(58, "unblocked", None),
     ]
-    found = sums(account_of_download(evidence_of_scene(story.end(68, 3600), tmp_path, blocked=word)))
+    found = sums(account_of_transfer(evidence_of_scene(story.end(68, 3600), tmp_path, blocked=word)))
     assert (found["pacing"], found["window"]) == (5, 20)
 
 
@@ -48,7 +48,7 @@ def test_a_window_is_full_where_no_datagram_of_the_senders_own_size_fits(tmp_pat
         story.down(33, size, size)
         story.up(43, writers.ack((0, 1)))
         story.down(53, 2 * size, size, fin=True)
-        found.append(sums(account_of_download(evidence_of_scene(story.end(63, 3 * size), tmp_path, **full))))
+        found.append(sums(account_of_transfer(evidence_of_scene(story.end(63, 3 * size), tmp_path, **full))))
     longer, shorter = found
     assert (longer.get("slow_start"), shorter.get("slow_start")) == (20, None)
     assert shorter["pacing_or_program"] == 20
@@ -63,7 +63,7 @@ def test_a_threshold_that_was_known_before_ends_slow_start_when_the_window_reach
     story.ack(81, 2)
     story.down(91, 2)
     samples = [sample_row(at, snd_ssthresh=20, snd_cwnd=window) for at, window in ((50, 10), (65, 10), (75, 20))]
-    found = sums(account_of_download(evidence_of_scene(story.end(101, 3), tmp_path, tcp_info=samples)))
+    found = sums(account_of_transfer(evidence_of_scene(story.end(101, 3), tmp_path, tcp_info=samples)))
     assert (found["slow_start"], found["window_after_exit"]) == (20, 20)
 
 
@@ -75,6 +75,6 @@ def test_a_clock_of_the_kernel_that_stands_still_names_nothing(tmp_path: Path) -
     story.down(71, 1)
     story.down(71.5, 2)
     found = sums(
-        account_of_download(evidence_of_scene(story.end(81.5, 3), tmp_path, tcp_info=[sample_row(50), sample_row(90)]))
+        account_of_transfer(evidence_of_scene(story.end(81.5, 3), tmp_path, tcp_info=[sample_row(50), sample_row(90)]))
     )
     assert "receive_window" not in found

@@ -11,7 +11,7 @@ from decoders import writers
 from unit.accounting.stories import Quic, Tcp, evidence_of_scene, metrics_row, sums
 from unit.metrics.scenes import ns
 
-from quiclab.accounting import account_of_download
+from quiclab.accounting import account_of_transfer
 from quiclab.accounting.edges import gaps
 
 FULL = [metrics_row(32, 2500, 0), metrics_row(33, 2500, 2480)]
@@ -46,7 +46,7 @@ def test_a_client_without_a_processor_acknowledges_late(
 ) -> None:
     """Its part of the wait is the processor's; the ways there and back are the window's."""
     rows: dict[str, Any] = {"transport_metrics": FULL, "run_delays": [look("client", 60, 110, longest)]}
-    edges = account_of_download(evidence_of_scene(late_acknowledgment().end(113, 4800), tmp_path, **rows))
+    edges = account_of_transfer(evidence_of_scene(late_acknowledgment().end(113, 4800), tmp_path, **rows))
     found = sums(edges)
     assert (found.get("processor"), found["slow_start"]) == (processor, window)
     assert not any(gaps(edges))
@@ -60,7 +60,7 @@ def test_a_look_at_another_time_or_at_the_other_end_explains_nothing(tmp_path: P
     elsewhere = [look("client", 0, 50, 45), look("server", 60, 110, 60)]
     rows: dict[str, Any] = {"transport_metrics": FULL, "run_delays": elsewhere}
     evidence = evidence_of_scene(late_acknowledgment().end(113, 4800), tmp_path, **rows)
-    assert "processor" not in sums(account_of_download(evidence))
+    assert "processor" not in sums(account_of_transfer(evidence))
 
 
 def test_a_kernel_acknowledges_without_its_program(tmp_path: Path) -> None:
@@ -70,4 +70,4 @@ def test_a_kernel_acknowledges_without_its_program(tmp_path: Path) -> None:
     story.ack(102, 1)
     story.down(112, 1)
     rows: dict[str, Any] = {"run_delays": [look("client", 70, 120, 60)]}
-    assert "processor" not in sums(account_of_download(evidence_of_scene(story.end(122, 2), tmp_path, **rows)))
+    assert "processor" not in sums(account_of_transfer(evidence_of_scene(story.end(122, 2), tmp_path, **rows)))
