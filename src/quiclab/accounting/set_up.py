@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import polars as pl
 
@@ -14,7 +15,7 @@ from quiclab.accounting.walk import Before, Cause, Leg, Path, back, crossing
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
 from quiclab.metrics import Evidence
-from quiclab.metrics.evidence import End
+from quiclab.metrics.evidence import CAPTURES, End
 
 _ANSWERS = ("syn_ack", "server_hello", "hello_retry_request", "retry", "version_negotiation")
 """Steps of the server's that make a round trip one of the set-up."""
@@ -119,21 +120,23 @@ class SetUp:
 
     def _answers(self, trip: Trip) -> set[str]:
         """What came to the client of the handshake within a round trip."""
-        told = self.evidence.table("handshake").filter(
-            pl.col("vantage") == "client",
-            pl.col("direction") == "down",
-            pl.col("time_ns") > trip.begin_ns,
-            pl.col("time_ns") <= trip.until_ns + PROMPT_NS,
-        )
-        return set(told["step"].to_list())
+        within = (pl.col("time_ns") > trip.begin_ns) & (pl.col("time_ns") <= trip.until_ns + PROMPT_NS)
+        return set(self._told.filter(within, pl.col("direction") == "down")["step"].to_list())
+
+    @cached_property
+    def _told(self) -> pl.DataFrame:
+        """The handshake at the client's end: by its capture where that shows it, since a busy program logs it late."""
+        told = self.evidence.table("handshake").filter(pl.col("vantage") == "client")
+        captures = self.evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
+        captured = told.filter(pl.col("source").is_in(captures))
+        return captured if captured.filter(pl.col("direction") == "down").height else told
 
     def _of_set_up(self, trip: Trip) -> Why:
         came = self._answers(trip)
         if "hello_retry_request" in came:
             return Why.HELLO_RETRY_REQUEST
         if not self.evidence.quic:
-            told = self.evidence.table("handshake").filter(pl.col("vantage") == "client")
-            hello_ns = told.filter(pl.col("step") == "client_hello")["time_ns"].min()
+            hello_ns = self._told.filter(pl.col("step") == "client_hello")["time_ns"].min()
             before_hello = trip.begin_ns < hello_ns if isinstance(hello_ns, int) else "syn_ack" in came
             return Why.TCP_HANDSHAKE if before_hello else Why.TLS_ROUND_TRIP
         if "retry" in came or "version_negotiation" in came:

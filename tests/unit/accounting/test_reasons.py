@@ -186,7 +186,11 @@ def test_a_kernel_without_bytes_to_send_waits_for_the_application(tmp_path: Path
     assert found["application"] == 100
 
 
-@pytest.mark.parametrize(("size", "why"), [(2048, "send_buffer"), (2049, "awaiting_acks")], ids=["round", "odd"])
+@pytest.mark.parametrize(
+    ("size", "why"),
+    [(2048, "send_buffer"), (2049, "awaiting_acks"), (2000, "awaiting_acks")],
+    ids=["round", "odd", "full packets"],
+)
 def test_a_streams_unacknowledged_bytes_that_stop_at_one_round_number_are_a_buffer(
     size: int, why: str, tmp_path: Path
 ) -> None:
