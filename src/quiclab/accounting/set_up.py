@@ -11,11 +11,12 @@ import polars as pl
 
 from quiclab.accounting.amplification import Amplification
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
+from quiclab.accounting.handshakes import at_client
 from quiclab.accounting.walk import Before, Cause, Leg, Path, back, crossing
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
 from quiclab.metrics import Evidence
-from quiclab.metrics.evidence import CAPTURES, End
+from quiclab.metrics.evidence import End
 
 _ANSWERS = ("syn_ack", "server_hello", "hello_retry_request", "retry", "version_negotiation")
 """Steps of the server's that make a round trip one of the set-up."""
@@ -125,11 +126,7 @@ class SetUp:
 
     @cached_property
     def _told(self) -> pl.DataFrame:
-        """The handshake at the client's end: by its capture where that shows it, since a busy program logs it late."""
-        told = self.evidence.table("handshake").filter(pl.col("vantage") == "client")
-        captures = self.evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
-        captured = told.filter(pl.col("source").is_in(captures))
-        return captured if captured.filter(pl.col("direction") == "down").height else told
+        return at_client(self.evidence)
 
     def _of_set_up(self, trip: Trip) -> Why:
         came = self._answers(trip)
@@ -145,13 +142,17 @@ class SetUp:
 
     def _limited(self, trip: Trip) -> bool:
         """Whether the server went on with its handshake only when more had come from the client."""
-        down = self.path.down
         return any(
-            (content := self.path.content(down, leg.position)) is not None
+            (content := self.path.content(self.path.down, leg.position)) is not None
             and content.set_up
-            and self.amplification.limited(down.arrival[leg.position])
+            and self.amplification.limited(leg.sent_ns, self._came_ns(leg))
             for leg in trip.servers
         )
+
+    def _came_ns(self, leg: Leg) -> int | None:
+        """Instant of the last arrival at the server before a sending: it may have sent other packets since."""
+        came = self.path.up.last_came(leg.sent_ns)
+        return None if came is None else self.path.up.written[came]
 
 
 def _cut(edges: Iterable[Edge], from_ns: int) -> list[Edge]:
