@@ -28,13 +28,16 @@ class Amplification:
     known_ns: int
     """Instant from which the address counts as valid: 0 where the limit never held."""
 
-    def limited(self, sent_ns: int) -> bool:
-        """Whether a datagram that the server sent at an instant had had no room when it sent the one before it."""
+    def limited(self, sent_ns: int, since_ns: int | None = None) -> bool:
+        """Whether a datagram that the server sent at an instant had had no room when it fell silent: with the datagram
+        before it, or with its last one before something came at `since_ns`."""
         at = bisect_left(self.sent_ns, sent_ns)
-        if not 0 < at < len(self.sent):
+        before = at if since_ns is None else bisect_left(self.sent_ns, since_ns)
+        if not 0 < before <= at < len(self.sent):
             return False
-        silent_ns = self.sent_ns[at - 1]
-        return silent_ns < self.known_ns and self.sent[at] > _TIMES * self._came_by(silent_ns)
+        silent_ns = self.sent_ns[before - 1]
+        size = self.sent[at] - self.sent[at - 1]
+        return silent_ns < self.known_ns and self.sent[before - 1] + size > _TIMES * self._came_by(silent_ns)
 
     def exceeded(self) -> bool:
         """Whether the server began a datagram without any room before packets told it the address: then a token had."""

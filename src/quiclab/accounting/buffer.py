@@ -2,7 +2,8 @@
 """Evidence for *why*: a QUIC sender that keeps no more of a stream than a fixed amount until it is acknowledged.
 
 Windows, credit and such a buffer look alike on the link. What tells the buffer is that unacknowledged bytes *of a
-stream* stop at one round number, to the byte, again and again. A congestion window counts whole packets, and grows.
+stream* stop at one round number, to the byte, again and again, which is no number of full packets. A congestion window
+lets whole packets out, and grows.
 """
 
 from __future__ import annotations
@@ -44,15 +45,17 @@ def send_buffer(evidence: Evidence) -> SendBuffer:
         rows = unacknowledged(evidence).drop_nulls("stream_id")
     except Unknown:
         return SendBuffer({}, {})
-    most = pl.col("unacknowledged_bytes").max().over("stream_id")
-    stopped = (
-        rows.filter(pl.col("unacknowledged_bytes") == most)
-        .group_by("stream_id")
-        .agg(pl.col("unacknowledged_bytes").first().alias("size"), pl.col("offset_bytes").n_unique().alias("times"))
+    kept = pl.col("unacknowledged_bytes")
+    by_stream = rows.with_columns(
+        kept.max().over("stream_id").alias("size"), pl.col("offset_bytes").diff().over("stream_id").alias("step")
     )
-    told = stopped.filter(
-        (pl.col("times") >= _TIMES) & pl.any_horizontal(pl.col("size") % each == 0 for each in _ROUND)
+    stopped = by_stream.group_by("stream_id").agg(
+        pl.col("size").first(),
+        pl.col("step").max().alias("packet"),
+        pl.col("offset_bytes").filter(kept == pl.col("size")).n_unique().alias("times"),
     )
+    is_round = pl.any_horizontal(pl.col("size") % each == 0 for each in _ROUND)
+    told = stopped.filter(is_round, pl.col("times") >= _TIMES, pl.col("size") % pl.col("packet") > 0)
     sizes = dict(told.select("stream_id", "size").iter_rows())
     return SendBuffer(
         sizes, {each: steps(rows.filter(pl.col("stream_id") == each), "unacknowledged_bytes") for each in sizes}

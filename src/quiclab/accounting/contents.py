@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from quiclab.accounting.handshakes import at_client
 from quiclab.accounting.layout import Layout, layout
 from quiclab.accounting.segments import segments
 from quiclab.accounting.what import What
@@ -144,9 +145,7 @@ class _Anew:
 
     @classmethod
     def of(cls, evidence: Evidence, end: End) -> _Anew:
-        told = evidence.table("handshake").filter(
-            pl.col("vantage") == "client", pl.col("step").is_in(["retry", "version_negotiation"])
-        )
+        told = at_client(evidence).filter(pl.col("step").is_in(["retry", "version_negotiation"]))
         refused = (evidence.trial.get("proof") or {}).get("early_data") == "rejected"
         return cls(told["time_ns"].min() if end == "client" else None, end == "client" and refused)  # type: ignore[arg-type]
 

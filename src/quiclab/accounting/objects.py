@@ -15,6 +15,7 @@ from quiclab.metrics import Evidence, Unknown
 from quiclab.metrics.evidence import CAPTURES, End
 from quiclab.metrics.responses import those_asked_for
 
+_INSTANTS = ("send_start_ns", "send_end_ns", "headers_ns", "last_byte_ns")
 _LATER = Reason(Why.LATER_REQUEST, "http_requests")
 
 
@@ -87,7 +88,7 @@ def objects(evidence: Evidence) -> Objects:
     client, server = (_rows(evidence, end) for end in ("client", "server"))
     joined = client.join(server, on="stream_id", suffix="_server").drop_nulls()
     if joined.height < len(several):
-        raise Unknown("several objects are told apart only by captures of both ends that can be decrypted")
+        raise Unknown("several objects are told apart only where captures or logs of both ends show all requests")
     asked = [_asked(row, upload=evidence.upload) for row in joined.iter_rows(named=True)]
     asked.sort(key=lambda each: (each.came_ns, each.left_ns))
     arrived = {each.stream: each.done_ns for each in asked}
@@ -109,10 +110,16 @@ def _asked(row: Mapping[str, int], *, upload: bool) -> Asked:
 
 
 def _rows(evidence: Evidence, end: End) -> pl.DataFrame:
-    captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES), pl.col("vantage") == end)
-    rows = evidence.table("http_requests").filter(pl.col("source").is_in(captures["source"].to_list()))
-    columns = ("stream_id", "send_start_ns", "send_end_ns", "headers_ns", "last_byte_ns")
-    return those_asked_for(evidence, rows).select(columns)
+    """One row for each object with its instants at one end: by its capture, and where that cannot be opened (a program
+    may leave no secret of its early data) by its only log."""
+    rows = evidence.table("http_requests").filter(pl.col("vantage") == end)
+    captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
+    in_capture = pl.col("source").is_in(captures)
+    logged = rows.filter(~in_capture)
+    told = [rows.filter(in_capture), *([logged] if logged["source"].n_unique() == 1 else [])]
+    streams = {stream for each in told for stream in those_asked_for(evidence, each)["stream_id"].drop_nulls()}
+    instants = [pl.col(name).drop_nulls().first() for name in _INSTANTS]
+    return pl.concat(told).filter(pl.col("stream_id").is_in(list(streams))).group_by("stream_id").agg(instants)
 
 
 def _streams(evidence: Evidence) -> list[tuple[int, int]]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import polars as pl
 
 from quiclab.accounting.amplification import Amplification
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
+from quiclab.accounting.handshakes import at_client
 from quiclab.accounting.walk import Before, Cause, Leg, Path, back, crossing
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
@@ -119,21 +121,19 @@ class SetUp:
 
     def _answers(self, trip: Trip) -> set[str]:
         """What came to the client of the handshake within a round trip."""
-        told = self.evidence.table("handshake").filter(
-            pl.col("vantage") == "client",
-            pl.col("direction") == "down",
-            pl.col("time_ns") > trip.begin_ns,
-            pl.col("time_ns") <= trip.until_ns + PROMPT_NS,
-        )
-        return set(told["step"].to_list())
+        within = (pl.col("time_ns") > trip.begin_ns) & (pl.col("time_ns") <= trip.until_ns + PROMPT_NS)
+        return set(self._told.filter(within, pl.col("direction") == "down")["step"].to_list())
+
+    @cached_property
+    def _told(self) -> pl.DataFrame:
+        return at_client(self.evidence)
 
     def _of_set_up(self, trip: Trip) -> Why:
         came = self._answers(trip)
         if "hello_retry_request" in came:
             return Why.HELLO_RETRY_REQUEST
         if not self.evidence.quic:
-            told = self.evidence.table("handshake").filter(pl.col("vantage") == "client")
-            hello_ns = told.filter(pl.col("step") == "client_hello")["time_ns"].min()
+            hello_ns = self._told.filter(pl.col("step") == "client_hello")["time_ns"].min()
             before_hello = trip.begin_ns < hello_ns if isinstance(hello_ns, int) else "syn_ack" in came
             return Why.TCP_HANDSHAKE if before_hello else Why.TLS_ROUND_TRIP
         if "retry" in came or "version_negotiation" in came:
@@ -142,13 +142,17 @@ class SetUp:
 
     def _limited(self, trip: Trip) -> bool:
         """Whether the server went on with its handshake only when more had come from the client."""
-        down = self.path.down
         return any(
-            (content := self.path.content(down, leg.position)) is not None
+            (content := self.path.content(self.path.down, leg.position)) is not None
             and content.set_up
-            and self.amplification.limited(down.arrival[leg.position])
+            and self.amplification.limited(leg.sent_ns, self._came_ns(leg))
             for leg in trip.servers
         )
+
+    def _came_ns(self, leg: Leg) -> int | None:
+        """Instant of the last arrival at the server before a sending: it may have sent other packets since."""
+        came = self.path.up.last_came(leg.sent_ns)
+        return None if came is None else self.path.up.written[came]
 
 
 def _cut(edges: Iterable[Edge], from_ns: int) -> list[Edge]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from decoders import writers
 from unit.accounting.stories import SEGMENT, Quic, Tcp, evidence_of_scene, limit_row, object_rows, sums
@@ -102,10 +103,25 @@ def test_objects_that_cannot_be_told_apart_have_no_account(tmp_path: Path) -> No
     """Without both ends' requests, and over more than one connection."""
     evidence = _one_after_the_other(tmp_path, at_once=2)
     without = {name: table for name, table in evidence.tables.items() if name != "http_requests"}
-    with pytest.raises(Unknown, match="only by captures of both ends"):
+    with pytest.raises(Unknown, match="captures or logs of both ends show all requests"):
         account_of_transfer(Evidence(without, evidence.trial))
     packets = evidence.tables["ip_packets"]
     other = packets.filter(packets["direction"] == "up").head(1).with_columns(src_port=packets["src_port"].head(1) + 1)
     two = {**evidence.tables, "ip_packets": packets.vstack(other)}
     with pytest.raises(Unknown, match="several connections are not accounted for"):
+        account_of_transfer(Evidence(two, evidence.trial))
+
+
+def test_a_request_that_no_capture_shows_is_read_in_the_only_log(tmp_path: Path) -> None:
+    """Early data without its secret: the capture has the response alone, the log has both, and dates them late."""
+    evidence = _one_after_the_other(tmp_path, at_once=2, **_streams((20, 1), (64, 2)))
+    requests = evidence.tables["http_requests"]
+    hidden = requests.with_columns(pl.lit(None, pl.Int64).alias(name) for name in ("send_start_ns", "send_end_ns"))
+    later = requests.with_columns(
+        pl.lit("raw/log.sqlog").alias("source"), (pl.col("headers_ns", "last_byte_ns") + 700_000).name.keep()
+    )
+    tables = {**evidence.tables, "http_requests": pl.concat([hidden, later])}
+    assert sums(account_of_transfer(Evidence(tables, evidence.trial))) == sums(account_of_transfer(evidence))
+    two = {**tables, "http_requests": pl.concat([hidden, later, later.with_columns(source=pl.lit("raw/visit.sqlog"))])}
+    with pytest.raises(Unknown, match="show all requests"):
         account_of_transfer(Evidence(two, evidence.trial))

@@ -198,7 +198,11 @@ def test_a_kernel_without_bytes_to_send_waits_for_the_application(tmp_path: Path
     assert found["application"] == 100
 
 
-@pytest.mark.parametrize(("size", "why"), [(2048, "send_buffer"), (2049, "awaiting_acks")], ids=["round", "odd"])
+@pytest.mark.parametrize(
+    ("size", "why"),
+    [(2048, "send_buffer"), (2049, "awaiting_acks"), (2000, "awaiting_acks")],
+    ids=["round", "odd", "full packets"],
+)
 def test_a_streams_unacknowledged_bytes_that_stop_at_one_round_number_are_a_buffer(
     size: int, why: str, tmp_path: Path
 ) -> None:
@@ -252,3 +256,29 @@ def test_a_program_with_nothing_to_send_is_believed_only_without_a_limit(tmp_pat
     assert sums(account_of_transfer(spent))["stream_credit"] == 20
     free = evidence_of_scene(scene, tmp_path, blocked=word, **_ROOM)
     assert sums(account_of_transfer(free))["application"] == 20
+
+
+def _http2_rows(*, used: int) -> _ROWS:
+    """DATA frames of the stream until 51 ms, and credit for it that is raised at 71 ms."""
+    capture = {"source": "raw/server.pcapng", "vantage": "server", "direction": "down", "stream_id": 1}
+    frame = capture | {"event": "sent", "frame_type": "data", "length_bytes": used, "http_version": "HTTP/2"}
+    limit = capture | {"event": "limit", "scope": "stream", "transport": "tcp"}
+    return {
+        "http_frames": [frame | {"time_ns": ns(51), "last_byte_ns": ns(51)}],
+        "flow_control": [limit | {"time_ns": ns(at), "limit": most} for at, most in ((40, 2800), (71, 9000))],
+    }
+
+
+@pytest.mark.parametrize(("used", "why"), [(2800, "stream_credit"), (2700, "receive_window")])
+def test_credit_of_http2_is_held_against_its_frames_before_the_kernel_is_asked(
+    used: int, why: str, tmp_path: Path
+) -> None:
+    """The kernel counts 19 of the 20 ms as limited by TCP's receive window: that is so only if HTTP/2 let more out."""
+    story = Tcp()
+    story.down(51, 0)
+    story.down(51, 1)
+    story.ack(61, 2)
+    story.down(71, 2)
+    samples = [sample_row(50), sample_row(60), sample_row(72, rwnd_limited_us=19_000)]
+    rows = {**_http2_rows(used=used), "tcp_info": samples}
+    assert sums(account_of_transfer(evidence_of_scene(story.end(81, 3), tmp_path, **rows)))[why] == 20
