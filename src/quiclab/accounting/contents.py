@@ -149,7 +149,7 @@ def _datagram(
                 highest["all"] += max(0, end - highest[stream])
                 highest[stream] = max(highest[stream], end)
         acks |= name == "ack"
-        others |= name not in ("padding", "ping", "ack")
+        others |= name not in ("padding", "ping", "ack", "immediate_ack")
     first = min((s for s in highest if isinstance(s, int) and quic.is_request_stream(s)), default=0)
     reached = (highest[first], highest["all"])
     if data or crypto:
