@@ -84,6 +84,14 @@ fn idle(steps: &[Step], from: u64, until: u64, found: &mut Vec<Stretch>) {
         else {
             continue;
         };
+        // Of several steps at one instant the one that sends data.
+        let together = steps[at..]
+            .iter()
+            .take_while(|step| step.at_ns == sending.at_ns);
+        let sending = together
+            .clone()
+            .find(|step| step.sent.is_some())
+            .unwrap_or(sending);
         let stop = sending.at_ns.min(until);
         waits(
             &steps[begin..at.max(begin + 1)],
@@ -161,5 +169,77 @@ fn of_data(lacking: Data) -> &'static str {
         Data::StreamCredit => "stream_credit",
         Data::ConnectionCredit => "connection_credit",
         Data::ReceiveWindow => "receive_window",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(at_ns: u64, trigger: Trigger, sent: Option<Sent>, window: bool, data: Data) -> Step {
+        let window = window.then_some(Tightened::ByLoss);
+        let held = Held {
+            window,
+            data,
+            pacing: false,
+        };
+        Step {
+            at_ns,
+            trigger,
+            sent,
+            held,
+        }
+    }
+
+    fn labels(steps: &[Step]) -> Vec<Stretch> {
+        let mut found = Vec::new();
+        idle(steps, 10, 100, &mut found);
+        found
+    }
+
+    const NEW: Option<Sent> = Some(Sent::New);
+
+    #[test]
+    fn of_two_conditions_the_last_to_go_has_the_time() {
+        let steps = [
+            step(0, Trigger::Packet, NEW, true, Data::StreamCredit),
+            step(40, Trigger::Packet, None, true, Data::There),
+            step(100, Trigger::Packet, NEW, false, Data::There),
+        ];
+        let wanted = [
+            ("window_after_loss", 10, 40),
+            ("window_after_loss", 40, 100),
+        ];
+        assert_eq!(labels(&steps), wanted);
+    }
+
+    #[test]
+    fn window_and_credit_that_one_packet_ends_are_contested_unless_it_tells_of_a_loss() {
+        let ended = |sent| {
+            let steps = [
+                step(0, Trigger::Packet, NEW, true, Data::StreamCredit),
+                step(100, Trigger::Packet, Some(sent), true, Data::StreamCredit),
+            ];
+            labels(&steps)[0].0
+        };
+        assert_eq!(ended(Sent::New), "contested");
+        assert_eq!(ended(Sent::Again), "loss_detection");
+    }
+
+    #[test]
+    fn what_never_reached_the_bottleneck_divides_a_wait() {
+        let steps = [
+            step(0, Trigger::Packet, NEW, false, Data::AllSent),
+            step(40, Trigger::Packet, Some(Sent::Again), false, Data::AllSent),
+            step(
+                100,
+                Trigger::LossTimer,
+                Some(Sent::Again),
+                false,
+                Data::AllSent,
+            ),
+        ];
+        let wanted = [("loss_detection", 10, 40), ("loss_timer", 40, 100)];
+        assert_eq!(labels(&steps), wanted);
     }
 }

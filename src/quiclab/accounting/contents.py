@@ -203,7 +203,7 @@ def _datagram(
                 carried[stream] += length
                 highest[stream] = max(highest[stream], end)
         acks |= name == "ack"
-        others |= name not in ("padding", "ping", "ack")
+        others |= name not in ("padding", "ping", "ack", "immediate_ack")
     main = max((s for s in carried if quic.is_request_stream(s)), key=lambda s: carried[s], default=None)
     bodies = sum(end for s, end in highest.items() if quic.is_request_stream(s))
     reached = Reached(0 if main is None else highest[main], sum(highest.values()), bodies)

@@ -16,6 +16,7 @@ from unit.accounting.stories import (
     sample_row,
     sums,
 )
+from unit.metrics.scenes import ns
 
 from quiclab.accounting import account_of_transfer
 
@@ -78,3 +79,19 @@ def test_a_clock_of_the_kernel_that_stands_still_names_nothing(tmp_path: Path) -
         account_of_transfer(evidence_of_scene(story.end(81.5, 3), tmp_path, tcp_info=[sample_row(50), sample_row(90)]))
     )
     assert "receive_window" not in found
+
+
+def test_a_probe_that_asks_for_an_acknowledgment_ends_the_wait_for_its_timer(tmp_path: Path) -> None:
+    """PING and IMMEDIATE_ACK in one packet, as quinn probes: it carries no data, and is no acknowledgment."""
+    story = Quic()
+    story.down(33, 0)
+    story.down(33, 1200, fin=True, lost=True)
+    story.up(43, writers.ack((0, 0)))
+    probe = [{"frame_type": "ping"}, {"frame_type": "immediate_ack"}]
+    story._send("down", 83, probe, 60)
+    story.up(93, writers.ack((0, 0), (2, 2)))
+    story.down(103, 1200, fin=True)
+    row = {"source": "raw/server.sqlog", "vantage": "server", "transport": "quic", "time_ns": ns(83)}
+    timers = [row | {"timer": "pto", "event": "expired", "estimate": False}]
+    found = sums(account_of_download(evidence_of_scene(story.end(113, 2400), tmp_path, timers=timers)))
+    assert (found["probe_timer"], found["loss_detection"]) == (50, 20)
