@@ -72,12 +72,15 @@ def held_over_occasions(
 
     def at(each: _Candidate, level: float) -> _Candidate:
         found = statistics.mean(np.array(each.medians), level)
-        lower = metric.lower_is_better
-        ends = found and found.interval and [
-            statistics.advantage_pct(end / 100, lower_is_better=lower)
-            for end in (found.interval.low, found.interval.high)
-        ]  # fmt: skip
-        return _Candidate(each.comparison, each.medians, Interval(*ends, level) if ends else None)
+        interval = found and found.interval
+        return _Candidate(each.comparison, each.medians, interval and in_per_cent(interval))
+
+    def in_per_cent(interval: Interval) -> Interval:
+        low, high = (
+            statistics.advantage_pct(end / 100, lower_is_better=metric.lower_is_better)
+            for end in (interval.low, interval.high)
+        )
+        return Interval(low, high, interval.confidence)
 
     def holds(each: _Candidate) -> bool:
         interval = each.interval
