@@ -72,8 +72,8 @@ def held_over_occasions(
 
     def at(each: _Candidate, level: float) -> _Candidate:
         found = statistics.mean(np.array(each.medians), level)
-        interval = found and found.interval
-        return _Candidate(each.comparison, each.medians, interval and in_per_cent(interval))
+        interval = None if found is None or found.interval is None else in_per_cent(found.interval)
+        return _Candidate(each.comparison, each.medians, interval)
 
     def in_per_cent(interval: Interval) -> Interval:
         low, high = (
