@@ -233,6 +233,8 @@ class StudyAnalysis:
     def decided_by(self) -> str:
         """The deciding test with its correction, in words."""
         over = f"over {self.tested} comparisons"
+        if not self.tested:
+            return "exact signed-rank test (no cell could be tested)"
         if self.sequential:
             return f"confidence sequence of the median within pairs, Bonferroni {over}"
         return f"exact signed-rank test, Benjamini–Hochberg {over}"

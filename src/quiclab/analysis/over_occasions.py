@@ -72,14 +72,15 @@ def held_over_occasions(
 
     def at(each: _Candidate, level: float) -> _Candidate:
         found = statistics.mean(np.array(each.medians), level)
-        lower = metric.lower_is_better
-        if found is None or found.interval is None:
-            return _Candidate(each.comparison, each.medians, None)
+        interval = None if found is None or found.interval is None else in_per_cent(found.interval)
+        return _Candidate(each.comparison, each.medians, interval)
+
+    def in_per_cent(interval: Interval) -> Interval:
         low, high = (
-            statistics.advantage_pct(end / 100, lower_is_better=lower)
-            for end in (found.interval.low, found.interval.high)
+            statistics.advantage_pct(end / 100, lower_is_better=metric.lower_is_better)
+            for end in (interval.low, interval.high)
         )
-        return _Candidate(each.comparison, each.medians, Interval(low, high, level))
+        return Interval(low, high, interval.confidence)
 
     def holds(each: _Candidate) -> bool:
         interval = each.interval

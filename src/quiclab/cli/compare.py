@@ -186,12 +186,12 @@ def _allowed(arguments: argparse.Namespace) -> list[str]:
 
 def _studies(old: Path, new: Path) -> tuple[Study, Study]:
     from quiclab.analysis.builds.copies import shared_trials
-    from quiclab.analysis.study import read_study
+    from quiclab.analysis.shown import readable
     from quiclab.wording import counted
 
     if old.resolve() == new.resolve():
         raise SpecError(f"{old} and {new} are the same study", "give the study of the build before and the one after")
-    studies = read_study(old), read_study(new)
+    studies = readable(old), readable(new)
     for study in studies:
         if not study.trials.height:
             raise DecodeError(

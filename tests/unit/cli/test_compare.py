@@ -153,6 +153,16 @@ def test_a_mistake_is_one_clear_error(
     assert said.out == ""
 
 
+def test_damaged_metrics_are_no_study_without_results(
+    studies: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What cannot be read is an error, and no list of cells that measured nothing."""
+    spoiled = shutil.copytree(studies["OLD"], tmp_path / "spoiled")
+    (spoiled / "metrics.parquet").write_bytes(b"PAR1 but no more")
+    assert run(studies, str(spoiled), "AGAIN") == 4
+    assert "metrics.parquet cannot be read" in capsys.readouterr().err
+
+
 def test_a_gate_says_where_blocks_were_added_after_a_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each comparison is a look, and one with more blocks than were planned before it is told of, at NEW alone."""
     for name, seed in (("old", 1), ("new", 2)):
