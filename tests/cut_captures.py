@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Captures of headers made from whole ones: the first packets whole, of all others the first bytes, as the link does."""
+"""Captures of headers made of whole ones: the first packets whole, of all others the first bytes, as the link does."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ import polars as pl
 
 from quiclab.accounting.credit import Credit, credit
 from quiclab.accounting.edges import PROMPT_NS, Reason
+from quiclab.accounting.header_captures import hides_credit
 from quiclab.accounting.kernel import Kernel, kernel
 from quiclab.accounting.own_word import OwnWord, own_word
 from quiclab.accounting.series import Steps
@@ -46,6 +47,8 @@ class Judge:
     """Highest offset of the response."""
     answers_ns: int | None
     """Instant at which the server sent the response's headers."""
+    hidden_credit: bool
+    """Whether captures of headers hide how much of HTTP/2's credit is used."""
 
     def reason(self, position: int, idle_from_ns: int) -> Reason:
         """Why the packet at a position down was not sent while the bottleneck was idle since `idle_from_ns`."""
@@ -96,6 +99,8 @@ class Judge:
             return Reason(Why.CONTESTED, "flow_control")
         if spent:
             return Reason(spent, "flow_control")
+        if self.hidden_credit and reason.why is Why.APPLICATION:
+            return Reason(Why.AWAITING_ACKS, "ip_packets")
         return self._history(came_ns) if full else reason
 
     def _prompted(self, came: int, sent_ns: int) -> bool:
@@ -143,7 +148,7 @@ class Judge:
             return self._history(until_ns)
         if again:
             return Reason(Why.LOSS_DETECTION, "ip_packets")
-        if had_data is None:
+        if had_data is None or self.hidden_credit:  # a packet of the client let it go on: it may have brought credit
             return Reason(Why.AWAITING_ACKS, "ip_packets")
         return Reason(Why.APPLICATION, "tcp_info")
 
@@ -184,6 +189,7 @@ def judge(evidence: Evidence, path: Path, completing: int) -> Judge:
         read,
         _end(path, completing),
         _answers_ns(evidence, reached),
+        hides_credit(evidence),
     )
 
 

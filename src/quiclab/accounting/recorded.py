@@ -13,6 +13,7 @@ from typing import Literal
 
 import polars as pl
 
+from quiclab.accounting.header_captures import CUT
 from quiclab.metrics import Unknown
 
 Transport = Literal["tcp", "quic"]
@@ -147,7 +148,7 @@ def _resolution(tables: Tables) -> int:
 
 def _opened(tables: Tables, transport: Transport, connection: str) -> bool:
     """Whether the contents of the answer are known: by keys, by a log, or since nothing is encrypted."""
-    cut = tables["decode_stats"].filter(pl.col("name") == "cut_packet").height
+    cut = tables["decode_stats"].filter(pl.col("name").is_in(CUT)).height
     if cut:  # a capture of headers shows the contents of its first packets alone
         return False
     table = "http_requests" if transport == "tcp" else "frames"
