@@ -111,14 +111,17 @@ def _files(raw: Path) -> Iterator[tuple[Level, list[Path]]]:
 
 
 def _late_ms(evidence: Evidence, level: Level) -> float:
-    """How late the program behind a log read a packet at most, where the captures show when it had come."""
+    """Longest time between a packet in a log and in the captures: a program reads late, or sends later than it says."""
     # A client that reads late acknowledges late, which a server's log shows as the way.
     ends = {Level.E3: ["client"], Level.E4: ["client", "server"]}.get(level, [])
     rows = evidence.table("packets").filter(
-        pl.col("vantage").is_in(ends), pl.col("event") == "received", pl.col("ip_packet").is_null()
+        pl.col("vantage").is_in(ends), pl.col("event").is_in(["sent", "received"]), pl.col("ip_packet").is_null()
     )
-    late = rows.select((pl.col("time_ns") - pl.col("captured_ns")).max()).item()
-    return max(0.0, (late or 0) / 1e6)
+    late_ns = rows.select((pl.col("time_ns") - pl.col("captured_ns")).abs().max()).item() or 0
+    if level is Level.E4:  # its instants have the way up in them, which the laboratory's link may have lengthened
+        up = evidence.table("link_packets").filter(pl.col("direction") == "up")
+        late_ns += up.select(pl.col("lateness_ns").max()).item() or 0
+    return float(late_ns / 1e6)
 
 
 def _changes_ms(evidence: Evidence) -> tuple[float, float]:

@@ -100,8 +100,8 @@ class OneEnd:
     seen: Seen
     total: Span
     parts: Mapping[Part, Span]
-    rate_bit_per_s: float
-    """Rate at which the path served, as far as the arrivals show."""
+    rate_bit_per_s: float | None
+    """Rate at which the path served; None where packets came in bunches, which show none."""
     waits: Waits
     """Waits longer than 0.1 ms."""
 
@@ -154,7 +154,8 @@ def account_of_one_end(seen: Seen) -> OneEnd:
         Part.ARRIVING: arriving,
         **(_by_cause(seen, rate, waits) if seen.held else {Part.WAITS: waits}),
     }
-    return OneEnd(seen, _span(zero, seen.last, step_ns), parts, rate, _waits(arrivals, rate))
+    told = rate if arrivals.show_a_rate(seen.resolution_ns) else None
+    return OneEnd(seen, _span(zero, seen.last, step_ns), parts, told, _waits(arrivals, rate))
 
 
 def _by_cause(seen: Seen, rate: float, waits: Span) -> dict[Part, Span]:
@@ -164,8 +165,10 @@ def _by_cause(seen: Seen, rate: float, waits: Span) -> dict[Part, Span]:
     begins = served - seen.arrivals.size_bytes * (8e9 / rate)
     for part, wait_ns in zip(seen.held[1:], begins[1:] - served[:-1], strict=True):
         found[part] += wait_ns / 1e6
-    rest = waits.ms - sum(found.values())  # from the last arrival to the last byte; below 0 where all is rounding
-    found[Part.OTHER_WAITS] = max(0.0, found[Part.OTHER_WAITS] + rest)
+    known = sum(found.values())
+    if known > waits.ms:  # by what packets were recorded late
+        found = {part: ms * waits.ms / known for part, ms in found.items()}
+    found[Part.OTHER_WAITS] += max(0.0, waits.ms - known)  # from the last arrival to the last byte
     unsure = max(waits.ms - waits.low_ms, waits.high_ms - waits.ms)
     return {part: Span(ms, max(0.0, ms - unsure), ms + unsure) for part, ms in found.items()}
 

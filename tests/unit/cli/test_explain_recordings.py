@@ -189,3 +189,10 @@ def test_a_study_or_two_recordings(arguments: list[str], words: str, capsys: pyt
     """Half of a pair, or both ways at once, are mistakes of the command line."""
     assert main(["explain", *arguments]) == ExitCode.SPEC
     assert words in " ".join(capsys.readouterr().err.split())
+
+
+def test_the_how_to_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """The output in docs/how-to/explain-captures.md is of the recordings here."""
+    assert _explain(_H2, _H3, _KEYS) == ExitCode.OK
+    page = (_HERE.parents[3] / "docs/how-to/explain-captures.md").read_text(encoding="utf-8")
+    assert " ".join(capsys.readouterr().out.split()) in " ".join(page.split())

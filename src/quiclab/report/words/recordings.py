@@ -63,11 +63,13 @@ def evidence(name: str, account: OneEnd) -> str:
     seen = account.seen
     round_trip = seen.round_trip_ns / 1e6
     long = account.long_waits_ms
+    rate = f"the path served at {wording.quantity(account.rate_bit_per_s, 'bit/s')}"
+    waits = f"{wording.counted(len(long), 'wait')} of half of that or more, {_ms(float(long.sum()))} in all"
     told = [
         f"{name}: {account.level}, {account.level.recorded}",
-        f"the path served at {wording.quantity(account.rate_bit_per_s, 'bit/s')}",
+        rate if account.rate_bit_per_s else "packets came in bunches, which show no rate of the path",
         f"the first round trip took {_ms(round_trip)}",
-        f"{wording.counted(len(long), 'wait')} of half of that or more, {_ms(float(long.sum()))} in all",
+        waits if len(long) else "no wait of half of that or more",
     ]
     if account.missing_ms:
         missing = _ms(account.missing_ms)
