@@ -82,7 +82,7 @@ def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
                 part,
                 sum(full.get(why, 0.0) for why in whys[part]),
                 span,
-                late_ms if part is Part.SET_UP else late_ms + changes_ms,
+                late_ms if part is Part.SET_UP else 2 * late_ms + changes_ms,  # late at both of its ends
             )
             for part, span in alone.parts.items()
         ]

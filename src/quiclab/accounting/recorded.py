@@ -23,6 +23,8 @@ _EVENTS = ("sent", "received", "seen")
 _UDP_HEADERS_BYTES = 28
 _NOT_ITS_END_NS = 10_000_000
 """Time from a server's first packet to the client's next one beyond which a capture was not taken at the client."""
+_AT_ONCE = 1 / 6
+"""Share of a round trip within which an end is held to answer at once."""
 _BACKWARD_NS = 1_000_000
 """Most by which the times of a capture may go back: packets of two queues are recorded out of order."""
 _SYN, _FIN, _RST = 2, 1, 4
@@ -183,16 +185,17 @@ def _check_place(of: Recorded) -> None:
     after = of.up.filter(pl.col("time_ns") >= came_ns)
     if after.is_empty():
         raise Unknown("it ends before the client answers the server's first packet: record until the connection closes")
-    first, second = came_ns - sent_ns, int(after["time_ns"][0]) - came_ns
+    asked_ns = int(after["time_ns"][0])
+    prompt_ns = int(of.down.filter(pl.col("time_ns") <= asked_ns)["time_ns"][-1])
+    first, second = came_ns - sent_ns, asked_ns - prompt_ns
     elsewhere = second > max(_NOT_ITS_END_NS, first)
-    if elsewhere and of.transport == "quic":  # a busy client may answer late: the next answer of the server tells, too
-        asked_ns = int(after["time_ns"][0])
+    if elsewhere and of.transport == "quic":  # a client may answer late: a loss, a busy program
         answers = of.down.filter(pl.col("time_ns") > asked_ns)["time_ns"].min()
-        elsewhere = isinstance(answers, int) and answers - asked_ns < second / 4
+        elsewhere = isinstance(answers, int) and max(first, answers - asked_ns) < _AT_ONCE * second
     if elsewhere:
         raise Unknown(
-            f"it was not taken at the client: the server's first packet comes {first / 1e6:.1f} ms after the client's, "
-            f"and the client's next {second / 1e6:.1f} ms after that; capture at the client"
+            f"it was not taken at the client: the server answers after {first / 1e6:.1f} ms, and the client after "
+            f"{second / 1e6:.1f} ms; capture at the client"
         )
 
 
