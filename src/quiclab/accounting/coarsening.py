@@ -15,7 +15,7 @@ from typing import Literal
 import polars as pl
 
 from quiclab.accounting.alone import account_of_tables, tables_of_files
-from quiclab.accounting.levels import PARTS, Level, Part
+from quiclab.accounting.levels import Level, Part, members
 from quiclab.accounting.one_end import Span
 from quiclab.accounting.table import account_table
 from quiclab.accounting.why import Why
@@ -72,7 +72,6 @@ def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
             found.append(Refused(level, str(unknown)))
             continue
         # A capture of headers is one without keys.
-        whys = PARTS[alone.level]
         late_ms = _late_ms(evidence, alone.level)
         changes_ms = slower_ms + jitter_ms * (1 + len(alone.waits.ms))  # each run of packets has its own delay
         found.append(Compared(alone.level, None, sum(full.values()), alone.total, late_ms))
@@ -80,7 +79,7 @@ def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
             Compared(
                 alone.level,
                 part,
-                sum(full.get(why, 0.0) for why in whys[part]),
+                sum(full.get(why, 0.0) for why in members(alone.level, part)),
                 span,
                 late_ms if part is Part.SET_UP else 2 * late_ms + changes_ms,  # late at both of its ends
             )

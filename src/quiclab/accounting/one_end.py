@@ -100,6 +100,9 @@ class OneEnd:
     seen: Seen
     total: Span
     parts: Mapping[Part, Span]
+    """Parts that add up to the total."""
+    answer: Span
+    """All after the request: what `parts` has as `ANSWER`, or divides."""
     rate_bit_per_s: float | None
     """Rate at which the path served; None where packets came in bunches, which show none."""
     waits: Waits
@@ -148,14 +151,14 @@ def account_of_one_end(seen: Seen) -> OneEnd:
     )
     zero = Instant(seen.zero_ns, seen.zero_ns - round(seen.zero_bytes * 8e9 / rate), seen.zero_ns)
     step_ns = 2 * seen.resolution_ns
-    parts = {
-        Part.SET_UP: _span(zero, seen.asked, step_ns),
-        Part.REQUEST: _span(seen.asked, answer, step_ns),
-        Part.ARRIVING: arriving,
-        **(_by_cause(seen, rate, waits) if seen.held else {Part.WAITS: waits}),
-    }
-    told = rate if arrivals.show_a_rate(seen.resolution_ns) else None
-    return OneEnd(seen, _span(zero, seen.last, step_ns), parts, told, _waits(arrivals, rate))
+    before_answer = {Part.SET_UP: _span(zero, seen.asked, step_ns), Part.REQUEST: _span(seen.asked, answer, step_ns)}
+    whole = _span(answer, seen.last, step_ns)
+    total = _span(zero, seen.last, step_ns)
+    if not arrivals.show_a_rate(seen.resolution_ns):
+        return OneEnd(seen, total, {**before_answer, Part.ANSWER: whole}, whole, None, _waits(arrivals, rate))
+    divided = _by_cause(seen, rate, waits) if seen.held else {Part.WAITS: waits}
+    parts = {**before_answer, Part.ARRIVING: arriving, **divided}
+    return OneEnd(seen, total, parts, whole, rate, _waits(arrivals, rate))
 
 
 def _by_cause(seen: Seen, rate: float, waits: Span) -> dict[Part, Span]:

@@ -17,6 +17,7 @@ _PHRASES = {
     Part.SET_UP: "the set-up takes {}",
     Part.REQUEST: "the way from the request to the answer takes {}",
     Part.ARRIVING: "data arrive for {} ({} against {})",
+    Part.ANSWER: "the answer takes {} from its first byte to its last",
     Part.WAITS: "waits in which nothing arrives take {}",
     Part.WINDOW_FULL: "waits for a full congestion window take {}",
     Part.CREDIT_USED_UP: "waits for credit take {}",
