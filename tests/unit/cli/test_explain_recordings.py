@@ -201,3 +201,13 @@ def test_the_how_to_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) ->
     assert _explain(_H2, _H3, _KEYS) == ExitCode.OK
     page = (_HERE.parents[3] / "docs/how-to/explain-captures.md").read_text(encoding="utf-8")
     assert " ".join(capsys.readouterr().out.split()) in " ".join(page.split())
+
+
+def test_a_damaged_log_is_no_bug_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A frame that has lost the number of its stream leaves the rest of the log as it is."""
+    whole = gzip.decompress((_HERE / "h3-server.sqlog.gz").read_bytes())
+    damaged = tmp_path / "server.sqlog"
+    damaged.write_bytes(whole.replace(b'"stream_id"', b'"strEam_id"', 3))
+    assert damaged.read_bytes() != whole
+    assert _explain(_H2, damaged, []) in (ExitCode.OK, ExitCode.DECODE)
+    assert "Traceback" not in capsys.readouterr().err
