@@ -26,6 +26,8 @@ _LATE_NS, _LATE_LEAST_NS, _LATE_MOST_NS = 100_000, 50_000, 1_000_000
 possible. The step of the times comes on top, as programs read late, too."""
 _LATE_SERVICES, _LATE_LEAST_SERVICES = 0.25, 0.05
 """Services of the largest packet that the first two of these times are at most: a fast path's packets are near."""
+_REGULAR_SHARE, _NEAR_SHARE = 0.2, 0.1
+"""Least share of packets that must come one service after another, and how exactly, for a rate to be believed."""
 _EXACT = 0.001
 """Relative error of a rate at best."""
 
@@ -64,17 +66,26 @@ class Arrivals:
         """Least and most time that all packets took, by the rates that the arrivals allow.
 
         The most allows for a path that becomes slower: each stretch has its own highest rate. A sender that paces
-        looks like that, too.
+        looks like that, too. It is infinite where packets were read in bunches, which show no rate.
         """
         near_ns = _LATE_LEAST_SERVICES * self._longest_ns(self.rate(resolution_ns))
         highest = self._lowest(min(_LATE_LEAST_NS, near_ns) + resolution_ns / 4)
         least = self.service_ns(highest) * (1 - _EXACT)
+        if not self.show_a_rate(resolution_ns):
+            return least, float("inf")
         rate = self._lowest(_LATE_MOST_NS + 4 * resolution_ns)
         most = 0.0
         for each in np.array_split(np.arange(len(self.at_ns)), max(1, len(self.at_ns) // _BATCH)):
             stretch = Arrivals(self.at_ns[each], self.size_bytes[each])
             most += stretch.service_ns(min(rate, stretch.rate(resolution_ns)))
         return least, most * (1 + _EXACT)
+
+    def show_a_rate(self, resolution_ns: int) -> bool:
+        """Whether packets came one service after another: read in bunches, or over a path that is too fast for the
+        clock, they do not."""
+        service = self._service(self.rate(resolution_ns))[1:]
+        off = np.abs(np.diff(self.at_ns) - service)
+        return float((off <= _NEAR_SHARE * service + resolution_ns / 2).mean()) >= _REGULAR_SHARE
 
     def _lowest(self, late_ns: float) -> float:
         """The lowest rate at which no more than a twentieth of the packets seem to be recorded late."""

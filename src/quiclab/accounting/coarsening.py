@@ -15,7 +15,7 @@ from typing import Literal
 import polars as pl
 
 from quiclab.accounting.alone import account_of_tables, tables_of_files
-from quiclab.accounting.levels import PARTS, Level, Part
+from quiclab.accounting.levels import Level, Part, members
 from quiclab.accounting.one_end import Span
 from quiclab.accounting.table import account_table
 from quiclab.accounting.why import Why
@@ -72,7 +72,6 @@ def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
             found.append(Refused(level, str(unknown)))
             continue
         # A capture of headers is one without keys.
-        whys = PARTS[alone.level]
         late_ms = _late_ms(evidence, alone.level)
         changes_ms = slower_ms + jitter_ms * (1 + len(alone.waits.ms))  # each run of packets has its own delay
         found.append(Compared(alone.level, None, sum(full.values()), alone.total, late_ms))
@@ -80,9 +79,9 @@ def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
             Compared(
                 alone.level,
                 part,
-                sum(full.get(why, 0.0) for why in whys[part]),
+                sum(full.get(why, 0.0) for why in members(alone.level, part)),
                 span,
-                late_ms if part is Part.SET_UP else late_ms + changes_ms,
+                late_ms if part is Part.SET_UP else 2 * late_ms + changes_ms,  # late at both of its ends
             )
             for part, span in alone.parts.items()
         ]
@@ -111,14 +110,17 @@ def _files(raw: Path) -> Iterator[tuple[Level, list[Path]]]:
 
 
 def _late_ms(evidence: Evidence, level: Level) -> float:
-    """How late the program behind a log read a packet at most, where the captures show when it had come."""
+    """Longest time between a packet in a log and in the captures: a program reads late, or sends later than it says."""
     # A client that reads late acknowledges late, which a server's log shows as the way.
     ends = {Level.E3: ["client"], Level.E4: ["client", "server"]}.get(level, [])
     rows = evidence.table("packets").filter(
-        pl.col("vantage").is_in(ends), pl.col("event") == "received", pl.col("ip_packet").is_null()
+        pl.col("vantage").is_in(ends), pl.col("event").is_in(["sent", "received"]), pl.col("ip_packet").is_null()
     )
-    late = rows.select((pl.col("time_ns") - pl.col("captured_ns")).max()).item()
-    return max(0.0, (late or 0) / 1e6)
+    late_ns = rows.select((pl.col("time_ns") - pl.col("captured_ns")).abs().max()).item() or 0
+    if level is Level.E4:  # its instants have the way up in them, which the laboratory's link may have lengthened
+        up = evidence.table("link_packets").filter(pl.col("direction") == "up")
+        late_ns += up.select(pl.col("lateness_ns").max()).item() or 0
+    return float(late_ns / 1e6)
 
 
 def _changes_ms(evidence: Evidence) -> tuple[float, float]:

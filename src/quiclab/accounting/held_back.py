@@ -32,7 +32,10 @@ class HeldBack:
         self._limits, self._used = _limits(of), _used(of)
         self._came = Steps(came := of.up["time_ns"].to_list(), came)
         frames = of.table("frames").filter(
-            pl.col("direction") == "down", pl.col("event") == "sent", pl.col("frame_type") == "stream"
+            pl.col("direction") == "down",
+            pl.col("event") == "sent",
+            pl.col("frame_type") == "stream",
+            pl.col("stream_id").is_not_null(),
         )
         self._sent = Steps(sent := frames["time_ns"].to_list(), sent)
 
@@ -91,7 +94,10 @@ def _limits(of: Recorded) -> tuple[Steps[int], Steps[int]]:
 def _used(of: Recorded) -> Steps[tuple[int, int]]:
     """Highest offsets that the server has sent, of the answer's stream and of all."""
     frames = of.table("frames").filter(
-        pl.col("direction") == "down", pl.col("event") == "sent", pl.col("frame_type") == "stream"
+        pl.col("direction") == "down",
+        pl.col("event") == "sent",
+        pl.col("frame_type") == "stream",
+        pl.col("stream_id").is_not_null(),
     )
     highest: dict[int, int] = {}
     steps: list[tuple[int, int]] = []

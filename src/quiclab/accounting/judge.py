@@ -19,6 +19,7 @@ from quiclab.accounting.buffer import SendBuffer, send_buffer
 from quiclab.accounting.contents import Content
 from quiclab.accounting.credit import Credit, credit
 from quiclab.accounting.edges import PROMPT_NS, Reason
+from quiclab.accounting.header_captures import hides_credit
 from quiclab.accounting.hop import Hop
 from quiclab.accounting.kernel import Kernel, kernel
 from quiclab.accounting.objects import Objects
@@ -58,6 +59,8 @@ class Judge:
     """Bytes of the bodies' streams, or of TCP's, that the sender sent up to the completing packet."""
     answers_ns: int | None
     """Instant at which the server sent the (first) response's headers; None for uploads."""
+    hidden_credit: bool
+    """Whether captures of headers hide how much of HTTP/2's credit is used."""
 
     @property
     def _came(self) -> Hop:
@@ -126,6 +129,8 @@ class Judge:
             return Reason(Why.CONTESTED, "flow_control")
         if spent:
             return spent
+        if self.hidden_credit and reason.why is Why.APPLICATION:
+            return Reason(Why.AWAITING_ACKS, "ip_packets")
         return self._history(came_ns) if full else reason
 
     def _prompted(self, came: int, sent_ns: int) -> bool:
@@ -207,7 +212,7 @@ class Judge:
             return self._history(until_ns)
         if again:
             return Reason(Why.LOSS_DETECTION, "ip_packets")
-        if had_data is None:
+        if had_data is None or self.hidden_credit:  # a packet of the client let it go on: it may have brought credit
             return Reason(Why.AWAITING_ACKS, "ip_packets")
         return Reason(Why.APPLICATION, "tcp_info")
 
@@ -252,6 +257,7 @@ def judge(evidence: Evidence, path: Path, completing: int, of: Objects, amplific
         read,
         _end(path, completing),
         None if evidence.upload else answers_ns(evidence, sent),
+        hides_credit(evidence),
     )
 
 

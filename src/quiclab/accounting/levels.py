@@ -35,6 +35,7 @@ class Part(enum.StrEnum):
     SET_UP = "set_up"
     REQUEST = "request"
     ARRIVING = "arriving"
+    ANSWER = "answer"
     WAITS = "waits"
     WINDOW_FULL = "window_full"
     CREDIT_USED_UP = "credit_used_up"
@@ -67,6 +68,11 @@ PARTS: Mapping[Level, Mapping[Part, tuple[Why, ...]]] = {
     Level.E4: {**_ONE_END, Part.WINDOW_FULL: _WINDOW, Part.CREDIT_USED_UP: _CREDIT, Part.OTHER_WAITS: _OTHER},
 }
 """Level → its parts, each with the reasons of the full account that it sums up. Every reason is in one part."""
+
+
+def members(level: Level, part: Part) -> tuple[Why, ...]:
+    """The reasons that a part sums up. `ANSWER` stands for all after the request, where packets show no rate."""
+    return PARTS[level].get(part, (*_ARRIVING, *_WAITS))
 
 
 @dataclass(frozen=True)
@@ -117,6 +123,7 @@ _HEADINGS = {
     Part.SET_UP: "set-up",
     Part.REQUEST: "request to answer",
     Part.ARRIVING: "data arriving",
+    Part.ANSWER: "answer",
     Part.WAITS: "waits",
     Part.WINDOW_FULL: "congestion window full",
     Part.CREDIT_USED_UP: "credit used up",
@@ -126,6 +133,7 @@ _DEFINITIONS = {
     Part.SET_UP: "From the client's first packet to the first of its packets that can carry a request.",
     Part.REQUEST: "From there until the answer's first packet is served by the path: both ways, and the server.",
     Part.ARRIVING: "The time that the bytes of the answer take at the path's rate.",
+    Part.ANSWER: "Both of these, where packets came in bunches, which show no rate.",
     Part.WAITS: "The rest, until the last byte: nothing of the answer was being served.",
     Part.WINDOW_FULL: "Waits that ended with a packet for which the congestion window had had no room.",
     Part.CREDIT_USED_UP: "Waits that ended with a packet for which stream or connection had had no credit.",

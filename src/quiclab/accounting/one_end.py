@@ -100,8 +100,11 @@ class OneEnd:
     seen: Seen
     total: Span
     parts: Mapping[Part, Span]
-    rate_bit_per_s: float
-    """Rate at which the path served, as far as the arrivals show."""
+    """Parts that add up to the total."""
+    answer: Span
+    """All after the request: what `parts` has as `ANSWER`, or divides."""
+    rate_bit_per_s: float | None
+    """Rate at which the path served; None where packets came in bunches, which show none."""
     waits: Waits
     """Waits longer than 0.1 ms."""
 
@@ -148,13 +151,14 @@ def account_of_one_end(seen: Seen) -> OneEnd:
     )
     zero = Instant(seen.zero_ns, seen.zero_ns - round(seen.zero_bytes * 8e9 / rate), seen.zero_ns)
     step_ns = 2 * seen.resolution_ns
-    parts = {
-        Part.SET_UP: _span(zero, seen.asked, step_ns),
-        Part.REQUEST: _span(seen.asked, answer, step_ns),
-        Part.ARRIVING: arriving,
-        **(_by_cause(seen, rate, waits) if seen.held else {Part.WAITS: waits}),
-    }
-    return OneEnd(seen, _span(zero, seen.last, step_ns), parts, rate, _waits(arrivals, rate))
+    before_answer = {Part.SET_UP: _span(zero, seen.asked, step_ns), Part.REQUEST: _span(seen.asked, answer, step_ns)}
+    whole = _span(answer, seen.last, step_ns)
+    total = _span(zero, seen.last, step_ns)
+    if not arrivals.show_a_rate(seen.resolution_ns):
+        return OneEnd(seen, total, {**before_answer, Part.ANSWER: whole}, whole, None, _waits(arrivals, rate))
+    divided = _by_cause(seen, rate, waits) if seen.held else {Part.WAITS: waits}
+    parts = {**before_answer, Part.ARRIVING: arriving, **divided}
+    return OneEnd(seen, total, parts, whole, rate, _waits(arrivals, rate))
 
 
 def _by_cause(seen: Seen, rate: float, waits: Span) -> dict[Part, Span]:
@@ -164,8 +168,10 @@ def _by_cause(seen: Seen, rate: float, waits: Span) -> dict[Part, Span]:
     begins = served - seen.arrivals.size_bytes * (8e9 / rate)
     for part, wait_ns in zip(seen.held[1:], begins[1:] - served[:-1], strict=True):
         found[part] += wait_ns / 1e6
-    rest = waits.ms - sum(found.values())  # from the last arrival to the last byte; below 0 where all is rounding
-    found[Part.OTHER_WAITS] = max(0.0, found[Part.OTHER_WAITS] + rest)
+    known = sum(found.values())
+    if known > waits.ms:  # by what packets were recorded late
+        found = {part: ms * waits.ms / known for part, ms in found.items()}
+    found[Part.OTHER_WAITS] += max(0.0, waits.ms - known)  # from the last arrival to the last byte
     unsure = max(waits.ms - waits.low_ms, waits.high_ms - waits.ms)
     return {part: Span(ms, max(0.0, ms - unsure), ms + unsure) for part, ms in found.items()}
 

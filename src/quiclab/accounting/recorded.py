@@ -13,6 +13,7 @@ from typing import Literal
 
 import polars as pl
 
+from quiclab.accounting.header_captures import CUT
 from quiclab.metrics import Unknown
 
 Transport = Literal["tcp", "quic"]
@@ -22,8 +23,10 @@ _EVENTS = ("sent", "received", "seen")
 _UDP_HEADERS_BYTES = 28
 _NOT_ITS_END_NS = 10_000_000
 """Time from a server's first packet to the client's next one beyond which a capture was not taken at the client."""
-_BACKWARD_NS = 1_000_000
-"""Most by which the times of a capture may go back: packets of two queues are recorded out of order."""
+_AT_ONCE = 1 / 6
+"""Share of a round trip within which an end is held to answer at once."""
+_BACKWARD_NS = 100_000_000
+"""Most by which the times of a capture may go back: a busy machine records packets of two queues out of order."""
 _SYN, _FIN, _RST = 2, 1, 4
 _NAMES = {"tcp": "TCP", "quic": "QUIC"}
 
@@ -83,12 +86,15 @@ def recorded(tables: Tables, transport: Transport) -> Recorded:
         )
     connection = str(full["connection"][0])
     rows = rows.filter(pl.col("connection") == connection)
+    back_ns = -int(rows.select(pl.col("time_ns").diff().min()).item() or 0)
+    rows = rows.sort("time_ns", maintain_order=True)
     captured = rows["ip_packet"].null_count() == 0
     packets = _captured(rows, tables) if captured else _logged(rows)
     found = Recorded(
         tables, transport, connection, packets, _resolution(tables), _opened(tables, transport, connection)
     )
-    _check_order(found)
+    if back_ns > _BACKWARD_NS:
+        raise Unknown(f"it contradicts itself: its times go back by {back_ns / 1e6:.1f} ms")
     _check_begin(found)
     if captured:
         _check_place(found)
@@ -147,7 +153,7 @@ def _resolution(tables: Tables) -> int:
 
 def _opened(tables: Tables, transport: Transport, connection: str) -> bool:
     """Whether the contents of the answer are known: by keys, by a log, or since nothing is encrypted."""
-    cut = tables["decode_stats"].filter(pl.col("name") == "cut_packet").height
+    cut = tables["decode_stats"].filter(pl.col("name").is_in(CUT)).height
     if cut:  # a capture of headers shows the contents of its first packets alone
         return False
     table = "http_requests" if transport == "tcp" else "frames"
@@ -155,12 +161,6 @@ def _opened(tables: Tables, transport: Transport, connection: str) -> bool:
     if transport == "quic":
         rows = rows.filter(pl.col("packet_type") == "1RTT")
     return rows.height > 0
-
-
-def _check_order(of: Recorded) -> None:
-    steps = of.packets["time_ns"].diff().min()
-    if isinstance(steps, int) and steps < -max(_BACKWARD_NS, of.resolution_ns):
-        raise Unknown(f"it contradicts itself: its times go back by {-steps / 1e6:.1f} ms")
 
 
 def _check_begin(of: Recorded) -> None:
@@ -182,16 +182,17 @@ def _check_place(of: Recorded) -> None:
     after = of.up.filter(pl.col("time_ns") >= came_ns)
     if after.is_empty():
         raise Unknown("it ends before the client answers the server's first packet: record until the connection closes")
-    first, second = came_ns - sent_ns, int(after["time_ns"][0]) - came_ns
+    asked_ns = int(after["time_ns"][0])
+    prompt_ns = int(of.down.filter(pl.col("time_ns") <= asked_ns)["time_ns"][-1])
+    first, second = came_ns - sent_ns, asked_ns - prompt_ns
     elsewhere = second > max(_NOT_ITS_END_NS, first)
-    if elsewhere and of.transport == "quic":  # a busy client may answer late: the next answer of the server tells, too
-        asked_ns = int(after["time_ns"][0])
+    if elsewhere and of.transport == "quic":  # a client may answer late: a loss, a busy program
         answers = of.down.filter(pl.col("time_ns") > asked_ns)["time_ns"].min()
-        elsewhere = isinstance(answers, int) and answers - asked_ns < second / 4
+        elsewhere = isinstance(answers, int) and max(first, answers - asked_ns) < _AT_ONCE * second
     if elsewhere:
         raise Unknown(
-            f"it was not taken at the client: the server's first packet comes {first / 1e6:.1f} ms after the client's, "
-            f"and the client's next {second / 1e6:.1f} ms after that; capture at the client"
+            f"it was not taken at the client: the server answers after {first / 1e6:.1f} ms, and the client after "
+            f"{second / 1e6:.1f} ms; capture at the client"
         )
 
 

@@ -14,6 +14,7 @@ from quiclab.accounting.levels import Part, shared
 from quiclab.accounting.one_end import OneEnd, Span
 from quiclab.errors import SpecError
 
+_BEFORE_ANSWER = (Part.SET_UP, Part.REQUEST)
 _BODY_SHARE = 0.01
 _BYTES_SHARE, _BYTES = 0.15, 20_000
 """Most by which the bytes of two answers may differ where no contents show: protocols and certificates differ, too."""
@@ -59,11 +60,15 @@ class Recordings:
 def compare_recordings(names: tuple[str, str], first: OneEnd, second: OneEnd) -> Recordings:
     """Set two accounts against each other. Raises SpecError where they are of different transfers."""
     _check_alike(names, first, second)
-    steps = tuple(
+    steps = [
         RecordedStep(each.part, _sum(first, each.of_first), _sum(second, each.of_second))
         for each in shared(first.level, second.level)
-    )
-    return Recordings(names, first, second, RecordedStep(None, first.total, second.total), steps)
+        if {*each.of_first} <= {*first.parts} and {*each.of_second} <= {*second.parts}
+    ]
+    if Part.ANSWER in first.parts or Part.ANSWER in second.parts:
+        steps = [step for step in steps if step.part in _BEFORE_ANSWER]
+        steps.append(RecordedStep(Part.ANSWER, first.answer, second.answer))
+    return Recordings(names, first, second, RecordedStep(None, first.total, second.total), tuple(steps))
 
 
 def _sum(account: OneEnd, parts: Sequence[Part]) -> Span:

@@ -61,6 +61,7 @@ def explain_recordings(arguments: argparse.Namespace) -> int:
 def _account(files: list[Path], keys: list[Path], transport: Literal["tcp", "quic"]) -> tuple[OneEnd, str]:
     """The account of one recording, and its name."""
     from quiclab.accounting.alone import account_of_tables, tables_of
+    from quiclab.accounting.header_captures import CUT
     from quiclab.accounting.levels import Level
     from quiclab.cli.decode import find_logs
     from quiclab.metrics import Unknown
@@ -82,7 +83,7 @@ def _account(files: list[Path], keys: list[Path], transport: Literal["tcp", "qui
         account = account_of_tables(tables, transport)
     except Unknown as unknown:
         raise DecodeError(f"{name}: {unknown}") from unknown
-    cut = tables["decode_stats"].filter(name="cut_packet").height
+    cut = tables["decode_stats"]["name"].is_in(CUT).any()
     if found.key_logs and account.level is Level.E2 and not cut:
         raise DecodeError(f"{name}: no key that was given fits it", "give the keys of this connection, or none")
     return account, name

@@ -45,8 +45,8 @@ class RecordingEntry:
     """Name of the recording."""
     level: str
     """Level of evidence: `E1`, `E2`, `E3` or `E4` (docs/explanation/account.md)."""
-    path_rate_bit_per_s: float
-    """Rate at which the path served, by the arrivals."""
+    path_rate_bit_per_s: float | None
+    """Rate at which the path served, by the arrivals; null where packets came in bunches, which show none."""
     first_round_trip_ms: float
     """Time from the client's first packet to the server's; E4: the least round trip that the server measured."""
     answer_wire_bytes: int

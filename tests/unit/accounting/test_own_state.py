@@ -93,5 +93,5 @@ def test_a_probe_that_asks_for_an_acknowledgment_ends_the_wait_for_its_timer(tmp
     story.down(103, 1200, fin=True)
     row = {"source": "raw/server.sqlog", "vantage": "server", "transport": "quic", "time_ns": ns(83)}
     timers = [row | {"timer": "pto", "event": "expired", "estimate": False}]
-    found = sums(account_of_download(evidence_of_scene(story.end(113, 2400), tmp_path, timers=timers)))
+    found = sums(account_of_transfer(evidence_of_scene(story.end(113, 2400), tmp_path, timers=timers)))
     assert (found["probe_timer"], found["loss_detection"]) == (50, 20)

@@ -17,6 +17,7 @@ _PHRASES = {
     Part.SET_UP: "the set-up takes {}",
     Part.REQUEST: "the way from the request to the answer takes {}",
     Part.ARRIVING: "data arrive for {} ({} against {})",
+    Part.ANSWER: "the answer takes {} from its first byte to its last",
     Part.WAITS: "waits in which nothing arrives take {}",
     Part.WINDOW_FULL: "waits for a full congestion window take {}",
     Part.CREDIT_USED_UP: "waits for credit take {}",
@@ -63,11 +64,13 @@ def evidence(name: str, account: OneEnd) -> str:
     seen = account.seen
     round_trip = seen.round_trip_ns / 1e6
     long = account.long_waits_ms
+    rate = f"the path served at {wording.quantity(account.rate_bit_per_s, 'bit/s')}"
+    waits = f"{wording.counted(len(long), 'wait')} of half of that or more, {_ms(float(long.sum()))} in all"
     told = [
         f"{name}: {account.level}, {account.level.recorded}",
-        f"the path served at {wording.quantity(account.rate_bit_per_s, 'bit/s')}",
+        rate if account.rate_bit_per_s else "packets came in bunches, which show no rate of the path",
         f"the first round trip took {_ms(round_trip)}",
-        f"{wording.counted(len(long), 'wait')} of half of that or more, {_ms(float(long.sum()))} in all",
+        waits if len(long) else "no wait of half of that or more",
     ]
     if account.missing_ms:
         missing = _ms(account.missing_ms)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Levels of evidence: their parts as unions, accounts from one end that are known beforehand, and the full account of
+real trials summed up to each level."""
+
+from __future__ import annotations
+
+import tarfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from quiclab.accounting.agreement import in_lines, levels_of_study
+from quiclab.accounting.arrivals import Arrivals
+from quiclab.accounting.coarsening import Compared
+from quiclab.accounting.levels import PARTS, Level, Part, members, shared
+from quiclab.accounting.one_end import Instant, OneEnd, Seen, account_of_one_end
+from quiclab.accounting.why import Why
+from quiclab.metrics import Unknown
+
+_ROOT = Path(__file__).parents[3]
+_PACKET_BYTES = 1250
+"""One millisecond of service at 10 Mbit/s."""
+
+
+@pytest.mark.parametrize("level", PARTS)
+def test_every_reason_is_in_one_part_of_a_level(level: Level) -> None:
+    """So that the parts of a level add up to the whole time."""
+    whys = [why for members in PARTS[level].values() for why in members]
+    assert sorted(whys) == sorted(Why)
+
+
+def test_levels_are_compared_by_what_both_tell() -> None:
+    """Two of a kind by all their parts; a server's log and a capture by the waits as one."""
+    assert [each.part for each in shared(Level.E4, Level.E4)] == list(PARTS[Level.E4])
+    assert [each.part for each in shared(Level.E1, Level.E4)] == list(PARTS[Level.E1])
+    waits = shared(Level.E1, Level.E4)[-1]
+    assert waits.of_first == (Part.WAITS,)
+    assert waits.of_second == (Part.WINDOW_FULL, Part.CREDIT_USED_UP, Part.OTHER_WAITS)
+
+
+def test_the_page_has_the_parts_of_each_level() -> None:
+    """docs/explanation/account.md has a row for each part, with the levels that tell it and the reasons in it."""
+    page = (_ROOT / "docs/explanation/account.md").read_text(encoding="utf-8").partition("## From one end")[2]
+    for part in Part:
+        levels = [level for level in PARTS if part in PARTS[level]]
+        if part is Part.ANSWER:
+            continue  # both parts in front of it
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{part}` |"))
+        _, _, told, _, members, _ = row.split("|")
+        assert told.strip() == ", ".join(levels), part
+        named = {word.strip("`") for word in members.replace(",", " ").split() if word.startswith("`")}
+        whys = {str(why) for why in PARTS[levels[0]][part]}
+        assert named == whys if len(whys) < 9 else "every other reason" in members, part
+
+
+def _ns(ms: float) -> int:
+    return round(ms * 1e6)
+
+
+def _seen(at_ms: list[float], **changes: Any) -> Seen:
+    """A transfer whose set-up takes 40 ms and whose answer comes in packets of 1 ms each."""
+    at = np.array([_ns(ms) for ms in at_ms])
+    seen = Seen(
+        Level.E1,
+        "tcp",
+        0,
+        0,
+        Instant.exactly(_ns(40)),
+        Instant.exactly(int(at[-1])),
+        Arrivals(at, np.full(len(at), _PACKET_BYTES)),
+        int(at[0]),
+        0,
+        _ns(20),
+        1,
+    )
+    return replace(seen, **changes)
+
+
+_AT_MS = [*np.arange(61.0, 91.0), *np.arange(111.0, 141.0), *np.arange(150.0, 170.0)]
+"""30 packets, a wait of 20 ms, 30 packets, one of 9 ms, 20 packets."""
+
+
+def _ms(account: OneEnd) -> dict[str, float]:
+    return {str(part): span.ms for part, span in account.parts.items()}
+
+
+def test_an_account_to_the_millisecond() -> None:
+    """The first packet is served from 60 on; 80 packets take 80 ms, and 20 + 9 are waits."""
+    account = account_of_one_end(_seen(_AT_MS))
+    assert account.rate_bit_per_s == pytest.approx(10e6, rel=0.01)
+    expected = {"set_up": 40, "request": 20, "arriving": 80, "waits": 29}
+    assert _ms(account) == pytest.approx(expected, abs=0.5)
+    assert sum(_ms(account).values()) == pytest.approx(account.total.ms) == 169
+    assert account.long_waits_ms == pytest.approx([20], abs=0.2)  # half of a round trip is 10 ms
+    for span in account.parts.values():
+        assert span.low_ms <= span.ms <= span.high_ms
+
+
+def test_a_packet_that_is_recorded_late_is_no_wait() -> None:
+    """A busy machine writes one packet 3 ms late, and those behind it at once."""
+    late = [max(ms, 75.0) if 72 <= ms < 75 else ms for ms in _AT_MS]
+    assert _ms(account_of_one_end(_seen(late))) == pytest.approx(_ms(account_of_one_end(_seen(_AT_MS))), abs=0.5)
+
+
+@pytest.mark.parametrize("after", [61.5, 90.5, 145.0, 160.5])
+def test_a_delay_lengthens_the_waits_alone(after: float) -> None:
+    """Metamorphic: 7 ms at any place of the answer are 7 ms more of waits, and nothing else moves."""
+    before = _ms(account_of_one_end(_seen(_AT_MS)))
+    delayed = _ms(account_of_one_end(_seen([ms + 7 * (ms > after) for ms in _AT_MS])))
+    grown = {part: delayed[part] - before[part] for part in before}
+    assert grown == pytest.approx({"set_up": 0, "request": 0, "arriving": 0, "waits": 7}, abs=0.5)
+
+
+def test_half_the_speed_is_twice_the_time() -> None:
+    """Metamorphic: with all instants doubled each part is, and the rate is halved."""
+    once = account_of_one_end(_seen(_AT_MS))
+    twice = account_of_one_end(_seen([2 * ms for ms in _AT_MS], asked=Instant.exactly(_ns(80))))
+    assert _ms(twice) == pytest.approx({part: 2 * ms for part, ms in _ms(once).items()}, abs=1)
+    assert once.rate_bit_per_s is not None
+    assert twice.rate_bit_per_s == pytest.approx(once.rate_bit_per_s / 2, rel=0.01)
+
+
+def test_a_slower_stretch_is_within_what_is_unsure() -> None:
+    """A path that serves at half the rate from the middle on looks like one that waits: the range has both."""
+    slower = [*np.arange(61.0, 191.0), *np.arange(192.0, 452.0, 2)]
+    arriving = account_of_one_end(_seen(slower)).parts[Part.ARRIVING]
+    assert arriving.ms == pytest.approx(260, rel=0.02)
+    assert arriving.high_ms >= 389
+
+
+def test_bunches_show_no_rate() -> None:
+    """Eight packets in each read, every 8 ms: they may have come one after another, or at once."""
+    bunches = [69.0 + 8 * (number // 8) for number in range(80)]
+    account = account_of_one_end(_seen(bunches))
+    assert account.rate_bit_per_s is None
+    assert list(account.parts) == [Part.SET_UP, Part.REQUEST, Part.ANSWER]
+    assert sum(_ms(account).values()) == pytest.approx(account.total.ms)
+    assert set(members(Level.E1, Part.ANSWER)) == {Why.LINK_BUSY, *PARTS[Level.E1][Part.WAITS]}
+
+
+def test_one_packet_shows_no_rate() -> None:
+    """An answer in one packet has an end, and nothing to read the path's rate from."""
+    with pytest.raises(Unknown, match="in one packet"):
+        account_of_one_end(_seen([61.0]))
+
+
+def test_waits_by_what_had_held_them_back() -> None:
+    """Where the sender's log tells, each wait has its part; the sum stays."""
+    held = [Part.OTHER_WAITS] * len(_AT_MS)
+    held[30], held[60] = Part.WINDOW_FULL, Part.CREDIT_USED_UP
+    found = _ms(account_of_one_end(_seen(_AT_MS, level=Level.E4, held=tuple(held))))
+    assert found["window_full"] == pytest.approx(20, abs=0.3)
+    assert found["credit_used_up"] == pytest.approx(9, abs=0.3)
+    assert sum(found.values()) == pytest.approx(169)
+
+
+def test_real_trials_of_a_busy_machine_agree(tmp_path: Path) -> None:
+    """Their captures are of headers, and the link was late: levels without keys, a client's and a server's log."""
+    for name in ("h2", "h3"):
+        with tarfile.open(_ROOT / f"tests/decoders/trials/{name}-100kb.tar.xz") as archive:
+            filtered: Any = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+            archive.extractall(tmp_path / "trials" / name, **filtered)
+    lines, beyond = in_lines(found := levels_of_study(tmp_path))
+    assert not beyond, "\n".join(lines)
+    levels = {one.level for each in found.values() for one in each if isinstance(one, Compared)}
+    assert levels == {Level.E2, Level.E3, Level.E4}
