@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The account of one download over one link: what passed while the client waited for its last byte, and why."""
+"""The account of one download: what passed while the client waited for its last byte, and why."""
 
 from __future__ import annotations
 
 import polars as pl
 
-from quiclab.accounting.contents import contents
 from quiclab.accounting.edges import Edge, chained
-from quiclab.accounting.hop import Hop, hop
 from quiclab.accounting.judge import judge
+from quiclab.accounting.links import path_of
 from quiclab.accounting.response import response_edges
+from quiclab.accounting.second_network import told_apart, told_together
 from quiclab.accounting.set_up import request_edges, set_up_edges
-from quiclab.accounting.walk import Path
+from quiclab.accounting.way import Way
 from quiclab.metrics import Evidence, Noted, Unknown, times
 
 
@@ -22,10 +22,9 @@ def account_of_download(evidence: Evidence) -> list[Edge]:
     another kind, or its records cannot carry an account or contradict each other.
     """
     check_kind(evidence)
-    up, down = hop(evidence, "up"), hop(evidence, "down")
-    if evidence.packets("server", "up").is_empty():
-        raise Unknown("the trial has no capture of what reached the server")
-    path = Path(up, down, contents(evidence, "up", _delivered(up)), contents(evidence, "down", _delivered(down)))
+    evidence = told_apart(evidence)
+    path = path_of(evidence)
+    up, down = path.up, path.down
     # Instants of the metrics setup_ms and ttlb_ms, so that account and metric agree.
     zero_ns = evidence.zero_ns
     set_up_ns = zero_ns + round(times.setup_ms(evidence) * 1e6)
@@ -36,22 +35,16 @@ def account_of_download(evidence: Evidence) -> list[Edge]:
     if asked_ns is None:
         raise Unknown("no packet of the client that could carry the request reached the server")
     completing = _completing(evidence, down, last_ns)
-    first = next((p for p in down.served if down.arrival[p] >= asked_ns), None)
-    if first is None or down.rank[first] > down.rank[completing]:
+    first = next((p for p, at in enumerate(down.arrival) if at >= asked_ns and down.is_served(p)), None)
+    if first is None or first > completing:
         raise Unknown("the captures, the link's log and the times of this trial contradict each other")
-    return chained(
-        [
-            *set_up_edges(evidence, path, carrier, zero_ns),
-            *request_edges(evidence, path, first, set_up_ns),
-            *response_edges(path, judge(evidence, path, completing), first, completing),
-        ],
-        zero_ns,
-        last_ns,
-    )
-
-
-def _delivered(of: Hop) -> set[int]:
-    return {of.index[position] for position in of.came}
+    response, start = response_edges(path, judge(evidence, path, completing), first, completing)
+    edges = [
+        *set_up_edges(evidence, path, carrier, zero_ns),
+        *request_edges(evidence, path, start.position, start.place, set_up_ns),
+        *response,
+    ]
+    return chained([told_together(edge) for edge in edges], zero_ns, last_ns)
 
 
 def check_kind(evidence: Evidence) -> None:
@@ -65,14 +58,13 @@ def check_kind(evidence: Evidence) -> None:
         "a competition": bool(trial.get("competition")),
         "a change of address": bool(trial.get("address_change") or trial.get("second_link")),
         "a proxy": bool(trial.get("proxy")),
-        "several links in a row": not evidence.one_link,
     }
     for kind, there in beyond.items():
         if there:
-            raise Unknown(f"{kind} is not accounted for yet: only downloads of one object over one link are")
+            raise Unknown(f"{kind} is not accounted for yet: only downloads of one object are")
 
 
-def _sent_at(up: Hop, time_ns: int) -> int:
+def _sent_at(up: Way, time_ns: int) -> int:
     """Position of the packet that reached the link at an instant. Raises Unknown without one."""
     found = next((p for p, at in enumerate(up.arrival) if at == time_ns), None)
     if found is None:
@@ -80,10 +72,10 @@ def _sent_at(up: Hop, time_ns: int) -> int:
     return found
 
 
-def _completing(evidence: Evidence, down: Hop, last_ns: int) -> int:
+def _completing(evidence: Evidence, down: Way, last_ns: int) -> int:
     """Position of the packet that arrived with the last byte. Raises Unknown without one."""
     arrived = set(evidence.packets("client", "down").filter(pl.col("time_ns") == last_ns)["packet_index"].to_list())
-    found = [p for p in down.came if down.written[p] == last_ns and down.index[p] in arrived and p in down.rank]
+    found = [p for p in down.came if down.written[p] == last_ns and down.arrived_as.get(p) in arrived]
     if not found:
         raise Unknown("the packet with the last byte is not found in the link's log")
-    return max(found, key=lambda position: down.rank[position])
+    return max(found)

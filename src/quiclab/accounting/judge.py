@@ -101,7 +101,7 @@ class Judge:
     def _prompted(self, came: int, sent_ns: int) -> bool:
         """Whether the last packet that came let it be sent: within 1 ms of it, or of the log's reading of it."""
         came_ns = self.path.up.written[came] or 0
-        read_ns = self.read_ns.get(self.path.up.index[came], came_ns)
+        read_ns = self.read_ns.get(self.path.up.arrived_as[came], came_ns)
         return sent_ns - came_ns <= PROMPT_NS or came_ns <= read_ns <= sent_ns <= read_ns + PROMPT_NS
 
     def _all_sent(self, position: int) -> bool:

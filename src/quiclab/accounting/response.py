@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
 from quiclab.accounting.judge import Judge
-from quiclab.accounting.walk import Before, Cause, Path, back, flight, service
+from quiclab.accounting.stretches import Busy, Idle, Onward, Start, stretches
+from quiclab.accounting.walk import Before, Cause, Path, back, link_before
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
 from quiclab.metrics.evidence import End
@@ -18,26 +19,28 @@ _LAST = Reason(Why.LAST_FLIGHT, "link_packets")
 _WITHOUT_DATA = (What.ACKNOWLEDGMENTS,)
 
 
-def response_edges(path: Path, judge: Judge, first: int, completing: int) -> list[Edge]:
-    """Edges from the begin of service of the packet at position `first` down to the arrival of the completing one."""
-    down = path.down
-    place, last = down.rank[first], down.rank[completing]
+def response_edges(path: Path, judge: Judge, first: int, completing: int) -> tuple[list[Edge], Start]:
+    """Edges from the begin of the response's service to the arrival of the completing packet, in order, and the begin.
+
+    The response is what was sent from the packet at position `first` down on.
+    """
     edges: list[Edge] = []
-    while place <= last:
-        end = place + 1
-        while end <= last and down.opens[end] == down.opens[place]:
-            end += 1
-        edges += [replace(edge, reason=_BUSY) for edge in service(path, place, end)]
-        if end <= last:
-            edges += _idle(path, judge, down.served[end], edges[-1].until_ns, last)
-        place = end
-    edges += [replace(edge, reason=_LAST) for edge in reversed(flight(down, completing))]
-    return edges
+    for each in stretches(path, path.down, first, completing):
+        match each:
+            case Onward(latest):
+                edges += [replace(edge, reason=_LAST) for edge in latest]
+            case Busy(latest):
+                edges += [replace(edge, reason=_BUSY) for edge in latest]
+            case Idle():
+                edges += _idle(path, judge, each, completing)
+            case Start():
+                return edges[::-1], each
+    raise AssertionError("a row of stretches ends with its start")
 
 
-def _idle(path: Path, judge: Judge, opener: int, floor_ns: int, last: int) -> list[Edge]:
-    """Edges of an idle time of the bottleneck that the packet at a position down ended, in order."""
-    down = path.down
+def _idle(path: Path, judge: Judge, idle: Idle, last: int) -> list[Edge]:
+    """Edges of an idle time of the bottleneck, latest first."""
+    down, opener, floor_ns = path.down, idle.position, idle.floor_ns
     reasons: dict[int, Reason] = {}
 
     def reason(position: int) -> Reason:
@@ -56,11 +59,8 @@ def _idle(path: Path, judge: Judge, opener: int, floor_ns: int, last: int) -> li
         return Cause(Before.ARRIVAL, What.CLIENT if data else What.ACK_HELD)
 
     def edges() -> Iterator[Edge]:
-        """Latest first."""
         current = reason(opener)
-        yield Edge(
-            What.UNEXPLAINED, down.arrival[opener], down.begin(opener), down.index[opener], "down", reason=current
-        )
+        yield from (replace(edge, reason=current) for edge in link_before(path, down, opener, idle.place)[0])
         for leg in back(path, "server", opener, floor_ns, cause):
             if leg.end == "server":
                 current = reason(leg.position)
@@ -72,17 +72,14 @@ def _idle(path: Path, judge: Judge, opener: int, floor_ns: int, last: int) -> li
                 yield replace(edge, reason=current)
 
     after_ns = path.prompted_after_ns("server", opener)
-    within = [edge.clipped(floor_ns) for edge in edges() if edge.until_ns > floor_ns]
-    return [replace(edge, prompted_after_ns=after_ns) for edge in reversed(within)]
+    return [replace(edge.clipped(floor_ns), prompted_after_ns=after_ns) for edge in edges() if edge.until_ns > floor_ns]
 
 
 def _with_data(path: Path, position: int, last: int) -> int:
     """The packet itself, or the first with data that was served after it: an acknowledgment waits for nothing."""
     down = path.down
-    place = down.rank.get(position)
-    while place is not None and place <= last:
-        content = path.content(down, at := down.served[place])
-        if content is None or content.what not in _WITHOUT_DATA:
+    for at in range(position, last + 1):
+        content = path.content(down, at)
+        if down.is_served(at) and (content is None or content.what not in _WITHOUT_DATA):
             return at
-        place += 1
     return position

@@ -9,7 +9,7 @@ from dataclasses import replace
 import polars as pl
 
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
-from quiclab.accounting.walk import Before, Cause, Leg, Path, back
+from quiclab.accounting.walk import Before, Cause, Leg, Path, back, queue_back
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
 from quiclab.metrics import Evidence
@@ -34,13 +34,10 @@ def set_up_edges(evidence: Evidence, path: Path, position: int, zero_ns: int) ->
     return _cut(reversed([*edges, *trip]), zero_ns)
 
 
-def request_edges(evidence: Evidence, path: Path, position: int, from_ns: int) -> list[Edge]:
+def request_edges(evidence: Evidence, path: Path, position: int, place: int, from_ns: int) -> list[Edge]:
     """Edges from the departure of the first packet that can carry the request to the begin of service of the first
-    packet of the response, at a position down, in order."""
-    down = path.down
-    first = down.first_of_period(position)
-    edges: list[Edge] = [Edge(What.HANDSHAKE, down.begin(first), down.begin(position), down.index[first], "down")]
-    edges.append(Edge(What.UNEXPLAINED, down.arrival[first], down.begin(first), down.index[first], "down"))
+    packet of the response, at a position down, by the link at a place of its course, in order."""
+    edges, first = queue_back(path, path.down, position, place)
     edges += [edge for leg in back(path, "server", first, from_ns, _cause(path)) for edge in leg.edges]
     timer = Reason(Why.PROBE_TIMER if evidence.quic else Why.LOSS_TIMER, "ip_packets")
     usual = Reason(Why.REQUEST, "ip_packets")

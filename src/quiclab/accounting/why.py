@@ -123,7 +123,7 @@ _DEFINITIONS = {
     Why.SET_UP: "The round trips of the set-up, whatever they carry: the union of those above.",
     Why.SET_UP_LOSS: "An endpoint sends something of the set-up again more than 1 ms after the last packet came to it.",
     Why.REQUEST: "From the first packet that can carry the request to the first of the response that is served.",
-    Why.LINK_BUSY: "The bottleneck serves packets of the server.",
+    Why.LINK_BUSY: "The bottleneck serves packets of the server, or one is on its way from one bottleneck to the next.",
     Why.SLOW_START: "The window is full and was never reduced.",
     Why.WINDOW_AFTER_LOSS: "The window is full and was last reduced by a loss, which the row names.",
     Why.WINDOW_AFTER_EXIT: "The window is full; slow start had ended without a loss, and nothing was reduced since.",

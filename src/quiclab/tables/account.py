@@ -7,12 +7,12 @@ import polars as pl
 
 from quiclab.tables._api import NEVER, Column, Table
 
-_ONLY = "Only of downloads of one object over one link; docs/explanation/account.md defines the labels."
+_ONLY = "Only of downloads of one object without a proxy; docs/explanation/account.md defines the labels."
 _WHAT = Column(
     "what", pl.String, "", NEVER,
     "What passes the time: service of `payload`, `headers`, `handshake`, `retransmission`, `needless_retransmission`, "
-    "`probe`, `acknowledgments` or `served` (contents unknown); `propagation_down`, `propagation_up`, `link_up`, "
-    "`ack_held`, `client`, `server`, `timer`, `jitter`, `late` or `unexplained`.",
+    "`probe`, `acknowledgments`, `served` (contents unknown), `abandoned` or `other_flow`; `propagation_down`, "
+    "`propagation_up`, `link_up`, `node`, `ack_held`, `client`, `server`, `timer`, `jitter`, `late` or `unexplained`.",
 )  # fmt: skip
 _WHY = Column(
     "why", pl.String, "", NEVER,
@@ -38,7 +38,8 @@ ACCOUNT = Table(
             "packet_index", pl.UInt32, "", "no packet",
             "The packet that is on its way, that is served first, or that is sent at the end: `index` in link_packets.",
         ),
-        Column("packets", pl.UInt32, "packets", "no service", "Packets that the bottleneck served."),
+        Column("link", pl.String, "", "no packet", "Log of the link that has that packet: `source` in link_packets."),
+        Column("packets", pl.UInt32, "packets", "no service", "Packets that the link served."),
         Column(
             "size_bytes", pl.UInt64, "bytes", "no service",
             "Bytes of these packets that belong to `what`; those of `payload` and its `headers` add up to their size.",
@@ -54,7 +55,7 @@ ACCOUNT = Table(
         ),
         Column(
             "event_packet", pl.UInt32, "", "no loss, or not found in the link's log",
-            "The packet that was lost then: `index` in link_packets, direction `down`.",
+            "The packet that was lost then: `index` in link_packets, direction `down`, of the server's link.",
         ),
     ),
 )  # fmt: skip

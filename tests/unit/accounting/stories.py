@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 from decoders import writers
-from unit.metrics.scenes import Scene, ns
+from unit.metrics.scenes import ONE_WAY_MS, Scene, ns
 
 from quiclab.accounting import Edge
 from quiclab.decoders import decode_trial
@@ -79,18 +79,19 @@ class Quic:
         number: int | None = None,
         *,
         lost: bool = False,
+        way_ms: float = ONE_WAY_MS,
     ) -> None:
         if number is None:
             number = self._numbers[direction]
             self._numbers[direction] += 1
-        self.scene.send(direction, ms, writers.udp(direction, length), lost=lost)
+        self.scene.send(direction, ms, writers.udp(direction, length), lost=lost, way_ms=way_ms)
         logs = (self.scene.client_qlog, self.scene.server_qlog)
         sender, receiver = logs if direction == "up" else logs[::-1]
         assert sender
         assert receiver
         sender.packet("sent", ms, number, length, frames, kind)
         if not lost:
-            receiver.packet("received", ms + 10, number, length, frames, kind)
+            receiver.packet("received", ms + way_ms, number, length, frames, kind)
 
 
 class Tcp:
