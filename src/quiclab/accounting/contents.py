@@ -50,7 +50,7 @@ def _of_tcp(evidence: Evidence, end: End, direction: Direction, delivered: Colle
     found: dict[int, Content] = {}
     syns: set[int] = set()
     arrived: defaultdict[int, IntervalSet] = defaultdict(IntervalSet)
-    highest = 0
+    highest: defaultdict[int, int] = defaultdict(int)
     for index, port, start, length, flags in _segments(evidence, end, direction):
         if length == 0:
             kind = What.HANDSHAKE if flags & _SYN_OR_FIN else What.ACKNOWLEDGMENTS
@@ -63,8 +63,8 @@ def _of_tcp(evidence: Evidence, end: End, direction: Direction, delivered: Colle
         sent = arrived[-1 - port]
         again = sent.add_length(start, start + length) < length
         kind = (What.NEEDLESS if whole else What.RETRANSMISSION) if again else What.PAYLOAD
-        highest = max(highest, start + length)
-        found[index] = Content(kind, length, again, (highest, highest))
+        highest[port] = max(highest[port], start + length)
+        found[index] = Content(kind, length, again, (highest[port], highest[port]))
         if index in delivered:
             got.add(start, start + length)
     return found

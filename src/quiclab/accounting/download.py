@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from quiclab.accounting.after_a_change import judges, named
 from quiclab.accounting.edges import Edge, chained
-from quiclab.accounting.judge import judge
 from quiclab.accounting.links import path_of
 from quiclab.accounting.response import response_edges
 from quiclab.accounting.second_network import told_apart, told_together
@@ -38,11 +38,12 @@ def account_of_download(evidence: Evidence) -> list[Edge]:
     first = next((p for p, at in enumerate(down.arrival) if at >= asked_ns and down.is_served(p)), None)
     if first is None or first > completing:
         raise Unknown("the captures, the link's log and the times of this trial contradict each other")
-    response, start = response_edges(path, judge(evidence, path, completing), first, completing)
+    judge = judges(evidence, path, completing)
+    response, start = response_edges(path, judge, first, completing)
     edges = [
         *set_up_edges(evidence, path, carrier, zero_ns),
         *request_edges(evidence, path, start.position, start.place, set_up_ns),
-        *response,
+        *named(evidence, path, judge, response),
     ]
     return chained([told_together(edge) for edge in edges], zero_ns, last_ns)
 
@@ -55,8 +56,6 @@ def check_kind(evidence: Evidence) -> None:
         "a page": bool(expected.get("page")),
         "a video": bool(expected.get("video")),
         "several objects": len(expected.get("objects") or ()) > 1,
-        "a competition": bool(trial.get("competition")),
-        "a change of address": bool(trial.get("address_change") or trial.get("second_link")),
         "a proxy": bool(trial.get("proxy")),
     }
     for kind, there in beyond.items():

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from quiclab.accounting.after_a_change import Judges
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
 from quiclab.accounting.judge import Judge
 from quiclab.accounting.stretches import Busy, Idle, Onward, Start, stretches
@@ -19,7 +20,7 @@ _LAST = Reason(Why.LAST_FLIGHT, "link_packets")
 _WITHOUT_DATA = (What.ACKNOWLEDGMENTS,)
 
 
-def response_edges(path: Path, judge: Judge, first: int, completing: int) -> tuple[list[Edge], Start]:
+def response_edges(path: Path, judge: Judge | Judges, first: int, completing: int) -> tuple[list[Edge], Start]:
     """Edges from the begin of the response's service to the arrival of the completing packet, in order, and the begin.
 
     The response is what was sent from the packet at position `first` down on.
@@ -28,7 +29,7 @@ def response_edges(path: Path, judge: Judge, first: int, completing: int) -> tup
     for each in stretches(path, path.down, first, completing):
         match each:
             case Onward(latest):
-                edges += [replace(edge, reason=_LAST) for edge in latest]
+                edges += [replace(edge, reason=_LAST, packets=None, size_bytes=None) for edge in latest]
             case Busy(latest):
                 edges += [replace(edge, reason=_BUSY) for edge in latest]
             case Idle():
@@ -38,7 +39,7 @@ def response_edges(path: Path, judge: Judge, first: int, completing: int) -> tup
     raise AssertionError("a row of stretches ends with its start")
 
 
-def _idle(path: Path, judge: Judge, idle: Idle, last: int) -> list[Edge]:
+def _idle(path: Path, judge: Judge | Judges, idle: Idle, last: int) -> list[Edge]:
     """Edges of an idle time of the bottleneck, latest first."""
     down, opener, floor_ns = path.down, idle.position, idle.floor_ns
     reasons: dict[int, Reason] = {}
@@ -60,7 +61,8 @@ def _idle(path: Path, judge: Judge, idle: Idle, last: int) -> list[Edge]:
 
     def edges() -> Iterator[Edge]:
         current = reason(opener)
-        yield from (replace(edge, reason=current) for edge in link_before(path, down, opener, idle.place)[0])
+        for edge in link_before(path, down, opener, idle.place)[0]:  # another link's service, not the bottleneck's
+            yield replace(edge, reason=current, packets=None, size_bytes=None)
         for leg in back(path, "server", opener, floor_ns, cause):
             if leg.end == "server":
                 current = reason(leg.position)

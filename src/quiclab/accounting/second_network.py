@@ -68,19 +68,32 @@ def of_nobody(evidence: Evidence) -> set[int]:
 
 def abandoned(evidence: Evidence, down: Way) -> frozenset[int]:
     """Positions down of packets for the address that the client has left, which it had not got by then."""
-    change = evidence.trial.get("address_change") or {}
-    if change.get("changed_ns") is None:
+    changed_ns = changed(evidence)
+    if changed_ns is None:
         return frozenset()
-    sent = evidence.packets("server", "down", ("tcp", "udp")).filter(pl.col("dst") == change["old_address"])
-    indices = set(sent["packet_index"].drop_nulls().to_list())
-    came = set(down.came)
+    indices = _sent_to(evidence, "old_address")
     return frozenset(
         position
         for position, index in enumerate(down.index)
-        if index in indices
-        and (position not in came or (down.written[position] or 0) >= change["changed_ns"])
-        and _last_seen(down, position) >= change["changed_ns"]
+        if index in indices and down.written[position] is None and _last_seen(down, position) >= changed_ns
     )
+
+
+def moved(evidence: Evidence, down: Way) -> frozenset[int]:
+    """Positions down of packets for the address that the client has changed to."""
+    indices = _sent_to(evidence, "new_address") if changed(evidence) is not None else ()
+    return frozenset(position for position, index in enumerate(down.index) if index in indices)
+
+
+def changed(evidence: Evidence) -> int | None:
+    """Instant at which the client's address was gone; None where it stayed."""
+    return (evidence.trial.get("address_change") or {}).get("changed_ns")
+
+
+def _sent_to(evidence: Evidence, name: str) -> set[int]:
+    address = evidence.trial["address_change"][name]
+    sent = evidence.packets("server", "down", ("tcp", "udp")).filter(pl.col("dst") == address)
+    return set(sent["packet_index"].drop_nulls().to_list())
 
 
 def _last_seen(down: Way, position: int) -> int:

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """A response as a row of stretches: times in which a link had its packets, and times in which none did.
 
-Which link is the bottleneck is decided for each packet: the last one at which it waited. Where it waited nowhere, the
-last one at which others waited behind it, else the one that took longest to serve it.
+Which link is the bottleneck is decided for each packet: the last one at which it waited. A wait counts if no other link
+kept the packet waiting for longer, or if it is as long as the packet's service there: a link that is as fast as the one
+before keeps packets for an instant by chance. A packet that waited nowhere has its bottleneck where it was served for
+longest.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from quiclab.accounting.edges import Edge
+from quiclab.accounting.hop import ROUNDING_NS
 from quiclab.accounting.service import service
 from quiclab.accounting.walk import Path, at_node, flight
 from quiclab.accounting.way import Spot, Way
@@ -54,7 +57,7 @@ class Start:
 
 def stretches(path: Path, way: Way, first: int, completing: int) -> Iterator[Onward | Busy | Idle | Start]:
     """Stretches of a response, latest first, from the completing packet's arrival to the first one's service."""
-    places = bottlenecks(way)
+    places = bottlenecks(way, path.abandoned if way is path.down else ())
     ends = _ends(way, places, first, completing)
     position, place = completing, places.get(completing, 0)
     yield Onward(_onward(path, way, position, place, len(way.course[position])))
@@ -63,7 +66,7 @@ def stretches(path: Path, way: Way, first: int, completing: int) -> Iterator[Onw
         hop = way.hops[number]
         opener = way.waited_behind(spot)
         from_ns = hop.arrival[way.spot(opener, number)[1]]
-        earlier = next((p for p in reversed(range(place)) if _waited(way, opener, p)), None)
+        earlier = next((p for p in reversed(_waits(_times(way, opener))) if p < place), None)
         before = bisect_left(ends, (from_ns, opener, -1)) if opener > first else 0
         if opener <= first or (earlier is None and not before):
             start = next(p for p in range(max(first, opener), position + 1) if _is_served_by(way, p, spot))
@@ -81,19 +84,21 @@ def stretches(path: Path, way: Way, first: int, completing: int) -> Iterator[Onw
         position, place = opener, earlier
 
 
-def bottlenecks(way: Way) -> dict[int, int]:
-    """Position of each packet that a link served → place of its bottleneck in its course."""
-    leaders = [{o for at, o in stay.opener.items() if o != at} for stay in way.stays]
+def bottlenecks(way: Way, abandoned: Collection[int] = ()) -> dict[int, int]:
+    """Position of each packet that a link served → place of its bottleneck in its course.
+
+    What was abandoned delays others only at links that these pass, too.
+    """
     found: dict[int, int] = {}
     for position, course in enumerate(way.course):
-        served = [place for place, (number, at) in enumerate(course) if way.hops[number].left[at] is not None]
-        if len(served) > 1:
-            waited = [place for place in served if _waited(way, position, place)]
-            led = [place for place in served if course[place][1] in leaders[course[place][0]]]
-            longest = max(served, key=lambda p, course=course: way.hops[course[p][0]].service[course[p][1]])  # type: ignore[misc]
-            found[position] = (waited or led or [longest])[-1]
-        elif served:
-            found[position] = served[0]
+        times = _times(way, position)
+        if position in abandoned:
+            times = [each for each, (number, _) in zip(times, course, strict=False) if number not in way.forks]
+        if len(times) == 1:
+            found[position] = 0
+        elif times:
+            longest = max(range(len(times)), key=lambda place, times=times: times[place][1])  # type: ignore[misc]
+            found[position] = next(reversed(_waits(times)), longest)
     return found
 
 
@@ -116,11 +121,20 @@ def _is_served_by(way: Way, position: int, spot: Spot) -> bool:
     return own is not None and own[1] in rank and rank[own[1]] <= rank[at]
 
 
-def _waited(way: Way, position: int, place: int) -> bool:
-    """Whether a packet found others in the queue of a link of its course."""
-    number, at = way.course[position][place]
-    hop = way.hops[number]
-    return way.stays[number].opener.get(at, at) != at or hop.begin(at) > hop.arrival[at]
+def _times(way: Way, position: int) -> list[tuple[int, int]]:
+    """How long a packet waited, and how long its service took, at each link of its course that served it."""
+    hops = ((way.hops[number], at) for number, at in way.course[position])
+    return [(hop.begin(at) - hop.arrival[at], hop.service[at]) for hop, at in hops if hop.left[at] is not None]
+
+
+def _waits(times: list[tuple[int, int]]) -> list[int]:
+    """Places in a course at which a packet waited."""
+    longest_ns = max(wait for wait, _ in times)
+    return [
+        place
+        for place, (wait, service) in enumerate(times)
+        if wait > ROUNDING_NS and (wait >= service or wait == longest_ns)
+    ]
 
 
 def _onward(path: Path, way: Way, position: int, place: int, links: int, until_ns: int | None = None) -> list[Edge]:

@@ -32,6 +32,8 @@ class Way:
     owner: list[dict[int, int]]
     """Position in each hop → position in the way; another flow's packets have none."""
     stays: list[Stay]
+    forks: frozenset[int]
+    """Hops beside which there is another one, of which a packet takes one."""
     arrival: list[int]
     """Instants at which packets came to their first link."""
     index: list[int]
@@ -102,6 +104,7 @@ def way(
         course,
         owner,
         [Stay.of(hop, owner[number]) for number, hop in enumerate(hops)],
+        frozenset(number for stage in numbers if len(stage) > 1 for number in stage),
         [arrival for arrival, _, _ in sent],
         [hops[number].index[at] for _, number, at in sent],
         [hops[number].size[at] for _, number, at in sent],

@@ -17,10 +17,10 @@ _WHAT = Column(
 _WHY = Column(
     "why", pl.String, "", NEVER,
     "Why the sender had not sent earlier: `tcp_handshake`, `tls_round_trip`, `quic_handshake`, `hello_retry_request`, "
-    "`retry`, `amplification_limit`, `set_up_loss`, `request`, `link_busy`, `slow_start`, `window_after_loss`, "
-    "`window_after_exit`, `window`, `stream_credit`, `connection_credit`, `stream_limit`, `receive_window`, "
-    "`send_buffer`, `contested`, `loss_detection`, `awaiting_acks`, `loss_timer`, `probe_timer`, `pacing`, "
-    "`application`, `scheduling`, `pacing_or_program`, `unexplained` or `last_flight`.",
+    "`retry`, `amplification_limit`, `set_up_loss`, `request`, `change_of_address`, `link_busy`, `slow_start`, "
+    "`window_after_loss`, `window_after_exit`, `window`, `stream_credit`, `connection_credit`, `stream_limit`, "
+    "`receive_window`, `send_buffer`, `contested`, `loss_detection`, `awaiting_acks`, `loss_timer`, `probe_timer`, "
+    "`pacing`, `application`, `scheduling`, `pacing_or_program`, `unexplained` or `last_flight`.",
 )  # fmt: skip
 _EVIDENCE = Column("evidence", pl.String, "", NEVER, "The table that decided `why`.")
 
@@ -38,7 +38,7 @@ ACCOUNT = Table(
             "packet_index", pl.UInt32, "", "no packet",
             "The packet that is on its way, that is served first, or that is sent at the end: `index` in link_packets.",
         ),
-        Column("link", pl.String, "", "no packet", "Log of the link that has that packet: `source` in link_packets."),
+        Column("link", pl.String, "", "no packet", "Log of the link with that packet: `source` in link_packets."),
         Column("packets", pl.UInt32, "packets", "no service", "Packets that the link served."),
         Column(
             "size_bytes", pl.UInt64, "bytes", "no service",
@@ -50,8 +50,9 @@ ACCOUNT = Table(
         ),
         _EVIDENCE,
         Column(
-            "event_ns", pl.Int64, "ns", "no window, or the log has no event",
-            "Instant of the event that last tightened the window: the loss, or the end of slow start.", instant=True,
+            "event_ns", pl.Int64, "ns", "none of these, or the log has no event",
+            "Instant of the event that last tightened the window (the loss, or the end of slow start), or of the "
+            "change of address.", instant=True,
         ),
         Column(
             "event_packet", pl.UInt32, "", "no loss, or not found in the link's log",

@@ -119,7 +119,6 @@ def test_causes_come_before_effects(scene: Any, tmp_path: Path) -> None:
         ({"expected": {"direction": "upload"}}, "an upload"),
         ({"expected": {"objects": [{}, {}]}}, "several objects"),
         ({"expected": {"page": {"document": "a"}}}, "a page"),
-        ({"address_change": {"old_address": "10.0.0.1", "changed_ns": None}}, "a change of address"),
         ({"proxy": {"address": "10.0.0.3"}}, "a proxy"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from decoders import writers
 from unit.accounting.stories import sums
 from unit.accounting.two_links import FAR, NEAR, OverTwoLinks
@@ -51,15 +52,25 @@ def test_the_slow_link_at_the_client_is_the_bottleneck(tmp_path: Path) -> None:
 
 
 def test_a_queue_that_moves_from_one_link_to_the_other_is_followed(tmp_path: Path) -> None:
-    """The last packet waits at the client's link behind one that had waited at the server's: 17 ms, 6 on the way."""
+    """The last packet waits at the client's link behind one that had waited at the server's: 15 ms, 6 on the way."""
     story = OverTwoLinks()
-    for number, far_ms in enumerate((1, 8, 1)):
-        arrived = story.served(33, 1200 * number, far_ms, 2, fin=number == 2)
-    assert arrived == 33 + 9 + 6 + 4 + 4
-    edges = account_of_download(story.evidence(arrived, 3600, tmp_path))
-    assert sums(edges) == {"quic_handshake": 21, "request": 12, "link_busy": 19, "last_flight": 4}
+    for number, far_ms in enumerate((1, 8, 1, 1)):
+        arrived = story.served(33, 1200 * number, far_ms, 2, fin=number == 3)
+    assert arrived == 33 + 9 + 6 + 6 + 4
+    edges = account_of_download(story.evidence(arrived, 4800, tmp_path))
+    assert sums(edges) == {"quic_handshake": 21, "request": 12, "link_busy": 21, "last_flight": 4}
     busy = [(what, link) for what, link, _ in _told(edges, "link_busy")]
     assert busy == [("payload", FAR), ("propagation_down", FAR), ("payload", NEAR)]
+
+
+def test_a_link_as_fast_as_the_one_before_is_no_bottleneck(tmp_path: Path) -> None:
+    """Packets wait for 0.1 ms there, and for milliseconds before: the way through both is no time of a busy link."""
+    story = OverTwoLinks()
+    for number in range(4):
+        arrived = story.served(33, 1200 * number, 2, 2.1 if number == 2 else 2, fin=number == 3)
+    assert arrived == pytest.approx(33 + 8 + 6 + 2.1 + 4)
+    edges = account_of_download(story.evidence(arrived, 4800, tmp_path))
+    assert sums(edges) == pytest.approx({"quic_handshake": 21, "request": 12, "link_busy": 8, "last_flight": 12.1})
 
 
 def test_an_idle_time_ends_where_the_bottleneck_had_last_served(tmp_path: Path) -> None:
