@@ -50,13 +50,12 @@ def account_of_download(evidence: Evidence) -> list[Edge]:
 
 def check_kind(evidence: Evidence) -> None:
     """Raise Unknown for what this account does not cover."""
-    trial, expected = evidence.trial, evidence.trial.get("expected") or {}
+    expected = evidence.trial.get("expected") or {}
     beyond = {
         "an upload": evidence.upload,
         "a page": bool(expected.get("page")),
         "a video": bool(expected.get("video")),
         "several objects": len(expected.get("objects") or ()) > 1,
-        "a proxy": bool(trial.get("proxy")),
     }
     for kind, there in beyond.items():
         if there:

@@ -9,6 +9,7 @@ import polars as pl
 
 from quiclab.accounting.contents import contents
 from quiclab.accounting.hop import Hop, hop
+from quiclab.accounting.origin import origin_of
 from quiclab.accounting.second_network import abandoned, of_nobody
 from quiclab.accounting.walk import Path
 from quiclab.accounting.way import Way, way
@@ -31,6 +32,7 @@ def path_of(evidence: Evidence) -> Path:
         contents(evidence, "down", _delivered(down)),
         abandoned(evidence, down),
         bool(evidence.trial.get("competition")),
+        origin_of(evidence),
     )
 
 

@@ -66,6 +66,10 @@ def _idle(path: Path, judge: Judge | Judges, idle: Idle, last: int) -> list[Edge
         for leg in back(path, "server", opener, floor_ns, cause):
             if leg.end == "server":
                 current = reason(leg.position)
+                waited = path.origin and path.origin.wait(path, leg.position, floor_ns, current)
+                if waited:
+                    yield from waited
+                    return
             for edge in leg.edges:
                 if leg.end == "server" and edge is leg.edges[0]:
                     yield replace(edge, reason=current)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import polars as pl
@@ -38,11 +38,27 @@ def request_edges(evidence: Evidence, path: Path, position: int, place: int, fro
     """Edges from the departure of the first packet that can carry the request to the begin of service of the first
     packet of the response, at a position down, by the link at a place of its course, in order."""
     edges, first = queue_back(path, path.down, position, place)
-    edges += [edge for leg in back(path, "server", first, from_ns, _cause(path)) for edge in leg.edges]
+    edges += _answer(path, first, from_ns)
     timer = Reason(Why.PROBE_TIMER if evidence.quic else Why.LOSS_TIMER, "ip_packets")
     usual = Reason(Why.REQUEST, "ip_packets")
-    named = (replace(edge, reason=timer if edge.what is What.TIMER else usual) for edge in reversed(edges))
+    named = (
+        edge if edge.reason.why is Why.ORIGIN else replace(edge, reason=timer if edge.what is What.TIMER else usual)
+        for edge in reversed(edges)
+    )
     return _cut(named, from_ns)
+
+
+def _answer(path: Path, position: int, from_ns: int) -> Iterator[Edge]:
+    """Edges back from the sending of the response's first packet, latest first; a proxy asks its origin before it."""
+    for leg in back(path, "server", position, from_ns, _cause(path)):
+        came = path.up.last_came(leg.sent_ns) if leg.end == "server" else None
+        last = path.origin.last_data(leg.sent_ns) if path.origin and came is not None else None
+        came_ns = path.up.written[came] or 0 if came is not None else 0
+        if path.origin is None or last is None or (path.origin.path.down.written[last] or 0) <= came_ns:
+            yield from leg.edges
+            continue
+        yield from path.origin.edges(last, leg.sent_ns, came_ns)
+        yield from leg.edges[1:]
 
 
 def _cause(path: Path) -> Callable[[End, int], Cause]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from quiclab.accounting.contents import Content
 from quiclab.accounting.edges import Edge
@@ -20,6 +21,9 @@ from quiclab.accounting.way import Spot, Way
 from quiclab.accounting.what import What
 from quiclab.metrics import Unknown
 from quiclab.metrics.evidence import End
+
+if TYPE_CHECKING:
+    from quiclab.accounting.origin import Origin
 
 _MOST_STEPS = 100_000
 
@@ -62,6 +66,8 @@ class Path:
     """Positions down of packets that are of no use any more by the time at which they are served."""
     shared: bool = False
     """Whether other flows use the links."""
+    origin: Origin | None = None
+    """The links behind a proxy."""
 
     def out(self, end: End) -> Way:
         """The direction in which an endpoint sends."""

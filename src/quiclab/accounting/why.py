@@ -22,6 +22,7 @@ class Why(enum.StrEnum):
     SET_UP_LOSS = "set_up_loss"
     REQUEST = "request"
     CHANGE_OF_ADDRESS = "change_of_address"
+    ORIGIN = "origin"
     LINK_BUSY = "link_busy"
     SLOW_START = "slow_start"
     WINDOW_AFTER_LOSS = "window_after_loss"
@@ -92,6 +93,7 @@ _HEADINGS = {
     Why.SET_UP_LOSS: "loss in the set-up (timer)",
     Why.REQUEST: "request",
     Why.CHANGE_OF_ADDRESS: "change of address",
+    Why.ORIGIN: "the proxy's origin",
     Why.LINK_BUSY: "link busy",
     Why.SLOW_START: "slow start",
     Why.WINDOW_AFTER_LOSS: "window reduced after a loss",
@@ -126,6 +128,7 @@ _DEFINITIONS = {
     Why.SET_UP_LOSS: "An endpoint sends something of the set-up again more than 1 ms after the last packet came to it.",
     Why.REQUEST: "From the first packet that can carry the request to the first of the response that is served.",
     Why.CHANGE_OF_ADDRESS: "The client's address has changed, and none of the body to the new one has been served.",
+    Why.ORIGIN: "The proxy sends after a packet with data from its origin, and no log shows that a window was full.",
     Why.LINK_BUSY: "The bottleneck serves packets of the server, or one is on its way from one bottleneck to the next.",
     Why.SLOW_START: "The window is full and was never reduced.",
     Why.WINDOW_AFTER_LOSS: "The window is full and was last reduced by a loss, which the row names.",

@@ -7,7 +7,7 @@ import polars as pl
 
 from quiclab.tables._api import NEVER, Column, Table
 
-_ONLY = "Only of downloads of one object without a proxy; docs/explanation/account.md defines the labels."
+_ONLY = "Only of downloads of one object; docs/explanation/account.md defines the labels."
 _WHAT = Column(
     "what", pl.String, "", NEVER,
     "What passes the time: service of `payload`, `headers`, `handshake`, `retransmission`, `needless_retransmission`, "
@@ -17,10 +17,10 @@ _WHAT = Column(
 _WHY = Column(
     "why", pl.String, "", NEVER,
     "Why the sender had not sent earlier: `tcp_handshake`, `tls_round_trip`, `quic_handshake`, `hello_retry_request`, "
-    "`retry`, `amplification_limit`, `set_up_loss`, `request`, `change_of_address`, `link_busy`, `slow_start`, "
-    "`window_after_loss`, `window_after_exit`, `window`, `stream_credit`, `connection_credit`, `stream_limit`, "
-    "`receive_window`, `send_buffer`, `contested`, `loss_detection`, `awaiting_acks`, `loss_timer`, `probe_timer`, "
-    "`pacing`, `application`, `scheduling`, `pacing_or_program`, `unexplained` or `last_flight`.",
+    "`retry`, `amplification_limit`, `set_up_loss`, `request`, `change_of_address`, `origin`, `link_busy`, "
+    "`slow_start`, `window_after_loss`, `window_after_exit`, `window`, `stream_credit`, `connection_credit`, "
+    "`stream_limit`, `receive_window`, `send_buffer`, `contested`, `loss_detection`, `awaiting_acks`, `loss_timer`, "
+    "`probe_timer`, `pacing`, `application`, `scheduling`, `pacing_or_program`, `unexplained` or `last_flight`.",
 )  # fmt: skip
 _EVIDENCE = Column("evidence", pl.String, "", NEVER, "The table that decided `why`.")
 

@@ -119,7 +119,6 @@ def test_causes_come_before_effects(scene: Any, tmp_path: Path) -> None:
         ({"expected": {"direction": "upload"}}, "an upload"),
         ({"expected": {"objects": [{}, {}]}}, "several objects"),
         ({"expected": {"page": {"document": "a"}}}, "a page"),
-        ({"proxy": {"address": "10.0.0.3"}}, "a proxy"),
     ],
 )
 def test_what_is_not_covered_is_named(extra: dict[str, Any], kind: str, tmp_path: Path) -> None:

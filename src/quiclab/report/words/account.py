@@ -29,6 +29,7 @@ _PHRASES = {
     Why.UNEXPLAINED: "time without an explanation is {}",
 }
 _WAITING = {
+    Why.ORIGIN: "the proxy's origin",
     Why.SLOW_START: "a window still growing in slow start",
     Why.WINDOW_AFTER_LOSS: "a window that a loss had reduced",
     Why.WINDOW_AFTER_EXIT: "a window that had left slow start without a loss",
