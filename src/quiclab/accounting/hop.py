@@ -71,7 +71,7 @@ def hop(rows: pl.DataFrame) -> Hop:
     ).sort("arrival_ns", "index", "duplicate", maintain_order=True)
     left = in_order_of_service(rows)
     service: list[int] = rows["service_ns"].to_list()
-    served = sorted((p for p, end in enumerate(left) if end is not None), key=lambda p: (left[p], p))
+    served = sorted((p for p, end in enumerate(left) if end is not None), key=left.__getitem__)  # type: ignore[arg-type]
     ends = [end for p in served if (end := left[p]) is not None]
     before = 0
     for position, end in zip(served, ends, strict=True):

@@ -97,7 +97,7 @@ def way(
             owner[number][at] = position
     last = set(numbers[-1])
     written = [_written(hops, spots[-1], last, nobodys) for spots in course]
-    came = sorted((p for p, at in enumerate(written) if at is not None), key=lambda p: (written[p], p))
+    came = sorted((p for p, at in enumerate(written) if at is not None), key=written.__getitem__)  # type: ignore[arg-type]
     return Way(
         direction,
         hops,

@@ -10,6 +10,7 @@ import pytest
 
 from quiclab.accounting.hop import hop
 from quiclab.accounting.service import service
+from quiclab.accounting.walk import flight
 from quiclab.accounting.way import Spot, Way, way
 from quiclab.accounting.what import What
 from quiclab.metrics import Unknown
@@ -39,6 +40,13 @@ def _left(rows: pl.DataFrame) -> list[float | None]:
 def test_one_flow_is_served_in_order_of_arrival_however_it_arrives() -> None:
     """Jitter lets the second packet overtake the first; the queue did not."""
     assert _left(rows_of((0, 2, 7, 20), (0, 2, 7, 15))) == [2, 4]
+
+
+def test_delay_beyond_the_least_is_jitter_and_a_late_write_is_the_laboratorys() -> None:
+    """The least way is 11 ms (4 to 15); the first packet takes 18, and is written 0.2 ms late."""
+    late = hop(rows_of((0, 2, 7, 20), (0, 2, 7, 15), lateness_ns=200_000))
+    edges = [(str(e.what), e.from_ns / _MS, e.until_ns / _MS) for e in reversed(flight(late, 0))]
+    assert edges == [("propagation_down", 2, 13), ("jitter", 13, 20), ("late", 20, 20.2)]
 
 
 def test_flows_in_turn_are_served_in_the_order_in_which_they_were_due() -> None:
