@@ -3,7 +3,8 @@
 
 Which bytes of a body a packet on those links carries is in no table; when it came is, and how long it was. A proxy has
 waited for its origin if data from there came just before it sends, no log shows its window to be full, and either
-nothing came from the client since, or it had sent on what had come before, to within a TLS record.
+nothing came from the client since, or it had sent on what had come before, to within a TLS record. If it had, and is
+slow to send on what came then, only the time until that came is the origin's.
 """
 
 from __future__ import annotations
@@ -63,9 +64,13 @@ class Origin:
         since = came_ns is None or came_ns <= arrived_ns
         if reason.why is Why.REQUEST:
             return self.edges(last, sent_ns, floor_ns) if since else None
-        if sent_ns - arrived_ns > PROMPT_NS or not (since or self._had_sent_on(client, position, arrived_ns)):
+        prompt = sent_ns - arrived_ns <= PROMPT_NS
+        if prompt and since:
+            return self.edges(last, sent_ns, floor_ns)
+        if not self._had_sent_on(client, position, arrived_ns) or (not prompt and reason.why is Why.AWAITING_ACKS):
             return None
-        return self.edges(last, sent_ns, floor_ns)
+        first, *edges = self.edges(last, sent_ns, floor_ns)
+        return [first if prompt else replace(first, reason=reason), *edges]
 
     def _had_sent_on(self, client: Path, position: int, arrived_ns: int) -> bool:
         """Whether the proxy had sent all that it had got before an instant, when it sent a packet."""
@@ -74,7 +79,7 @@ class Origin:
         back_to = (client.content(client.down, at) for at in reversed(range(position)))
         last = next((each for each in back_to if each and each.highest and each.highest[0]), None)
         if first is None or first.highest is None or last is None or last.highest is None:
-            return True
+            return False
         sent = last.highest[0] - max(0, first.highest[0] - first.payload_bytes)
         return (self.received.before(arrived_ns) or 0) - sent <= _RECORD_BYTES
 

@@ -76,8 +76,12 @@ def test_a_later_packet_of_the_client_leaves_it_to_the_bytes() -> None:
     assert _wait(_client(acknowledged=45.2), _origin(received=200_000)) is None
 
 
-def test_a_proxy_that_sends_long_after_its_origin_does_not_wait_for_it() -> None:
-    """Its last packet from there is 2 ms old: it paces, or its program does something else."""
-    down = _way("down", (12, 0, 7, 13), (47, 0, 7, 49))
-    client = Path(_way("up", (39, 0, 7, 40)), down, {}, {})
-    assert _origin().wait(client, 1, 15 * _MS, Reason(Why.PACING_OR_PROGRAM, "ip_packets")) is None
+def test_a_proxy_that_sends_long_after_its_origin_waited_only_until_that() -> None:
+    """Its last packet from there is 2 ms old, its program's; one that holds 100 KB waits for something else."""
+    client = _client(acknowledged=40)
+    slow = Path(client.up, _way("down", (12, 0, 7, 13), (47, 0, 7, 49)), {}, client.carried_down)
+    reason = Reason(Why.PACING_OR_PROGRAM, "ip_packets")
+    first, *rest = _origin().wait(slow, 1, 15 * _MS, reason) or []
+    assert (first.from_ns, first.until_ns, first.reason) == (45 * _MS, 47 * _MS, reason)
+    assert {edge.reason.why for edge in rest} == {Why.ORIGIN}
+    assert _origin(received=200_000).wait(slow, 1, 15 * _MS, reason) is None
