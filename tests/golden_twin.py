@@ -149,5 +149,5 @@ def _trial(case: Case) -> dict[str, Any]:
         "protocol": case.get("protocol", "h2"),
         "ip_version": 4,
         "expected": {"direction": "download", "name": "body", "body_bytes": body_bytes},
-        "links": [{"leg": "client"}],
+        "links": [{"leg": "client", "packet_log": "link.qplog"}],
     }

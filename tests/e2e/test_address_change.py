@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from accounts import account_of, sums_ms
 from by_night import by_night
 from small_study import main_only, quiclab, trials
 from stack_study import need, run_arms, spec_text
@@ -51,6 +52,14 @@ def test_http2_resumes_or_begins_again(notice: str, tmp_path: Path) -> None:
         packets = decode_trial(tmp_path / "study" / "trials" / trial["trial_id"]).tables["ip_packets"]
         fins = packets.filter(pl.col("vantage") == "client", pl.col("src") == NEW, pl.col("tcp_flags") & _FIN > 0)
         assert fins["time_ns"].min() <= trial["client"]["close_ns"]  # by the program's own doing, not by its end
+        # TCP's and TLS's round trips and the request's, of 20 ms each, less what is served meanwhile.
+        account = account_of(tmp_path / "study", trial)
+        changed_ns = trial["address_change"]["changed_ns"]
+        assert sums_ms(account, "why")["change_of_address"] > 45
+        of_change = account.filter(why="change_of_address")
+        assert of_change["from_ns"].min() >= changed_ns
+        assert set(of_change["event_ns"]) == {changed_ns}
+        assert set(account.filter(pl.col("from_ns") > of_change["until_ns"].max())["link"]) == {"raw/link-next.qplog"}
     again = {name: trial["client"]["requests"][0]["address_change"] for name, trial in found.items()}
     assert again["restart"]["body_bytes_again"] == again["restart"]["body_bytes_before"] >= 300_000
     assert again["resume"]["body_bytes_again"] == 0
@@ -76,6 +85,7 @@ def test_http3_migrates_or_is_rebound(tmp_path: Path) -> None:
         for metric in ("ttlb_ms", "address_change_gap_ms", "retransmitted_bytes"):
             assert values[metric].value, values[metric].note
         assert values["body_bytes_again"].value == 0
+        assert sums_ms(account_of(tmp_path / "study", trial), "why")["change_of_address"] > 0
 
 
 def test_a_byte_that_never_comes_fails_the_trial(tmp_path: Path) -> None:
@@ -149,6 +159,10 @@ def test_the_second_network_has_a_link_of_its_own(ip_version: int, tmp_path: Pat
         assert values["second_link_rate_down_bit_per_s"].value == pytest.approx(20e6, rel=0.05)
         sent = first["down"]["bytes_in"] + second["down"]["bytes_in"]
         assert values["wire_bytes_down"].value == sent
+        account = account_of(tmp_path / "study", trial)
+        assert set(account["link"]) == {"raw/link.qplog", "raw/link-next.qplog"}
+        whys = set(account.filter(pl.col("link") == "raw/link-next.qplog")["why"])
+        assert {"change_of_address", "link_busy"} <= whys
 
 
 def test_a_proxy_in_mid_path_sees_the_address_change(tmp_path: Path) -> None:

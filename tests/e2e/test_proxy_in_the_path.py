@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from accounts import account_of, sums_ms
 from by_night import by_night
 from small_study import main_only, quiclab, trials
 from stack_study import need, spec_text
@@ -108,6 +110,14 @@ def test_direct_and_proxied_over_the_same_two_links(tmp_path: Path, ip_version: 
         leg = found[name]["proof"]["origin_leg"]
         assert leg["transports"] == ["tcp"]
         assert leg["bytes_from_origin"] > _BYTES
+    # A round trip of 6 ms to the origin is waited for at least; the direct transfer has nothing to wait for behind it.
+    for name, trial in found.items():
+        account = account_of(tmp_path / "study", trial)
+        whys = sums_ms(account, "why")
+        assert whys.get("origin", 0) > 6 if name != "direct" else "origin" not in whys
+        # What passes there is the origin's time; how long the proxy then takes to send is its own.
+        behind = account.filter(pl.col("link") == "raw/link-2.qplog", pl.col("what") != "server")
+        assert set(behind["why"]) == {"origin"} if name != "direct" else behind.height > 0
     # Decoded is the client's leg: the capture of the client, and of whoever answers it, wherever that stands.
     client = ("raw/client.pcapng", "client")
     assert _captures(tmp_path, found["direct"]) == [client, ("raw/link-2-server.pcapng", "server")]

@@ -86,7 +86,7 @@ def _of_tcp(
     found: dict[int, Content] = {}
     syns: set[int] = set()
     arrived: defaultdict[int, IntervalSet] = defaultdict(IntervalSet)
-    highest = 0
+    highest: defaultdict[int, int] = defaultdict(int)
     for index, _, port, start, length, flags in segments(evidence, end, direction):
         if length == 0:
             kind = What.HANDSHAKE if flags & _SYN_OR_FIN else What.ACKNOWLEDGMENTS
@@ -99,9 +99,9 @@ def _of_tcp(
         sent = arrived[-1 - port]
         again = sent.add_length(start, start + length) < length
         kind = (What.NEEDLESS if whole else What.RETRANSMISSION) if again else What.PAYLOAD
-        highest = max(highest, start + length)
+        highest[port] = max(highest[port], start + length)
         stream = None if streams is None else streams.stream(start + length // 2)
-        reached = Reached(highest, highest, highest)
+        reached = Reached(highest[port], highest[port], highest[port])
         found[index] = Content(kind, length, again, stream=stream, reached=reached)
         if index in delivered:
             got.add(start, start + length)

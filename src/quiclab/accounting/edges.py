@@ -47,6 +47,8 @@ class Edge:
     reason: Reason = Reason(Why.UNEXPLAINED, "")
     prompted_after_ns: int | None = None
     """Time from the last arrival at the sender to the packet that ended an idle time."""
+    link: str | None = None
+    """The link's log that has the packet: `source` in link_packets."""
 
     @property
     def length_ns(self) -> int:

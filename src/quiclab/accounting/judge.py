@@ -20,12 +20,12 @@ from quiclab.accounting.contents import Content
 from quiclab.accounting.credit import Credit, credit
 from quiclab.accounting.edges import PROMPT_NS, Reason
 from quiclab.accounting.header_captures import hides_credit
-from quiclab.accounting.hop import Hop
 from quiclab.accounting.kernel import Kernel, kernel
 from quiclab.accounting.objects import Objects
 from quiclab.accounting.own_word import OwnWord, own_word
 from quiclab.accounting.timers import Expired, expired
 from quiclab.accounting.walk import Before, Cause, Path
+from quiclab.accounting.way import Way
 from quiclab.accounting.what import What
 from quiclab.accounting.why import UNIONS, Why
 from quiclab.accounting.window import LoggedWindow, logged_window
@@ -63,7 +63,7 @@ class Judge:
     """Whether captures of headers hide how much of HTTP/2's credit is used."""
 
     @property
-    def _came(self) -> Hop:
+    def _came(self) -> Way:
         """The direction from which packets come to the sender."""
         return self.path.into(self.path.sender)
 
@@ -136,7 +136,7 @@ class Judge:
     def _prompted(self, came: int, sent_ns: int) -> bool:
         """Whether the last packet that came let it be sent: within 1 ms of it, or of the log's reading of it."""
         came_ns = self._came.written[came] or 0
-        read_ns = self.read_ns.get(self._came.index[came], came_ns)
+        read_ns = self.read_ns.get(self._came.arrived_as[came], came_ns)
         return sent_ns - came_ns <= PROMPT_NS or came_ns <= read_ns <= sent_ns <= read_ns + PROMPT_NS
 
     def _all_sent(self, position: int) -> bool:

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The account of the bodies: what the bottleneck served, and for each idle time the way back within it."""
+"""The account of a response: what the bottleneck served, and for each idle time the way back within it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
+from quiclab.accounting.after_a_change import Judges
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
 from quiclab.accounting.judge import Judge
-from quiclab.accounting.walk import Before, Cause, Path, back, flight, service
+from quiclab.accounting.stretches import Busy, Idle, Onward, Start, stretches
+from quiclab.accounting.walk import Before, Cause, Path, back, link_before
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
 from quiclab.metrics.evidence import End
@@ -17,27 +19,28 @@ _BUSY = Reason(Why.LINK_BUSY, "link_packets")
 _LAST = Reason(Why.LAST_FLIGHT, "link_packets")
 
 
-def response_edges(path: Path, judge: Judge, first: int, completing: int) -> list[Edge]:
-    """Edges from the begin of service of the packet at position `first` of the bodies' direction to the arrival of the
-    completing one."""
-    ahead = path.ahead
-    place, last = ahead.rank[first], ahead.rank[completing]
+def response_edges(path: Path, judge: Judge | Judges, first: int, completing: int) -> tuple[list[Edge], Start]:
+    """Edges from the begin of the response's service to the arrival of the completing packet, in order, and the begin.
+
+    The response, or what is uploaded, is what was sent from the packet at position `first` on.
+    """
     edges: list[Edge] = []
-    while place <= last:
-        end = place + 1
-        while end <= last and ahead.opens[end] == ahead.opens[place]:
-            end += 1
-        edges += [replace(edge, reason=_BUSY) for edge in service(path, place, end)]
-        if end <= last:
-            edges += _idle(path, judge, ahead.served[end], edges[-1].until_ns, last)
-        place = end
-    edges += [replace(edge, reason=_LAST) for edge in reversed(flight(ahead, completing))]
-    return edges
+    for each in stretches(path, path.ahead, first, completing):
+        match each:
+            case Onward(latest):
+                edges += [replace(edge, reason=_LAST, packets=None, size_bytes=None) for edge in latest]
+            case Busy(latest):
+                edges += [replace(edge, reason=_BUSY) for edge in latest]
+            case Idle():
+                edges += _idle(path, judge, each, completing)
+            case Start():
+                return edges[::-1], each
+    raise AssertionError("a row of stretches ends with its start")
 
 
-def _idle(path: Path, judge: Judge, opener: int, floor_ns: int, last: int) -> list[Edge]:
-    """Edges of an idle time of the bottleneck that the packet at a position in its direction ended, in order."""
-    ahead, sender = path.ahead, path.sender
+def _idle(path: Path, judge: Judge | Judges, idle: Idle, last: int) -> list[Edge]:
+    """Edges of an idle time of the bottleneck, latest first."""
+    ahead, sender, opener, floor_ns = path.ahead, path.sender, idle.position, idle.floor_ns
     reasons: dict[int, Reason] = {}
 
     def reason(position: int) -> Reason:
@@ -48,7 +51,7 @@ def _idle(path: Path, judge: Judge, opener: int, floor_ns: int, last: int) -> li
     def cause(end: End, position: int) -> Cause:
         if end == sender:
             return judge.cause(position, reason(position))
-        content = path.content(path.out(end), position)
+        content = path.content(path.up, position)
         after_ns = path.prompted_after_ns(end, position)
         if content is not None and content.again and (after_ns is None or after_ns > PROMPT_NS):
             return Cause(Before.LATEST, What.TIMER)
@@ -56,13 +59,16 @@ def _idle(path: Path, judge: Judge, opener: int, floor_ns: int, last: int) -> li
         return Cause(Before.ARRIVAL, (What.CLIENT if end == "client" else What.SERVER) if data else What.ACK_HELD)
 
     def edges() -> Iterator[Edge]:
-        """Latest first."""
         current = reason(opener)
-        waits = ahead.arrival[opener], ahead.begin(opener), ahead.index[opener], ahead.direction
-        yield Edge(What.UNEXPLAINED, *waits, reason=current)
+        for edge in link_before(path, ahead, opener, idle.place)[0]:  # another link's service, not the bottleneck's
+            yield replace(edge, reason=current, packets=None, size_bytes=None)
         for leg in back(path, sender, opener, floor_ns, cause):
             if leg.end == sender:
                 current = reason(leg.position)
+                waited = path.origin and path.origin.wait(path, leg.position, floor_ns, current)
+                if waited:
+                    yield from waited
+                    return
             for edge in leg.edges:
                 if leg.end == sender and edge is leg.edges[0]:
                     yield replace(edge, reason=current)
@@ -71,18 +77,18 @@ def _idle(path: Path, judge: Judge, opener: int, floor_ns: int, last: int) -> li
                 yield replace(edge, reason=current)
 
     after_ns = path.prompted_after_ns(sender, opener)
-    within = [edge.clipped(floor_ns) for edge in edges() if edge.until_ns > floor_ns]
-    return [replace(edge, prompted_after_ns=after_ns) for edge in reversed(within)]
+    return [replace(edge.clipped(floor_ns), prompted_after_ns=after_ns) for edge in edges() if edge.until_ns > floor_ns]
 
 
 def _with_data(path: Path, position: int, last: int) -> int:
     """The packet itself, or the first with data that was served after it: acknowledgments and probes of the path's MTU
     wait for nothing."""
     ahead = path.ahead
-    place = ahead.rank.get(position)
-    while place is not None and place <= last:
-        content = path.content(ahead, at := ahead.served[place])
-        if content is None or content.again or content.what not in (What.ACKNOWLEDGMENTS, What.PROBE):
+    if not ahead.is_served(position):
+        return position
+    for at in range(position, last + 1):
+        content = path.content(ahead, at)
+        waits = content is None or content.again or content.what not in (What.ACKNOWLEDGMENTS, What.PROBE)
+        if waits and ahead.is_served(at):
             return at
-        place += 1
     return position

@@ -12,7 +12,7 @@ import polars as pl
 from quiclab.accounting.amplification import Amplification
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
 from quiclab.accounting.handshakes import at_client
-from quiclab.accounting.walk import Before, Cause, Leg, Path, back, crossing
+from quiclab.accounting.walk import Before, Cause, Leg, Path, back, crossing, queue_back
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
 from quiclab.metrics import Evidence
@@ -53,19 +53,15 @@ class SetUp:
         edges = (edge for trip in trips for edge in self._named(trip, self._of_set_up(trip)))
         return _cut(reversed(list(edges)), zero_ns)
 
-    def request_edges(self, position: int, from_ns: int) -> list[Edge]:
+    def request_edges(self, position: int, place: int, from_ns: int) -> list[Edge]:
         """Edges from the departure of the first packet that can carry the request to the begin of service of the first
-        packet of the bodies' sender, at a position in its direction, in order.
+        packet of the bodies' sender, at a position in its direction, by the link at a place of its course, in order.
 
         A round trip in which the set-up goes on, as after early data, is one of the set-up.
         """
-        path, ahead = self.path, self.path.ahead
-        first = ahead.first_of_period(position)
-        where = ahead.index[first], ahead.direction
-        before = Edge(What.HANDSHAKE, ahead.begin(first), ahead.begin(position), *where)
-        waits = Edge(What.UNEXPLAINED, ahead.arrival[first], ahead.begin(first), *where)
+        queued, first = queue_back(self.path, self.path.ahead, position, place)
         edges: list[Edge] = []
-        for number, trip in enumerate(self._trips(path.sender, first, from_ns, [before, waits])):
+        for number, trip in enumerate(self._trips(self.path.sender, first, from_ns, queued)):
             # The last one ends with the response, whatever else comes to the client meanwhile.
             goes_on = number and self._answers(trip).intersection(_ANSWERS)
             edges += self._named(trip, self._of_set_up(trip) if goes_on or self._limited(trip) else None)
@@ -75,8 +71,8 @@ class SetUp:
         """Edges from the arrival of an upload's last byte to that of the packet at a position down that completes the
         server's answer, in order."""
         down = self.path.down
-        edges = crossing(self.path, down, position)
-        legs = back(self.path, "server", down.first_of_period(position), from_ns, self._cause)
+        edges, first = crossing(self.path, down, position)
+        legs = back(self.path, "server", first, from_ns, self._cause)
         edges += [edge for leg in legs for edge in leg.edges]
         usual = Reason(Why.ANSWER, "ip_packets")
         named = (replace(e, reason=self._timer() if e.what is What.TIMER else usual) for e in reversed(edges))
@@ -93,10 +89,21 @@ class SetUp:
                 edges, servers, repeats = [], [], self._again(leg.end, leg.position)
             elif leg.end == "server":
                 servers.append(leg)
-            edges += leg.edges
+            edges += leg.edges if end == "client" else self._over_origin(leg)
         if edges:
             trips.append(Trip(max(floor_ns, 0), tuple(edges), tuple(servers), repeats))
         return trips
+
+    def _over_origin(self, leg: Leg) -> Iterable[Edge]:
+        """Edges back from the sending of an answer, latest first; a proxy asks its origin before it."""
+        origin, came = self.path.origin, self.path.up.last_came(leg.sent_ns)
+        last = origin.last_data(leg.sent_ns) if origin and leg.end == "server" and came is not None else None
+        if origin is None or last is None or came is None:
+            return leg.edges
+        came_ns = self.path.up.written[came] or 0
+        if (origin.path.down.written[last] or 0) <= came_ns:
+            return leg.edges
+        return [*origin.edges(last, leg.sent_ns, came_ns), *leg.edges[1:]]
 
     def _again(self, end: End, position: int) -> bool:
         content = self.path.content(self.path.out(end), position)
@@ -117,7 +124,10 @@ class SetUp:
         lost = Reason(Why.SET_UP_LOSS, "ip_packets")
         usual = Reason(Why.REQUEST, "ip_packets") if why is None else lost if trip.repeats else Reason(why, "handshake")
         timer = self._timer() if why is None else lost
-        return [replace(edge, reason=timer if edge.what is What.TIMER else usual) for edge in trip.edges]
+        return [
+            edge if edge.reason.why is Why.ORIGIN else replace(edge, reason=timer if edge.what is What.TIMER else usual)
+            for edge in trip.edges
+        ]
 
     def _answers(self, trip: Trip) -> set[str]:
         """What came to the client of the handshake within a round trip."""

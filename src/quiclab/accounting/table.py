@@ -24,6 +24,7 @@ def account_table(evidence: Evidence) -> pl.DataFrame:
             each.until_ns,
             each.direction,
             each.packet_index,
+            each.link,
             each.packets,
             each.size_bytes,
             each.prompted_after_ns,

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 import polars as pl
 
 from quiclab.accounting import processor
+from quiclab.accounting.after_a_change import judges, named
 from quiclab.accounting.amplification import amplification
-from quiclab.accounting.contents import contents
 from quiclab.accounting.edges import Edge, chained
-from quiclab.accounting.hop import Hop, hop
-from quiclab.accounting.judge import answers_ns, judge
-from quiclab.accounting.objects import Objects, objects
+from quiclab.accounting.judge import answers_ns
+from quiclab.accounting.links import path_of
+from quiclab.accounting.objects import objects
 from quiclab.accounting.response import response_edges
+from quiclab.accounting.second_network import told_apart, told_together
 from quiclab.accounting.set_up import SetUp
 from quiclab.accounting.walk import Path
+from quiclab.accounting.way import Way
 from quiclab.metrics import Evidence, Noted, Unknown, times
 from quiclab.metrics.evidence import Direction, End
 
@@ -31,25 +33,28 @@ def account_of_transfer(evidence: Evidence, until: str = "ttlb_ms") -> list[Edge
     another kind, or its records cannot carry an account or contradict each other.
     """
     check_kind(evidence)
+    evidence = told_apart(evidence)
     of = objects(evidence)
-    path = _path(evidence, of)
+    path = path_of(evidence, of.own)
     ends = _ends(evidence, until)
-    ahead = path.ahead
     carrier = _sent_at(path.up, ends.set_up_ns)
     first = _first(evidence, path, ends.set_up_ns)
-    completing = _arrived_at(evidence, ahead, ends.bodies_ns)
-    if first is None or ahead.rank[first] > ahead.rank[completing]:
+    completing = _arrived_at(evidence, path.ahead, ends.bodies_ns)
+    if first is None or first > completing:
         raise Unknown(_CONTRADICT)
     limit = amplification(evidence)
     before = SetUp(evidence, path, limit)
+    judge = judges(evidence, path, completing, of, limit)
+    bodies, start = response_edges(path, judge, first, completing)
     edges = [
         *before.set_up_edges(carrier, ends.zero_ns),
-        *before.request_edges(first, ends.set_up_ns),
-        *response_edges(path, judge(evidence, path, completing, of, limit), first, completing),
+        *before.request_edges(start.position, start.place, ends.set_up_ns),
+        *named(evidence, path, judge, bodies),
     ]
     if ends.last_ns > ends.bodies_ns:
         edges += before.answer_edges(_arrived_at(evidence, path.down, ends.last_ns), ends.bodies_ns)
-    return processor.named(evidence, path, chained(edges, ends.zero_ns, ends.last_ns))
+    whole = chained([told_together(edge) for edge in edges], ends.zero_ns, ends.last_ns)
+    return processor.named(evidence, path, whole)
 
 
 @dataclass(frozen=True)
@@ -78,45 +83,24 @@ def _ends(evidence: Evidence, until: str) -> _Ends:
     return _Ends(evidence.zero_ns, set_up_ns, bodies_ns, last_ns)
 
 
-def _path(evidence: Evidence, of: Objects) -> Path:
-    up, down = hop(evidence, "up"), hop(evidence, "down")
-    receiver, way = evidence.receiver, evidence.way
-    if evidence.packets("server", "up").is_empty():
-        raise Unknown("the trial has no capture of what reached the server")
-    if evidence.packets(receiver, way).is_empty():
-        raise Unknown(f"the trial has no capture of what reached the {receiver}")
-    carried = {
-        each.direction: contents(evidence, direction, _delivered(each), of.own if direction == way else None)
-        for each, direction in ((up, _UP), (down, _DOWN))
-    }
-    return Path(up, down, carried["up"], carried["down"], way)
-
-
 _UP: Direction = "up"
 _DOWN: Direction = "down"
 
 
-def _delivered(of: Hop) -> set[int]:
-    return {of.index[position] for position in of.came}
-
-
 def check_kind(evidence: Evidence) -> None:
     """Raise Unknown for what this account does not cover."""
-    trial, expected = evidence.trial, evidence.trial.get("expected") or {}
+    expected = evidence.trial.get("expected") or {}
     beyond = {
         "a page": bool(expected.get("page")),
         "a video": bool(expected.get("video")),
-        "a competition": bool(trial.get("competition")),
-        "a change of address": bool(trial.get("address_change") or trial.get("second_link")),
-        "a proxy": bool(trial.get("proxy")),
-        "several links in a row": not evidence.one_link,
+        "an upload through a proxy": evidence.upload and bool(evidence.trial.get("proxy")),
     }
     for kind, there in beyond.items():
         if there:
-            raise Unknown(f"{kind} is not accounted for yet: only downloads and uploads of objects over one link are")
+            raise Unknown(f"{kind} is not accounted for yet: only downloads and uploads of objects are")
 
 
-def _sent_at(up: Hop, time_ns: int) -> int:
+def _sent_at(up: Way, time_ns: int) -> int:
     """Position of the packet that reached the link at an instant. Raises Unknown without one."""
     found = next((p for p, at in enumerate(up.arrival) if at == time_ns), None)
     if found is None:
@@ -135,15 +119,15 @@ def _first(evidence: Evidence, path: Path, set_up_ns: int) -> int | None:
             raise Unknown("no packet of the client that could carry the request reached the server")
         sent = [(at, content) for p, at in enumerate(ahead.arrival) if (content := path.content(ahead, p))]
         since_ns = max(min(asked), answers_ns(evidence, sent) or 0)
-    return next((p for p in ahead.served if ahead.arrival[p] >= since_ns), None)
+    return next((p for p, at in enumerate(ahead.arrival) if at >= since_ns and ahead.is_served(p)), None)
 
 
-def _arrived_at(evidence: Evidence, way: Hop, time_ns: int) -> int:
+def _arrived_at(evidence: Evidence, way: Way, time_ns: int) -> int:
     """Position of the packet that arrived at the end of its way at an instant. Raises Unknown without one."""
     end: End = "client" if way.direction == "down" else "server"
     packets = evidence.packets(end, _DOWN if way.direction == "down" else _UP)
     arrived = set(packets.filter(pl.col("time_ns") == time_ns)["packet_index"].to_list())
-    found = [p for p in way.came if way.written[p] == time_ns and way.index[p] in arrived and p in way.rank]
+    found = [p for p in way.came if way.written[p] == time_ns and way.arrived_as.get(p) in arrived]
     if not found:
         raise Unknown("the packet with the last byte is not found in the link's log")
-    return max(found, key=lambda position: way.rank[position])
+    return max(found)

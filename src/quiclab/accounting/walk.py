@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """The way back along tight predecessors: from a packet's sending to what let it be sent, hop by hop.
 
-An endpoint sends when the last packet that came to it lets it, or when a timer of its own does. A packet that found a
-queue could not be served before those in front of it, so that the way leads through the busy period to its first
-packet, and only from there to that packet's sender.
+An endpoint sends when the last packet that came to it lets it, or when a timer of its own does. A packet that found
+its own flow's packets in a queue could not be served before those in front of it, so that the way leads through all
+that was served since the first of them came, and from there to the link before, or to that packet's sender.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from quiclab.accounting.contents import Content
 from quiclab.accounting.edges import Edge
 from quiclab.accounting.hop import ROUNDING_NS, Hop
+from quiclab.accounting.service import service
+from quiclab.accounting.way import Spot, Way
 from quiclab.accounting.what import What
 from quiclab.metrics import Unknown
 from quiclab.metrics.evidence import Direction, End
+
+if TYPE_CHECKING:
+    from quiclab.accounting.origin import Origin
 
 _MOST_STEPS = 100_000
 
@@ -50,17 +56,23 @@ class Leg:
 
 @dataclass(frozen=True)
 class Path:
-    """Both directions of a link with what their packets carry."""
+    """Both directions of the links between two endpoints with what their packets carry."""
 
-    up: Hop
-    down: Hop
+    up: Way
+    down: Way
     carried_up: Mapping[int, Content]
     carried_down: Mapping[int, Content]
     way: Direction = "down"
     """Direction of the bodies, whose bottleneck has priority."""
+    abandoned: Collection[int] = frozenset()
+    """Positions down of packets that are of no use any more by the time at which they are served."""
+    shared: bool = False
+    """Whether other flows use the links."""
+    origin: Origin | None = None
+    """The links behind a proxy."""
 
     @property
-    def ahead(self) -> Hop:
+    def ahead(self) -> Way:
         """The direction of the bodies."""
         return self.down if self.way == "down" else self.up
 
@@ -69,24 +81,34 @@ class Path:
         """End that sends the bodies."""
         return "server" if self.way == "down" else "client"
 
-    def out(self, end: End) -> Hop:
+    def out(self, end: End) -> Way:
         """The direction in which an endpoint sends."""
         return self.down if end == "server" else self.up
 
-    def into(self, end: End) -> Hop:
+    def into(self, end: End) -> Way:
         """The direction from which packets come to an endpoint."""
         return self.up if end == "server" else self.down
 
-    def content(self, hop: Hop, position: int) -> Content | None:
+    def content(self, way: Way, position: int) -> Content | None:
         """What a packet carries; None where no record shows it."""
-        carried = self.carried_up if hop.direction == "up" else self.carried_down
-        return carried.get(hop.index[position])
+        carried = self.carried_up if way.direction == "up" else self.carried_down
+        return carried.get(way.index[position])
 
     def prompted_after_ns(self, end: End, position: int) -> int | None:
         """Time from the last arrival at an endpoint to a packet that it sent; None where nothing had come."""
         sent_ns = self.out(end).arrival[position]
         last = self.into(end).last_came(sent_ns)
         return None if last is None else sent_ns - (self.into(end).written[last] or 0)
+
+    def kind(self, way: Way, spot: Spot) -> tuple[What, int]:
+        """What a packet in a hop is, and how many bytes of the transport's streams it has."""
+        position = way.owner[spot[0]].get(spot[1])
+        if position is None:
+            return (What.OTHER_FLOW if self.shared else What.SERVED), 0
+        content = self.content(way, position)
+        if way.direction == "down" and position in self.abandoned:
+            return What.ABANDONED, content.payload_bytes if content else 0
+        return (content.what, content.payload_bytes) if content else (What.SERVED, 0)
 
 
 def back(path: Path, end: End, position: int, floor_ns: int, cause: Callable[[End, int], Cause]) -> Iterator[Leg]:
@@ -120,76 +142,80 @@ def _one(path: Path, end: End, position: int, cause: Cause) -> tuple[list[Edge],
         return [_waits(cause.what, out.arrival[own], sent_ns, out, position)], (end, own)
     if came is None or came_ns is None:
         return [], None
-    edges = [_waits(cause.what, came_ns, sent_ns, out, position), *crossing(path, into, came)]
+    edges, first = crossing(path, into, came)
     sender: End = "client" if end == "server" else "server"
-    return edges, (sender, into.first_of_period(came))
+    return [_waits(cause.what, came_ns, sent_ns, out, position), *edges], (sender, first)
 
 
-def _waits(what: What, from_ns: int, until_ns: int, out: Hop, position: int) -> Edge:
-    return Edge(what, from_ns, until_ns, out.index[position], out.direction)
+def _waits(what: What, from_ns: int, until_ns: int, out: Way, position: int) -> Edge:
+    link = out.hops[out.course[position][0][0]].link
+    return Edge(what, from_ns, until_ns, out.index[position], out.direction, link=link)
 
 
-def crossing(path: Path, hop: Hop, position: int) -> list[Edge]:
-    """Edges from a packet's arrival at the far end back to the sending of the one that began its busy period."""
-    first = hop.first_of_period(position)
-    left_ns, begin_ns = hop.left[position], hop.begin(first)
-    if left_ns is None:
-        raise Unknown("a packet that the link's log shows on its way was never served")
-    edges = flight(hop, position)
-    if hop.direction != path.way:
-        what = What.LINK_UP if hop.direction == "up" else What.LINK_DOWN
-        edges.append(Edge(what, begin_ns, left_ns, hop.index[position], hop.direction))
+def crossing(path: Path, way: Way, position: int) -> tuple[list[Edge], int]:
+    """Edges from a packet's arrival at the far end back to the sending that it goes back to, and the packet sent."""
+    return way_back(path, way, position, len(way.course[position]))
+
+
+def way_back(path: Path, way: Way, position: int, links: int, until_ns: int | None = None) -> tuple[list[Edge], int]:
+    """Edges from when a packet had passed so many links of its course back to a sending, and the packet sent then.
+
+    At each link they lead through what was served since the endpoint's packets had its queue. `until_ns` is when the
+    packet came to where it went next; None is when it was written there.
+    """
+    if not links:
+        return [], position
+    number, at = spot = way.course[position][links - 1]
+    hop = way.hops[number]
+    first = way.waited_behind(spot)
+    begin_ns = hop.arrival[way.spot(first, number)[1]]
+    edges = flight(hop, at, until_ns)
+    if way.direction != path.way:
+        what = What.LINK_UP if way.direction == "up" else What.LINK_DOWN
+        edges.append(Edge(what, begin_ns, hop.end(at), hop.index[at], way.direction, link=hop.link))
     else:
-        edges.extend(reversed(service(path, hop.rank[first], hop.rank[position] + 1)))
-    edges.append(Edge(What.UNEXPLAINED, hop.arrival[first], begin_ns, hop.index[first], hop.direction))
-    return edges
+        edges += reversed(service(path.kind, way, spot, begin_ns))
+    before, first = link_before(path, way, first, links - 1)
+    return [*edges, *before], first
 
 
-def flight(hop: Hop, position: int) -> list[Edge]:
-    """Edges from a packet's arrival at the far end back to the end of its service."""
-    left_ns, due_ns, written_ns = hop.left[position], hop.due[position], hop.written[position]
-    if left_ns is None or due_ns is None or written_ns is None:
+def queue_back(path: Path, way: Way, position: int, place: int) -> tuple[list[Edge], int]:
+    """Edges from the begin of a packet's service at a link of its course back to a sending, and the packet sent."""
+    number, _ = spot = way.course[position][place]
+    first = way.waited_behind(spot)
+    begin_ns = way.hops[number].arrival[way.spot(first, number)[1]]
+    edges = reversed(service(path.kind, way, spot, begin_ns, itself=False))
+    before, first = link_before(path, way, first, place)
+    return [*edges, *before], first
+
+
+def link_before(path: Path, way: Way, position: int, place: int) -> tuple[list[Edge], int]:
+    """Edges from a packet's arrival at a link of its course back to a sending, and the packet sent then."""
+    if not place:
+        return [], position
+    node = at_node(way, position, place)
+    edges, first = way_back(path, way, position, place, node.from_ns)
+    return [node, *edges], first
+
+
+def at_node(way: Way, position: int, place: int) -> Edge:
+    """The edge of a packet at the node before a link of its course."""
+    (before_number, before_at), (number, at) = way.course[position][place - 1 : place + 1]
+    before, after = way.hops[before_number], way.hops[number]
+    written_ns, until_ns = before.written[before_at], after.arrival[at]
+    from_ns = until_ns if written_ns is None else min(written_ns, until_ns)
+    return Edge(What.NODE, from_ns, until_ns, after.index[at], after.direction, link=after.link)
+
+
+def flight(hop: Hop, at: int, until_ns: int | None = None) -> list[Edge]:
+    """Edges from when a packet came to the far end of a link back to the end of its service."""
+    left_ns, due_ns, written_ns = hop.end(at), hop.due[at], hop.written[at]
+    if due_ns is None or written_ns is None:
         raise Unknown("a packet that was to arrive was lost")
-    late_from = due_ns if written_ns - due_ns > ROUNDING_NS else written_ns
+    end_ns = written_ns if until_ns is None else until_ns  # the next link may say a little before
+    late_from = due_ns if end_ns - due_ns > ROUNDING_NS else end_ns
     usual = left_ns + hop.least_ns
     jitter_from = usual if late_from - usual > ROUNDING_NS else late_from
     what = What.PROPAGATION_UP if hop.direction == "up" else What.PROPAGATION_DOWN
-    ends = ((What.LATE, late_from, written_ns), (What.JITTER, jitter_from, late_from), (what, left_ns, jitter_from))
-    return [Edge(each, start, end, hop.index[position], hop.direction) for each, start, end in ends]
-
-
-def service(path: Path, first: int, end: int) -> list[Edge]:
-    """Edges of service of the packets with the bodies' direction at places [first, end); a run of one kind is one edge.
-
-    The share of headers in a run of first-time bytes stands at its end.
-    """
-    hop = path.ahead
-    edges: list[Edge] = []
-    place = first
-    while place < end:
-        what, payload, size, packets = _kind(path, hop.served[place]), 0, 0, place
-        while place < end and _kind(path, position := hop.served[place]) is what:
-            content = path.content(hop, position)
-            payload += content.payload_bytes if content else 0
-            size += hop.size[position]
-            place += 1
-        edges.extend(_run(hop, what, packets, place, payload, size))
-    return edges
-
-
-def _kind(path: Path, position: int) -> What:
-    content = path.content(path.ahead, position)
-    return content.what if content else What.SERVED
-
-
-def _run(hop: Hop, what: What, first: int, end: int, payload: int, size: int) -> list[Edge]:
-    opener, closer = hop.served[first], hop.served[end - 1]
-    begin_ns, left_ns = hop.begin(opener), hop.left[closer] or 0
-    index, packets = hop.index[opener], end - first
-    if what not in (What.PAYLOAD, What.OTHER_OBJECT) or not size:
-        return [Edge(what, begin_ns, left_ns, index, hop.direction, packets, size)]
-    cut_ns = begin_ns + (left_ns - begin_ns) * payload // size
-    return [
-        Edge(what, begin_ns, cut_ns, index, "down", packets, payload),
-        Edge(What.HEADERS, cut_ns, left_ns, index, "down", packets, size - payload),
-    ]
+    ends = ((What.LATE, late_from, end_ns), (What.JITTER, jitter_from, late_from), (what, left_ns, jitter_from))
+    return [Edge(each, start, end, hop.index[at], hop.direction, link=hop.link) for each, start, end in ends]

@@ -18,10 +18,13 @@ class What(enum.StrEnum):
     PROBE = "probe"
     ACKNOWLEDGMENTS = "acknowledgments"
     SERVED = "served"
+    ABANDONED = "abandoned"
+    OTHER_FLOW = "other_flow"
     PROPAGATION_DOWN = "propagation_down"
     PROPAGATION_UP = "propagation_up"
     LINK_UP = "link_up"
     LINK_DOWN = "link_down"
+    NODE = "node"
     ACK_HELD = "ack_held"
     CLIENT = "client"
     SERVER = "server"
@@ -51,10 +54,13 @@ _MEANINGS = {
     What.PROBE: "the bottleneck serves packets without data or acknowledgments: PING, padding",
     What.ACKNOWLEDGMENTS: "the bottleneck serves packets of the sender without data",
     What.SERVED: "the bottleneck serves packets whose contents no log shows",
-    What.PROPAGATION_DOWN: "a packet is on its way to the client, behind the bottleneck of that direction",
-    What.PROPAGATION_UP: "a packet is on its way to the server, behind the bottleneck of that direction",
-    What.LINK_UP: "a packet to the server that sends the bodies waits or is served at the link",
-    What.LINK_DOWN: "a packet to the client that uploads waits or is served at the link",
+    What.ABANDONED: "the bottleneck serves packets for an address that the client has left",
+    What.OTHER_FLOW: "the bottleneck serves another flow's packets while this one's wait",
+    What.PROPAGATION_DOWN: "a packet is on its way to the client, behind the queue of a link",
+    What.PROPAGATION_UP: "a packet is on its way to the server, behind the queue of a link",
+    What.LINK_UP: "a packet to the server that sends the bodies waits or is served at a link",
+    What.LINK_DOWN: "a packet to the client that uploads waits or is served at a link",
+    What.NODE: "a packet is at the node between two links",
     What.ACK_HELD: "the receiver has a packet and has not yet sent the acknowledgment or credit that follows it",
     What.CLIENT: "the client has a packet and has not yet sent what follows it, beyond acknowledgments",
     What.SERVER: "the server has a packet and has not yet sent the one that follows it",

@@ -21,6 +21,8 @@ class Why(enum.StrEnum):
     SET_UP = "set_up"
     SET_UP_LOSS = "set_up_loss"
     REQUEST = "request"
+    CHANGE_OF_ADDRESS = "change_of_address"
+    ORIGIN = "origin"
     LINK_BUSY = "link_busy"
     SLOW_START = "slow_start"
     WINDOW_AFTER_LOSS = "window_after_loss"
@@ -93,6 +95,8 @@ _HEADINGS = {
     Why.SET_UP: "set-up",
     Why.SET_UP_LOSS: "loss in the set-up (timer)",
     Why.REQUEST: "request",
+    Why.CHANGE_OF_ADDRESS: "change of address",
+    Why.ORIGIN: "the proxy's origin",
     Why.LINK_BUSY: "link busy",
     Why.SLOW_START: "slow start",
     Why.WINDOW_AFTER_LOSS: "window reduced after a loss",
@@ -131,7 +135,9 @@ _DEFINITIONS = {
     "it; or a round trip after which the client does, because only that showed the loss.",
     Why.REQUEST: "From the first packet that can carry the request to the first of the response that is served; of an "
     "upload to that packet's own service.",
-    Why.LINK_BUSY: "The bottleneck serves packets of the sender.",
+    Why.CHANGE_OF_ADDRESS: "The client's address has changed, and none of the body to the new one has been served.",
+    Why.ORIGIN: "The proxy sends after a packet with data from its origin, and no log shows that a window was full.",
+    Why.LINK_BUSY: "The bottleneck serves packets of the sender, or one is on its way from one bottleneck to the next.",
     Why.SLOW_START: "The window is full and was never reduced.",
     Why.WINDOW_AFTER_LOSS: "The window is full and was last reduced by a loss, which the row names.",
     Why.WINDOW_AFTER_EXIT: "The window is full; slow start had ended without a loss, and nothing was reduced since.",

@@ -30,7 +30,7 @@ class Shares:
     what_ms: Mapping[str, FloatArray]
     """Trial → ms of each `What`, in their order."""
     served_bytes: Mapping[str, float]
-    """Trial → bytes that the bottleneck served towards the client."""
+    """Trial → bytes that the bottleneck served towards the client, other flows' left out."""
     evidence: Mapping[str, Mapping[Why, frozenset[str]]]
     """Trial → tables that decided each `Why`."""
 
@@ -45,7 +45,8 @@ def shares(study: OpenedStudy) -> Shares:
     if "account_totals" not in study.tables:
         return Shares({}, {}, {}, {})
     rows = study.table("account_totals").with_columns((pl.col("total_ns") / 1e6).alias("ms"))
-    served = rows.group_by("trial_id").agg(pl.col("size_bytes").sum())
+    own = rows.filter(pl.col("what") != str(What.OTHER_FLOW))
+    served = own.group_by("trial_id").agg(pl.col("size_bytes").sum())
     evidence: dict[str, dict[Why, frozenset[str]]] = {}
     for trial, why, tables in rows.group_by("trial_id", "why").agg(pl.col("evidence").unique()).iter_rows():
         evidence.setdefault(trial, {})[Why(why)] = frozenset(tables)

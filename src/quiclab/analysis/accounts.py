@@ -18,7 +18,7 @@ from quiclab.analysis.account_shares import WHATS, WHYS, FloatArray, Shares, cat
 from quiclab.analysis.divergence import Role, roles
 from quiclab.analysis.model import ArmResult, Comparison
 from quiclab.analysis.study import read_record
-from quiclab.metrics import Evidence, Unknown
+from quiclab.metrics import Unknown, evidence_of
 from quiclab.opened import OpenedStudy
 from quiclab.statistics import Interval
 from quiclab.tables import TABLES
@@ -94,7 +94,7 @@ def why_without(study: OpenedStudy, waterfall: Waterfall) -> str:
         return ""
     tables = {name: table for name in TABLES if (table := study.of_trial(name, trial_id)) is not None}
     try:
-        account_of_transfer(Evidence(tables, read_record(study.directory / "trials" / trial_id)))
+        account_of_transfer(evidence_of(tables, read_record(study.directory / "trials" / trial_id)))
     except Unknown as unknown:
         return str(unknown)
     return f"its tables were made by another version; `quiclab report {study.directory.name}` makes them anew"

@@ -7,22 +7,22 @@ import polars as pl
 
 from quiclab.tables._api import NEVER, Column, Table
 
-_ONLY = "Of downloads and uploads of objects over one link; docs/explanation/account.md defines the labels."
+_ONLY = "Of downloads and uploads of objects; docs/explanation/account.md defines the labels."
 _WHAT = Column(
     "what", pl.String, "", NEVER,
     "What passes the time: service of `payload`, `other_object`, `headers`, `handshake`, `retransmission`, "
-    "`needless_retransmission`, `probe`, `acknowledgments` or `served` (contents unknown); `propagation_down`, "
-    "`propagation_up`, `link_up`, `link_down`, `ack_held`, `client`, `server`, `timer`, `jitter`, `late` or "
-    "`unexplained`.",
+    "`needless_retransmission`, `probe`, `acknowledgments`, `served` (contents unknown), `abandoned` or `other_flow`; "
+    "`propagation_down`, `propagation_up`, `link_up`, `link_down`, `node`, `ack_held`, `client`, `server`, `timer`, "
+    "`jitter`, `late` or `unexplained`.",
 )  # fmt: skip
 _WHY = Column(
     "why", pl.String, "", NEVER,
     "Why the sender had not sent earlier: `tcp_handshake`, `tls_round_trip`, `quic_handshake`, `hello_retry_request`, "
-    "`retry`, `amplification_limit`, `set_up_loss`, `request`, `link_busy`, `slow_start`, `window_after_loss`, "
-    "`window_after_exit`, `window`, `stream_credit`, `connection_credit`, `later_request`, `stream_limit`, "
-    "`receive_window`, `send_buffer`, `contested`, `loss_detection`, `awaiting_acks`, `loss_timer`, `probe_timer`, "
-    "`pacing`, `application`, `scheduling`, `pacing_or_program`, `processor`, `unexplained`, `last_flight` or "
-    "`answer`.",
+    "`retry`, `amplification_limit`, `set_up_loss`, `request`, `change_of_address`, `origin`, `link_busy`, "
+    "`slow_start`, `window_after_loss`, `window_after_exit`, `window`, `stream_credit`, `connection_credit`, "
+    "`later_request`, `stream_limit`, `receive_window`, `send_buffer`, `contested`, `loss_detection`, `awaiting_acks`, "
+    "`loss_timer`, `probe_timer`, `pacing`, `application`, `scheduling`, `pacing_or_program`, `processor`, "
+    "`unexplained`, `last_flight` or `answer`.",
 )  # fmt: skip
 _EVIDENCE = Column("evidence", pl.String, "", NEVER, "The table that decided `why`.")
 
@@ -41,7 +41,8 @@ ACCOUNT = Table(
             "packet_index", pl.UInt32, "", "no packet",
             "The packet that is on its way, that is served first, or that is sent at the end: `index` in link_packets.",
         ),
-        Column("packets", pl.UInt32, "packets", "no service", "Packets that the bottleneck served."),
+        Column("link", pl.String, "", "no packet", "Log of the link with that packet: `source` in link_packets."),
+        Column("packets", pl.UInt32, "packets", "no service", "Packets that the link served."),
         Column(
             "size_bytes", pl.UInt64, "bytes", "no service",
             "Bytes of these packets that belong to `what`; those of `payload` or `other_object` and its `headers` add "
@@ -53,12 +54,14 @@ ACCOUNT = Table(
         ),
         _EVIDENCE,
         Column(
-            "event_ns", pl.Int64, "ns", "no window, or the log has no event",
-            "Instant of the event that last tightened the window: the loss, or the end of slow start.", instant=True,
+            "event_ns", pl.Int64, "ns", "none of these, or the log has no event",
+            "Instant of the event that last tightened the window (the loss, or the end of slow start), or of the "
+            "change of address.", instant=True,
         ),
         Column(
             "event_packet", pl.UInt32, "", "no loss, or not found in the link's log",
-            "The packet that was lost then: `index` in link_packets, in the direction of the bodies.",
+            "The packet that was lost then: `index` in link_packets, in the direction of the bodies, of the sender's "
+            "link.",
         ),
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 from decoders import writers
-from unit.metrics.scenes import Scene, ns
+from unit.metrics.scenes import ONE_WAY_MS, Scene, ns
 
 from quiclab.accounting import Edge
 from quiclab.decoders import decode_trial
@@ -103,17 +103,18 @@ class Quic:
         kind: str = "1RTT",
         *,
         lost: bool = False,
+        way_ms: float = ONE_WAY_MS,
     ) -> None:
         number = self._numbers.get((direction, kind), 0)
         self._numbers[direction, kind] = number + 1
-        self.scene.send(direction, ms, writers.udp(direction, length), lost=lost)
+        self.scene.send(direction, ms, writers.udp(direction, length), lost=lost, way_ms=way_ms)
         logs = (self.scene.client_qlog, self.scene.server_qlog)
         sender, receiver = logs if direction == "up" else logs[::-1]
         assert sender
         assert receiver
         sender.packet("sent", ms, number, length, frames, kind)
         if not lost:
-            receiver.packet("received", ms + 10, number, length, frames, kind)
+            receiver.packet("received", ms + way_ms, number, length, frames, kind)
 
 
 class Tcp:

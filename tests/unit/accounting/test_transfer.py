@@ -117,8 +117,6 @@ def test_causes_come_before_effects(scene: Any, tmp_path: Path) -> None:
     ("extra", "kind"),
     [
         ({"expected": {"page": {"document": "a"}}}, "a page"),
-        ({"address_change": {"old_address": "10.0.0.1", "changed_ns": None}}, "a change of address"),
-        ({"proxy": {"address": "10.0.0.3"}}, "a proxy"),
     ],
 )
 def test_what_is_not_covered_is_named(extra: dict[str, Any], kind: str, tmp_path: Path) -> None:

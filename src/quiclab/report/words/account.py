@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from quiclab import wording
-from quiclab.accounting import Why
+from quiclab.accounting import What, Why
 from quiclab.analysis.accounts import Step, Waterfall
 
 _SMALL_PCT = 3.0
@@ -23,12 +23,14 @@ _PHRASES = {
     Why.LINK_BUSY: "the bottleneck is busy {} ({} against {} on the wire)",
     Why.REQUEST: "the request and the server's first answer take {}",
     Why.SET_UP: "the set-up takes {}",
+    Why.CHANGE_OF_ADDRESS: "until the body goes on after the change of address it takes {}",
     Why.SET_UP_LOSS: "losses in the set-up cost {}",
     Why.LAST_FLIGHT: "the last flight takes {}",
     Why.ANSWER: "the server's answer to the upload takes {}",
     Why.UNEXPLAINED: "time without an explanation is {}",
 }
 _WAITING = {
+    Why.ORIGIN: "the proxy's origin",
     Why.SLOW_START: "a window still growing in slow start",
     Why.WINDOW_AFTER_LOSS: "a window that a loss had reduced",
     Why.WINDOW_AFTER_EXIT: "a window that had left slow start without a loss",
@@ -137,7 +139,11 @@ def _phrase(step: Step, waterfall: Waterfall) -> str:
     sizes = (f"{each / scale:.{2 if unit == 'MB' else 1}f} {unit}" for each in reversed(waterfall.served_bytes))
     if step.label in _WAITING:
         return f"waiting for {_WAITING[step.label]} takes {_longer(step.difference_ms)}"
-    return _PHRASES[step.label].format(_longer(step.difference_ms), *sizes)
+    told = _PHRASES[step.label].format(_longer(step.difference_ms), *sizes)
+    others = next((each for each in waterfall.floor if each.label is What.OTHER_FLOW), None)
+    if step.label is not Why.LINK_BUSY or others is None or not max(others.baseline_ms, others.other_ms):
+        return told
+    return f"{told}, where other flows' packets take {_longer(others.difference_ms)}"
 
 
 def _longer(difference_ms: float) -> str:

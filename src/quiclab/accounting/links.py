@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The links of the client's leg as two ways, with what their packets carry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from quiclab.accounting.contents import contents
+from quiclab.accounting.hop import Hop, hop
+from quiclab.accounting.origin import origin_of
+from quiclab.accounting.second_network import abandoned, of_nobody
+from quiclab.accounting.walk import Path
+from quiclab.accounting.way import Way, way
+from quiclab.metrics import Evidence, Unknown
+from quiclab.metrics.evidence import Direction, End
+
+
+def path_of(evidence: Evidence, own: int | None = None) -> Path:
+    """Both directions between the client and its front. Raises Unknown where a link's log or a capture is missing.
+
+    Of a client that changes its network, `evidence` is that of `second_network.told_apart`. `own` is the stream of the
+    object that is waited for, where there are several.
+    """
+    up, down = _way(evidence, "up"), _way(evidence, "down")
+    ends: tuple[tuple[End, Direction], ...] = (("server", _UP), (evidence.receiver, evidence.way))
+    for end, direction in ends:
+        if evidence.packets(end, direction).is_empty():
+            raise Unknown(f"the trial has no capture of what reached the {end}")
+    carried = {
+        direction: contents(evidence, direction, _delivered(each), own if direction == evidence.way else None)
+        for each, direction in ((up, _UP), (down, _DOWN))
+    }
+    return Path(
+        up,
+        down,
+        carried["up"],
+        carried["down"],
+        evidence.way,
+        abandoned(evidence, down),
+        bool(evidence.trial.get("competition")),
+        origin_of(evidence),
+    )
+
+
+_UP: Direction = "up"
+_DOWN: Direction = "down"
+
+
+def _delivered(of: Way) -> set[int]:
+    return {of.index[position] for position in of.came}
+
+
+def _way(evidence: Evidence, direction: Direction) -> Way:
+    stages = _stages(evidence, direction)
+    own = None
+    if evidence.trial.get("competition"):
+        sender = evidence.packets("client" if direction == "up" else "server", direction, ("tcp", "udp"))
+        shown = set(sender["packet_index"].drop_nulls().to_list())
+        own = {at for at, index in enumerate(stages[0][0].index) if index in shown}
+    return way(direction, stages, own, of_nobody(evidence) if direction == "down" else ())
+
+
+def _stages(evidence: Evidence, direction: Direction) -> Sequence[Sequence[Hop]]:
+    """Hops from the sender to the receiver; the client's links in two networks are one stage."""
+    rows = evidence.table("link_packets").filter(pl.col("direction") == direction, pl.col("action") != "outside_model")
+    if rows.is_empty():
+        raise Unknown("the trial has no log of its link's packets")
+    by_log = {str(source): part for (source,), part in rows.partition_by("source", as_dict=True).items()}
+    logs = [f"raw/{link['packet_log']}" for link in evidence.trial.get("links") or () if link["leg"] == "client"]
+    stages = [[each] for each in logs or by_log]
+    if evidence.second_link is not None:
+        stages[0].append(f"raw/{evidence.second_link['packet_log']}")
+    # A second network that the client never came to has no packets.
+    found = [[hop(by_log[log]) for log in stage if log in by_log] for stage in stages]
+    if not all(found):
+        raise Unknown("the trial has no log of the packets of one of its links")
+    return found if direction == "up" else found[::-1]

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A proxy that waits for its origin: the links behind it, and the way back over them while it had nothing to send.
+
+Which bytes of a body a packet on those links carries is in no table; when it came is, and how long it was. A proxy has
+waited for its origin if data from there came just before it sends, no log shows its window to be full, and either
+nothing came from the client since, or it had sent on what had come before, to within a TLS record. If it had, and is
+slow to send on what came then, only the time until that came is the origin's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+import polars as pl
+
+from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
+from quiclab.accounting.hop import Hop, hop
+from quiclab.accounting.series import Steps
+from quiclab.accounting.walk import Before, Cause, Path, back, crossing
+from quiclab.accounting.way import Way, way
+from quiclab.accounting.what import What
+from quiclab.accounting.why import Why
+from quiclab.metrics import Evidence
+from quiclab.metrics.evidence import End
+
+_HEADERS_BYTES = 100
+"""Longest TCP acknowledgment over IPv6, with timestamps and three blocks of SACK: what is longer carries data."""
+_REASON = Reason(Why.ORIGIN, "link_packets")
+_OPEN = (Why.REQUEST, Why.AWAITING_ACKS, Why.APPLICATION, Why.PACING_OR_PROGRAM, Why.UNEXPLAINED)
+"""Reasons that leave open, or say, that the proxy had nothing to send."""
+_USUAL_BYTES = 52
+"""Headers of IPv4 and TCP with timestamps; those of others differ by little beside what such a packet carries."""
+_RECORD_BYTES = 16_384 + 3_000
+"""A TLS record that is not whole, which cannot be read, and what came with its last segment."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The links between a proxy, which is their client, and its origin."""
+
+    path: Path
+    received: Steps[int]
+    """Bytes with data that had come to the proxy, IP headers left out."""
+
+    def last_data(self, sent_ns: int) -> int | None:
+        """Position down of the last packet that had come to the proxy by an instant; None where it carried no data."""
+        down = self.path.down
+        last = down.last_came(sent_ns)
+        return last if last is not None and down.size[last] > _HEADERS_BYTES else None
+
+    def wait(self, client: Path, position: int, floor_ns: int, reason: Reason) -> list[Edge] | None:
+        """Edges back from the sending of a packet down the client's leg to an instant, latest first, where the origin
+        is what the proxy had waited for; None where it is not. `reason` is what else is known.
+        """
+        sent_ns = client.down.arrival[position]
+        last = self.last_data(sent_ns)
+        if last is None or reason.why not in _OPEN:
+            return None
+        arrived_ns = self.path.down.written[last] or 0
+        came = client.up.last_came(sent_ns)
+        came_ns = None if came is None else client.up.written[came]
+        since = came_ns is None or came_ns <= arrived_ns
+        if reason.why is Why.REQUEST:
+            return self.edges(last, sent_ns, floor_ns) if since else None
+        prompt = sent_ns - arrived_ns <= PROMPT_NS
+        if prompt and since:
+            return self.edges(last, sent_ns, floor_ns)
+        if not self._had_sent_on(client, position, arrived_ns) or (not prompt and reason.why is Why.AWAITING_ACKS):
+            return None
+        first, *edges = self.edges(last, sent_ns, floor_ns)
+        return [first if prompt else replace(first, reason=reason), *edges]
+
+    def _had_sent_on(self, client: Path, position: int, arrived_ns: int) -> bool:
+        """Whether the proxy had sent all that it had got before an instant, when it sent a packet."""
+        before = (client.content(client.down, at) for at in range(position))
+        first = next((each for each in before if each and each.reached and each.payload_bytes), None)
+        back_to = (client.content(client.down, at) for at in reversed(range(position)))
+        last = next((each for each in back_to if each and each.reached and each.reached.bodies), None)
+        if first is None or first.reached is None or last is None or last.reached is None:
+            return False
+        sent = last.reached.bodies - max(0, first.reached.bodies - first.payload_bytes)
+        return (self.received.before(arrived_ns) or 0) - sent <= _RECORD_BYTES
+
+    def edges(self, last: int, sent_ns: int, floor_ns: int) -> list[Edge]:
+        """Edges from the proxy's sending back to an instant, over the packet at a position down that it had got."""
+        return [
+            replace(edge.clipped(floor_ns), reason=_REASON, packets=None, size_bytes=None)
+            for edge in self._back(last, sent_ns, floor_ns)
+            if edge.until_ns > floor_ns
+        ]
+
+    def _back(self, last: int, sent_ns: int, floor_ns: int) -> Iterator[Edge]:
+        down = self.path.down
+        arrived_ns = down.written[last] or 0
+        yield Edge(What.SERVER, arrived_ns, sent_ns, down.arrived_as[last], "down", link=down.hops[-1].link)
+        edges, first = crossing(self.path, down, last)
+        yield from edges
+        end_ns = down.arrival[first]
+        for leg in back(self.path, "server", first, floor_ns, _cause):
+            yield from leg.edges
+            end_ns = leg.edges[-1].from_ns if leg.edges else end_ns
+        if end_ns > floor_ns:  # nothing that shows had come to the proxy before
+            yield Edge(What.SERVER, floor_ns, end_ns)
+
+
+def _cause(end: End, position: int) -> Cause:  # noqa: ARG001 - the signature of causes
+    return Cause(Before.ARRIVAL, What.ACK_HELD if end == "client" else What.SERVER)
+
+
+def origin_of(evidence: Evidence) -> Origin | None:
+    """The links behind a trial's proxy; None where there are none, or their logs are missing."""
+    links = [link for link in evidence.trial.get("links") or () if link["leg"] == "origin"]
+    if not evidence.trial.get("proxy") or not links:
+        return None
+    rows = evidence.table("link_packets").filter(pl.col("action") != "outside_model")
+    ways: list[Way] = []
+    for direction in ("up", "down"):
+        hops: list[list[Hop]] = []
+        for link in links:
+            mine = rows.filter(pl.col("source") == f"raw/{link['packet_log']}", pl.col("direction") == direction)
+            if mine.is_empty():
+                return None
+            hops.append([hop(mine)])
+        ways.append(way(direction, hops if direction == "up" else hops[::-1], None))
+    return Origin(Path(ways[0], ways[1], {}, {}), _received(ways[1]))
+
+
+def _received(down: Way) -> Steps[int]:
+    """Bytes that had come, by the sizes of the packets with data; what came twice counts twice."""
+    with_data = [
+        (down.written[p] or 0, down.size[p] - _USUAL_BYTES) for p in down.came if down.size[p] > _HEADERS_BYTES
+    ]
+    return Steps([at for at, _ in with_data], list(accumulate(size for _, size in with_data)))

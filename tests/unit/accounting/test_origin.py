@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A proxy's wait for its origin, written by hand: request and answer take 10 ms each way, service 2 ms down. Times in
+ms."""
+
+from __future__ import annotations
+
+import pytest
+from unit.accounting.test_hop import rows_of
+
+from quiclab.accounting.contents import Content, Reached
+from quiclab.accounting.edges import Reason
+from quiclab.accounting.hop import hop
+from quiclab.accounting.origin import Origin
+from quiclab.accounting.series import Steps
+from quiclab.accounting.walk import Path
+from quiclab.accounting.way import Way, way
+from quiclab.accounting.what import What
+from quiclab.accounting.why import Why
+
+_MS = 1_000_000
+
+
+def _way(direction: str, *packets: tuple[float, float, int, float | None]) -> Way:
+    return way(direction, [[hop(rows_of(*packets, direction=direction))]], None)
+
+
+def _origin(received: int = 2000) -> Origin:
+    """Asked at 20; two packets are sent at 31, served until 33 and 35, and come at 43 and 45."""
+    up = _way("up", (20, 0, 7, 30))
+    down = _way("down", (31, 2, 7, 43), (31, 2, 7, 45))
+    return Origin(Path(up, down, {}, {}), Steps([43 * _MS, 45 * _MS], [received // 2, received]))
+
+
+def _client(acknowledged: float, sent: int = 1000) -> Path:
+    """A proxy that has sent one packet at 12, gets an acknowledgment, and sends another one at 45.5."""
+    down = _way("down", (12, 0, 7, 13), (45.5, 0, 7, 47))
+    content = {0: Content(What.PAYLOAD, sent, reached=Reached(sent, sent, sent))}
+    return Path(_way("up", (acknowledged - 1, 0, 7, acknowledged)), down, {}, content)
+
+
+def _wait(client: Path, origin: Origin, why: Why = Why.PACING_OR_PROGRAM) -> list[tuple[str, float]] | None:
+    edges = origin.wait(client, 1, 15 * _MS, Reason(why, "ip_packets"))
+    if edges is None:
+        return None
+    assert {edge.reason.why for edge in edges} == {Why.ORIGIN}
+    ends = [edge.from_ns for edge in edges]
+    assert [edge.until_ns for edge in edges] == [round(45.5 * _MS), *ends[:-1]]
+    return [(str(edge.what), edge.length_ns / _MS) for edge in reversed(edges) if edge.length_ns]
+
+
+_WHOLE = [
+    ("server", 5),
+    ("propagation_up", 10),
+    ("server", 1),
+    ("served", 4),
+    ("propagation_down", 10),
+    ("server", 0.5),
+]
+
+
+@pytest.mark.parametrize("why", [Why.PACING_OR_PROGRAM, Why.APPLICATION, Why.AWAITING_ACKS])
+def test_what_came_from_the_origin_last_is_what_the_proxy_waited_for(why: Why) -> None:
+    """The way back leads through the origin's link and server, and ends where the client's link was last busy."""
+    assert _wait(_client(acknowledged=40), _origin(), why) == _WHOLE
+
+
+@pytest.mark.parametrize("why", [Why.SLOW_START, Why.WINDOW_AFTER_LOSS, Why.STREAM_CREDIT, Why.LOSS_DETECTION])
+def test_a_window_that_a_log_shows_to_be_full_counts_for_more(why: Why) -> None:
+    """Then the proxy had something to send."""
+    assert _wait(_client(acknowledged=40), _origin(), why) is None
+
+
+def test_a_later_packet_of_the_client_leaves_it_to_the_bytes() -> None:
+    """A proxy that had sent all it had got waits for more; one that holds 100 KB waits for the client."""
+    assert _wait(_client(acknowledged=45.2), _origin()) == _WHOLE
+    assert _wait(_client(acknowledged=45.2), _origin(received=200_000)) is None
+
+
+def test_a_proxy_that_sends_long_after_its_origin_waited_only_until_that() -> None:
+    """Its last packet from there is 2 ms old, its program's; one that holds 100 KB waits for something else."""
+    client = _client(acknowledged=40)
+    slow = Path(client.up, _way("down", (12, 0, 7, 13), (47, 0, 7, 49)), {}, client.carried_down)
+    reason = Reason(Why.PACING_OR_PROGRAM, "ip_packets")
+    first, *rest = _origin().wait(slow, 1, 15 * _MS, reason) or []
+    assert (first.from_ns, first.until_ns, first.reason) == (45 * _MS, 47 * _MS, reason)
+    assert {edge.reason.why for edge in rest} == {Why.ORIGIN}
+    assert _origin(received=200_000).wait(slow, 1, 15 * _MS, reason) is None
