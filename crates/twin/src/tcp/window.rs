@@ -30,11 +30,16 @@ impl Window {
     /// The window of a new connection.
     pub fn new(control: Control, initial: u64, threshold: Option<u64>) -> Self {
         let unlimited = control == Control::Unlimited;
+        let exited = !unlimited && threshold.is_some_and(|threshold| initial >= threshold);
         Self {
             control,
             segments: if unlimited { UNLIMITED } else { initial },
             threshold: if unlimited { None } else { threshold },
-            tightened: Tightened::Never,
+            tightened: if exited {
+                Tightened::ByExit
+            } else {
+                Tightened::Never
+            },
             counted: 0,
             epoch_ns: None,
             largest: 0.0,
