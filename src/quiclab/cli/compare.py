@@ -120,16 +120,14 @@ def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
     from quiclab.analysis.builds.two_studies import compare_studies
     from quiclab.analysis.looks import remember_look
     from quiclab.cli.console import VisibleConsole
-    from quiclab.metrics.names import find_metric
     from quiclab.report.words.change_text import render_change
     from quiclab.report.words.gate_files import junit_xml, markdown
     from quiclab.store.layout import write_atomically
 
     bounds = [parse_bound(text) for text in arguments.fail_if]
     known = set(old.metrics["name"]) | set(new.metrics["name"])
-    absent = "no study measured a metric"
-    asked = [(bound, find_metric(bound.metric, known, absent)) for bound in bounds]
-    named = [*(find_metric(name, known, absent) for name in arguments.metric), *(name for _, name in asked)]
+    asked = [(bound, _metric(bound.metric, known)) for bound in bounds]
+    named = [*(_metric(name, known) for name in arguments.metric), *(name for _, name in asked)]
     arms = _arms(old, new, arguments.arm)
     found = differences(old, new, arms, keys := _allowed(arguments))
     if arguments.interleave:
@@ -155,6 +153,14 @@ def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
     if arguments.json:
         print_document(_document(result, verdict, judgements, code))
     return code
+
+
+def _metric(name: str, measured: Collection[str]) -> str:
+    """The metric that `name` means, out of what was measured; out of all where no trial counts, so that cells are told
+    as not judged. Raises SpecError for another one."""
+    from quiclab.metrics.names import comparable_metric, find_metric
+
+    return find_metric(name, measured, "no study measured a metric") if measured else comparable_metric(name)
 
 
 def _document(

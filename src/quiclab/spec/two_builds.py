@@ -58,7 +58,7 @@ def interleave(old: Build, new: Build, asked: Sequence[str], blocks: int | None)
         "blocks": blocks or old.study.blocks,
         "baseline": arms[0] + OLD,
         # Both builds in the same blocks are the control of one another where nothing changed.
-        "aa": {**study.get("aa", {}), "blocks": 1},
+        "aa": {**study.get("aa", {}), "blocks": min(1, study.get("aa", {}).get("blocks", 1))},
     }
     twins = [
         {"name": name + label} | _arm(document, name)

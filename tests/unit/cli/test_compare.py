@@ -153,6 +153,19 @@ def test_a_mistake_is_one_clear_error(
     assert said.out == ""
 
 
+def test_a_gate_of_void_trials_alone_has_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A machine that was too busy for every trial is no misspelt metric."""
+    for name, seed in (("old", 1), ("new", 2)):
+        folder = write_study(tmp_path / name, shape("/old", seed))
+        for file, rows in ((folder / "tables/trials.parquet", True), (folder / "metrics.parquet", False)):
+            table = pl.read_parquet(file)
+            (table.with_columns(status=pl.lit("void")) if rows else table.clear()).write_parquet(file)
+    bound = ("--fail-if", "ttlb > +3%")
+    assert run({}, str(tmp_path / "old"), str(tmp_path / "new"), *bound) == 8
+    assert "NOT JUDGED 4 of 4 cells" in capsys.readouterr().out
+    assert run({}, str(tmp_path / "old"), str(tmp_path / "new"), "--fail-if", "ttbl > +3%") == 2
+
+
 def test_damaged_metrics_are_no_study_without_results(
     studies: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

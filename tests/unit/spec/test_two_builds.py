@@ -72,6 +72,14 @@ def test_every_arm_that_differs_is_there_twice(tmp_path: Path) -> None:
     assert study.paths == read_study(tmp_path / "a" / "spec.toml").paths
 
 
+def test_a_control_that_was_left_out_stays_out(tmp_path: Path) -> None:
+    """A gate of few blocks need not run each build against itself."""
+    without = SPEC.replace("blocks = 9 }", "blocks = 0 }")
+    file = tmp_path / "both.toml"
+    file.write_text(interleave(build(tmp_path / "a", without), build(tmp_path / "b", without), [], 20))
+    assert read_study(file).aa.blocks == 0
+
+
 def test_a_prefix_among_the_installed_programs_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is no folder beside the spec."""
     monkeypatch.setenv("QUICLAB_STACKS", str(tmp_path))
