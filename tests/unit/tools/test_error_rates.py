@@ -7,7 +7,7 @@ from pathlib import Path
 
 import error_rates
 import numpy as np
-from error_rates import SHAPES, Shape
+from error_rates import COURSES, SHAPES, Shape
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "error-rates.md"
 
@@ -19,6 +19,13 @@ def test_the_page_has_every_shape_with_its_bounds() -> None:
     for shape in SHAPES:
         bounds = ", ".join(f"{100 * most:.0f}" for most in dict.fromkeys(shape.alarms_most))
         assert rows[shape.name].endswith(f"| ≤ {bounds}; ≥ {100 * shape.holds_least:.0f} |")
+
+
+def test_the_page_has_every_course_of_occasions_and_the_runs_of_each_table() -> None:
+    """Rates without their number of runs say nothing of how exact they are."""
+    page = PAGE.read_text()
+    assert [name for name in (course.name for course in COURSES) if f"| {name} |" not in page] == []
+    assert page.count("By chance a true 5 shows as") == page.count("\n|---|")
 
 
 def test_arms_that_differ_are_alarms() -> None:

@@ -76,9 +76,9 @@ def _fixed(analysis: StudyAnalysis) -> str:
     return (
         "Estimate and interval are those of Hodges and Lehmann on the logarithms of the ratios (the median of the "
         "means of every two of them), told in per cent. The exact signed-rank test "
-        f"of the log ratios decides, at {analysis.alpha:g} after Benjamini–Hochberg over the comparisons that can be "
-        f"tested ({analysis.tested}). Its null hypothesis: the log ratios within pairs are symmetric about zero, as "
-        "they are where the arms could be exchanged. Unequal spread of times that are skewed even as logarithms breaks "
+        f"of the log ratios decides, at {analysis.alpha:g} after Benjamini–Hochberg over {analysis.tested} "
+        "comparisons. Its null hypothesis: the log ratios within pairs are symmetric about zero, as they are where "
+        "the arms could be exchanged. Unequal spread of times that are skewed even as logarithms breaks "
         "that: equal medians are then called different more often than the level says."
     )
 
