@@ -161,7 +161,11 @@ def test_the_keyboard_opens_and_chooses(browser: Any, report: Path) -> None:
 
 def test_the_switches_of_the_map_change_what_it_shows(browser: Any, report: Path) -> None:
     """Words or numbers where nothing was found; numbers below 5 % or not; undecided stays undecided. By keyboard."""
-    texts = "[...document.querySelectorAll('#map .heatmap-label')].map((label) => label.textContent).filter((t) => t)"
+    texts = (
+        "[...document.querySelectorAll('#map .heatmap-label')].map((label) => "
+        "[...label.querySelectorAll('tspan.line')].map((line) => line.textContent).join(' ') || label.textContent)"
+        ".filter((t) => t)"
+    )
     with opened(browser, report, DESKTOP) as page:
         found = page.evaluate(texts)
         alike = [text for text in found if text == "median alike"]
