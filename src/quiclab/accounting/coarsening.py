@@ -57,7 +57,9 @@ class Refused:
 
 def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
     """Each part of each level of a trial; nothing where the trial is of another kind."""
-    table = account_table(evidence)
+    # No recording from one end shows which program had a processor: that time stays with what it delayed.
+    tables = {name: table for name, table in evidence.tables.items() if name != "run_delays"}
+    table = account_table(Evidence(tables, evidence.trial))
     if table.is_empty() or not _covered(evidence):
         return []
     length = (pl.col("until_ns") - pl.col("from_ns")).sum() / 1e6
