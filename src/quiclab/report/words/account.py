@@ -66,7 +66,7 @@ def because(waterfall: Waterfall, alpha: float) -> str:
         key=lambda step: -abs(step.difference_ms),
     )
     total = waterfall.total
-    other, interval = waterfall.comparison.other.arm, f" ({_ends(total)} ms)" if total.interval_ms else ""
+    other, interval = waterfall.comparison.other.arm, f" ({_interval(total)})" if total.interval_ms else ""
     told = (
         f"{other} takes {_longer(total.difference_ms)} on average{interval}"
         if total.differs(alpha)
@@ -206,6 +206,16 @@ def _ends(step: Step) -> str:
     if step.interval_ms is None:
         return ""
     return " … ".join(_decimal(end, signed=True) for end in (step.interval_ms.low, step.interval_ms.high))
+
+
+def _interval(total: Step) -> str:
+    """The interval of a difference, in the unit in which a sentence has the difference."""
+    if total.interval_ms is None:
+        return ""
+    seconds = abs(total.difference_ms) >= 1000
+    ends = (total.interval_ms.low, total.interval_ms.high)
+    told = [f"{end / 1000:+.2f}".replace("-", "−") if seconds else _decimal(end, signed=True) for end in ends]
+    return " … ".join(told) + (" s" if seconds else " ms")
 
 
 def _decimal(value: float, *, signed: bool = False) -> str:

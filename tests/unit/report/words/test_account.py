@@ -36,6 +36,12 @@ def test_the_largest_part_comes_first_with_its_evidence() -> None:
     )
 
 
+def test_an_interval_has_the_unit_of_what_it_is_of() -> None:
+    """Seconds beside seconds."""
+    told = account.because(waterfall(-1340.0, window_after_loss=-1340.0), 0.05)
+    assert told.startswith("h3 takes 1.34 s less on average (−1.34 … −1.34 s): ")
+
+
 def test_effects_that_cancel_are_told_where_the_whole_does_not_differ() -> None:
     """No difference of the whole is no reason to be silent about two of its parts."""
     told = account.because(waterfall(0.3, link_busy=21.2, set_up=-21.0), 0.05)
