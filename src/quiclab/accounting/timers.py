@@ -29,6 +29,8 @@ class Expired:
 
     at_ns: list[int]
     reasons: list[Reason]
+    declared_ns: list[int]
+    """Instants at which the sender's own log declares a loss, in order."""
     by_sending: frozenset[Reason]
     """Reasons that an acknowledgment may be behind as well: a loss by a time threshold, which is looked at when one
     comes, too, and a loss that only the capture tells, by what was sent again: of several that one timeout declares all
@@ -41,14 +43,20 @@ class Expired:
         found = self.reasons[first:end]
         return next((each for each in reversed(found) if not (prompted and each in self.by_sending)), None)
 
+    def told(self, since_ns: int, sent_ns: int) -> bool:
+        """Whether the sender declared a loss between an instant and its next sending."""
+        return bisect_left(self.declared_ns, since_ns) < bisect_right(self.declared_ns, sent_ns + 100_000)
+
 
 def expired(evidence: Evidence) -> Expired:
     """The sender's timers. A loss that a time threshold declares is one: QUIC's log may not name its timer."""
     sender = pl.col("vantage") == evidence.sender
     timers = evidence.table("timers").filter(sender, pl.col("event") == "expired", pl.col("timer").is_in([*_OF_TIMER]))
     losses = evidence.table("losses").filter(
-        sender, pl.col("direction").is_null() | (pl.col("direction") == evidence.way), pl.col("rule").is_in([*_OF_RULE])
+        sender, pl.col("direction").is_null() | (pl.col("direction") == evidence.way)
     )
+    own = losses.filter(~pl.col("estimate"))["time_ns"].sort().to_list()
+    losses = losses.filter(pl.col("rule").is_in([*_OF_RULE]))
     if evidence.quic and losses.filter(~pl.col("estimate")).height:  # a log knows better than a capture
         losses = losses.filter(~pl.col("estimate"))
     found = [(at, Reason(_OF_TIMER[name], "timers", at)) for at, name in timers.select("time_ns", "timer").iter_rows()]
@@ -59,4 +67,4 @@ def expired(evidence: Evidence) -> Expired:
     found += [(at, reason) for at, _, reason in declared]
     found.sort(key=lambda each: each[0])
     by_sending = frozenset(reason for _, unsure, reason in declared if unsure)
-    return Expired([at for at, _ in found], [reason for _, reason in found], by_sending)
+    return Expired([at for at, _ in found], [reason for _, reason in found], own, by_sending)
