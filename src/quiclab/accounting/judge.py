@@ -105,6 +105,16 @@ class Judge:
             return self._of_loss(position, waited_ns, idle_from_ns, full=full)
         return self._prompted_reason(waited_ns, idle_from_ns, spent, full=full, again=again)
 
+    def probes(self, position: int) -> bool:
+        """Whether a packet without data left, unprompted, because a timer of the sender's log had ended."""
+        sent_ns = self.path.ahead.arrival[position]
+        content, came = self.path.content(self.path.ahead, position), self._came.last_came(sent_ns)
+        if content is None or not content.unasked or (came is not None and self._prompted(came, sent_ns)):
+            return False
+        return (
+            self.timers.reason(None if came is None else self._came.written[came], sent_ns, prompted=False) is not None
+        )
+
     def cause(self, position: int, reason: Reason) -> Cause:
         """What the packet's sending goes back to, given why it came no earlier."""
         if reason.why in _OWN:

@@ -11,6 +11,7 @@ from golden_twin import Logs, Run, Twin, built, errors
 from quiclab.accounting import Why
 
 _MS = 1_000_000
+_LOSSY: dict[str, Any] = {"body_bytes": 3000, "loss_up": 0.12, "loss_down": 0.08}
 _CASES: dict[str, dict[str, Any]] = {
     "h2: nothing lost": {"body_bytes": 200_000, "delay_ns": 40 * _MS},
     "h2: slow start left early": {"body_bytes": 200_000, "delay_ns": 40 * _MS, "threshold": 20},
@@ -30,6 +31,56 @@ _CASES: dict[str, dict[str, Any]] = {
     "h2: stream credit": {"body_bytes": 200_000, "delay_ns": 40 * _MS, "stream_window": 65_535, "initial_window": 32},
     "h3: nothing lost": {"protocol": "h3", "body_bytes": 150_000, "delay_ns": 40 * _MS},
     "h3: losses, CUBIC": {"protocol": "h3", "body_bytes": 200_000, "loss_down": 0.02, "control": "cubic"},
+    "h2: loss of the request, and a message of the set-up twice": {
+        **_LOSSY,
+        "protocol": "h2",
+        "seed": 854620613,
+        "rate_down": 20000000,
+        "rate_up": 20000000,
+        "delay_ns": 5 * _MS,
+        "flight_bytes": 3000,
+        "loss_at_exit": False,
+    },
+    "h3: loss of the request": {
+        **_LOSSY,
+        "protocol": "h3",
+        "seed": 568995588,
+        "rate_down": 20000000,
+        "rate_up": 20000000,
+        "delay_ns": 20 * _MS,
+        "flight_bytes": 3000,
+        "loss_at_exit": True,
+    },
+    "h3: loss in the set-up, and of the request": {
+        **_LOSSY,
+        "protocol": "h3",
+        "seed": 1774272230,
+        "rate_down": 5000000,
+        "rate_up": 5000000,
+        "delay_ns": 20 * _MS,
+        "flight_bytes": 3000,
+        "loss_at_exit": True,
+    },
+    "h3: loss of the handshake, and a limit that is met by repetitions": {
+        **_LOSSY,
+        "protocol": "h3",
+        "seed": 2073016946,
+        "rate_down": 1000000,
+        "rate_up": 1000000,
+        "delay_ns": 20 * _MS,
+        "flight_bytes": 1500,
+        "loss_at_exit": True,
+    },
+    "h3: loss at the end, probed without data": {
+        **_LOSSY,
+        "protocol": "h3",
+        "seed": 121629061,
+        "rate_down": 5000000,
+        "rate_up": 5000000,
+        "delay_ns": 80 * _MS,
+        "flight_bytes": 3000,
+        "loss_at_exit": False,
+    },
     "h3: connection credit": {"protocol": "h3", "body_bytes": 150_000, "delay_ns": 40 * _MS, "receive_window": 40_000},
 }
 
