@@ -81,6 +81,17 @@ _CASES: dict[str, dict[str, Any]] = {
         "flight_bytes": 3000,
         "loss_at_exit": False,
     },
+    "h3: loss by a time threshold, just after an acknowledgment": {
+        **_LOSSY,
+        "protocol": "h3",
+        "seed": 3353206182,
+        "body_bytes": 30_000,
+        "rate_down": 20000000,
+        "rate_up": 20000000,
+        "delay_ns": 5 * _MS,
+        "flight_bytes": 800,
+        "loss_at_exit": True,
+    },
     "h3: connection credit": {"protocol": "h3", "body_bytes": 150_000, "delay_ns": 40 * _MS, "receive_window": 40_000},
 }
 
