@@ -35,6 +35,10 @@ class Judges:
         """Why the packet at a position down was not sent while the bottleneck was idle since `idle_from_ns`."""
         return self._of(position).reason(position, idle_from_ns)
 
+    def probes(self, position: int) -> bool:
+        """Whether a packet without data left, unprompted, because a timer of the sender's log had ended."""
+        return self._of(position).probes(position)
+
     def cause(self, position: int, reason: Reason) -> Cause:
         """What the packet's sending goes back to, given why it came no earlier."""
         return self._of(position).cause(position, reason)

@@ -41,6 +41,13 @@ class Content:
     """The request's stream with the most bytes in it; None where it has bytes of none, or where that is not known."""
     reached: Reached | None = None
     """What had been sent until then, this packet included."""
+    asks: bool = False
+    """Whether it has a PING or IMMEDIATE_ACK, which a sender adds to a probe that is to be acknowledged."""
+
+    @property
+    def unasked(self) -> bool:
+        """Whether it is sent for no other reason than a timer, where no packet prompts it."""
+        return self.again or (self.asks and self.what is What.ACKNOWLEDGMENTS)
 
 
 @dataclass(frozen=True)
@@ -187,6 +194,7 @@ def _datagram(
 ) -> Content:
     carried: defaultdict[int, int] = defaultdict(int)
     data, crypto, set_up, again, whole, acks, others = False, False, False, False, True, False, False
+    asks = any(frame[2] in ("ping", "immediate_ack") for frame in several)
     for kind, space, name, stream, offset, length in several:
         if name in ("stream", "crypto"):
             sent, got = ranges[space, stream]
@@ -212,5 +220,5 @@ def _datagram(
         new = What.PAYLOAD if data else What.HANDSHAKE
         return Content(again_kind if again else new, sum(carried.values()), again, set_up, main, reached)
     if acks or others:
-        return Content(What.ACKNOWLEDGMENTS, reached=reached)
-    return Content(What.PROBE, again=True, reached=reached)
+        return Content(What.ACKNOWLEDGMENTS, asks=asks, reached=reached)
+    return Content(What.PROBE, again=True, asks=asks, reached=reached)

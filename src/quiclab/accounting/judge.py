@@ -34,6 +34,7 @@ from quiclab.metrics.evidence import CAPTURES
 
 _OWN = (Why.PACING, Why.LOSS_TIMER, Why.PROBE_TIMER)
 """Reasons that are timers of the sender."""
+_CREDITS = (Why.STREAM_CREDIT, Why.CONNECTION_CREDIT)
 _AFTER_WAITING = (Why.PACING_OR_PROGRAM, Why.APPLICATION, Why.UNEXPLAINED)
 """Reasons that say nothing about a time before the last packet came to the sender."""
 
@@ -88,8 +89,10 @@ class Judge:
         waited_ns = came_ns if prompted and came_ns is not None else sent_ns
         said = self.word.reason(idle_from_ns, sent_ns)
         spent, full = self._used_up(position, waited_ns, content.stream if content else None)
-        if said is Why.APPLICATION and (again or spent):
-            said = None  # nothing *new* that it may send: not every program is told of the credit of its streams
+        if (said is Why.APPLICATION and (again or spent)) or (said in _CREDITS and again):
+            # Nothing *new* that it may send: not every program is told of the credit of its streams, and what is sent
+            # again needs neither.
+            said = None
         if said is Why.WINDOW:
             return self._history(waited_ns, "blocked")
         if said is not None:
@@ -98,9 +101,19 @@ class Judge:
             return Reason(Why.AMPLIFICATION_LIMIT, "link_packets")
         if not prompted:
             return self._unprompted_reason(sent_ns, idle_from_ns, again=again)
-        if again and self._all_sent(position):
-            return Reason(Why.LOSS_DETECTION, "ip_packets")
+        if again and (spent or self._all_sent(position)):
+            return self._of_loss(position, waited_ns, idle_from_ns, full=full)
         return self._prompted_reason(waited_ns, idle_from_ns, spent, full=full, again=again)
+
+    def probes(self, position: int) -> bool:
+        """Whether a packet without data left, unprompted, because a timer of the sender's log had ended."""
+        sent_ns = self.path.ahead.arrival[position]
+        content, came = self.path.content(self.path.ahead, position), self._came.last_came(sent_ns)
+        if content is None or not content.unasked or (came is not None and self._prompted(came, sent_ns)):
+            return False
+        return (
+            self.timers.reason(None if came is None else self._came.written[came], sent_ns, prompted=False) is not None
+        )
 
     def cause(self, position: int, reason: Reason) -> Cause:
         """What the packet's sending goes back to, given why it came no earlier."""
@@ -198,6 +211,23 @@ class Judge:
         if full is None:
             return Reason(Why.AWAITING_ACKS, "ip_packets")
         return Reason(Why.PACING_OR_PROGRAM, "transport_metrics")
+
+    def _of_loss(self, position: int, came_ns: int, idle_from_ns: int, *, full: bool | None) -> Reason:
+        """Why old data had not been sent again earlier, where nothing new was left, or none that the credit allowed.
+
+        The sender waited for the news of the loss; if it knew that for most of the time, for its window.
+        """
+        sent, half_ns = self.path.ahead.arrival, (idle_from_ns + came_ns) // 2
+        if full is None:
+            waits = self.kernel.owed(half_ns, lambda since_ns: self._sent_again(bisect_right(sent, since_ns), position))
+        else:
+            waits = full and not self.timers.told(half_ns, sent[position])
+        return self._history(came_ns) if waits else Reason(Why.LOSS_DETECTION, "ip_packets")
+
+    def _sent_again(self, first: int, end: int) -> int:
+        """How many packets at positions from `first` until `end` repeat what was sent before."""
+        between = (self.path.content(self.path.ahead, at) for at in range(first, end))
+        return sum(1 for content in between if content and content.again)
 
     def _of_kernel(self, until_ns: int, idle_from_ns: int, *, again: bool) -> Reason:
         """Reason by a TCP sender's kernel: bytes to send that neither buffer nor receiver holds back wait for a window.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import polars as pl
@@ -82,6 +83,17 @@ class Kernel:
         """Whether the send buffer held bytes that were not sent yet; None where no sample tells."""
         told = [s.unsent_bytes for s in self.near(from_ns, until_ns) if s.unsent_bytes is not None]
         return any(told) if told else None
+
+    def owed(self, until_ns: int, sent_again: Callable[[int], int]) -> bool:
+        """Whether it knew by an instant of more lost segments than it had sent again: `sent_again` counts since when.
+
+        False where no sample near that instant tells.
+        """
+        last = bisect_right(self.at_ns, until_ns) - 1
+        sample = self.samples[last] if last >= 0 and until_ns - self.at_ns[last] <= _NEAR_NS else None
+        if sample is None or sample.lost is None or sample.retrans is None:
+            return False
+        return sample.lost - sample.retrans > sent_again(sample.time_ns)
 
 
 def _grown(before: int | None, after: int | None) -> int:

@@ -27,7 +27,8 @@ _SHARE = 2
 """A wait counts if it took at least one part in so many of the time in which the program had something to do."""
 _REASON = Reason(Why.PROCESSOR, "run_delays")
 _ENDS: dict[What, End] = {What.CLIENT: "client", What.SERVER: "server"}
-_BUSY = (Why.LINK_BUSY, Why.LAST_FLIGHT)
+_KEPT = (Why.LINK_BUSY, Why.LAST_FLIGHT, Why.ORIGIN)
+"""What is told as it is: by the links, or behind a proxy, where both ends are other programs."""
 _KERNELS = (
     *UNIONS[Why.WINDOW],
     Why.WINDOW,
@@ -57,15 +58,16 @@ class Looks:
 def named(evidence: Evidence, path: Path, edges: Iterable[Edge]) -> list[Edge]:
     """The edges of an account, of which those, or their parts, in which an endpoint waited for a processor say so."""
     listed = list(edges)
-    looks = {end: _looks(evidence, end) for end in set(_ENDS.values())}
-    known = _BUSY if evidence.quic else (*_BUSY, *_KERNELS)
+    front = "proxy" if evidence.trial.get("proxy") else "server"
+    looks: dict[End, Looks] = {"client": _looks(evidence, "client"), "server": _looks(evidence, front)}
+    known = _KEPT if evidence.quic else (*_KEPT, *_KERNELS)
     waits = (edge for edge in listed if edge.reason.why not in known)
     spells = [spell for edge in waits if (spell := _without(path, looks, edge)) is not None]
     return [part for edge in listed for part in _parts(edge, spells)] if spells else listed
 
 
-def _looks(evidence: Evidence, end: End) -> Looks:
-    rows = evidence.table("run_delays").filter(pl.col("role") == end).drop_nulls(("since_ns", "longest_ns"))
+def _looks(evidence: Evidence, role: str) -> Looks:
+    rows = evidence.table("run_delays").filter(pl.col("role") == role).drop_nulls(("since_ns", "longest_ns"))
     rows = rows.sort("time_ns")
     return Looks(rows["time_ns"].to_list(), rows["since_ns"].to_list(), rows["longest_ns"].to_list())
 
@@ -93,7 +95,7 @@ def _to_do_since(path: Path, end: End, sent_ns: int) -> int:
 
 def _parts(edge: Edge, spells: list[tuple[int, int]]) -> Iterator[Edge]:
     """An edge, cut where a time without a processor begins or ends within it."""
-    if edge.reason.why in _BUSY:
+    if edge.reason.why in _KEPT:
         yield edge
         return
     inside = [(max(a, edge.from_ns), min(b, edge.until_ns)) for a, b in spells]

@@ -45,7 +45,7 @@ def _idle(path: Path, judge: Judge | Judges, idle: Idle, last: int) -> list[Edge
 
     def reason(position: int) -> Reason:
         if position not in reasons:
-            reasons[position] = judge.reason(_with_data(path, position, last), floor_ns)
+            reasons[position] = judge.reason(_with_data(path, judge, position, last), floor_ns)
         return reasons[position]
 
     def cause(end: End, position: int) -> Cause:
@@ -53,7 +53,7 @@ def _idle(path: Path, judge: Judge | Judges, idle: Idle, last: int) -> list[Edge
             return judge.cause(position, reason(position))
         content = path.content(path.up, position)
         after_ns = path.prompted_after_ns(end, position)
-        if content is not None and content.again and (after_ns is None or after_ns > PROMPT_NS):
+        if content is not None and content.unasked and (after_ns is None or after_ns > PROMPT_NS):
             return Cause(Before.LATEST, What.TIMER)
         data = content is not None and content.what is not What.ACKNOWLEDGMENTS
         return Cause(Before.ARRIVAL, (What.CLIENT if end == "client" else What.SERVER) if data else What.ACK_HELD)
@@ -72,7 +72,7 @@ def _idle(path: Path, judge: Judge | Judges, idle: Idle, last: int) -> list[Edge
             for edge in leg.edges:
                 if leg.end == sender and edge is leg.edges[0]:
                     yield replace(edge, reason=current)
-                    current = judge.before_arrival(edge.from_ns, current, _with_data(path, leg.position, last))
+                    current = judge.before_arrival(edge.from_ns, current, _with_data(path, judge, leg.position, last))
                     continue
                 yield replace(edge, reason=current)
 
@@ -80,11 +80,11 @@ def _idle(path: Path, judge: Judge | Judges, idle: Idle, last: int) -> list[Edge
     return [replace(edge.clipped(floor_ns), prompted_after_ns=after_ns) for edge in edges() if edge.until_ns > floor_ns]
 
 
-def _with_data(path: Path, position: int, last: int) -> int:
+def _with_data(path: Path, judge: Judge | Judges, position: int, last: int) -> int:
     """The packet itself, or the first with data that was served after it: acknowledgments and probes of the path's MTU
-    wait for nothing."""
+    wait for nothing, unless the sender's log shows the timer that sent them."""
     ahead = path.ahead
-    if not ahead.is_served(position):
+    if judge.probes(position) or not ahead.is_served(position):
         return position
     for at in range(position, last + 1):
         content = path.content(ahead, at)

@@ -32,6 +32,8 @@ class Trip:
     servers: tuple[Leg, ...]
     repeats: bool
     """Whether the client's sending that follows it repeats what was lost."""
+    receipt: bool = False
+    """Whether the client's sending that begins it has acknowledgments alone."""
 
     @property
     def until_ns(self) -> int:
@@ -50,21 +52,25 @@ class SetUp:
     def set_up_edges(self, position: int, zero_ns: int) -> list[Edge]:
         """Edges from the client's first packet to the one at a position up that can carry the request, in order."""
         trips = self._trips("client", position, zero_ns - 1, [])
-        edges = (edge for trip in trips for edge in self._named(trip, self._of_set_up(trip)))
+        edges = (edge for trip in trips for edge in self._named(trip, self._of_set_up(trip), lost=trip.repeats))
         return _cut(reversed(list(edges)), zero_ns)
 
     def request_edges(self, position: int, place: int, from_ns: int) -> list[Edge]:
         """Edges from the departure of the first packet that can carry the request to the begin of service of the first
         packet of the bodies' sender, at a position in its direction, by the link at a place of its course, in order.
 
-        A round trip in which the set-up goes on, as after early data, is one of the set-up.
+        A round trip in which the set-up goes on, as after early data, is one of the set-up; all others before the
+        client repeats what was lost are time of its timer.
         """
         queued, first = queue_back(self.path, self.path.ahead, position, place)
         edges: list[Edge] = []
+        lost = False
         for number, trip in enumerate(self._trips(self.path.sender, first, from_ns, queued)):
             # The last one ends with the response, whatever else comes to the client meanwhile.
             goes_on = number and self._answers(trip).intersection(_ANSWERS)
-            edges += self._named(trip, self._of_set_up(trip) if goes_on or self._limited(trip) else None)
+            lost |= trip.repeats
+            of_set_up = self._of_set_up(trip) if goes_on or self._limited(trip) else None
+            edges += self._named(trip, of_set_up, lost=trip.repeats if of_set_up else lost)
         return _cut(reversed(edges), from_ns)
 
     def answer_edges(self, position: int, from_ns: int) -> list[Edge]:
@@ -82,11 +88,13 @@ class SetUp:
         """Round trips of the way back from a packet's sending to `floor_ns`, latest first; `edges` come after it."""
         trips: list[Trip] = []
         servers: list[Leg] = []
-        repeats = end == "client" and self._again(end, position)
+        repeats = end == "client" and self._repeats(position)
         for leg in back(self.path, end, position, floor_ns, self._cause):
             if leg.end == "client" and (leg.end, leg.position) != (end, position):
-                trips.append(Trip(leg.sent_ns, tuple(edges), tuple(servers), repeats))
-                edges, servers, repeats = [], [], self._again(leg.end, leg.position)
+                began = self.path.content(self.path.up, leg.position)
+                receipt = began is not None and began.what is What.ACKNOWLEDGMENTS
+                trips.append(Trip(leg.sent_ns, tuple(edges), tuple(servers), repeats, receipt))
+                edges, servers, repeats = [], [], self._repeats(leg.position)
             elif leg.end == "server":
                 servers.append(leg)
             edges += leg.edges if end == "client" else self._over_origin(leg)
@@ -109,21 +117,34 @@ class SetUp:
         content = self.path.content(self.path.out(end), position)
         return content is not None and content.again
 
+    def _repeats(self, position: int) -> bool:
+        """Whether the client's packet at a position repeats something, or probes."""
+        return self._again("client", position) or self._cause("client", position).what is What.TIMER
+
     def _cause(self, end: End, position: int) -> Cause:
-        """What a sending before the bodies goes back to: a timer where it repeats something unprompted."""
+        """What a sending before the bodies goes back to: a timer where it repeats something unprompted, or probes.
+
+        A TCP client has next to nothing on its way whose acknowledgment could show a loss: it repeats by its timer
+        alone, which runs from what it sent last, whatever came just before.
+        """
+        if not self.evidence.quic and end == "client" and self._again(end, position):
+            return Cause(Before.DATA, What.TIMER)
         after_ns = self.path.prompted_after_ns(end, position)
-        if self._again(end, position) and (after_ns is None or after_ns > PROMPT_NS):
+        content = self.path.content(self.path.out(end), position)
+        unprompted = after_ns is None or after_ns > PROMPT_NS
+        if unprompted and content is not None and content.unasked:
             return Cause(Before.LATEST, What.TIMER)
         return Cause(Before.ARRIVAL, What.CLIENT if end == "client" else What.SERVER)
 
     def _timer(self) -> Reason:
         return Reason(Why.PROBE_TIMER if self.evidence.quic else Why.LOSS_TIMER, "ip_packets")
 
-    def _named(self, trip: Trip, why: Why | None) -> list[Edge]:
-        """Edges of a round trip with their reason: of the set-up, or of the request if `why` is None."""
-        lost = Reason(Why.SET_UP_LOSS, "ip_packets")
-        usual = Reason(Why.REQUEST, "ip_packets") if why is None else lost if trip.repeats else Reason(why, "handshake")
-        timer = self._timer() if why is None else lost
+    def _named(self, trip: Trip, why: Why | None, *, lost: bool) -> list[Edge]:
+        """Edges of a round trip with their reason: of the set-up, or of the request if `why` is None; `lost` says
+        whether the client repeats something after it.
+        """
+        timer = self._timer() if why is None else Reason(Why.SET_UP_LOSS, "ip_packets")
+        usual = timer if lost else Reason(Why.REQUEST, "ip_packets") if why is None else Reason(why, "handshake")
         return [
             edge if edge.reason.why is Why.ORIGIN else replace(edge, reason=timer if edge.what is What.TIMER else usual)
             for edge in trip.edges
@@ -136,10 +157,13 @@ class SetUp:
 
     @cached_property
     def _told(self) -> pl.DataFrame:
-        return at_client(self.evidence)
+        """Steps as the client first saw each: a repetition takes the set-up no further."""
+        return at_client(self.evidence).sort("time_ns").unique(["direction", "step"], keep="first", maintain_order=True)
 
     def _of_set_up(self, trip: Trip) -> Why:
         came = self._answers(trip)
+        if trip.receipt and any(self._again("server", leg.position) for leg in trip.servers):
+            return Why.SET_UP_LOSS  # what was lost of the round trip before comes again
         if "hello_retry_request" in came:
             return Why.HELLO_RETRY_REQUEST
         if not self.evidence.quic:
@@ -151,10 +175,11 @@ class SetUp:
         return Why.AMPLIFICATION_LIMIT if self._limited(trip) else Why.QUIC_HANDSHAKE
 
     def _limited(self, trip: Trip) -> bool:
-        """Whether the server went on with its handshake only when more had come from the client."""
+        """Whether the server sent what was new of its handshake only when more had come from the client."""
         return any(
             (content := self.path.content(self.path.down, leg.position)) is not None
             and content.set_up
+            and not content.again
             and self.amplification.limited(leg.sent_ns, self._came_ns(leg))
             for leg in trip.servers
         )

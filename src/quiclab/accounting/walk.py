@@ -33,6 +33,7 @@ class Before(enum.Enum):
 
     ARRIVAL = "the last packet that came to it"
     SENDING = "its own packet before"
+    DATA = "its own packet before with more than acknowledgments"
     LATEST = "the later one of both"
 
 
@@ -134,8 +135,8 @@ def _one(path: Path, end: End, position: int, cause: Cause) -> tuple[list[Edge],
     sent_ns = out.arrival[position]
     came = into.last_came(sent_ns)
     came_ns = None if came is None else into.written[came]
-    own = position - 1 if position else None
-    wants_own = cause.before is Before.SENDING or (
+    own = _with_more(path, end, position) if cause.before is Before.DATA else position - 1 if position else None
+    wants_own = cause.before in (Before.SENDING, Before.DATA) or (
         cause.before is Before.LATEST and own is not None and (came_ns is None or out.arrival[own] >= came_ns)
     )
     if own is not None and (wants_own or came is None):
@@ -145,6 +146,13 @@ def _one(path: Path, end: End, position: int, cause: Cause) -> tuple[list[Edge],
     edges, first = crossing(path, into, came)
     sender: End = "client" if end == "server" else "server"
     return [_waits(cause.what, came_ns, sent_ns, out, position), *edges], (sender, first)
+
+
+def _with_more(path: Path, end: End, position: int) -> int | None:
+    """Position of an endpoint's last packet before one that has more than acknowledgments."""
+    out = path.out(end)
+    sent = ((at, path.content(out, at)) for at in reversed(range(position)))
+    return next((at for at, content in sent if not content or content.what is not What.ACKNOWLEDGMENTS), None)
 
 
 def _waits(what: What, from_ns: int, until_ns: int, out: Way, position: int) -> Edge:

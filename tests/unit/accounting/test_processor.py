@@ -11,8 +11,11 @@ from decoders import writers
 from unit.accounting.stories import Quic, Tcp, evidence_of_scene, metrics_row, sums
 from unit.metrics.scenes import ns
 
-from quiclab.accounting import account_of_transfer
-from quiclab.accounting.edges import gaps
+from quiclab.accounting import What, Why, account_of_transfer
+from quiclab.accounting.edges import Edge, Reason, gaps
+from quiclab.accounting.links import path_of
+from quiclab.accounting.processor import named
+from quiclab.metrics import Evidence
 
 FULL = [metrics_row(32, 2500, 0), metrics_row(33, 2500, 2480)]
 
@@ -71,3 +74,27 @@ def test_a_kernel_acknowledges_without_its_program(tmp_path: Path) -> None:
     story.down(112, 1)
     rows: dict[str, Any] = {"run_delays": [look("client", 70, 120, 60)]}
     assert "processor" not in sums(account_of_transfer(evidence_of_scene(story.end(122, 2), tmp_path, **rows)))
+
+
+@pytest.mark.parametrize(("role", "processor"), [("proxy", 29), ("server", None)])
+def test_behind_the_link_is_the_proxy_where_there_is_one(role: str, processor: float | None, tmp_path: Path) -> None:
+    """The program that waits for a processor at the far end of the client's link, not its origin."""
+    story = Quic()
+    story.down(33, 0)
+    story.down(33, 1200)
+    story.up(43, writers.ack((0, 1)))
+    story.down(82, 2400)
+    story.down(82, 3600, fin=True)
+    story.scene.extra["proxy"] = {"name": "caddy"}
+    rows: dict[str, Any] = {"transport_metrics": FULL, "run_delays": [look(role, 50, 100, 29)]}
+    edges = account_of_transfer(evidence_of_scene(story.end(92, 4800), tmp_path, **rows))
+    assert sums(edges).get("processor") == processor
+
+
+def test_time_of_the_origin_stays_the_origins(tmp_path: Path) -> None:
+    """It is another program, on another path: the proxy's looks say nothing of it."""
+    rows = {"run_delays": [look("proxy", 50, 100, 40)]}
+    evidence = evidence_of_scene(late_acknowledgment().end(113, 4800), tmp_path, **rows)
+    evidence = Evidence(evidence.tables, {**evidence.trial, "proxy": {"name": "caddy"}})
+    edge = Edge(What.SERVER, ns(50), ns(90), reason=Reason(Why.ORIGIN, "link_packets"))
+    assert named(evidence, path_of(evidence, None), [edge]) == [edge]

@@ -112,23 +112,53 @@ def test_a_window_that_a_loss_reduced_names_the_loss(tmp_path: Path) -> None:
     assert (after.event_ns, after.event_packet) == (ns(53), 1)  # packet 0 down is the server's Initial
 
 
-def _tcp_loss(*, again_ms: float, acked: bool) -> Tcp:
+def _tcp_loss(*, again_ms: float, acked: float) -> Tcp:
     """Four segments of which the second is lost; it comes again, and is the last."""
     story = Tcp()
     for number in range(4):
         story.down(51, number, lost=number == 1)
-    if acked:
-        story.ack(61, 1, sack=(2, 4))
+    story.ack(acked, 1, sack=(2, 4))
     story.down(again_ms, 1)
     return story
 
 
 def test_a_fast_retransmission_at_the_end_is_detection_of_a_loss(tmp_path: Path) -> None:
     """Nothing is left that was not sent: the server waits for the acknowledgment that shows the loss."""
-    evidence = evidence_of_scene(_tcp_loss(again_ms=71, acked=True).end(81, 4), tmp_path)
+    evidence = evidence_of_scene(_tcp_loss(again_ms=71, acked=61).end(81, 4), tmp_path)
     found = sums(account_of_transfer(evidence))
     assert found["loss_detection"] == 20
     assert sums(account_of_transfer(evidence), "what")["propagation_up"] == 40  # SYN, hello, request, acknowledgment
+
+
+@pytest.mark.parametrize(
+    ("known_ms", "why"), [(62, "window_after_loss"), (80, "loss_detection")], ids=["known early", "known late"]
+)
+def test_a_loss_that_is_known_already_waits_for_the_window(known_ms: float, why: str, tmp_path: Path) -> None:
+    """All has been sent once. The kernel counts a segment as lost that it has not sent again, long before it does, or
+    shortly before."""
+    samples = [sample_row(at, lost=0, retrans=0) for at in (50, 60)]
+    told = {"ca_state": "recovery", "snd_ssthresh": 2, "notsent_bytes": 0}
+    samples += [sample_row(at, lost=int(at >= known_ms), retrans=0, **told) for at in range(62, 82, 2)]
+    evidence = evidence_of_scene(_tcp_loss(again_ms=82, acked=72).end(92, 4), tmp_path, tcp_info=samples)
+    assert sums(account_of_transfer(evidence))[why] == 31
+
+
+def test_credit_that_is_used_up_holds_back_nothing_that_is_sent_again(tmp_path: Path) -> None:
+    """The stream's credit ends with the third packet; the first is lost, and the news of that lets it be sent again."""
+    story = Quic()
+    for number in range(3):
+        story.down(33, 1200 * number, lost=number == 0)
+    story.up(43, writers.ack((1, 2)))
+    story.down(53, 0)
+    story.up(63, writers.ack((1, 3)))
+    story.down(73, 3600, fin=True)
+    rows: _ROWS = {
+        "flow_control": [limit_row(0, "stream", 3600, 0), limit_row(73, "stream", 9000, 0)],
+        "losses": [loss_row(53, 0, "reordering_threshold")],
+        **_ROOM,
+    }
+    found = sums(account_of_transfer(evidence_of_scene(story.end(83, 4800), tmp_path, **rows)))
+    assert (found["loss_detection"], found["stream_credit"]) == (20, 20)
 
 
 def test_a_retransmission_timeout_is_a_loss_timer(tmp_path: Path) -> None:

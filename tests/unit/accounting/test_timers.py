@@ -23,8 +23,11 @@ def tables(name: str, *rows: dict[str, Any]) -> pl.DataFrame:
 
 
 def evidence(protocol: str, *losses: dict[str, Any], timers: tuple[dict[str, Any], ...] = ()) -> Evidence:
-    """A trial with losses and timers alone."""
-    return Evidence({"losses": tables("losses", *losses), "timers": tables("timers", *timers)}, {"protocol": protocol})
+    """A trial with losses and timers alone, and one packet that came to the server at 499.98 ms."""
+    came = {"source": "raw/server.pcapng", "direction": "up", "time_ns": 499_980_000, "protocol": "udp"}
+    found = {"losses": tables("losses", *losses), "timers": tables("timers", *timers)}
+    found |= {"ip_packets": tables("ip_packets", came), "packets": tables("packets")}
+    return Evidence(found, {"protocol": protocol})
 
 
 @pytest.mark.parametrize("rule", ["timeout", "tail_loss_probe"])
@@ -50,3 +53,15 @@ def test_a_log_of_its_own_is_believed() -> None:
     reason = found.reason(499_980_000, 500_000_000, prompted=True)
     assert reason is not None
     assert reason.why is Why.PROBE_TIMER
+
+
+@pytest.mark.parametrize(
+    ("declared_ns", "timer"), [(500_000_000, False), (500_600_000, True)], ids=["at once", "later"]
+)
+def test_a_time_threshold_just_after_an_acknowledgment_is_a_timer_unless_it_comes_with_it(
+    declared_ns: int, timer: bool
+) -> None:
+    """The acknowledgment came at 499.98 ms; what it shows to be lost is declared at once."""
+    found = expired(evidence("h3", {"time_ns": declared_ns, "rule": "time_threshold", "estimate": False}))
+    reason = found.reason(499_980_000, declared_ns, prompted=True)
+    assert (reason is not None and reason.why is Why.LOSS_TIMER) is timer
