@@ -99,6 +99,8 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[Waterfal
     from quiclab.report.words import account
 
     console = VisibleConsole(highlight=False)
+    if note := account.of_another_time(analysis.metric.name, study.directory.name):
+        console.print(Text(note))
     for each in found:
         place = comparison_words.place(each.comparison, analysis)
         console.print(Text(f"{place}: {account.because(each, analysis.alpha)}", style="bold"))

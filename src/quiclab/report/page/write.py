@@ -36,6 +36,7 @@ from quiclab.report.page.rendering import plotly, render
 from quiclab.report.page.study_figures import study_figures
 from quiclab.report.page.trust import trust_tables
 from quiclab.report.page.why import Why, why
+from quiclab.report.words.account import of_another_time
 from quiclab.report.words.answers import answers
 from quiclab.report.words.cost_table import cost_table
 from quiclab.report.words.other_metrics import metric_medians, other_metrics
@@ -158,8 +159,15 @@ def _page(parts: _Parts) -> str:
         pair_cells=parts.cells,
         why=parts.leads,
         because=parts.because,
+        no_reasons=_no_reasons(study, analysis),
         plotly=plotly(),
     )
+
+
+def _no_reasons(study: Study, analysis: StudyAnalysis) -> str:
+    """Why a page of a transfer's time has no reasons; "" where it has, and for what no account is of."""
+    metric = analysis.metric.name
+    return of_another_time(metric, study.directory.name) if metric in ("ttfb_ms", "upload_ms") else ""
 
 
 def _cost(study: Study, analysis: StudyAnalysis, data: Path) -> dict[str, TextTable]:

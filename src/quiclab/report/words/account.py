@@ -228,6 +228,21 @@ def left_out(waterfall: Waterfall, reason: str) -> str:
     return f"{wording.counted(waterfall.without, 'pair')} without an account: {reason}."
 
 
+def of_another_time(metric: str, study: str) -> str:
+    """Say that accounts are of another time than the metric that is compared, and what to do; "" where they are not."""
+    if metric == "ttlb_ms":
+        return ""
+    told = f"The reasons are those of `ttlb_ms`, the time to the last byte, and not of `{metric}`"
+    if metric == "upload_ms":
+        return f"{told}: without the row `answer` they are. See `quiclab explain {study}`."
+    if metric == "ttfb_ms":
+        return (
+            f"{told}. See `quiclab explain {study}` for these; in Python, `account_of_transfer(evidence, 'ttfb_ms')` "
+            "has those of one trial."
+        )
+    return f"{told}. See `quiclab explain {study}`."
+
+
 def limits(waterfalls: Sequence[Waterfall], alpha: float) -> str:
     """Say what intervals and p are of, and what the account does not tell."""
     pairs = [each.pairs for each in waterfalls]

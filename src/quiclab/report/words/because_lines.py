@@ -14,6 +14,7 @@ from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.study import Study
 from quiclab.errors import QuiclabError
 from quiclab.opened import OpenedStudy
+from quiclab.report.words.account import of_another_time
 
 _MOST = 3
 """Reasons that a line names."""
@@ -22,14 +23,14 @@ _SMALL = 0.03
 
 
 def because_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
-    """Return one line for each cell with an account; none where the study compares another metric than ttlb_ms."""
-    if analysis.metric.name != "ttlb_ms":
-        return []
+    """Return one line for each cell with an account; one that says so where the metric is not ttlb_ms."""
     try:
         waterfalls_of_cells = waterfalls(OpenedStudy(study.directory), analysis.comparisons, analysis.alpha)
     except (QuiclabError, pl.exceptions.PolarsError):  # tables that are not there, or of another version
         return []
     found = [each for each in waterfalls_of_cells if each.pairs]
+    if found and (note := of_another_time(analysis.metric.name, study.directory.name)):
+        return [note]
     lines = [line(each, comparison_words.place(each.comparison, analysis), analysis.alpha) for each in found]
     more = f"More: quiclab explain {study.directory.name}"
     return [*lines, more] if lines else []
