@@ -49,6 +49,7 @@ def _run(folder: Path, build: Path) -> Path:
     return folder / "study"
 
 
+@pytest.mark.matrix
 def test_a_slower_build_is_stopped(tmp_path: Path) -> None:
     """Somebody left a small window in the new build: the gate names the cell; the way back is no failure."""
     need(("client", "ngtcp2"), ("server", "caddy"))
