@@ -234,8 +234,9 @@ def _limits(
     needed = statistics.pairs_needed(alpha, len(measured)) if measured else 0
     open_cells = any(comparison.conclusion is Conclusion.UNDECIDED for comparison in measured)
     if 0 < pairs < needed and open_cells and not sequential:
+        over = wording.counted(len(measured), "comparison")
         notes.append(
-            f"{wording.counted(pairs, 'pair')} per cell are few: p is corrected for {len(measured)} comparisons, so a "
+            f"{wording.counted(pairs, 'pair')} per cell are few: p is corrected for {over}, so a "
             f"difference in a single cell takes {needed} pairs to be significant at {alpha:g}."
         )
     return notes

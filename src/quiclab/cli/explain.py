@@ -99,6 +99,8 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[Waterfal
     from quiclab.report.words import account
 
     console = VisibleConsole(highlight=False)
+    if note := account.of_one_look(analysis):
+        console.print(Text(note))
     if note := account.of_another_time(analysis.metric.name, study.directory.name):
         console.print(Text(note))
     for each in found:

@@ -12,6 +12,10 @@ _LEAST_TOLD = 1e-9
 """A smaller p decides nothing that this one does not."""
 
 
+def _comparisons(number: int) -> str:
+    return "1 comparison" if number == 1 else f"{number} comparisons"
+
+
 @dataclass(frozen=True)
 class Attainable:
     """The best case of the deciding test: every block differs in the same direction."""
@@ -34,7 +38,7 @@ class Attainable:
         """Sentence for people: what can be significant, and what it takes to do better."""
         p = f"{self.smallest_p:.2g}" if self.smallest_p >= _LEAST_TOLD else f"less than {_LEAST_TOLD:g}"
         best = f"With {self.blocks} {'block' if self.blocks == 1 else 'blocks'} the smallest p is {p}"
-        test = f"at alpha {self.alpha:g} after correction over {self.comparisons} comparisons"
+        test = f"at alpha {self.alpha:g} after correction over {_comparisons(self.comparisons)}"
         more = f"{self.blocks_alone} blocks would let one be significant by itself"
         if self.together == 1:
             return f"{best}: a single comparison can be significant {test}."

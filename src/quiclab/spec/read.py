@@ -82,6 +82,9 @@ def read_study(path: pathlib.Path, programs: Mapping[str, Collection[str]] = {})
 def load_toml(path: pathlib.Path) -> Source:
     """Load a document with the lines of its keys, not checked yet. Raises SpecError where it is not TOML."""
     hint = "Mend this line first; whatever else is wrong is reported once the file can be read as TOML."
+    if path.is_fifo() and not path.is_relative_to("/dev") and not path.is_relative_to("/proc"):
+        # One without a writer would be waited for without end; a shell's <(command) is below /dev.
+        raise SpecError(f"{path} is a named pipe, and not a file.", "Give the path of a spec, a TOML file.")
     try:
         text = path.read_bytes().decode("utf-8-sig")
         document = tomllib.loads(text)

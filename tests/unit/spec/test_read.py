@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import random
 
@@ -297,3 +298,11 @@ def test_no_mutilated_spec_ends_in_a_traceback(tmp_path: pathlib.Path, seed: int
         problems = error.problems
     assert problems
     assert all(problem.startswith("line ") for problem in problems)
+
+
+def test_a_named_pipe_is_not_waited_for(tmp_path: pathlib.Path) -> None:
+    """Nothing may ever be written to it."""
+    pipe = tmp_path / "spec.toml"
+    os.mkfifo(pipe)
+    with pytest.raises(SpecError, match="is a named pipe, and not a file"):
+        read_study(pipe)

@@ -73,7 +73,8 @@ def because(
     pl.concat(rows, how="vertical_relaxed").write_csv(data / "reasons.csv")
     without = sum(each.without for each in found)
     lacking = f"{wording.counted(without, 'pair')} have no account of their time." if without else ""
-    return Because(tuple(cells), account.limits(with_pairs, analysis.alpha), lacking)
+    limits = " ".join(filter(None, (account.of_one_look(analysis), account.limits(with_pairs, analysis.alpha))))
+    return Because(tuple(cells), limits, lacking)
 
 
 def _cell(waterfall: Waterfall, place: str, steps: pl.DataFrame, alpha: float, file: str | None) -> CellReasons:

@@ -11,6 +11,7 @@ from rich.text import Text
 from quiclab import wording
 from quiclab.accounting import What, Why
 from quiclab.analysis.accounts import Step, Waterfall
+from quiclab.analysis.model import StudyAnalysis
 
 _SMALL_PCT = 3.0
 """Share of what moved in all below which a sentence leaves a category out."""
@@ -241,6 +242,16 @@ def of_another_time(metric: str, study: str) -> str:
             "has those of one trial."
         )
     return f"{told}. See `quiclab explain {study}`."
+
+
+def of_one_look(analysis: StudyAnalysis) -> str:
+    """Say that tests of reasons are those of a single look, where the answer allows for several; "" elsewhere."""
+    if not analysis.sequential:
+        return ""
+    return (
+        "The answer allows for looks before the end; the reasons do not: their intervals and p are those of a single "
+        "look, and miss more often than they say. Take them as a description, and the verdict from the answer."
+    )
 
 
 def limits(waterfalls: Sequence[Waterfall], alpha: float) -> str:

@@ -14,7 +14,7 @@ from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.study import Study
 from quiclab.errors import QuiclabError
 from quiclab.opened import OpenedStudy
-from quiclab.report.words.account import of_another_time
+from quiclab.report.words.account import of_another_time, of_one_look
 
 _MOST = 3
 """Reasons that a line names."""
@@ -32,6 +32,8 @@ def because_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
     if found and (note := of_another_time(analysis.metric.name, study.directory.name)):
         return [note]
     lines = [line(each, comparison_words.place(each.comparison, analysis), analysis.alpha) for each in found]
+    if lines and (note := of_one_look(analysis)):
+        lines.append(note)
     more = f"More: quiclab explain {study.directory.name}"
     return [*lines, more] if lines else []
 

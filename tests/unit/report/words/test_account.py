@@ -11,6 +11,8 @@ from unit.analysis.test_compare import SLOW, arm, decided
 from quiclab.accounting import UNIONS, What, Why
 from quiclab.analysis.accounts import Step, Waterfall
 from quiclab.analysis.divergence import Role
+from quiclab.analysis.model import StudyAnalysis
+from quiclab.metrics import METRICS
 from quiclab.report.words import account
 from quiclab.statistics import Interval
 
@@ -40,6 +42,14 @@ def test_an_interval_has_the_unit_of_what_it_is_of() -> None:
     """Seconds beside seconds."""
     told = account.because(waterfall(-1340.0, window_after_loss=-1340.0), 0.05)
     assert told.startswith("h3 takes 1.34 s less on average (−1.34 … −1.34 s): ")
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+def test_tests_of_a_single_look_are_told_where_the_answer_allows_for_several(sequential: bool) -> None:
+    """Reasons are tested once, whatever decides the answer."""
+    ttlb = next(metric for metric in METRICS if metric.name == "ttlb_ms")
+    of = StudyAnalysis("s", ttlb, 0.05, "", (), (), (), {}, {}, (), (), (), sequential=sequential)
+    assert ("single look" in account.of_one_look(of)) is sequential
 
 
 def test_effects_that_cancel_are_told_where_the_whole_does_not_differ() -> None:
