@@ -29,7 +29,7 @@ def test_a_first_look_is_a_part_of_the_study(tmp_path: Path) -> None:
     study, spec = tmp_path / "study", write_spec(tmp_path, blocks=3)
     look = quiclab("run", spec, "--out", study, "--blocks", "1", "--cell", CELL)
     assert look.returncode == 0, look.stderr
-    assert "This was a first look: 8 of 10 trials are left." in look.stdout
+    assert "This was a part of the plan: 8 of 10 trials are left." in look.stdout
     told = " ".join(look.stdout.split())
     assert "Not finished: 1 of 3 planned blocks have run." in told
     assert "noise floor is unknown" in told

@@ -78,7 +78,9 @@ def recorded(tables: Tables, transport: Transport) -> Recorded:
     if full.is_empty() and rows.filter(pl.col("direction") == "down").height:
         raise Unknown("it does not tell the sizes of packets, without which nothing shows the path's rate")
     if full.is_empty():
-        raise Unknown(f"it holds no {name} connection in which a server sends data")
+        raise Unknown(
+            f"it holds no {name} connection in which a server sends data: was it given for the other protocol?"
+        )
     if full.height > 1:
         raise Unknown(
             f"it holds {full.height} {name} connections ({', '.join(full['connection'].head(3))}"

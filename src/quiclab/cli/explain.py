@@ -64,7 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.h2 or arguments.h3:
         if arguments.study is not None:
-            raise SpecError("explain takes a study or two recordings, not both", "leave one of them out")
+            raise SpecError(
+                "explain takes a study or two recordings, not both",
+                "leave one of them out; of several files of keys each needs a --keys of its own",
+            )
         return explain_recordings(arguments)
     if arguments.study is None:
         raise SpecError("explain needs a study or two recordings", "quiclab explain STUDY, or --h2 FILE --h3 FILE")

@@ -140,7 +140,7 @@ def _finish(arguments: argparse.Namespace, study: Study, study_dir: StudyDir, pa
         result = analyse(study_dir)
     trials = counts(study, study_dir)
     if not part.is_whole and trials.not_run:
-        told = f"This was a first look: {trials.not_run} of {trials.planned} trials are left. The rest:"
+        told = f"This was a part of the plan: {trials.not_run} of {trials.planned} trials are left. The rest:"
         print(as_typed(f"{told} {_again(study_dir, WHOLE)}"))
     if arguments.json:
         print_document(run_document(study_dir, code, trials, result))
