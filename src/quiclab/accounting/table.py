@@ -11,7 +11,10 @@ from quiclab.tables import TABLES
 
 
 def account_table(evidence: Evidence) -> pl.DataFrame:
-    """One row per edge of the critical path, in the order of time; no row where the trial has no account."""
+    """One row per edge of the critical path, in the order of time; no row where the trial has no account.
+
+    Its mechanisms are not named: that is for the room behind this one.
+    """
     try:
         edges = account_of_transfer(evidence)
     except Unknown:
@@ -31,6 +34,7 @@ def account_table(evidence: Evidence) -> pl.DataFrame:
             each.reason.evidence,
             each.reason.event_ns,
             each.reason.event_packet,
+            None,
         )
         for each in edges
     ]
@@ -38,9 +42,9 @@ def account_table(evidence: Evidence) -> pl.DataFrame:
 
 
 def account_totals(account: pl.DataFrame) -> pl.DataFrame:
-    """The sums of one trial's account by both labels and their evidence."""
+    """The sums of one trial's account by both labels, their evidence and the mechanism."""
     length = pl.col("until_ns") - pl.col("from_ns")
-    sums = account.group_by("why", "what", "evidence", maintain_order=True).agg(
+    sums = account.group_by("why", "what", "evidence", "mechanism", maintain_order=True).agg(
         length.sum().alias("total_ns"), pl.len().alias("edges"), pl.col("size_bytes").sum()
     )
     schema = TABLES["account_totals"].schema()

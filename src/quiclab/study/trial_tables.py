@@ -17,6 +17,7 @@ import polars as pl
 
 from quiclab import __version__
 from quiclab.accounting import account_table, account_totals
+from quiclab.diagnoses import MECHANISMS, with_mechanisms
 from quiclab.errors import DecodeError, SpecError
 from quiclab.exports import EXPORTS, Choice
 from quiclab.metrics import METRICS, evidence_of, made_tables, metrics_of
@@ -37,8 +38,8 @@ def keep_tables(
     """Make and write all tables of a trial. `decoded` is of `decode_trial`, `trial` is the content of trial.json."""
     evidence = evidence_of(decoded, trial)
     metrics = pl.DataFrame(metrics_of(evidence, trial_id), OF_STUDY["metrics"].schema(), orient="row")
-    account = account_table(evidence)
-    accounts = {"account": account, "account_totals": account_totals(account)}
+    account, facts = with_mechanisms(evidence, account_table(evidence))
+    accounts = {"account": account, "account_totals": account_totals(account), "mechanism_facts": facts}
     tables = {**decoded, **made_tables(evidence), **accounts, "metrics": metrics}
     files = {name: _file(study_dir, name, trial_id) for name in tables}
     with disk_errors(study_dir.tables):
@@ -75,7 +76,7 @@ def has_tables(study_dir: StudyDir, trial_id: str) -> bool:
 def _made_by() -> str:
     """The version, and a digest of what it declares: between two releases both tables and metrics are added."""
     columns = [(name, list(table.schema().items())) for name, table in sorted(_KNOWN.items())]
-    declared = (columns, [(metric.name, metric.unit) for metric in METRICS])
+    declared = (columns, [(metric.name, metric.unit) for metric in METRICS], [each.name for each in MECHANISMS])
     return f"quiclab {__version__} {hashlib.sha256(repr(declared).encode()).hexdigest()[:16]}"
 
 

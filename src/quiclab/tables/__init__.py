@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from quiclab.tables._api import CAPTURED, LEFT, MADE_LATER, NEVER, Column, Table
 from quiclab.tables._common import CONNECTION
-from quiclab.tables.account import ACCOUNT, ACCOUNT_TOTALS
+from quiclab.tables.account import ACCOUNT, ACCOUNT_TOTALS, MECHANISM_FACTS
 from quiclab.tables.competition import FLOW_THROUGHPUT, FLOWS
 from quiclab.tables.derived import (
     ABSENT,
@@ -82,6 +82,7 @@ TABLES: dict[str, Table] = {
         OBJECT_RUNS,
         ACCOUNT,
         ACCOUNT_TOTALS,
+        MECHANISM_FACTS,
     )
 }
 """All tables of a trial, by name."""

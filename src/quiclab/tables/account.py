@@ -25,6 +25,10 @@ _WHY = Column(
     "`unexplained`, `last_flight` or `answer`.",
 )  # fmt: skip
 _EVIDENCE = Column("evidence", pl.String, "", NEVER, "The table that decided `why`.")
+_MECHANISM = Column(
+    "mechanism", pl.String, "", "no mechanism accounts for it",
+    "The mechanism whose time it is: docs/reference/causes.md describes each.",
+)  # fmt: skip
 
 ACCOUNT = Table(
     "account",
@@ -63,18 +67,32 @@ ACCOUNT = Table(
             "The packet that was lost then: `index` in link_packets, in the direction of the bodies, of the sender's "
             "link.",
         ),
+        _MECHANISM,
     ),
 )  # fmt: skip
 
 ACCOUNT_TOTALS = Table(
     "account_totals",
-    "The sum of all edges of one trial's account with the same labels and the same evidence. " + _ONLY,
+    "The sum of all edges of one trial's account with the same labels, evidence and mechanism. " + _ONLY,
     (
         _WHY,
         _WHAT,
         _EVIDENCE,
+        _MECHANISM,
         Column("total_ns", pl.Int64, "ns", NEVER, "Their duration."),
         Column("edges", pl.UInt32, "", NEVER, "Their number."),
         Column("size_bytes", pl.UInt64, "bytes", NEVER, "Bytes that the bottleneck served in them."),
+    ),
+)
+
+MECHANISM_FACTS = Table(
+    "mechanism_facts",
+    "One number that a trial shows of a mechanism with time in its account, or what speaks against one.",
+    (
+        Column("mechanism", pl.String, "", NEVER, "The mechanism: docs/reference/causes.md describes each."),
+        Column("fact", pl.String, "", NEVER, "`time`, `waits`, a number of the mechanism's own, or `against`."),
+        Column("value", pl.Float64, "", "`against`", "The number, in `unit`."),
+        Column("unit", pl.String, "", NEVER, "Unit of `value`; empty of counts."),
+        Column("told", pl.String, "", NEVER, "Of `against`: the sentence; else empty."),
     ),
 )

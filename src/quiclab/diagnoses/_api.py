@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a mechanism is: a way in which a transfer loses time, how a trial shows it, and what takes it away."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import polars as pl
+
+from quiclab.accounting.levels import Level
+from quiclab.diagnoses._trial import Trial
+
+
+class Family(enum.StrEnum):
+    """Where in a transfer a mechanism takes time, in the order in which mechanisms are listed."""
+
+    SET_UP = "set-up"
+    WINDOW = "congestion window"
+    CREDIT = "credit and buffers"
+    RECOVERY = "loss recovery"
+    BYTES = "bytes on the wire"
+    PATH = "the path"
+    PROGRAMS = "the programs"
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A mechanism that looks alike, and what tells the two apart."""
+
+    name: str
+    """Name of the other mechanism."""
+    told_apart_by: str
+    """Observation that only one of the two explains, as a clause."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A key of a spec that moves a mechanism: what a run without it changes."""
+
+    table: str
+    """Where the key stands: `sender` (the program that sends the bodies), `receiver`, `client`, `tcp`, `certificate`
+    or `path`."""
+    key: str
+    """Name of the knob, of TCP's setting, or of the path's effect."""
+    value: str | int | float | bool | tuple[str, ...]
+    """Value at which the mechanism is gone, or as small as it gets."""
+    gain: str
+    """What it is for, as a user would set it: one sentence."""
+    also_changes: tuple[str, ...] = ()
+    """What else changes with it, each as a clause: nothing that is listed here is proof by itself."""
+    doses: tuple[str | int | float, ...] = ()
+    """Values between which the mechanism shrinks in order, from the most of it to the least; empty of a switch."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A number that a trial shows of a mechanism."""
+
+    name: str
+    """Identifier within the mechanism, such as `losses`."""
+    value: float
+    unit: str
+    """Unit of `value`; empty of counts."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What one trial shows of a mechanism."""
+
+    edges: pl.Series
+    """Whether the time of each edge of the account is the mechanism's: Boolean, in their order."""
+    facts: tuple[Fact, ...] = ()
+    against: str = ""
+    """What speaks against it, or what was looked for in vain, as a sentence; "" where nothing was."""
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """Everything that quiclab says of one mechanism, and how a trial's time is held against it."""
+
+    name: str
+    """Identifier in tables and on the command line."""
+    title: str
+    """Name for readers, as a noun phrase: "reduction of the window at a loss of the path"."""
+    family: Family
+    what: str
+    """What happens, in a sentence or two."""
+    shows: str
+    """How the records show it, in a sentence: which edges of the account are its time."""
+    level: Level
+    """Least evidence that can show it."""
+    source: str
+    """RFC section, paper or thread that describes it."""
+    claim: Callable[[Trial], Claim]
+    """What a trial's account has of it. An edge belongs to the first mechanism of the registry that claims it."""
+    rivals: tuple[Rival, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    """Settings that take it away, the one that changes least else first; empty where no program here has one."""

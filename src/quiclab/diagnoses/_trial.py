@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One trial as mechanisms see it: the edges of its account, and what became of its packets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from quiclab.accounting import What, Why
+from quiclab.metrics import Evidence
+from quiclab.metrics.evidence import Direction
+
+PATH_DROPS = ("loss_entry", "loss_exit", "listed", "outage", "blocked")
+"""Reasons in link_packets for which the path itself loses a packet, whatever its sender does."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One verified trial with an account. Compared by identity, so that what was derived can be remembered."""
+
+    evidence: Evidence
+    account: pl.DataFrame
+    """The table `account` of the trial, in the order of time."""
+
+    @cached_property
+    def length_ns(self) -> pl.Series:
+        """Duration of each edge."""
+        return self.account["until_ns"] - self.account["from_ns"]
+
+    def none(self) -> pl.Series:
+        """No edge at all."""
+        return pl.Series([False] * self.account.height, dtype=pl.Boolean)
+
+    def why(self, *whys: Why) -> pl.Series:
+        """Whether each edge has one of some reasons."""
+        return self.account["why"].is_in([str(each) for each in whys])
+
+    def what(self, *whats: What) -> pl.Series:
+        """Whether each edge has one of some labels of what passes the time."""
+        return self.account["what"].is_in([str(each) for each in whats])
+
+    @cached_property
+    def way(self) -> Direction:
+        """Direction of the bodies."""
+        return self.evidence.way
+
+    @cached_property
+    def back(self) -> Direction:
+        """Direction of the bodies' acknowledgments."""
+        return "down" if self.way == "up" else "up"
+
+    @cached_property
+    def round_trip_ns(self) -> int:
+        """Least round trip over the links, from what they were asked to delay; 0 where nothing was asked.
+
+        Taken from the account: the shortest way up and down that a packet had on the critical path.
+        """
+        ways = []
+        for what in (What.PROPAGATION_UP, What.PROPAGATION_DOWN):
+            lengths = self.length_ns.filter(self.what(what) & (self.length_ns > 0))
+            ways.append(int(lengths.median() or 0) if lengths.len() else 0)  # type: ignore[arg-type]
+        return 2 * max(ways) if 0 in ways else sum(ways)
+
+    @cached_property
+    def _of_sender(self) -> pl.DataFrame:
+        """Packets of the bodies' direction at the sender's own link."""
+        rows = self.evidence.table("link_packets").filter(
+            pl.col("direction") == self.way, pl.col("action") != "outside_model", ~pl.col("duplicate")
+        )
+        logs = [
+            f"raw/{link['packet_log']}" for link in self.evidence.trial.get("links") or () if link["leg"] == "client"
+        ]
+        first = (logs[-1] if self.way == "down" else logs[0]) if logs else None
+        return rows if first is None else rows.filter(pl.col("source") == first)
+
+    @cached_property
+    def fate(self) -> Mapping[int, str]:
+        """Packet of the bodies' direction at the sender's link → why it was dropped there; "" where it was not."""
+        rows = self._of_sender.select("index", "action", pl.col("reason").fill_null(""))
+        return {index: reason if action == "dropped" else "" for index, action, reason in rows.iter_rows()}
+
+    def drops(self, direction: Direction) -> pl.DataFrame:
+        """Packets that any link dropped in one direction, in the order of their arrival."""
+        return (
+            self.evidence.table("link_packets")
+            .filter(pl.col("direction") == direction, pl.col("action") == "dropped")
+            .sort("arrival_ns")
+        )
+
+    @cached_property
+    def drop_reasons(self) -> frozenset[str]:
+        """All reasons for which links dropped packets of the bodies' direction."""
+        return frozenset(self.drops(self.way)["reason"].drop_nulls().unique().to_list())
+
+    @cached_property
+    def event_fates(self) -> list[str | None]:
+        """Why the packet of each edge's event was dropped: "" where it was delivered, None where it is not known.
+
+        An edge whose event names no packet has the fate of all drops of the trial, where these have one reason.
+        """
+        single = next(iter(self.drop_reasons)) if len(self.drop_reasons) == 1 else None
+        single = "" if not self.drop_reasons else single
+        rows = self.account.select("event_ns", "event_packet")
+        return [
+            None if event is None else single if packet is None else self.fate.get(packet, single)
+            for event, packet in rows.iter_rows()
+        ]
+
+    def dropped_for(self, *reasons: str) -> pl.Series:
+        """Whether the packet of each edge's event was dropped for one of some reasons."""
+        return pl.Series([fate in reasons for fate in self.event_fates], dtype=pl.Boolean)
+
+    def events(self, edges: pl.Series) -> int:
+        """Number of different events that some edges name."""
+        return self.account.filter(edges)["event_ns"].drop_nulls().n_unique()
+
+    def waits(self, edges: pl.Series) -> int:
+        """Number of waits that some edges make up: runs of edges without another between them."""
+        return int((edges & ~edges.shift(1, fill_value=False)).sum())
+
+    def ms(self, edges: pl.Series) -> float:
+        """Time of some edges in ms."""
+        return float(self.length_ns.filter(edges).sum()) / 1e6
+
+    def bytes(self, edges: pl.Series) -> float:
+        """Bytes that the bottleneck served on some edges."""
+        return float(self.account["size_bytes"].filter(edges).fill_null(0).cast(pl.Int64).sum())

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes on the wire: the time for which the bottleneck serves the object and what is wrapped around it."""
+
+from __future__ import annotations
+
+from quiclab.accounting.levels import Level
+from quiclab.accounting.what import What
+from quiclab.accounting.why import Why
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival
+from quiclab.diagnoses._trial import Trial
+
+
+def _claim(trial: Trial) -> Claim:
+    edges = trial.why(Why.LINK_BUSY)
+    headers = trial.bytes(edges & trial.what(What.HEADERS))
+    total = trial.bytes(edges)
+    return Claim(
+        edges,
+        (Fact("bytes_served", total, "bytes"), Fact("header_share", 100 * headers / total if total else 0.0, "%")),
+    )
+
+
+BYTES_ON_THE_WIRE = Mechanism(
+    "bytes_on_the_wire",
+    "bytes on the wire",
+    Family.BYTES,
+    "The bottleneck serves the object, and with it headers, tags and frames: more bytes or smaller packets take "
+    "longer, whatever the sender's windows allow.",
+    "Edges on which the bottleneck is busy, and which no other mechanism claims: needless repeats and other flows' "
+    "packets have their own.",
+    Level.E1,
+    "RFC 9000 section 12 (packets), RFC 9293 section 3.1 (headers)",
+    _claim,
+    (Rival("needless_repeats", "an earlier copy of the repeated bytes had been delivered"),),
+)

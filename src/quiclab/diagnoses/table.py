@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trial's account with the mechanism of each edge, and the table `mechanism_facts` of the numbers behind them."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from quiclab.diagnoses._registry import MECHANISMS
+from quiclab.diagnoses._trial import Trial
+from quiclab.metrics import Evidence
+from quiclab.tables import TABLES
+
+
+def with_mechanisms(evidence: Evidence, account: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The account with its column `mechanism` filled, and the table `mechanism_facts`.
+
+    A mechanism that claims nothing has no facts, except where it says what was looked for in vain.
+    """
+    trial = Trial(evidence, account)
+    of_edge: list[str | None] = [None] * account.height
+    facts: list[tuple[str, str, float | None, str, str]] = []
+    if account.is_empty():
+        return account, TABLES["mechanism_facts"].empty()
+    for mechanism in MECHANISMS:
+        claim = mechanism.claim(trial)
+        free = [mine and taken is None for mine, taken in zip(claim.edges, of_edge, strict=True)]
+        of_edge = [mechanism.name if mine else taken for mine, taken in zip(free, of_edge, strict=True)]
+        if claim.against:
+            facts.append((mechanism.name, "against", None, "", claim.against))
+        if any(free):
+            edges = pl.Series(free, dtype=pl.Boolean)
+            facts.append((mechanism.name, "time", trial.ms(edges), "ms", ""))
+            facts.append((mechanism.name, "waits", trial.waits(edges), "", ""))
+            facts += [(mechanism.name, fact.name, fact.value, fact.unit, "") for fact in claim.facts]
+    named = account.with_columns(pl.Series("mechanism", of_edge, dtype=pl.String))
+    return named, pl.DataFrame(facts, schema=TABLES["mechanism_facts"].schema(), orient="row")
