@@ -56,15 +56,18 @@ class Trial:
 
     @cached_property
     def round_trip_ns(self) -> int:
-        """Least round trip over the links, from what they were asked to delay; 0 where nothing was asked.
-
-        Taken from the account: the shortest way up and down that a packet had on the critical path.
-        """
-        ways = []
-        for what in (What.PROPAGATION_UP, What.PROPAGATION_DOWN):
-            lengths = self.length_ns.filter(self.what(what) & (self.length_ns > 0))
-            ways.append(int(lengths.median() or 0) if lengths.len() else 0)  # type: ignore[arg-type]
-        return 2 * max(ways) if 0 in ways else sum(ways)
+        """Least round trip over the client's links, without queue and service; 0 where their logs do not tell."""
+        logs = [
+            f"raw/{link['packet_log']}" for link in self.evidence.trial.get("links") or () if link["leg"] == "client"
+        ]
+        rows = (
+            self.evidence.table("link_packets")
+            .filter(pl.col("action") == "delivered")
+            .drop_nulls(("due_ns", "left_ns"))
+        )
+        rows = rows.filter(pl.col("source").is_in(logs)) if logs else rows
+        least = rows.group_by("source", "direction").agg((pl.col("due_ns") - pl.col("left_ns")).min().alias("way"))
+        return max(0, int(least["way"].sum()))
 
     @cached_property
     def ahead(self) -> pl.DataFrame:
@@ -120,6 +123,11 @@ class Trial:
     def dropped_for(self, *reasons: str) -> pl.Series:
         """Whether the packet of each edge's event was dropped for one of some reasons."""
         return pl.Series([fate in reasons for fate in self.event_fates], dtype=pl.Boolean)
+
+    @cached_property
+    def after_the_answer(self) -> pl.Series:
+        """Whether each edge lies behind the first one on which the bottleneck serves the bodies."""
+        return self.why(Why.LINK_BUSY).cast(pl.UInt32).cum_sum().shift(1, fill_value=0) > 0
 
     @cached_property
     def own(self) -> frozenset[int]:
