@@ -35,8 +35,8 @@ REPEATS = Mechanism(
     "repeats",
     "repeats of what was lost",
     Family.RECOVERY,
-    "What was lost behind the bottleneck has to be served by it a second time. What a queue or a loss before it dropped "
-    "has not taken its time yet, and counts as bytes on the wire.",
+    "What was lost behind the bottleneck has to be served by it a second time. What a queue or a loss before it "
+    "dropped has not taken its time yet, and counts as bytes on the wire.",
     "Edges on which the bottleneck serves bytes again of which no earlier copy arrived whole, unless all losses lay "
     "before the bottleneck.",
     Level.E0,
