@@ -105,6 +105,7 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Wa
     from quiclab.analysis.accounts import why_without
     from quiclab.cli.console import VisibleConsole
     from quiclab.report.words import account
+    from quiclab.report.words.causes import UNPROVEN
 
     console = VisibleConsole(highlight=False)
     if note := account.of_one_look(analysis):
@@ -124,6 +125,8 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Wa
             console.print(Text(account.left_out(each, why_without(study, each))))
         console.print()
     console.print(Text(account.limits([each for each, _ in found], analysis.alpha), style="dim"))
+    if any(causes for _, causes in found):
+        console.print(Text(UNPROVEN, style="dim"))
 
 
 def _print_causes(console: VisibleConsole, waterfall: Waterfall, causes: tuple[Verdict, ...]) -> None:

@@ -19,12 +19,12 @@ def sentence(verdict: Verdict, waterfall: Waterfall) -> str:
     told = f"{title(verdict)}: {other} takes {_longer(step.difference_ms)} ({took}{_interval(verdict)})"
     decided = f" ({', '.join(verdict.evidence)})" if verdict.evidence else ""
     if verdict.status is Status.INDICATED:
-        return f"{told}. The records show it{decided}; no run without it has been made."
+        return f"{told}{decided}."
     if verdict.status is Status.LUCK:
         return f"{told}. Mostly luck: had both arms lost as many of their packets, less than half of it would be left."
     if verdict.status is Status.SEVERAL:
-        names = wording.listed([each.title for each in verdict.rivals])
-        return f"{told}. Not separable here{decided}: {names}."
+        names = "; ".join(each.title for each in verdict.rivals)
+        return f"{told}. The records do not tell which of these it is{decided}: {names}."
     if verdict.status is Status.UNKNOWN:
         return f"{told}. No mechanism that quiclab knows fits what the records show{decided}."
     if verdict.status is Status.UNDECIDED:
@@ -39,7 +39,7 @@ def title(verdict: Verdict) -> str:
         named = verdict.mechanism.title
     else:
         heading = verdict.category.heading if verdict.category else ""
-        named = heading if verdict.status is Status.SEVERAL or verdict.rivals else f"unknown cause, {heading}"
+        named = heading if verdict.rivals else f"unknown cause, {heading}"
     return named[:1].upper() + named[1:]
 
 
@@ -63,7 +63,7 @@ def details(verdict: Verdict, waterfall: Waterfall, found: Sequence[Verdict]) ->
             if rival.name in BY_NAME and rival.name not in there
         ]
         if absent:
-            lines.append(f"It is not, where that would show: {'; '.join(absent)}.")
+            lines.append(f"No trace of {'; nor of '.join(absent)}.")
     return lines
 
 
@@ -100,3 +100,10 @@ def _longer(difference_ms: float) -> str:
 
 def _ms(value: float) -> str:
     return wording.quantity(value, "ms")
+
+
+UNPROVEN = (
+    "Causes are those that the records show in the time that differs. No run has been made without them: a cause is "
+    "proven only by that."
+)
+"""What verdicts rest on where nothing was confirmed."""
