@@ -110,17 +110,20 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Wa
     console = VisibleConsole(highlight=False)
     if note := account.of_one_look(analysis):
         console.print(Text(note))
-    if note := account.of_another_time(analysis.metric.name, study.directory.name):
+    if note := account.of_another_time(analysis.metric.name, None):
         console.print(Text(note))
+    several = len({(each.baseline.arm, each.other.arm) for each in analysis.comparisons}) > 1
     for each, causes in found:
         place = comparison_words.place(each.comparison, analysis)
+        if several:
+            place = f"{place}, {each.comparison.other.arm} against {each.comparison.baseline.arm}"
         console.print(Text(f"{place}: {account.because(each, analysis.alpha)}", style="bold"))
         _print_causes(console, each, causes)
         if each.pairs:
             if parting := account.parting(each, analysis.alpha):
                 console.print(Text(parting))
-            console.print(account.account_table(each, analysis.alpha))
-            console.print(account.floor_table(each, analysis.alpha))
+            console.print(account.account_table(each, analysis.alpha, console.width))
+            console.print(account.floor_table(each, analysis.alpha, console.width))
         if each.without:
             console.print(Text(account.left_out(each, why_without(study, each))))
         console.print()
