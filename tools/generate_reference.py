@@ -20,6 +20,7 @@ from field_docs import field_docs
 from quiclab.spec import (
     address_change,
     address_changes,
+    addresses,
     aqm,
     arms,
     competition,
@@ -85,6 +86,7 @@ def page() -> str:
         _section("police", model.Police, policing.POLICE_KEYS),
         _section("jitter", model.Jitter, impairments.JITTER_KEYS),
         *(_section(f'loss = {{model = "{name}"}}', cls, keys) for name, (cls, keys) in impairments.LOSS_MODELS.items()),
+        _section("drop, spare", model.Addresses, addresses.ADDRESS_KEYS),
         _section("reorder", model.Reorder, impairments.REORDER_KEYS),
         _section("schedule", model.Change, impairments.CHANGE_KEYS, lookup=(model.Change, model.Direction)),
         _section("[[arm]]", model.Arm, arms.arm_keys()),
