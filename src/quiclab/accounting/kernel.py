@@ -118,21 +118,17 @@ def _history(evidence: Evidence, samples: list[Sample]) -> History:
     losses = (
         evidence.table("losses")
         .filter(pl.col("vantage") == evidence.sender, pl.col("direction") == evidence.way)
-        .select("time_ns", "sent_ns")
         .sort("time_ns")
     )
     lost_ns = losses["time_ns"].to_list()
-    sent = losses["sent_ns"].to_list()
-    index_at = dict(
-        evidence.packets(evidence.sender, evidence.way).select("time_ns", "packet_index").drop_nulls().iter_rows()
-    )
+    lost = _in_the_links_log(evidence, losses)
     events: list[tuple[int, Reason]] = []
     threshold: int | None = _UNSET
     before_ns = samples[0].time_ns if samples else 0
     for sample in samples:
         if sample.threshold is not None and sample.threshold != threshold:
             first, end = bisect_right(lost_ns, before_ns - 1_000_000), bisect_right(lost_ns, sample.time_ns)
-            change = _change(sample, lost_ns[first:end], sent[first:end], index_at)
+            change = _change(sample, lost_ns[first:end], lost[first:end])
             if change.why is not Why.WINDOW_AFTER_EXIT or (sample.window or 0) >= sample.threshold:
                 events.append((sample.time_ns, change))
                 threshold = sample.threshold
@@ -141,10 +137,22 @@ def _history(evidence: Evidence, samples: list[Sample]) -> History:
     return History(Steps([at for at, _ in placed], [reason for _, reason in placed]), "tcp_info", bool(samples))
 
 
-def _change(sample: Sample, lost_ns: list[int], sent: list[int | None], index_at: dict[int, int]) -> Reason:
+def _in_the_links_log(evidence: Evidence, losses: pl.DataFrame) -> list[int | None]:
+    """`index` in link_packets of each segment that was lost; None where it is not found.
+
+    The segments of one burst may have one time in the capture: the sequence number tells them apart.
+    """
+    sent = evidence.table("packets").filter(
+        pl.col("vantage") == evidence.sender, pl.col("direction") == evidence.way, pl.col("transport") == "tcp"
+    )
+    columns = ("connection", "time_ns", "packet_number")
+    index_of = {tuple(key): index for *key, index in sent.select(*columns, "packet_index").iter_rows()}
+    return [index_of.get(key) for key in losses.select("connection", "sent_ns", "packet_number").iter_rows()]
+
+
+def _change(sample: Sample, lost_ns: list[int], lost: list[int | None]) -> Reason:
     if lost_ns:
-        packet = None if sent[0] is None else index_at.get(sent[0])
-        return Reason(Why.WINDOW_AFTER_LOSS, "tcp_info", lost_ns[0], packet)
+        return Reason(Why.WINDOW_AFTER_LOSS, "tcp_info", lost_ns[0], lost[0])
     if sample.ca_state in ("recovery", "loss"):
         return Reason(Why.WINDOW_AFTER_LOSS, "tcp_info", sample.time_ns)
     if sample.ca_state == "open":

@@ -101,12 +101,12 @@ def why_without(study: OpenedStudy, waterfall: Waterfall) -> str:
 
 
 def _waterfall(study: OpenedStudy, comparison: Comparison, known: Shares, alpha: float) -> Waterfall:
-    pairs = _pairs(comparison.baseline, comparison.other)
+    pairs = pairs_of(comparison.baseline, comparison.other)
     whole = [pair for pair in pairs if all(trial in known.why_ms for trial in pair)]
     lacking = next((trial for pair in pairs for trial in pair if trial not in known.why_ms), None)
     # (pairs, arms, labels)
     why_ms = np.array([[known.why_ms[trial] for trial in pair] for pair in whole]).reshape(len(whole), 2, len(WHYS))
-    total = _step(None, why_ms[:, 0].sum(axis=1), why_ms[:, 1].sum(axis=1), 1 - alpha)
+    total = step_of(None, why_ms[:, 0].sum(axis=1), why_ms[:, 1].sum(axis=1), 1 - alpha)
     total = replace(total, p_adjusted=total.p)
     if not whole:
         return Waterfall(comparison, 0, len(pairs), total, (), (), (), (0.0, 0.0), lacking)
@@ -142,19 +142,25 @@ def _by_why(known: Shares, pairs: Sequence[tuple[str, str]], ms: FloatArray, alp
 def _adjusted(labels: Sequence[Why | What | Role], ms: Sequence[FloatArray], alpha: float) -> tuple[Step, ...]:
     """Steps of arrays (pairs, arms) with p and intervals adjusted for their number; those without time are left out."""
     present = [(label, each) for label, each in zip(labels, ms, strict=True) if each.any()]
-    steps = [_step(label, each[:, 0], each[:, 1], 1 - alpha) for label, each in present]
+    steps = family([each for _, each in present], alpha)
+    return tuple(replace(step, label=label) for (label, _), step in zip(present, steps, strict=True))
+
+
+def family(ms: Sequence[FloatArray], alpha: float) -> tuple[Step, ...]:
+    """One step for each array (pairs, arms) of ms, with p and intervals adjusted for their number."""
+    steps = [step_of(None, each[:, 0], each[:, 1], 1 - alpha) for each in ms]
     raw = np.array([np.nan if step.p is None else step.p for step in steps])
     adjusted = statistics.adjusted_p_values(raw)
     told = max(1, int((adjusted <= alpha).sum()))
     level = 1 - alpha * told / max(1, len(steps))
     return tuple(
-        replace(_step(label, each[:, 0], each[:, 1], level), p_adjusted=None if np.isnan(p) else float(p))
-        for (label, each), p in zip(present, adjusted, strict=True)
+        replace(step_of(None, each[:, 0], each[:, 1], level), p_adjusted=None if np.isnan(p) else float(p))
+        for each, p in zip(ms, adjusted, strict=True)
     )
 
 
-def _pairs(baseline: ArmResult, other: ArmResult) -> list[tuple[str, str]]:
-    """Trials of the blocks in which both arms' trials are verified."""
+def pairs_of(baseline: ArmResult, other: ArmResult) -> list[tuple[str, str]]:
+    """Trials of the blocks in which both arms' trials are verified: baseline, other."""
     verified = {trial.block: trial.trial_id for trial in other.trials if trial.status == "verified"}
     return [
         (trial.trial_id, verified[trial.block])
@@ -163,7 +169,8 @@ def _pairs(baseline: ArmResult, other: ArmResult) -> list[tuple[str, str]]:
     ]
 
 
-def _step(label: Why | What | Role | None, baseline: FloatArray, other: FloatArray, level: float) -> Step:
+def step_of(label: Why | What | Role | None, baseline: FloatArray, other: FloatArray, level: float) -> Step:
+    """A step of two arms' ms, pair by pair, with an interval at `level` and the exact test."""
     differences = other - baseline
     if not differences.size:
         return Step(label, np.nan, np.nan, np.nan, None)

@@ -188,6 +188,52 @@ class StepEntry:
 
 
 @dataclass(frozen=True)
+class FactEntry:
+    """A number that a mechanism shows, as a mean over the trials of each arm."""
+
+    name: str
+    """Identifier within the mechanism."""
+    unit: str
+    """Unit of both values; empty of counts."""
+    baseline: float | None
+    """Mean of the baseline's trials; null where none shows it."""
+    other: float | None
+    """Mean of the other arm's trials; null where none shows it."""
+
+
+@dataclass(frozen=True)
+class CauseEntry:
+    """The verdict on one part of a cell's difference."""
+
+    name: str
+    """The mechanism (docs/reference/causes.md), or `several:REASON`, `unknown:REASON`."""
+    status: str
+    """`indicated`, `luck`, `several, not separable`, `unknown cause`, `undecided` or `in both arms`."""
+    baseline_ms: float
+    """Mean time of it in the baseline."""
+    other_ms: float
+    """Mean time of it in the other arm."""
+    difference_ms: float
+    """Mean of other − baseline."""
+    interval_ms: Interval | None
+    """Interval of the difference; null for fewer than three pairs."""
+    p: float | None
+    """Exact signed-rank test of the pairs' differences."""
+    p_adjusted: float | None
+    """Adjusted p: after Benjamini–Hochberg over the parts."""
+    pairs_needed: int | None
+    """Pairs that would show a difference as large as this; null where it is shown or not known."""
+    rivals: tuple[str, ...]
+    """Mechanisms that cannot be told apart here."""
+    evidence: tuple[str, ...]
+    """Tables that decided."""
+    facts: tuple[FactEntry, ...]
+    """Numbers behind it."""
+    against: tuple[str, ...]
+    """What speaks against it."""
+
+
+@dataclass(frozen=True)
 class AccountEntry:
     """The account of one cell: where the time went in both arms."""
 
@@ -213,6 +259,8 @@ class AccountEntry:
     """One for each stage of the transfer: set-up, request, each tenth of the bytes, an upload's answer."""
     total: StepEntry | None
     """The whole time; null without a pair."""
+    causes: tuple[CauseEntry, ...]
+    """Verdicts on the parts of the difference, the largest first; empty where tables name no mechanisms."""
 
 
 @dataclass(frozen=True)

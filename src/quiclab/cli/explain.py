@@ -15,8 +15,10 @@ from quiclab.errors import ExitCode, SpecError, nearest
 
 if TYPE_CHECKING:
     from quiclab.analysis.accounts import Step, Waterfall
+    from quiclab.analysis.causes import Verdict
     from quiclab.analysis.model import Comparison, StudyAnalysis
-    from quiclab.cli.documents import AccountEntry, StepEntry
+    from quiclab.cli.console import VisibleConsole
+    from quiclab.cli.documents import AccountEntry, CauseEntry, StepEntry
     from quiclab.opened import OpenedStudy
 
 _DESCRIPTION = """\
@@ -65,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         return confirm.run_confirm(arguments)
     from quiclab.analysis.accounts import waterfalls
     from quiclab.analysis.analyse import analyse_study
+    from quiclab.analysis.causes import verdicts
     from quiclab.analysis.looks import note_look
     from quiclab.opened import open_study
 
@@ -80,14 +83,16 @@ def run(arguments: argparse.Namespace) -> int:
     study = open_study(arguments.study)
     analysis = analyse_study(study.directory)
     found = waterfalls(study, _asked(analysis, arguments.cell), analysis.alpha)
+    causes = verdicts(study, found, analysis.alpha)
     note_look(study.directory, "ttlb_ms")
     if arguments.json:
         from quiclab.cli.as_json import as_json
         from quiclab.cli.documents import VERSION, ExplainDocument
 
-        print_document(as_json(ExplainDocument(VERSION, str(study.directory), tuple(map(_entry, found)))))
+        entries = tuple(map(_entry, found, causes))
+        print_document(as_json(ExplainDocument(VERSION, str(study.directory), entries)))
     else:
-        _print(study, analysis, found)
+        _print(study, analysis, list(zip(found, causes, strict=True)))
     return ExitCode.OK
 
 
@@ -99,7 +104,7 @@ def _asked(analysis: StudyAnalysis, cell: str | None) -> Sequence[Comparison]:
     return comparisons
 
 
-def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[Waterfall]) -> None:
+def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Waterfall, tuple[Verdict, ...]]]) -> None:
     from rich.text import Text
 
     from quiclab.analysis import comparison_words
@@ -112,9 +117,10 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[Waterfal
         console.print(Text(note))
     if note := account.of_another_time(analysis.metric.name, study.directory.name):
         console.print(Text(note))
-    for each in found:
+    for each, causes in found:
         place = comparison_words.place(each.comparison, analysis)
         console.print(Text(f"{place}: {account.because(each, analysis.alpha)}", style="bold"))
+        _print_causes(console, each, causes)
         if each.pairs:
             if parting := account.parting(each, analysis.alpha):
                 console.print(Text(parting))
@@ -123,10 +129,22 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[Waterfal
         if each.without:
             console.print(Text(account.left_out(each, why_without(study, each))))
         console.print()
-    console.print(Text(account.limits(found, analysis.alpha), style="dim"))
+    console.print(Text(account.limits([each for each, _ in found], analysis.alpha), style="dim"))
 
 
-def _entry(waterfall: Waterfall) -> AccountEntry:
+def _print_causes(console: VisibleConsole, waterfall: Waterfall, causes: tuple[Verdict, ...]) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from quiclab.report.words.causes import details, sentence
+
+    for number, verdict in enumerate(causes, start=1):
+        console.print(Padding(Text(f"{number}. {sentence(verdict, waterfall)}"), (0, 0, 0, 2)))
+        for line in details(verdict, waterfall, causes):
+            console.print(Padding(Text(line, style="dim"), (0, 0, 0, 5)))
+
+
+def _entry(waterfall: Waterfall, causes: tuple[Verdict, ...]) -> AccountEntry:
     from quiclab.cli.documents import AccountEntry
 
     comparison, served = waterfall.comparison, waterfall.served_bytes
@@ -142,6 +160,28 @@ def _entry(waterfall: Waterfall) -> AccountEntry:
         what,
         roles,
         _step(waterfall.total) if waterfall.pairs else None,
+        tuple(map(_cause, causes)),
+    )
+
+
+def _cause(verdict: Verdict) -> CauseEntry:
+    from quiclab.cli.documents import CauseEntry, FactEntry
+
+    step = verdict.step
+    return CauseEntry(
+        verdict.name,
+        str(verdict.status),
+        step.baseline_ms,
+        step.other_ms,
+        step.difference_ms,
+        step.interval_ms,
+        step.p,
+        step.p_adjusted,
+        verdict.pairs_needed,
+        tuple(each.name for each in verdict.rivals),
+        verdict.evidence,
+        tuple(FactEntry(each.name, each.unit, each.baseline, each.other) for each in verdict.facts),
+        verdict.against,
     )
 
 

@@ -39,6 +39,7 @@ def parser() -> Parser:
     """The whole command line. The verbs are imported here, so that Ctrl-C meanwhile is told as at any other time."""
     from quiclab.cli import (
         bundle,
+        causes,
         clean,
         compare,
         completion,
@@ -68,7 +69,7 @@ def parser() -> Parser:
     top.add_argument("--version", action="version", version=f"quiclab {__version__}")
     verbs = top.add_subparsers(metavar="VERB", required=True)
     for verb in (
-        *(plan, run, report, explain, compare, figure, sql, decode, export, trial, bundle, remark),
+        *(plan, run, report, explain, causes, compare, figure, sql, decode, export, trial, bundle, remark),
         *(execute, studies, paths, probe, doctor, conformance, clean, completion),
     ):
         verb.add_parser(verbs)

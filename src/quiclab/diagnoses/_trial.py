@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +13,9 @@ from quiclab.accounting import What, Why
 from quiclab.metrics import Evidence
 from quiclab.metrics.evidence import Direction
 
-PATH_DROPS = ("loss_entry", "loss_exit", "listed", "outage", "blocked")
+CORRUPTED = "corrupted"
+"""Reason of a packet that a link delivered with flipped bits."""
+PATH_DROPS = ("loss_entry", "loss_exit", "listed", "outage", "blocked", CORRUPTED)
 """Reasons in link_packets for which the path itself loses a packet, whatever its sender does."""
 
 
@@ -54,21 +56,26 @@ class Trial:
 
     @cached_property
     def round_trip_ns(self) -> int:
-        """Least round trip over the links, from what they were asked to delay; 0 where nothing was asked.
-
-        Taken from the account: the shortest way up and down that a packet had on the critical path.
-        """
-        ways = []
-        for what in (What.PROPAGATION_UP, What.PROPAGATION_DOWN):
-            lengths = self.length_ns.filter(self.what(what) & (self.length_ns > 0))
-            ways.append(int(lengths.median() or 0) if lengths.len() else 0)  # type: ignore[arg-type]
-        return 2 * max(ways) if 0 in ways else sum(ways)
+        """Least round trip over the client's links, without queue and service; 0 where their logs do not tell."""
+        logs = [
+            f"raw/{link['packet_log']}" for link in self.evidence.trial.get("links") or () if link["leg"] == "client"
+        ]
+        rows = (
+            self.evidence.table("link_packets")
+            .filter(pl.col("action") == "delivered")
+            .drop_nulls(("due_ns", "left_ns"))
+        )
+        rows = rows.filter(pl.col("source").is_in(logs)) if logs else rows
+        least = rows.group_by("source", "direction").agg((pl.col("due_ns") - pl.col("left_ns")).min().alias("way"))
+        return max(0, int(least["way"].sum()))
 
     @cached_property
-    def _of_sender(self) -> pl.DataFrame:
-        """Packets of the bodies' direction at the sender's own link."""
-        rows = self.evidence.table("link_packets").filter(
-            pl.col("direction") == self.way, pl.col("action") != "outside_model", ~pl.col("duplicate")
+    def ahead(self) -> pl.DataFrame:
+        """Packets of the bodies' direction at the sender's own link, in the order of their arrival."""
+        rows = (
+            self.evidence.table("link_packets")
+            .filter(pl.col("direction") == self.way, pl.col("action") != "outside_model", ~pl.col("duplicate"))
+            .sort("arrival_ns", "index")
         )
         logs = [
             f"raw/{link['packet_log']}" for link in self.evidence.trial.get("links") or () if link["leg"] == "client"
@@ -78,9 +85,13 @@ class Trial:
 
     @cached_property
     def fate(self) -> Mapping[int, str]:
-        """Packet of the bodies' direction at the sender's link → why it was dropped there; "" where it was not."""
-        rows = self._of_sender.select("index", "action", pl.col("reason").fill_null(""))
-        return {index: reason if action == "dropped" else "" for index, action, reason in rows.iter_rows()}
+        """Packet of the bodies' direction at the sender's link → why it was lost there; "" where it was not.
+
+        What a link delivers with flipped bits is lost all the same: nobody takes it.
+        """
+        lost = pl.when(pl.col("action") == "dropped").then(pl.col("reason").fill_null(""))
+        rows = self.ahead.select("index", lost.when("corrupted").then(pl.lit(CORRUPTED)).otherwise(pl.lit("")))
+        return dict(rows.iter_rows())
 
     def drops(self, direction: Direction) -> pl.DataFrame:
         """Packets that any link dropped in one direction, in the order of their arrival."""
@@ -113,6 +124,36 @@ class Trial:
         """Whether the packet of each edge's event was dropped for one of some reasons."""
         return pl.Series([fate in reasons for fate in self.event_fates], dtype=pl.Boolean)
 
+    @cached_property
+    def after_the_answer(self) -> pl.Series:
+        """Whether each edge lies behind the first one on which the bottleneck serves the bodies."""
+        return self.why(Why.LINK_BUSY).cast(pl.UInt32).cum_sum().shift(1, fill_value=0) > 0
+
+    @cached_property
+    def own(self) -> frozenset[int]:
+        """Packets of the bodies' direction at the sender's link that the transfer's own sender sent."""
+        sent = self.evidence.packets(self.evidence.sender, self.way)
+        return frozenset(sent["packet_index"].drop_nulls().to_list())
+
+    def runs(self, edges: pl.Series) -> list[tuple[int, int]]:
+        """Waits that some edges make up: (first edge, the one after the last)."""
+        firsts = (edges & ~edges.shift(1, fill_value=False)).arg_true().to_list()
+        lasts = (edges & ~edges.shift(-1, fill_value=False)).arg_true().to_list()
+        return [(first, last + 1) for first, last in zip(firsts, lasts, strict=True)]
+
+    def times(self, edges: pl.Series) -> list[tuple[int, int]]:
+        """Begin and end of each of the waits that some edges make up."""
+        begin, end = self.account["from_ns"], self.account["until_ns"]
+        return [(begin[first], end[after - 1]) for first, after in self.runs(edges)]
+
+    def of_runs(self, edges: pl.Series, keep: Callable[[int, int], bool]) -> pl.Series:
+        """Keep some edges by their waits; `keep` gets its first edge and the one after the last."""
+        kept = [False] * self.account.height
+        for first, after in self.runs(edges):
+            if keep(first, after):
+                kept[first:after] = [True] * (after - first)
+        return pl.Series(kept, dtype=pl.Boolean)
+
     def events(self, edges: pl.Series) -> int:
         """Number of different events that some edges name."""
         return self.account.filter(edges)["event_ns"].drop_nulls().n_unique()
@@ -128,3 +169,9 @@ class Trial:
     def bytes(self, edges: pl.Series) -> float:
         """Bytes that the bottleneck served on some edges."""
         return float(self.account["size_bytes"].filter(edges).fill_null(0).cast(pl.Int64).sum())
+
+    @cached_property
+    def overtaken(self) -> bool:
+        """Whether a packet of the bodies' direction left the sender's link later than one that had come after it."""
+        rows = self.ahead.filter(pl.col("index").is_in(list(self.own)), pl.col("due_ns").is_not_null()).sort("index")
+        return bool((rows["due_ns"] < rows["due_ns"].cum_max()).any())

@@ -4,6 +4,7 @@
 from quiclab.figures._api import Figure
 from quiclab.figures.against_best import AgainstBest
 from quiclab.figures.bytes_acknowledged import BytesAcknowledged
+from quiclab.figures.causes import Causes
 from quiclab.figures.congestion_window import CongestionWindow
 from quiclab.figures.cost import Cost
 from quiclab.figures.cumulative import Cumulative
@@ -40,6 +41,7 @@ from quiclab.figures.zero_rtt import ZeroRtt
 FIGURES: tuple[Figure, ...] = (
     DifferenceMap(),
     Reasons(),
+    Causes(),
     AgainstBest(),
     Factor(),
     Proxy(),

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from decoders import writers
 from unit.accounting.stories import (
@@ -141,6 +142,20 @@ def test_a_loss_that_is_known_already_waits_for_the_window(known_ms: float, why:
     samples += [sample_row(at, lost=int(at >= known_ms), retrans=0, **told) for at in range(62, 82, 2)]
     evidence = evidence_of_scene(_tcp_loss(again_ms=82, acked=72).end(92, 4), tmp_path, tcp_info=samples)
     assert sums(account_of_transfer(evidence))[why] == 31
+
+
+def test_the_event_of_a_burst_is_the_segment_that_was_lost(tmp_path: Path) -> None:
+    """Four segments left at one instant, as one burst of the kernel: the second of them, and not the last, was lost."""
+    story = _tcp_loss(again_ms=71, acked=61)
+    story.ack(81, 4)
+    story.down(91, 4)
+    told = {"ca_state": "recovery", "snd_ssthresh": 2}
+    samples = [sample_row(50), sample_row(60), *(sample_row(at, **told) for at in range(72, 92, 2))]
+    evidence = evidence_of_scene(story.end(101, 5), tmp_path, tcp_info=samples)
+    log = evidence.table("link_packets").filter(pl.col("direction") == "down")
+    edges = account_of_transfer(evidence)
+    named = {edge.reason.event_packet for edge in edges if edge.reason.why == "window_after_loss"}
+    assert named == set(log.filter(pl.col("action") == "dropped")["index"])
 
 
 def test_credit_that_is_used_up_holds_back_nothing_that_is_sent_again(tmp_path: Path) -> None:

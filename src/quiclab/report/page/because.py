@@ -14,6 +14,7 @@ from markupsafe import Markup
 from quiclab import figures, wording
 from quiclab.analysis import comparison_words
 from quiclab.analysis.accounts import Waterfall, waterfalls
+from quiclab.analysis.causes import Verdict, verdicts
 from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.study import Study
 from quiclab.errors import QuiclabError
@@ -24,6 +25,7 @@ from quiclab.report.page.packing import packed
 from quiclab.report.page.pair_figures import Drawn
 from quiclab.report.page.pairs import Cell
 from quiclab.report.words import account
+from quiclab.report.words.causes import sentence
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class CellReasons:
     place: str
     sentences: tuple[Markup, ...]
     """Each number leads to the page of the median trials, where its reason stands."""
+    verdicts: tuple[Markup, ...]
+    """What is known of each cause, the largest first."""
     spec: Mapping[str, Any]
     """The waterfall."""
 
@@ -58,17 +62,21 @@ def because(
     if analysis.metric.name != "ttlb_ms":
         return None
     try:
-        found = waterfalls(OpenedStudy(study.directory), analysis.comparisons, analysis.alpha)
+        opened = OpenedStudy(study.directory)
+        found = waterfalls(opened, analysis.comparisons, analysis.alpha)
+        judged = verdicts(opened, found, analysis.alpha)
     except (QuiclabError, pl.exceptions.PolarsError):  # tables that are not there, or of another version
         return None
     with_pairs = [each for each in found if each.pairs]
     if not with_pairs:
         return None
     cells, rows = [], []
-    for each in with_pairs:
+    for each, causes in zip(found, judged, strict=True):
+        if not each.pairs:
+            continue
         place = comparison_words.place(each.comparison, analysis)
         steps = pl.DataFrame(steps_of(each, place, analysis.alpha))
-        cells.append(_cell(each, place, steps, analysis.alpha, _illustrated(each, pages, shown)))
+        cells.append(_cell(each, causes, place, steps, analysis.alpha, _illustrated(each, pages, shown)))
         rows.append(steps)
     pl.concat(rows, how="vertical_relaxed").write_csv(data / "reasons.csv")
     without = sum(each.without for each in found)
@@ -77,13 +85,21 @@ def because(
     return Because(tuple(cells), limits, lacking)
 
 
-def _cell(waterfall: Waterfall, place: str, steps: pl.DataFrame, alpha: float, file: str | None) -> CellReasons:
+def _cell(
+    waterfall: Waterfall,
+    causes: Sequence[Verdict],
+    place: str,
+    steps: pl.DataFrame,
+    alpha: float,
+    file: str | None,
+) -> CellReasons:
     told = filter(None, (account.because(waterfall, alpha), account.parting(waterfall, alpha)))
     spec = packed(figures.spec(Reasons().draw(steps)))
     if file is not None:
         spec["layout"]["meta"] = bar_links(waterfall, file)
     clauses = account.clauses(waterfall)
-    return CellReasons(place, tuple(linked(sentence, clauses, file) for sentence in told), spec)
+    judged = tuple(linked(sentence(each, waterfall), [], file) for each in causes)
+    return CellReasons(place, tuple(linked(each, clauses, file) for each in told), judged, spec)
 
 
 def _illustrated(waterfall: Waterfall, pages: Sequence[Cell], shown: Mapping[str, Sequence[Drawn]]) -> str | None:

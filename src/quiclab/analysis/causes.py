@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verdicts on why two arms differ: which mechanisms take how much of the difference, and what no mechanism explains.
+
+Each edge of an account has one mechanism or none, so that in each pair the parts add up to the difference of the whole.
+A part that only one arm's evidence can tell from others is not compared: what these others take is one part, `several`.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from quiclab import statistics
+from quiclab.accounting import Why
+from quiclab.analysis.accounts import Step, Waterfall, family, pairs_of
+from quiclab.analysis.cause_parts import Known, Pair, Part, known_of, parts_of
+from quiclab.diagnoses import Mechanism
+from quiclab.opened import OpenedStudy
+
+SMALL_PCT = 3.0
+"""Share of what moved in all, or of both arms' times, below which a part is not told."""
+_LUCKY = 0.5
+"""Share of a difference that must be left when both arms have as many losses, for it to be more than luck."""
+
+
+class Status(enum.StrEnum):
+    """What is known of one part of a difference."""
+
+    INDICATED = "indicated"
+    """The pairs show the difference, and the records show the mechanism in it. No run without it has been made."""
+    LUCK = "luck"
+    """The difference is there, and would be less than half of it had both arms lost as many of their packets."""
+    SEVERAL = "several, not separable"
+    """The pairs show the difference; one arm's records do not tell which of several mechanisms it was."""
+    UNKNOWN = "unknown cause"
+    """The pairs show the difference; no mechanism fits what the records show."""
+    UNDECIDED = "undecided"
+    """The difference is large on average, and the pairs do not show it."""
+    IN_BOTH = "in both arms"
+    """The mechanism takes much time in both arms, and as much in one as in the other."""
+
+    @property
+    def found(self) -> bool:
+        """Whether the pairs show a difference."""
+        return self in (Status.INDICATED, Status.LUCK, Status.SEVERAL, Status.UNKNOWN)
+
+
+@dataclass(frozen=True)
+class FactOfArms:
+    """A number that a mechanism shows, as a mean over the trials of each arm that have it; None where none has."""
+
+    name: str
+    unit: str
+    baseline: float | None
+    other: float | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known of one part of a cell's difference."""
+
+    status: Status
+    step: Step
+    """Means of both arms, their difference with its interval, p."""
+    mechanism: Mechanism | None
+    """The mechanism; None where none explains the time, or where several may."""
+    category: Why | None
+    """Reason of that time."""
+    rivals: tuple[Mechanism, ...]
+    """Mechanisms of `several`: those that the arm with better records shows."""
+    evidence: tuple[str, ...]
+    """Tables that decided the reasons in question."""
+    facts: tuple[FactOfArms, ...]
+    against: tuple[str, ...]
+    """What the records show against it, or were searched for in vain."""
+    pairs_needed: int | None
+    """Pairs that would show a difference as large as this one in four studies of five; None where it is shown, or where
+    so few pairs tell no noise."""
+
+    @property
+    def name(self) -> str:
+        """Identifier: the mechanism's, or `several:REASON`, `unknown:REASON`."""
+        if self.mechanism is not None:
+            return self.mechanism.name
+        return f"{'several' if self.rivals else 'unknown'}:{self.category}"
+
+
+def verdicts(study: OpenedStudy, waterfalls: Sequence[Waterfall], alpha: float) -> list[tuple[Verdict, ...]]:
+    """The verdicts of each cell, the largest difference first; none where a study's tables name no mechanisms.
+
+    Raises DecodeError for a table that cannot be read.
+    """
+    known = known_of(study)
+    return [() if known is None else _of_cell(each, known, alpha) for each in waterfalls]
+
+
+def _of_cell(waterfall: Waterfall, known: Known, alpha: float) -> tuple[Verdict, ...]:
+    comparison = waterfall.comparison
+    pairs = [pair for pair in pairs_of(comparison.baseline, comparison.other) if set(pair) <= known.ms.keys()]
+    if not pairs:
+        return ()
+    parts = parts_of(known, pairs)
+    steps = family([known.times(part, pairs) for part in parts], alpha)
+    least_ms = sum(abs(step.difference_ms) for step in steps) * SMALL_PCT / 100
+    shared_ms = min(waterfall.total.baseline_ms, waterfall.total.other_ms) * SMALL_PCT / 100
+    cell = _Cell(known, pairs, alpha, least_ms, shared_ms)
+    found = [verdict for part, step in zip(parts, steps, strict=True) if (verdict := cell.verdict(part, step))]
+    return tuple(sorted(found, key=lambda each: (not each.status.found, -abs(each.step.difference_ms))))
+
+
+@dataclass(frozen=True)
+class _Cell:
+    known: Known
+    pairs: Sequence[Pair]
+    alpha: float
+    least_ms: float
+    """Difference below which a part is not told."""
+    shared_ms: float
+    """Time in both arms from which on a mechanism is told as present in both."""
+
+    def verdict(self, part: Part, step: Step) -> Verdict | None:
+        """The verdict on one part; None where it is too small to be told."""
+        status = self._status(part, step)
+        if status is None:
+            return None
+        trials = [trial for pair in self.pairs for trial in pair]
+        decided = (self.known.evidence[trial].get(member, ()) for trial in trials for member in part.members)
+        needed = self._needed(part) if status is Status.UNDECIDED else None
+        return Verdict(
+            status,
+            step,
+            part.mechanism,
+            part.category,
+            part.rivals,
+            tuple(sorted({table for tables in decided for table in tables})),
+            self._facts(part.mechanism),
+            self._against(part.mechanism),
+            needed,
+        )
+
+    def _status(self, part: Part, step: Step) -> Status | None:
+        large = abs(step.difference_ms) >= max(self.least_ms, 1e-9)
+        if large and not step.differs(self.alpha):
+            return Status.UNDECIDED
+        if large:
+            if part.mechanism is None:
+                return Status.SEVERAL if part.rivals else Status.UNKNOWN
+            return Status.LUCK if self._lucky(part, part.mechanism) else Status.INDICATED
+        shared = min(step.baseline_ms, step.other_ms) >= self.shared_ms
+        return Status.IN_BOTH if shared and part.mechanism is not None else None
+
+    def _lucky(self, part: Part, mechanism: Mechanism) -> bool:
+        """Whether a difference is one of how many packets happened to be lost, and not of what a loss costs.
+
+        The time that a loss costs on average is taken off for each loss above what the arms' common rate lets expect of
+        a trial's packets (a control variate: Glasserman 2003, Monte Carlo Methods, 4.1).
+        """
+        lost, sent = (
+            np.array([[self.known.fact(trial, mechanism, name) for trial in pair] for pair in self.pairs])
+            for name in ("lost_packets", "sent_packets")
+        )
+        if np.isnan(lost).any() or np.isnan(sent).any() or not lost.sum() or not sent.sum():
+            return False
+        ms = self.known.times(part, self.pairs)
+        adjusted = ms - (lost - sent * lost.sum() / sent.sum()) * ms.sum() / lost.sum()
+        before, after = (float((each[:, 1] - each[:, 0]).mean()) for each in (ms, adjusted))
+        return bool(after * np.sign(before) < _LUCKY * abs(before))
+
+    def _facts(self, mechanism: Mechanism | None) -> tuple[FactOfArms, ...]:
+        if mechanism is None:
+            return ()
+        arms = [[self.known.facts.get(pair[arm], {}).get(mechanism.name, {}) for pair in self.pairs] for arm in (0, 1)]
+        names = dict.fromkeys(name for arm in arms for trial in arm for name in trial if name[0] != "time")
+        return tuple(FactOfArms(*name, _mean(arms[0], name), _mean(arms[1], name)) for name in names)
+
+    def _against(self, mechanism: Mechanism | None) -> tuple[str, ...]:
+        if mechanism is None:
+            return ()
+        told = (self.known.against.get(trial, {}).get(mechanism.name) for pair in self.pairs for trial in pair)
+        return tuple(dict.fromkeys(each for each in told if each))
+
+    def _needed(self, part: Part) -> int | None:
+        ms = self.known.times(part, self.pairs)
+        differences = ms[:, 1] - ms[:, 0]
+        effect = abs(float(differences.mean()))
+        return statistics.pairs_in_noise_of(differences, effect, self.alpha) if effect else None
+
+
+def _mean(trials: Sequence[Mapping[tuple[str, str], float]], name: tuple[str, str]) -> float | None:
+    values = [trial[name] for trial in trials if name in trial]
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An acknowledgment that is held back: the sender waits, and the receiver has what it waits for."""
+
+from __future__ import annotations
+
+from quiclab.accounting.levels import Level
+from quiclab.accounting.what import What
+from quiclab.accounting.why import Why
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._set_up import SET_UP
+from quiclab.diagnoses._trial import Trial
+
+_LEAST_NS = 4_000_000
+"""Time from which on an acknowledgment counts as held back. A receiver that answers every second packet holds
+one for as long as the next packet takes to come: 1.2 ms at 10 Mbit/s."""
+_SET_UP = (*SET_UP, Why.REQUEST)
+
+
+def _claim(trial: Trial) -> Claim:
+    held = trial.what(What.ACK_HELD) & (trial.length_ns >= _LEAST_NS) & ~trial.why(*_SET_UP, Why.PROCESSOR)
+    if not held.any():
+        return Claim(held)
+    longest = float(trial.length_ns.filter(held).max()) / 1e6  # type: ignore[arg-type]
+    return Claim(held, (Fact("held", int(held.sum()), "acknowledgments"), Fact("longest", longest, "ms")))
+
+
+ACKNOWLEDGMENT_HELD = Mechanism(
+    "acknowledgment_held",
+    "acknowledgment held back",
+    Family.RECOVERY,
+    "The receiver holds acknowledgments, or new credit, back to send fewer of them: up to 25 ms over QUIC where "
+    "nothing else is agreed, up to 40 ms or more over TCP. A sender whose window is full waits for them.",
+    "Parts of 4 ms and more of a wait in which the packet had come to the receiver, which had not acknowledged it yet, "
+    "while it had a processor.",
+    Level.E0,
+    "RFC 9000 section 13.2, RFC 9293 section 3.8.6.3, RFC 5681 section 4.2",
+    _claim,
+    (
+        Rival("client_without_processor", "a thread of the receiver waited for a processor meanwhile"),
+        Rival("slow_reader", "credit waits for the program to read, while acknowledgments leave"),
+    ),
+    (
+        Setting(
+            "receiver",
+            "ack_delay",
+            "0 ms",
+            "Acknowledgments leave at once.",
+            ("more packets on the way back",),
+            ("200 ms", "100 ms", "25 ms", "0 ms"),
+        ),
+        Setting(
+            "receiver",
+            "ack_frequency",
+            1,
+            "Every packet is acknowledged at once.",
+            ("more packets on the way back",),
+            (10, 2, 1),
+        ),
+        Setting(
+            "sender",
+            "peer_ack_delay",
+            "1 ms",
+            "The sender asks for acknowledgments without delay.",
+            ("more packets on the way back",),
+            ("100 ms", "25 ms", "1 ms"),
+        ),
+    ),
+)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Retry or Version Negotiation: the server makes the client begin anew."""
+
+from __future__ import annotations
+
+from quiclab.accounting.levels import Level
+from quiclab.accounting.why import Why
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival
+from quiclab.diagnoses._trial import Trial
+
+
+def _claim(trial: Trial) -> Claim:
+    edges = trial.why(Why.RETRY)
+    return Claim(edges, (Fact("round_trips", trial.waits(edges), ""),) if edges.any() else ())
+
+
+RETRY = Mechanism(
+    "retry",
+    "QUIC Retry or Version Negotiation",
+    Family.SET_UP,
+    "The server wants proof of the client's address before it does anything (Retry), or speaks another version: the "
+    "client begins anew, which costs a round trip.",
+    "A round trip of the set-up that the server answers with Retry or Version Negotiation.",
+    Level.E1,
+    "RFC 9000 sections 6 and 8.1.2",
+    _claim,
+    (Rival("set_up_packet_lost", "the client sends the same Initial again by a timer"),),
+)

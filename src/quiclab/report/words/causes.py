@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sentences about causes: what a verdict says of one part of a cell's difference, and what its evidence is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quiclab import wording
+from quiclab.analysis.accounts import Waterfall
+from quiclab.analysis.causes import FactOfArms, Status, Verdict
+from quiclab.diagnoses import BY_NAME
+
+
+def sentence(verdict: Verdict, waterfall: Waterfall) -> str:
+    """Say what one part takes in both arms, by how much they differ in it, and what is known of its cause."""
+    base, other = waterfall.comparison.baseline.arm, waterfall.comparison.other.arm
+    step, pairs = verdict.step, wording.counted(waterfall.pairs, "pair")
+    took = f"{_ms(step.other_ms)} against {_ms(step.baseline_ms)}"
+    told = f"{title(verdict)}: {other} takes {_longer(step.difference_ms)} ({took}{_interval(verdict)})"
+    decided = f" ({', '.join(verdict.evidence)})" if verdict.evidence else ""
+    if verdict.status is Status.INDICATED:
+        return f"{told}. The records show it{decided}; no run without it has been made."
+    if verdict.status is Status.LUCK:
+        return f"{told}. Mostly luck: had both arms lost as many of their packets, less than half of it would be left."
+    if verdict.status is Status.SEVERAL:
+        names = wording.listed([each.title for each in verdict.rivals])
+        return f"{told}. Not separable here{decided}: {names}."
+    if verdict.status is Status.UNKNOWN:
+        return f"{told}. No mechanism that quiclab knows fits what the records show{decided}."
+    if verdict.status is Status.UNDECIDED:
+        needed = f"; about {verdict.pairs_needed} would" if verdict.pairs_needed else ""
+        return f"{title(verdict)}: {_longer(step.difference_ms)} in {other} on average; {pairs} do not show it{needed}."
+    return f"{title(verdict)}: in both arms, {_ms(step.baseline_ms)} in {base} and {_ms(step.other_ms)} in {other}."
+
+
+def title(verdict: Verdict) -> str:
+    """Return the name of a part, as the beginning of a sentence."""
+    if verdict.mechanism is not None:
+        named = verdict.mechanism.title
+    else:
+        heading = verdict.category.heading if verdict.category else ""
+        named = heading if verdict.status is Status.SEVERAL or verdict.rivals else f"unknown cause, {heading}"
+    return named[:1].upper() + named[1:]
+
+
+def details(verdict: Verdict, waterfall: Waterfall, found: Sequence[Verdict]) -> list[str]:
+    """Say what is behind a verdict: its numbers in both arms, what speaks against it, and which rivals take no time.
+
+    `found` has all verdicts of the cell.
+    """
+    if verdict.mechanism is None:
+        return []
+    lines = []
+    if verdict.facts:
+        arms = f"{waterfall.comparison.baseline.arm} / {waterfall.comparison.other.arm}"
+        lines.append(f"Means of {arms}: {'; '.join(map(_fact, verdict.facts))}.")
+    lines += list(verdict.against)
+    if verdict.status is Status.INDICATED:
+        there = {each.mechanism.name for each in found if each.mechanism}
+        absent = [
+            f"{BY_NAME[rival.name].title} ({rival.told_apart_by})"
+            for rival in verdict.mechanism.rivals
+            if rival.name in BY_NAME and rival.name not in there
+        ]
+        if absent:
+            lines.append(f"It is not, where that would show: {'; '.join(absent)}.")
+    return lines
+
+
+def _fact(fact: FactOfArms) -> str:
+    name = fact.name.replace("_", " ")
+    return f"{name} {_number(fact.baseline, fact.unit)} / {_number(fact.other, fact.unit)}"
+
+
+def _number(value: float | None, unit: str) -> str:
+    if value is None:
+        return "–"
+    if unit == "ms":
+        return wording.quantity(value, "ms")
+    told = wording.number(value) if abs(value) < 1000 else f"{value:,.0f}"
+    return f"{told} {unit}".rstrip()
+
+
+def _interval(verdict: Verdict) -> str:
+    interval = verdict.step.interval_ms
+    if interval is None:
+        return ""
+    return f"; {_signed(interval.low)} … {_signed(interval.high)}"
+
+
+def _signed(value: float) -> str:
+    if value == float("inf") or value == float("-inf"):
+        return "+∞" if value > 0 else "−∞"
+    return f"{'−' if value < 0 else '+'}{wording.quantity(abs(value), 'ms')}"
+
+
+def _longer(difference_ms: float) -> str:
+    return f"{_ms(abs(difference_ms))} {'longer' if difference_ms > 0 else 'less'}"
+
+
+def _ms(value: float) -> str:
+    return wording.quantity(value, "ms")
